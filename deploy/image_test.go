@@ -54,7 +54,7 @@ func readDockerfile(t *testing.T) []instruction {
 		if name == "FROM" {
 			stage++
 		}
-		all = append(all, instruction{began, name, strings.Join(strings.Fields(rest), " "), stage})
+		all = append(all, instruction{line: began, name: name, rest: strings.Join(strings.Fields(rest), " "), stage: stage})
 		joined = ""
 	}
 	if joined != "" {

@@ -31,7 +31,7 @@ func settingsOfTheServer(t *testing.T) map[string]known {
 		}
 		tag := reflect.StructTag(text)
 		if name := tag.Get("env"); name != "" {
-			settings[name] = known{tag.Get("secret") != ""}
+			settings[name] = known{secret: tag.Get("secret") != ""}
 		}
 		return true
 	})

@@ -13,6 +13,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/openapi"
 )
@@ -136,8 +137,8 @@ func (d *document) apply(ctx context.Context, s *service) error {
 		condition = header("If-None-Match", "*")
 	}
 	_, err := s.call(ctx, openapi.ApplyDocument(d.cluster, nil), jsonBody(d.body), condition)
-	if errors.Is(err, capacity.Conflict) {
-		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, capacity.Conflict)
+	if errors.Is(err, fault.Conflict) {
+		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, fault.Conflict)
 	}
 	return located(d.tree, err)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/service/auth"
 )
 
@@ -124,8 +125,8 @@ func TestExportedClustersApplyUnchanged(t *testing.T) {
 	}
 }
 
-func amountOf(s string) capacity.Money {
-	m, err := capacity.ParseMoney(s)
+func amountOf(s string) money.Amount {
+	m, err := money.Parse(s)
 	if err != nil {
 		panic(err)
 	}

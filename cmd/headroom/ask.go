@@ -12,6 +12,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/openapi"
 )
@@ -130,7 +131,7 @@ func askBudgetCommand(to *connection) *cobra.Command {
 	addChoice(c, &b.Per, "per", "", "the time in which it may be spent", capacity.PerPeriod, capacity.PerHour, capacity.PerMonth)
 	addChoice(c, &b.Of, "of", "", "what it is spent on", capacity.OfVMCost, capacity.OfTotal)
 	return questionVerb(to, c, func(*cobra.Command) (capacity.Question, error) {
-		m, err := capacity.ParseMoney(amount)
+		m, err := money.Parse(amount)
 		if err != nil {
 			return capacity.Question{}, fmt.Errorf("--amount is %q; give a figure such as 1000 or 2.50", amount)
 		}

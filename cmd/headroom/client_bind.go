@@ -13,6 +13,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // bind writes a tree as the JSON of a type, which says what the bare words of YAML mean: the name of
@@ -23,14 +25,14 @@ func bind(n *node, as reflect.Type) (json.RawMessage, error) {
 	b := binder{}
 	b.value(n, as, "")
 	if len(b.findings) > 0 {
-		return nil, capacity.Refusal(b.findings, 0)
+		return nil, fault.Refusal(b.findings, 0)
 	}
 	return b.out, nil
 }
 
 type binder struct {
 	out      []byte
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
 func (b *binder) refuse(p place, code, detail string, values ...any) {
@@ -40,7 +42,7 @@ func (b *binder) refuse(p place, code, detail string, values ...any) {
 // The types that are written as one word although Go has them as structs.
 var (
 	timeType    = reflect.TypeFor[time.Time]()
-	moneyType   = reflect.TypeFor[capacity.Money]()
+	moneyType   = reflect.TypeFor[money.Amount]()
 	decimalType = reflect.TypeFor[decimal.Decimal]()
 	slotsType   = reflect.TypeFor[capacity.SlotsPerVM]() // slots, or slots by VM type
 	openType    = reflect.TypeFor[json.RawMessage]()     // whatever JSON it is

@@ -8,28 +8,28 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // problem is a refusal of the server as it writes it (RFC 9457).
 type problem struct {
-	Type      string             `json:"type"`
-	Title     string             `json:"title"`
-	Status    int                `json:"status"`
-	Detail    string             `json:"detail"`
-	Instance  string             `json:"instance"` // the request's id, by which the server's log knows it
-	Errors    []problemFinding   `json:"errors"`
-	Hint      *capacity.Hint     `json:"hint"`
-	Conflicts []capacity.Finding `json:"conflicts"`
+	Type      string           `json:"type"`
+	Title     string           `json:"title"`
+	Status    int              `json:"status"`
+	Detail    string           `json:"detail"`
+	Instance  string           `json:"instance"` // the request's id, by which the server's log knows it
+	Errors    []problemFinding `json:"errors"`
+	Hint      *fault.Hint      `json:"hint"`
+	Conflicts []fault.Finding  `json:"conflicts"`
 }
 
 // problemFinding is one thing wrong with a request: with its body or with a parameter.
 type problemFinding struct {
-	Pointer   *string        `json:"pointer"`
-	Parameter string         `json:"parameter"`
-	Detail    string         `json:"detail"`
-	Code      string         `json:"code"`
-	Hint      *capacity.Hint `json:"hint"`
+	Pointer   *string     `json:"pointer"`
+	Parameter string      `json:"parameter"`
+	Detail    string      `json:"detail"`
+	Code      string      `json:"code"`
+	Hint      *fault.Hint `json:"hint"`
 
 	where string // the place in the user's own file or flags, where that is known
 }
@@ -76,7 +76,7 @@ func (p *problem) Error() string {
 }
 
 // hinted is a cure to be said after a sentence that does not say it already.
-func hinted(h *capacity.Hint, said string) string {
+func hinted(h *fault.Hint, said string) string {
 	if h == nil || h.Detail == "" || strings.Contains(said, h.Detail) {
 		return ""
 	}
@@ -85,27 +85,27 @@ func hinted(h *capacity.Hint, said string) string {
 
 // Is gives a problem its kind, by which the exit code is chosen.
 func (p *problem) Is(target error) bool {
-	kind, ok := target.(capacity.Kind)
+	kind, ok := target.(fault.Kind)
 	return ok && kind == p.kind()
 }
 
-func (p *problem) kind() capacity.Kind {
+func (p *problem) kind() fault.Kind {
 	switch p.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return capacity.Forbidden
+		return fault.Forbidden
 	case http.StatusNotFound:
-		return capacity.NotFound
+		return fault.NotFound
 	case http.StatusConflict, http.StatusPreconditionFailed:
-		return capacity.Conflict
+		return fault.Conflict
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return capacity.Busy
+		return fault.Busy
 	case http.StatusUnprocessableEntity:
 		if strings.HasSuffix(p.Type, "/infeasible") {
-			return capacity.Infeasible
+			return fault.Infeasible
 		}
 	}
 	if p.Status < http.StatusInternalServerError {
-		return capacity.Invalid
+		return fault.Invalid
 	}
 	return ""
 }
@@ -153,7 +153,7 @@ func placed(err error, where func(pointer string) string) error {
 		}
 		return err
 	}
-	var input *capacity.InputError
+	var input *fault.InputError
 	if !errors.As(err, &input) {
 		return err
 	}

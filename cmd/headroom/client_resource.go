@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/openapi"
 )
 
@@ -246,7 +247,7 @@ func readFile(c *cobra.Command, name string) (trees []*node, label string, err e
 
 // ofFile puts a file's name before what is wrong with its content; other troubles are not the file's.
 func ofFile(label string, err error) error {
-	if label == "" || !errors.Is(err, capacity.Invalid) {
+	if label == "" || !errors.Is(err, fault.Invalid) {
 		return err
 	}
 	return labelled(label, err)

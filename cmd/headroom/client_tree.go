@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // node is a value of a file that people wrote, as JSON or YAML, with the place it stands at: so that
@@ -83,17 +83,17 @@ func (n *node) at(pointer string) place {
 }
 
 // finding is something wrong at a place.
-func (p place) finding(code, detail string, values ...any) capacity.Finding {
+func (p place) finding(code, detail string, values ...any) fault.Finding {
 	detail = fmt.Sprintf(detail, values...)
 	if p.flag != "" {
-		return capacity.Finding{Code: code, Detail: "--" + p.flag + ": " + detail}
+		return fault.Finding{Code: code, Detail: "--" + p.flag + ": " + detail}
 	}
-	return capacity.Finding{Code: code, Detail: detail, Line: p.line, Column: p.column}
+	return fault.Finding{Code: code, Detail: detail, Line: p.line, Column: p.column}
 }
 
 // refuse is one finding as an error.
 func (p place) refuse(code, detail string, values ...any) error {
-	return &capacity.InputError{Findings: []capacity.Finding{p.finding(code, detail, values...)}}
+	return &fault.InputError{Findings: []fault.Finding{p.finding(code, detail, values...)}}
 }
 
 // deepest bounds how deep values may stand in one another; no shape of ours needs more than six.

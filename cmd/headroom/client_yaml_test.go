@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // bound reads a file as one document and writes it as the JSON that is sent.
@@ -220,7 +221,7 @@ func withoutReadOnly(x any) any {
 				out[name] = withoutReadOnly(value)
 			}
 			if name == "penalty" || name == "price" || name == "upfront" {
-				m, _ := capacity.ParseMoney(fmt.Sprint(value))
+				m, _ := money.Parse(fmt.Sprint(value))
 				out[name] = m.String()
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
@@ -40,8 +42,8 @@ type moreDemo struct {
 		Jobs     []capacity.LiveJobRequest
 	}
 	Second     capacity.Document
-	DayPrice   capacity.Money `json:"day_price"`
-	NightPrice capacity.Money `json:"night_price"`
+	DayPrice   money.Amount `json:"day_price"`
+	NightPrice money.Amount `json:"night_price"`
 }
 
 // makeDemo makes the demonstration clusters and the first plan unless they are there. What somebody
@@ -55,7 +57,7 @@ func makeDemo(ctx context.Context, a *app.App) (capacity.PlanRecord, error) {
 	}
 	name := d.Cluster.Name
 	switch _, err := a.Cluster(ctx, name); {
-	case errors.Is(err, capacity.NotFound):
+	case errors.Is(err, fault.NotFound):
 		if err := layDemo(ctx, a, d, more); err != nil {
 			return capacity.PlanRecord{}, fmt.Errorf("make the demonstration: %w", err)
 		}
@@ -65,7 +67,7 @@ func makeDemo(ctx context.Context, a *app.App) (capacity.PlanRecord, error) {
 	switch record, err := a.Plan(ctx, name, app.PlanRef{}); {
 	case err == nil:
 		return record, nil
-	case !errors.Is(err, capacity.NotFound):
+	case !errors.Is(err, fault.NotFound):
 		return record, err
 	}
 	return a.CreatePlan(ctx, name, time.Time{})
@@ -76,7 +78,7 @@ func layDemo(ctx context.Context, a *app.App, d capacity.Document, more moreDemo
 	today := a.Now().Truncate(24 * time.Hour)
 	more.Second.Prices = pricesByHour(more, today)
 	for _, d := range []capacity.Document{d, more.Second} {
-		if _, err := a.Apply(ctx, 0, d, false); errors.Is(err, capacity.Conflict) {
+		if _, err := a.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
 			return nil // another server, or somebody, was faster
 		} else if err != nil {
 			return err
@@ -128,7 +130,7 @@ func pricesByHour(more moreDemo, today time.Time) (prices []capacity.PricePeriod
 	begin := today.AddDate(0, 0, -1)
 	for day := range 15 {
 		midnight := begin.AddDate(0, 0, day)
-		for hour, price := range map[int]capacity.Money{6: more.DayPrice, 22: more.NightPrice} {
+		for hour, price := range map[int]money.Amount{6: more.DayPrice, 22: more.NightPrice} {
 			prices = append(prices, capacity.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price, From: midnight.Add(time.Duration(hour) * time.Hour)})
 		}
 	}

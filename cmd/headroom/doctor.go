@@ -15,6 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -174,7 +175,7 @@ func examineCore(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestExamination)
 	defer cancel()
 	gamma := decimal.New(125, -2)
-	amount := func(hundredths int64) capacity.Money { return capacity.Money{Decimal: decimal.New(hundredths, -2)} }
+	amount := func(hundredths int64) money.Amount { return money.Amount{Decimal: decimal.New(hundredths, -2)} }
 	p := capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(),
 		Supply: capacity.Supply{

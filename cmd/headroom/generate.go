@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/study"
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 func generateCommand() *cobra.Command {
@@ -67,7 +67,7 @@ func knownFamily(c *cobra.Command, args []string) error {
 		return nil
 	}
 	said := fmt.Sprintf("there is no family %.60q; there are %s", args[0], strings.Join(names, ", "))
-	if near := capacity.Nearest(args[0], names); near != "" {
+	if near := fault.Nearest(args[0], names); near != "" {
 		said += fmt.Sprintf("; did you mean %s?", near)
 	}
 	return errors.New(said)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 )
 
@@ -101,9 +101,9 @@ func failed(err error) error {
 
 func exitCode(err error) int {
 	switch {
-	case errors.Is(err, capacity.Infeasible):
+	case errors.Is(err, fault.Infeasible):
 		return exitInfeasible
-	case errors.Is(err, capacity.Busy), errors.Is(err, lp.ErrBusy), errors.Is(err, lp.ErrCrashed), errors.Is(err, lp.ErrUnavailable):
+	case errors.Is(err, fault.Busy), errors.Is(err, lp.ErrBusy), errors.Is(err, lp.ErrCrashed), errors.Is(err, lp.ErrUnavailable):
 		return exitSolver
 	default:
 		return exitError

@@ -13,6 +13,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/openapi"
 )
@@ -106,7 +107,7 @@ func measurementAddCommand(to *connection) *cobra.Command {
 
 // asFlags says what is wrong with a measurement by the names of flags.
 func asFlags(err error) error {
-	var input *capacity.InputError
+	var input *fault.InputError
 	if !errors.As(err, &input) {
 		return err
 	}

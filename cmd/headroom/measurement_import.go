@@ -16,6 +16,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
 )
@@ -122,7 +123,7 @@ func (i *measurementImport) read(in io.Reader, job, kind string) error {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 		if _, err := capacity.CheckMeasurements([]capacity.MeasurementRequest{m}, now); err != nil {
-			if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+			if input := (*fault.InputError)(nil); errors.As(err, &input) {
 				f := input.Findings[0]
 				return fmt.Errorf("line %d, %s: %s", line, f.Pointer[strings.LastIndex(f.Pointer, "/")+1:], f.Detail)
 			}

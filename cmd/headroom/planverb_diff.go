@@ -11,6 +11,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/openapi"
 )
@@ -172,7 +173,7 @@ func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // signed is an amount that was added.
-func signed(m capacity.Money) string {
+func signed(m money.Amount) string {
 	if m.IsPositive() {
 		return "+" + m.String()
 	}

@@ -12,6 +12,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -197,7 +198,7 @@ func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (word
 func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	prices := *pl.Prices
 	per, about := p.Currency+" "+periodWord(p.PeriodSeconds), plan.About(p.Options.Integrality)
-	near := func(m capacity.Money) string { return about + short(m) }
+	near := func(m money.Amount) string { return about + short(m) }
 	var s []string
 	if len(prices.Types) == 0 {
 		s = append(s, priceSentence("capacity", prices.Capacity, per, about))
@@ -250,7 +251,7 @@ const mostPenalties = 5
 // moneyLines says where the money goes; the amounts add up to the total.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency, periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
-	line := func(amount capacity.Money, format string, values ...any) {
+	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
 		}
@@ -290,12 +291,12 @@ func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
 	type share struct {
 		name    string
 		refused float64
-		amount  capacity.Money
+		amount  money.Amount
 	}
 	var shares []share
 	for i, c := range pl.Classes {
 		if i < len(p.Classes) && c.Refused > 0 {
-			amount := capacity.RoundMoney(p.Classes[i].Penalty.Float() * c.Refused)
+			amount := money.Round(p.Classes[i].Penalty.Float() * c.Refused)
 			shares = append(shares, share{c.Name, c.Refused, amount})
 		}
 	}
@@ -355,7 +356,7 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 }
 
 // short is an amount with as many places as people read; they have all of them in the plan.
-func short(m capacity.Money) string { return capacity.Money{Decimal: m.Round(4)}.String() }
+func short(m money.Amount) string { return money.Amount{Decimal: m.Round(4)}.String() }
 
 // figure is a number with as many places as people read.
 func figure(x float64) string {

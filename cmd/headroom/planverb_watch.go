@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/openapi"
 )
 
@@ -253,7 +254,7 @@ func (w *planWatch) row(p capacity.PlanSummary, stale string) string {
 	const form = "%-20s %6s %10s %9s %14s %13s  %s"
 	vms, cost, heading := "", "", ""
 	if b := w.before; b.ID != "" {
-		vms, cost = more(number(p.VMs-b.VMs)), signed(capacity.Money{Decimal: p.TotalCost.Sub(b.TotalCost.Decimal)})
+		vms, cost = more(number(p.VMs-b.VMs)), signed(money.Amount{Decimal: p.TotalCost.Sub(b.TotalCost.Decimal)})
 	} else {
 		heading = fmt.Sprintf(form, "Made", "Plan", "VMs", "+/-", "Cost", "+/-", "Status") + "\n"
 	}

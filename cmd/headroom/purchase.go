@@ -13,6 +13,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/openapi"
 )
@@ -138,9 +139,9 @@ func readOffer(text string) (capacity.Offer, error) {
 		case "name":
 			o.Name = value
 		case "price":
-			o.Price, err = capacity.ParseMoney(value)
+			o.Price, err = money.Parse(value)
 		case "upfront":
-			o.Upfront, err = capacity.ParseMoney(value)
+			o.Upfront, err = money.Parse(value)
 		case "billing":
 			o.Billing = capacity.Billing(value)
 		case "term_years":

@@ -14,6 +14,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/openapi"
 )
 
@@ -120,11 +121,11 @@ func howItEnded(r capacity.Run) error {
 		return &failure{exitError, errors.New("the run failed")}
 	}
 	code, said := exitError, r.Error.Detail
-	if r.Error.Kind == string(capacity.Infeasible) {
+	if r.Error.Kind == string(fault.Infeasible) {
 		code = exitInfeasible
 	}
 	if more := append(r.Error.Conflicts, r.Error.Errors...); len(more) > 0 {
-		said = (&capacity.InputError{Findings: more}).Error()
+		said = (&fault.InputError{Findings: more}).Error()
 	}
 	return &failure{code, errors.New(shownLines(said))}
 }

@@ -21,8 +21,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 	"headroom/internal/edge/api"
 	"headroom/internal/edge/web"
 	"headroom/internal/service/app"
@@ -139,7 +141,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	store, err := openDatabase(ctx, settings, t.Log)
 	copyOver := func() {}
-	if errors.Is(err, capacity.Busy) && ctx.Err() == nil {
+	if errors.Is(err, fault.Busy) && ctx.Err() == nil {
 		w := waiting{settings: settings, t: t, door: door, keys: keys, issuer: issuer, solver: solver, draining: &draining, stdout: stdout}
 		store, copyOver, err = w.untilOpened(ctx, err)
 	}
@@ -286,7 +288,7 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	fmt.Fprintf(&text, "Headroom serves on %s\n", base)
 	if settings.DatabaseURL == "" && !beyond {
 		link, err := a.NewSignInLink(ctx)
-		away := errors.Is(err, capacity.Busy)
+		away := errors.Is(err, fault.Busy)
 		if err != nil && !away {
 			return g, err
 		}
@@ -303,7 +305,7 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	}
 	if plan != nil {
 		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,
-			capacity.Money{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
+			money.Amount{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
 		verbs, to, key := clientLine(settings, beyond, base)
 		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs, shellWord(plan.Cluster), to)
 	}

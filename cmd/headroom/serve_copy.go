@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/edge/api"
 	"headroom/internal/edge/postgres"
@@ -176,7 +176,7 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 			w.t.Log.Info("the database is back")
 			return store, func() { close(w.stopping) }, nil
 		case ctx.Err() != nil:
-		case !errors.Is(err, capacity.Busy):
+		case !errors.Is(err, fault.Busy):
 			return store, over, err
 		case err.Error() != said:
 			said = err.Error()

@@ -12,6 +12,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/sim"
 )
 
@@ -129,7 +130,7 @@ func simulatedPolicy(flag, text string) (sim.Policy, error) {
 	}
 	p := sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyKind(text)}}
 	if err := p.Validate(""); err != nil {
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if errors.As(err, &wrong) {
 			return p, fmt.Errorf("--%s: %s", flag, wrong.Findings[0].Detail)
 		}

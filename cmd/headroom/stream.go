@@ -13,7 +13,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // longestLine bounds one line of a stream.
@@ -47,10 +47,10 @@ type lineError struct {
 }
 
 type lineTrouble struct {
-	Line     int                `json:"line"`
-	Kind     string             `json:"kind"`
-	Detail   string             `json:"detail,omitempty"`
-	Findings []capacity.Finding `json:"findings,omitempty"`
+	Line     int             `json:"line"`
+	Kind     string          `json:"kind"`
+	Detail   string          `json:"detail,omitempty"`
+	Findings []fault.Finding `json:"findings,omitempty"`
 }
 
 // stream answers every line: decode reads one and answer answers it. The next line is read and
@@ -125,13 +125,13 @@ func stream[Q any](c *cobra.Command, name string, out output, decode func(text [
 
 // troubleOf says why a line has no answer.
 func troubleOf(number int, err error) lineTrouble {
-	trouble := lineTrouble{Line: number, Kind: string(capacity.Invalid)}
-	var input *capacity.InputError
+	trouble := lineTrouble{Line: number, Kind: string(fault.Invalid)}
+	var input *fault.InputError
 	switch {
 	case errors.As(err, &input):
 		trouble.Findings = input.Findings
 	case exitCode(err) == exitSolver:
-		trouble.Kind, trouble.Detail = string(capacity.Busy), sentence(err.Error())
+		trouble.Kind, trouble.Detail = string(fault.Busy), sentence(err.Error())
 	default:
 		trouble.Kind, trouble.Detail = "error", sentence(err.Error())
 	}
@@ -157,7 +157,7 @@ func readLines[Q any](ctx context.Context, in io.Reader, decode func([]byte) (Q,
 		blank := false
 		switch {
 		case size > longestLine:
-			l.err = &capacity.InputError{Findings: []capacity.Finding{{Code: "too_large",
+			l.err = &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
 				Detail: fmt.Sprintf("The line is longer than %d MiB; ask it alone, without --stream.", longestLine>>20)}}}
 		case len(bytes.TrimSpace(text)) == 0:
 			blank = true

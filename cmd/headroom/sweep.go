@@ -16,6 +16,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/openapi"
 )
@@ -153,7 +154,7 @@ func readVary(text string) (capacity.Vary, error) {
 	from, rest, isRange := strings.Cut(values, "..")
 	if !isRange {
 		for one := range strings.SplitSeq(values, ",") {
-			m, err := capacity.ParseMoney(strings.TrimSpace(one))
+			m, err := money.Parse(strings.TrimSpace(one))
 			if err != nil {
 				return wrong(fmt.Sprintf("%q is no figure; write a list such as 5,10,20 or a range such as 0.5..2/31", one))
 			}
@@ -168,8 +169,8 @@ func readVary(text string) (capacity.Vary, error) {
 	if digits, geometric := strings.CutSuffix(steps, "g"); geometric {
 		v.Spacing, steps = capacity.Geometric, digits
 	}
-	low, err := capacity.ParseMoney(from)
-	high, wrongEnd := capacity.ParseMoney(end)
+	low, err := money.Parse(from)
+	high, wrongEnd := money.Parse(end)
 	n, wrongSteps := strconv.ParseInt(steps, 10, 64)
 	if err != nil || wrongEnd != nil || wrongSteps != nil {
 		return wrong("write a range as 0.5..2/31: its first value, its last and how many points it has")

@@ -13,6 +13,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/openapi"
 )
@@ -98,7 +99,7 @@ func (f *changeFlag) change(text string) (capacity.ScenarioChange, error) {
 		}
 		ch.Factor = &x
 	default:
-		m, err := capacity.ParseMoney(number)
+		m, err := money.Parse(number)
 		if err != nil {
 			return ch, fmt.Errorf("--%s is %q; give a figure such as 120, or a factor such as x0.8", f.name, text)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Answer answers what is asked about a batch. After each packing it tells how many are done, and of how many: 0
@@ -32,7 +33,7 @@ func Answer(ctx context.Context, q capacity.PackingQuestion, pack Packer, tell f
 		total = 2
 		more := q.Batch
 		if more.Machines.Count++; more.Machines.VMs() > capacity.MaxPackedVMs {
-			return a, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/machines/count", Code: "range",
+			return a, &fault.InputError{Findings: []fault.Finding{{Pointer: "/machines/count", Code: "range",
 				Detail: fmt.Sprintf("There is no machine more to ask for: with one, the machines carry %d VMs, and batches are packed onto %d at most.", more.Machines.VMs(), capacity.MaxPackedVMs)}}}
 		}
 		var now, then capacity.Packing

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -48,11 +49,11 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 		penalty: m.Penalty, vms: int(m.VMs()), warnings: []capacity.Warning{},
 	}
 	b.extras = b.machines * b.perMachine
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	for i, j := range p.Jobs {
 		packed, warnings, err := model(j, p.Options)
 		at := fmt.Sprintf("/jobs/%d", i)
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		switch {
 		case errors.As(err, &wrong):
 			findings = append(findings, below(at+"/measurements", wrong)...)
@@ -60,9 +61,9 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 		case err != nil:
 			return nil, err
 		case packed.MinVMs > m.VMs():
-			findings = append(findings, capacity.Finding{Pointer: at, Code: "job_does_not_fit",
+			findings = append(findings, fault.Finding{Pointer: at, Code: "job_does_not_fit",
 				Detail: fmt.Sprintf("The job %q was measured on %d VMs at least, but all machines together carry %d.", j.Name, packed.MinVMs, m.VMs()),
-				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Where it runs on fewer, say so: \"min_vms\": %d.", m.VMs()), Pointer: at + "/min_vms", Value: m.VMs()}})
+				Hint:   &fault.Hint{Detail: fmt.Sprintf("Where it runs on fewer, say so: \"min_vms\": %d.", m.VMs()), Pointer: at + "/min_vms", Value: m.VMs()}})
 			continue
 		}
 		for _, w := range warnings {
@@ -73,7 +74,7 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 		b.kinds = append(b.kinds, b.kind(j, packed, p.Options))
 	}
 	if len(findings) > 0 {
-		return nil, capacity.Refusal(findings, 0)
+		return nil, fault.Refusal(findings, 0)
 	}
 	return b, nil
 }
@@ -172,7 +173,7 @@ func (b *batch) everything() contents {
 }
 
 // below is findings about a part of the input, with pointers from its root.
-func below(at string, wrong *capacity.InputError) (findings []capacity.Finding) {
+func below(at string, wrong *fault.InputError) (findings []fault.Finding) {
 	for _, f := range wrong.Findings {
 		f.Pointer = at + f.Pointer
 		findings = append(findings, f)

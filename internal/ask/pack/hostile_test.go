@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/proof"
 )
 
@@ -44,7 +45,7 @@ func TestBatchesThatMakeNoSense(t *testing.T) {
 		if err == nil {
 			_, err = Pack(t.Context(), p, nil)
 		}
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || len(wrong.Findings) == 0 {
 			t.Errorf("%s: got %v", c.name, err)
 			continue

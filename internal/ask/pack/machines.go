@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Packer packs a batch; it is Pack with a solver, and with a time for each batch.
@@ -55,7 +56,7 @@ func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all [
 // be the answer; it says so.
 func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, pack Packer) (capacity.MachinesAnswer, error) {
 	if !(by > 0 && by <= capacity.MaxSeconds) {
-		return capacity.MachinesAnswer{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/by_s", Code: "range",
+		return capacity.MachinesAnswer{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/by_s", Code: "range",
 			Detail: fmt.Sprintf("The batch cannot be done by %g seconds; give more than 0 and at most %g.", by, capacity.MaxSeconds)}}}
 	}
 	answer := capacity.MachinesAnswer{BySeconds: by, Tried: []capacity.TriedMachines{}}
@@ -89,7 +90,7 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 	slices.SortFunc(answer.Tried, func(a, b capacity.TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
 	if machines > most {
 		end := answer.Tried[len(answer.Tried)-1]
-		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
+		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, fault.Infeasible)
 	}
 	answer.Machines, answer.Proved = int64(machines), machines == least
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {
@@ -111,10 +112,10 @@ func span(p capacity.PackingProblem) (least, most int, err error) {
 		return 0, 0, err
 	}
 	needs := int64(1)
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	for i, j := range p.Jobs {
 		packed, _, err := model(j, p.Options)
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if errors.As(err, &wrong) {
 			findings = append(findings, below(fmt.Sprintf("/jobs/%d/measurements", i), wrong)...)
 			continue
@@ -122,7 +123,7 @@ func span(p capacity.PackingProblem) (least, most int, err error) {
 		needs = max(needs, packed.MinVMs)
 	}
 	if len(findings) > 0 {
-		return 0, 0, &capacity.InputError{Findings: findings}
+		return 0, 0, &fault.InputError{Findings: findings}
 	}
 	return ceilDiv(int(needs), int(p.Machines.Disks)), most, nil
 }

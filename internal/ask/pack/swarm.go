@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // The paper's particle swarm, as a baseline: a particle is a matrix of VMs by phase and job, and two flags a job;
@@ -24,9 +25,9 @@ const (
 // packSwarm packs by the swarm.
 func (b *batch) packSwarm(ctx context.Context, o capacity.PackingOptions) (capacity.Packing, error) {
 	if n := b.size(); n > mostSwarming {
-		return capacity.Packing{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/options/algorithm", Code: "too_many",
+		return capacity.Packing{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/options/algorithm", Code: "too_many",
 			Detail: fmt.Sprintf("The swarm is there for comparison and packs %d jobs at most, not %d.", mostSwarming, n),
-			Hint:   &capacity.Hint{Detail: `Take "multi", which is shorter as well.`, Pointer: "/options/algorithm", Value: capacity.PackMulti}}}}
+			Hint:   &fault.Hint{Detail: `Take "multi", which is shorter as well.`, Pointer: "/options/algorithm", Value: capacity.PackMulti}}}}
 	}
 	all, err := b.swarm(ctx, o.Seed)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // oldFigures is how old what is measured may be before a warning says so.
@@ -44,12 +45,12 @@ func Basis(f capacity.PoolFacts, at time.Time) (capacity.PoolBasis, error) {
 	}
 	d.data()
 	if b.Sources.Data.From == capacity.FromNowhere && known == 0 {
-		return b, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/jobs", Code: "missing",
+		return b, &fault.InputError{Findings: []fault.Finding{{Pointer: "/jobs", Code: "missing",
 			Detail: "Nothing is known of what the pool is to do: no job has submissions, a forecast or executions, and nobody has said how much data there is. Import executions, or give submissions or a storage sample."}}}
 	}
 	d.running()
 	if len(b.Problem.Running) > 0 && b.Sources.Data.From == capacity.FromNowhere {
-		return b, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/storage/data_gb", Code: "missing",
+		return b, &fault.InputError{Findings: []fault.Finding{{Pointer: "/storage/data_gb", Code: "missing",
 			Detail: "Core instances run, but nobody has said how much data they hold, so that none of them can be given back safely. Send a storage sample, or give \"data_gb\" in the settings, 0 where they hold none."}}}
 	}
 	return b, nil

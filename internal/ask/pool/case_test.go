@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
-func cash(s string) *capacity.Money {
-	m, err := capacity.ParseMoney(s)
+func cash(s string) *money.Amount {
+	m, err := money.Parse(s)
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // runningNames is what instances that run are called as a type of their own, by their type: they work from the round's
@@ -20,7 +22,7 @@ func runningNames(types []capacity.PoolType) map[string]string {
 	}
 	for i, t := range types {
 		name := t.Name + " (running)"
-		for n := i; taken[name] || utf8.RuneCountInString(name) > capacity.MaxNameLength; n++ {
+		for n := i; taken[name] || utf8.RuneCountInString(name) > strict.MaxNameLength; n++ {
 			name = fmt.Sprintf("running instances %d", n)
 		}
 		taken[name], names[t.Name] = true, name
@@ -144,7 +146,7 @@ func joined(a capacity.PoolPlan, types map[string]string) capacity.PoolPlan {
 		f := &a.Conflicts[i]
 		f.Pointer = ""
 		if f.Hint != nil {
-			f.Hint = &capacity.Hint{Detail: f.Hint.Detail}
+			f.Hint = &fault.Hint{Detail: f.Hint.Detail}
 		}
 	}
 	for i := range a.Jobs {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 )
 
@@ -20,7 +21,7 @@ func Evaluate(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (ca
 		return capacity.PoolEvaluation{}, err
 	}
 	if p.Mix == nil {
-		return capacity.PoolEvaluation{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/mix", Code: "missing", Detail: "Which instances to evaluate is missing; give \"mix\", or ask for a plan."}}}
+		return capacity.PoolEvaluation{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/mix", Code: "missing", Detail: "Which instances to evaluate is missing; give \"mix\", or ask for a plan."}}}
 	}
 	a := capacity.PoolMix{Core: []capacity.PoolCore{}, Accelerators: []capacity.PoolAccelerator{}}
 	supplies := make([]supply, len(m.Types))

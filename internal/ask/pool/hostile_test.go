@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/proof"
 )
@@ -73,12 +74,12 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		p := caseStudy(4)
 		spoil(&p)
 		_, err := Plan(t.Context(), p, cbc)
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || wrong.Findings[0].Pointer != pointer {
 			t.Errorf("%s: got %v", pointer, err)
 		}
 	}
-	if _, err := Evaluate(t.Context(), caseStudy(4), nil); !errors.Is(err, capacity.Invalid) {
+	if _, err := Evaluate(t.Context(), caseStudy(4), nil); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a mix that is missing: got %v", err)
 	}
 }
@@ -111,7 +112,7 @@ func TestHundredsOfTypes(t *testing.T) {
 	}
 	began := time.Now()
 	a, err := within(3 * time.Second)
-	if errors.Is(err, capacity.Busy) { // the machine has other work
+	if errors.Is(err, fault.Busy) { // the machine has other work
 		a, err = within(30 * time.Second)
 	}
 	if err != nil {
@@ -124,7 +125,7 @@ func TestHundredsOfTypes(t *testing.T) {
 }
 
 func TestWithoutASolverNothingIsPlanned(t *testing.T) {
-	if _, err := Plan(t.Context(), caseStudy(4), nil); !errors.Is(err, capacity.Busy) || !errors.Is(err, lp.ErrUnavailable) {
+	if _, err := Plan(t.Context(), caseStudy(4), nil); !errors.Is(err, fault.Busy) || !errors.Is(err, lp.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -181,7 +182,7 @@ func TestLyingSolversSpoilNoPlan(t *testing.T) {
 		}
 		a, err := Plan(t.Context(), p, liar{r})
 		if err != nil {
-			if !errors.Is(err, capacity.Busy) {
+			if !errors.Is(err, fault.Busy) {
 				t.Fatalf("got %v", err)
 			}
 			continue

@@ -8,22 +8,23 @@ import (
 	"strconv"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 )
 
 // impossible says why no mix can do, where that can be seen without a program: the first of three groups of reasons that
 // has any. Cures that name a value suffice for what they cure.
-func (m *model) impossible() []capacity.Finding {
-	for _, group := range []func() []capacity.Finding{m.nowhere, m.tooSoon, m.tooSmall} {
+func (m *model) impossible() []fault.Finding {
+	for _, group := range []func() []fault.Finding{m.nowhere, m.tooSoon, m.tooSmall} {
 		if conflicts := group(); len(conflicts) > 0 {
-			return conflicts[:min(len(conflicts), capacity.MaxFindings)]
+			return conflicts[:min(len(conflicts), fault.MaxFindings)]
 		}
 	}
 	return nil
 }
 
 // nowhere is jobs that run on no type.
-func (m *model) nowhere() (conflicts []capacity.Finding) {
+func (m *model) nowhere() (conflicts []fault.Finding) {
 	for j, job := range m.Jobs {
 		runs, memory, roomy := false, 0.0, ""
 		for i, t := range m.Types {
@@ -36,17 +37,17 @@ func (m *model) nowhere() (conflicts []capacity.Finding) {
 			continue
 		}
 		at := fmt.Sprintf("/jobs/%d", j)
-		f := capacity.Finding{Pointer: at, Code: "no_eligible_type"}
+		f := fault.Finding{Pointer: at, Code: "no_eligible_type"}
 		switch {
 		case job.MemoryGiBPerTask > memory && memory > 0:
 			f.Detail = fmt.Sprintf("No instance type runs the job %q: its tasks need %s GiB of memory, and the most that a slot offers is %s GiB, on %s.", job.Name, number(job.MemoryGiBPerTask), number(memory), roomy)
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Add a type with more memory a slot, or give %s fewer slots; tasks of %s GiB would run.", roomy, number(memory)), Pointer: at + "/memory_gib_per_task", Value: memory}
+			f.Hint = &fault.Hint{Detail: fmt.Sprintf("Add a type with more memory a slot, or give %s fewer slots; tasks of %s GiB would run.", roomy, number(memory)), Pointer: at + "/memory_gib_per_task", Value: memory}
 		case job.MemoryGiBPerTask > 0 && memory == 0:
 			f.Detail = fmt.Sprintf("No instance type runs the job %q: its tasks need %s GiB of memory, and no type with a rate for it says how much it has.", job.Name, number(job.MemoryGiBPerTask))
-			f.Hint = &capacity.Hint{Detail: "Give the types that could run it their \"memory_gib\"."}
+			f.Hint = &fault.Hint{Detail: "Give the types that could run it their \"memory_gib\"."}
 		default:
 			f.Detail = fmt.Sprintf("No instance type runs the job %q: it has no rate above 0 on any that may be rented.", job.Name)
-			f.Hint = &capacity.Hint{Detail: "Give it a rate on a type, or leave its rates out and give types their compute units.", Pointer: at + "/rates"}
+			f.Hint = &fault.Hint{Detail: "Give it a rate on a type, or leave its rates out and give types their compute units.", Pointer: at + "/rates"}
 		}
 		conflicts = append(conflicts, f)
 	}
@@ -54,7 +55,7 @@ func (m *model) nowhere() (conflicts []capacity.Finding) {
 }
 
 // tooSoon is jobs whose deadline comes before any instance works.
-func (m *model) tooSoon() (conflicts []capacity.Finding) {
+func (m *model) tooSoon() (conflicts []fault.Finding) {
 	for j, job := range m.Jobs {
 		first := math.Inf(1)
 		for i := range m.Types {
@@ -63,16 +64,16 @@ func (m *model) tooSoon() (conflicts []capacity.Finding) {
 			}
 		}
 		if m.deadlines[j] <= first {
-			conflicts = append(conflicts, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
+			conflicts = append(conflicts, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
 				Detail: fmt.Sprintf("The job %q is due after %s, but an instance that is started works only from %s on.", job.Name, inHours(m.deadlines[j]), inHours(first)),
-				Hint:   &capacity.Hint{Detail: "Give it a deadline after the start-up."}})
+				Hint:   &fault.Hint{Detail: "Give it a deadline after the start-up."}})
 		}
 	}
 	return conflicts
 }
 
 // tooSmall is data that all disks together do not hold.
-func (m *model) tooSmall() []capacity.Finding {
+func (m *model) tooSmall() []fault.Finding {
 	most, roomy := 0.0, -1
 	for i, t := range m.Types {
 		if t.Core {
@@ -85,19 +86,19 @@ func (m *model) tooSmall() []capacity.Finding {
 	if most >= m.needed {
 		return nil
 	}
-	f := capacity.Finding{Pointer: "/storage/data_gb", Code: "storage"}
+	f := fault.Finding{Pointer: "/storage/data_gb", Code: "storage"}
 	if roomy < 0 || m.Types[roomy].DiskGB == 0 {
 		f.Detail = fmt.Sprintf("The data needs %s GB, but no type that may be a core instance has a disk.", number(m.needed))
-		f.Hint = &capacity.Hint{Detail: "Give a core type its \"disk_gb\"; accelerators hold no data."}
-		return []capacity.Finding{f}
+		f.Hint = &fault.Hint{Detail: "Give a core type its \"disk_gb\"; accelerators hold no data."}
+		return []fault.Finding{f}
 	}
 	f.Detail = fmt.Sprintf("The data needs %s GB with its copies, but all core instances that may be rented hold %s GB.", number(m.needed), number(most))
 	more := m.limits[roomy] + int64(math.Ceil((m.needed-most)/m.Types[roomy].DiskGB))
-	f.Hint = &capacity.Hint{Detail: "Keep fewer copies, or add a type with larger disks."}
+	f.Hint = &fault.Hint{Detail: "Keep fewer copies, or add a type with larger disks."}
 	if more <= capacity.MaxPoolInstances {
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("With %d instances of %s it has a place.", more, m.Types[roomy].Name), Pointer: fmt.Sprintf("/types/%d/most", roomy), Value: more}
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With %d instances of %s it has a place.", more, m.Types[roomy].Name), Pointer: fmt.Sprintf("/types/%d/most", roomy), Value: more}
 	}
-	return []capacity.Finding{f}
+	return []fault.Finding{f}
 }
 
 // everything is all instances that there may be, for the whole round.
@@ -111,7 +112,7 @@ func (m *model) everything() []supply {
 
 // tooFew is deadlines that all instances together do not meet, which is proved: the earliest one, with the jobs due by
 // then. Only limits of types make it so.
-func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]capacity.Finding, error) {
+func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, error) {
 	all := m.everything()
 	if m.inTime(all, m.inOrder(all)) {
 		return nil, nil
@@ -140,14 +141,14 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]capacity.Findin
 		return nil, err
 	}
 	j := m.order[due]
-	f := capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
+	f := fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
 		Detail: fmt.Sprintf("The job %q cannot be done within %s, with what is due before it, by all instances that may be rented: it takes %s times as many.", m.Jobs[j].Name, inHours(m.deadlines[j]), number(least)),
-		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Let %s times as many instances of every type be rented (\"most\"), or give it a later deadline.", number(math.Ceil(100*least)/100))}}
+		Hint:   &fault.Hint{Detail: fmt.Sprintf("Let %s times as many instances of every type be rented (\"most\"), or give it a later deadline.", number(math.Ceil(100*least)/100))}}
 	if later, ok := m.later(ctx, solver, j); ok {
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("With a deadline of %s it is done; or let %s times as many instances of every type be rented (\"most\").", inHours(later), number(math.Ceil(100*least)/100)),
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With a deadline of %s it is done; or let %s times as many instances of every type be rented (\"most\").", inHours(later), number(math.Ceil(100*least)/100)),
 			Pointer: f.Pointer, Value: later}
 	}
-	return []capacity.Finding{f}, nil
+	return []fault.Finding{f}, nil
 }
 
 // first is the problem of the jobs that are due first.

@@ -9,7 +9,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 const (
@@ -33,7 +35,7 @@ func Plan(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capaci
 		return capacity.PoolPlan{}, err
 	}
 	if p.Mix != nil {
-		return capacity.PoolPlan{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/mix", Code: "not_taken", Detail: "A plan finds the mix; leave \"mix\" out, or evaluate it."}}}
+		return capacity.PoolPlan{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/mix", Code: "not_taken", Detail: "A plan finds the mix; leave \"mix\" out, or evaluate it."}}}
 	}
 	if conflicts := m.impossible(); len(conflicts) > 0 {
 		return capacity.PoolPlan{Status: capacity.PoolInfeasible, Conflicts: conflicts, PoolOutcome: m.empty()}, nil
@@ -56,7 +58,7 @@ func Plan(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capaci
 		return capacity.PoolPlan{}, noSolver(err)
 	}
 	if best.division == nil {
-		return capacity.PoolPlan{}, fmt.Errorf("no mix was found in the time that there was; allow more of it by max_solve_ms: %w", capacity.Busy)
+		return capacity.PoolPlan{}, fmt.Errorf("no mix was found in the time that there was; allow more of it by max_solve_ms: %w", fault.Busy)
 	}
 	return m.plan(best), nil
 }
@@ -65,7 +67,7 @@ func Plan(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capaci
 func noSolver(err error) error {
 	for _, known := range []error{lp.ErrBusy, lp.ErrCrashed, lp.ErrUnavailable} {
 		if errors.Is(err, known) {
-			return fmt.Errorf("pools are planned with a solver, and it gave no answer: %w: %w", known, capacity.Busy)
+			return fmt.Errorf("pools are planned with a solver, and it gave no answer: %w: %w", known, fault.Busy)
 		}
 	}
 	return err
@@ -75,9 +77,9 @@ func noSolver(err error) error {
 type finding struct {
 	mix       mix
 	division  division // nil: none was found
-	cost      capacity.Money
+	cost      money.Amount
 	instances int64 // hours of all, which decides among equal costs
-	bound     capacity.Money
+	bound     money.Amount
 }
 
 // best looks for the cheapest mix and says what none costs less than.
@@ -193,7 +195,7 @@ func (m *model) trim(ctx context.Context, solver lp.Solver, best *finding) error
 }
 
 // cost is a mix's bill.
-func (m *model) cost(a mix) capacity.Money {
+func (m *model) cost(a mix) money.Amount {
 	total := decimal.Zero
 	for i, t := range m.Types {
 		hours := a.core[i] * m.Hours
@@ -202,7 +204,7 @@ func (m *model) cost(a mix) capacity.Money {
 		}
 		total = total.Add(t.PerHour.Mul(decimal.NewFromInt(hours)))
 	}
-	return capacity.Money{Decimal: total}
+	return money.Amount{Decimal: total}
 }
 
 func (m *model) instances(a mix) (hours int64) {
@@ -259,6 +261,6 @@ func (m *model) asMix(a mix) capacity.PoolMix {
 	return out
 }
 
-func times(price *capacity.Money, hours int64) capacity.Money {
-	return capacity.Money{Decimal: price.Mul(decimal.NewFromInt(hours))}
+func times(price *money.Amount, hours int64) money.Amount {
+	return money.Amount{Decimal: price.Mul(decimal.NewFromInt(hours))}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
@@ -22,10 +23,10 @@ func draw(r *rand.Rand) capacity.PoolProblem {
 		p.StartupHours = float64(r.IntN(5)) / 10
 	}
 	for i := range 1 + r.IntN(3) {
-		price := capacity.RoundMoney(float64(1+r.IntN(60)) / 100)
+		price := money.Round(float64(1+r.IntN(60)) / 100)
 		most := int64(1 + r.IntN(4))
 		if r.IntN(12) == 0 {
-			price = capacity.Money{}
+			price = money.Amount{}
 		}
 		t := capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: float64(100 * r.IntN(6)), MemoryGiB: float64(1 + r.IntN(8)), Slots: int64(1 + r.IntN(2)),
 			ComputeUnits: float64(1 + r.IntN(8)), Core: true, Accelerator: r.IntN(4) > 0, Most: &most}
@@ -309,7 +310,7 @@ func large(r *rand.Rand, types, jobs int, hours int64, startup float64) capacity
 	p.Currency, p.Hours, p.StartupHours = "USD", hours, startup
 	for i := range types {
 		units := math.Round(10*math.Exp(3*r.Float64())) / 10
-		price := capacity.RoundMoney(math.Round(1000*0.04*units*(0.7+0.6*r.Float64())) / 1000)
+		price := money.Round(math.Round(1000*0.04*units*(0.7+0.6*r.Float64())) / 1000)
 		p.Types = append(p.Types, capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: math.Round(200 * r.Float64() * units), MemoryGiB: 2 * units,
 			Slots: int64(1 + units/2), ComputeUnits: units, Core: i%3 != 2, Accelerator: i%5 != 0 || i%3 == 2})
 	}

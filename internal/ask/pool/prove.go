@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // A plan is proved by a search of our own: every node is a linear program, whose row prices bound what is below it. The
@@ -24,30 +25,30 @@ const (
 )
 
 // step is the greatest amount of which all bills are multiples.
-type step capacity.Money
+type step money.Amount
 
 func (m *model) step() step {
 	divisor := new(big.Int)
 	for _, t := range m.Types {
-		units := t.PerHour.Decimal.Shift(capacity.MoneyPlaces).BigInt()
+		units := t.PerHour.Decimal.Shift(money.Places).BigInt()
 		if !t.Accelerator {
 			units.Mul(units, big.NewInt(m.Hours))
 		}
 		divisor.GCD(nil, nil, divisor, units)
 	}
-	return step{decimal.NewFromBigInt(divisor, -capacity.MoneyPlaces)}
+	return step{decimal.NewFromBigInt(divisor, -money.Places)}
 }
 
 // up is the least bill that is not below a bound.
-func (s step) up(bound float64) capacity.Money {
+func (s step) up(bound float64) money.Amount {
 	if !(bound > 0) || s.IsZero() {
-		return capacity.Money{}
+		return money.Amount{}
 	}
-	n := math.Ceil(bound*(1-boundTolerance)/capacity.Money(s).Float() - boundTolerance)
+	n := math.Ceil(bound*(1-boundTolerance)/money.Amount(s).Float() - boundTolerance)
 	if n >= 1<<53 {
-		return capacity.RoundMoney(bound * (1 - boundTolerance))
+		return money.Round(bound * (1 - boundTolerance))
 	}
-	return capacity.Money{Decimal: s.Mul(decimal.NewFromInt(int64(n)))}
+	return money.Amount{Decimal: s.Mul(decimal.NewFromInt(int64(n)))}
 }
 
 // node is a part of the search: bounds of columns in place of the program's, and what nothing in it costs less than.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Scenario is a pool's instance types as VM types of a capacity plan: a scenario that adds each type but the reference,
@@ -17,7 +18,7 @@ func Scenario(p capacity.PoolProblem, reference string, wholeVMs bool) (capacity
 	}
 	at, known := m.places[reference]
 	if !known {
-		return capacity.Scenario{}, fmt.Errorf("there is no instance type %q that speeds could be relative to: %w", reference, capacity.Invalid)
+		return capacity.Scenario{}, fmt.Errorf("there is no instance type %q that speeds could be relative to: %w", reference, fault.Invalid)
 	}
 	s := capacity.Scenario{Name: "instance types of a pool", Note: "Speeds are relative to " + reference + "."}
 	per := func(j, i int) float64 {
@@ -26,9 +27,9 @@ func Scenario(p capacity.PoolProblem, reference string, wholeVMs bool) (capacity
 		}
 		return m.rates[j][i] / float64(m.Types[i].Slots)
 	}
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	refuse := func(j int, code, detail string, values ...any) {
-		findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/rates", j), Code: code, Detail: fmt.Sprintf(detail, values...)})
+		findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/rates", j), Code: code, Detail: fmt.Sprintf(detail, values...)})
 	}
 	for j, job := range m.Jobs {
 		if m.rates[j][at] == 0 {
@@ -63,10 +64,10 @@ func Scenario(p capacity.PoolProblem, reference string, wholeVMs bool) (capacity
 		}
 	}
 	if len(s.Changes) >= capacity.MaxVMTypes {
-		findings = append(findings, capacity.Finding{Pointer: "/types", Code: "too_many", Detail: fmt.Sprintf("%d types are too many for a capacity plan, which has at most %d.", len(s.Changes)+1, capacity.MaxVMTypes)})
+		findings = append(findings, fault.Finding{Pointer: "/types", Code: "too_many", Detail: fmt.Sprintf("%d types are too many for a capacity plan, which has at most %d.", len(s.Changes)+1, capacity.MaxVMTypes)})
 	}
 	if len(findings) > 0 {
-		return capacity.Scenario{}, capacity.Refusal(findings, 0)
+		return capacity.Scenario{}, fault.Refusal(findings, 0)
 	}
 	return s, nil
 }

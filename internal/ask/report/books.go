@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -25,10 +26,10 @@ func (f *figureSheet) sheet(name string) Sheet {
 
 func (f *figureSheet) cost(c *plan.SpanCost, currency string) {
 	for _, line := range []struct {
-		what  string
-		money *capacity.Money
+		what     string
+		amountOf *money.Amount
 	}{{"on demand", &c.OnDemand}, {"spot", &c.Spot}, {"contracts, used hours", &c.Reserved}, {"contracts, idle hours", &c.ReservedIdle}, {"penalties", &c.Penalties}, {"total", &c.Total}} {
-		f.add(line.what, "", amount(line.money), currency)
+		f.add(line.what, "", amount(line.amountOf), currency)
 	}
 }
 
@@ -59,7 +60,7 @@ func horizonSummary(f *figureSheet, a plan.HorizonAnswer) {
 	f.add("end", "", Time(t.Start.Add(time.Duration(t.Hours*float64(time.Hour)))), "UTC")
 	f.cost(&t.Cost, a.Currency)
 	f.add("upfront payments, share in the horizon", "", amount(&a.Upfront), a.Currency)
-	f.add("total with upfront payments", "", amount(&capacity.Money{Decimal: t.Cost.Total.Add(a.Upfront.Decimal)}), a.Currency)
+	f.add("total with upfront payments", "", amount(&money.Amount{Decimal: t.Cost.Total.Add(a.Upfront.Decimal)}), a.Currency)
 	f.add("saving still possible at most", "", amount(&a.Gap), a.Currency)
 	for _, line := range []struct {
 		what, unit string
@@ -84,7 +85,7 @@ func horizonSheets(h capacity.Horizon, a plan.HorizonAnswer) ([]Sheet, error) {
 func horizonAssumptions(h capacity.Horizon, a plan.HorizonAnswer) *figureSheet {
 	var f figureSheet
 	problemAssumptions(&f, &h.Problem)
-	least, most := (*capacity.Money)(nil), (*capacity.Money)(nil)
+	least, most := (*money.Amount)(nil), (*money.Amount)(nil)
 	for i := range h.Periods {
 		if m := h.Periods[i].OnDemandPrice; m != nil {
 			if least == nil || m.LessThan(least.Decimal) {
@@ -268,7 +269,7 @@ func planSummary(f *figureSheet, pl *capacity.Plan) {
 // planContracts is a row for each contract of a plan, with what its hours cost per period.
 func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 	in := "_" + p.Currency
-	worth := make(map[string]capacity.Money)
+	worth := make(map[string]money.Amount)
 	if pl.Prices != nil {
 		for _, c := range pl.Prices.Contracts {
 			worth[c.Name] = c.Worth
@@ -288,7 +289,7 @@ func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 				if c.Billing == capacity.BilledAlways {
 					paid = decimal.NewFromInt(c.VMs)
 				}
-				cost := capacity.Money{Decimal: paid.Mul(c.Price.Decimal).Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), capacity.MoneyPlaces)}
+				cost := money.Amount{Decimal: paid.Mul(c.Price.Decimal).Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), money.Places)}
 				row[3], row[4], row[7] = number(used[c.Name]), number(float64(c.VMs)-used[c.Name]), amount(&cost)
 				if m, known := worth[c.Name]; known {
 					row[8] = amount(&m)

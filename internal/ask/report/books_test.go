@@ -19,6 +19,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -172,7 +173,7 @@ func TestPurchaseWorkbook(t *testing.T) {
 
 func TestPlanWorkbook(t *testing.T) {
 	p := twoMonths(t).Problem
-	p.Supply.Contracts = []capacity.Contract{{Name: "@always", VMs: 4, Price: money(5), Billing: capacity.BilledAlways}, {Name: "used", VMs: 4, Price: money(10), Billing: capacity.BilledUsed}}
+	p.Supply.Contracts = []capacity.Contract{{Name: "@always", VMs: 4, Price: amountIn(5), Billing: capacity.BilledAlways}, {Name: "used", VMs: 4, Price: amountIn(10), Billing: capacity.BilledUsed}}
 	pl, err := plan.Solve(t.Context(), p, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +298,7 @@ func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
 	for i := range 700 {
 		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: q.Periods[len(q.Periods)-1].End(), Hours: 1, Jobs: []float64{float64(i % 17)}})
 	}
-	q.Problem.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(123456789, -9)}
+	q.Problem.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(123456789, -9)}
 	a := plannedHorizon(t, q.Horizon)
 	a.Warnings = []capacity.Warning{{Code: "x", Detail: "Said with the answer."}}
 	var b bytes.Buffer
@@ -327,7 +328,7 @@ func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
 func TestLibreOfficeReadsReportsOfThePast(t *testing.T) {
 	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	stint := func(n int64, begin, end time.Duration, cost int64) capacity.PlanStint {
-		return capacity.PlanStint{Number: n, Since: from.Add(begin), Until: from.Add(end), Currency: "EUR", PeriodSeconds: 3600, VMs: 1234, VMsOnDemand: 1000, TotalCost: money(cost)}
+		return capacity.PlanStint{Number: n, Since: from.Add(begin), Until: from.Add(end), Currency: "EUR", PeriodSeconds: 3600, VMs: 1234, VMsOnDemand: 1000, TotalCost: amountIn(cost)}
 	}
 	p := capacity.NewPast(from, from.Add(5*time.Hour), []capacity.PlanStint{stint(7, 0, 90*time.Minute, 123_456), stint(8, 90*time.Minute, 4*time.Hour, 98_765_432)}, nil)
 	var b bytes.Buffer

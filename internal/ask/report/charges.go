@@ -10,6 +10,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -39,7 +41,7 @@ type charge struct {
 	vmType     string
 	class      string          // "" for all
 	contract   int             // in the answer's contracts; -1 for none
-	price      capacity.Money  // per VM-hour: of the market for what runs, of the contract for its fees
+	price      money.Amount    // per VM-hour: of the market for what runs, of the contract for its fees
 	hours      decimal.Decimal // of VMs
 	billed     decimal.Decimal // as invoices have it
 	effective  decimal.Decimal // with fees spread over what they pay for
@@ -59,10 +61,10 @@ func charges(h *capacity.Horizon, a *plan.HorizonAnswer, byClass bool, emit func
 	if a.Status == capacity.InfeasibleStatus {
 		at := slices.IndexFunc(a.Periods, func(p plan.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
 		if at < 0 {
-			return fmt.Errorf("there is no plan to export: %w", capacity.Infeasible)
+			return fmt.Errorf("there is no plan to export: %w", fault.Infeasible)
 		}
 		return fmt.Errorf("in %s of the horizon the promised jobs do not fit, first at %s, and without a plan an hour would count as free; raise the quota or lower jobs.min, plan again, and export that: %w",
-			count(a.Total.InfeasibleHours, "hour", "hours"), a.Periods[at].Start.Format(time.RFC3339), capacity.Infeasible)
+			count(a.Total.InfeasibleHours, "hour", "hours"), a.Periods[at].Start.Format(time.RFC3339), fault.Infeasible)
 	}
 	l := ledger{horizon: h, answer: a, byClass: byClass, emit: emit, contracts: make([]contractLedger, len(a.Contracts))}
 	if err := plan.Charges(h, a, l.stint); err != nil {
@@ -288,18 +290,18 @@ func part(amount decimal.Decimal, n, of int64) decimal.Decimal {
 	if n == of || amount.IsZero() {
 		return amount
 	}
-	if units, exact := (capacity.Money{Decimal: amount}).Billionths(); exact && units > 0 {
+	if units, exact := (money.Amount{Decimal: amount}).Billionths(); exact && units > 0 {
 		if high, low := bits.Mul64(uint64(units), uint64(n)); high < uint64(of) {
 			quotient, rest := bits.Div64(high, low, uint64(of))
 			if rest >= uint64(of)-rest { // halves go up, as below
 				quotient++
 			}
 			if quotient <= math.MaxInt64 {
-				return decimal.New(int64(quotient), -capacity.MoneyPlaces)
+				return decimal.New(int64(quotient), -money.Places)
 			}
 		}
 	}
-	return amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), capacity.MoneyPlaces)
+	return amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), money.Places)
 }
 
 // penalties writes what refused jobs cost, which nobody invoices.

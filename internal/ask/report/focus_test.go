@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -302,7 +303,9 @@ var hostileNames = []string{"=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "＝
 
 // drawHorizon is a few periods of a small problem, with contracts that begin and end at any second.
 func drawHorizon(t *rapid.T) capacity.Horizon {
-	cents := func(most int, what string) capacity.Money { return money(int64(rapid.IntRange(0, most).Draw(t, what))) }
+	cents := func(most int, what string) money.Amount {
+		return amountIn(int64(rapid.IntRange(0, most).Draw(t, what)))
+	}
 	names := rapid.Permutation(hostileNames).Draw(t, "names")
 	name := func() string {
 		first := names[0]
@@ -315,7 +318,7 @@ func drawHorizon(t *rapid.T) capacity.Horizon {
 	}
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: rapid.SampledFrom([]int64{3600, 1800, 86400}).Draw(t, "period"), Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = rapid.SampledFrom([]capacity.Integrality{capacity.Integer, capacity.Relaxed}).Draw(t, "integrality"), capacity.EngineExact
-	p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(rapid.Int64Range(1, 99999).Draw(t, "on demand"), -rapid.Int32Range(2, 9).Draw(t, "places"))}
+	p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(rapid.Int64Range(1, 99999).Draw(t, "on demand"), -rapid.Int32Range(2, 9).Draw(t, "places"))}
 	for range rapid.IntRange(0, 2).Draw(t, "own contracts") {
 		p.Supply.Contracts = append(p.Supply.Contracts, contract())
 	}
@@ -387,11 +390,11 @@ func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 func TestFocusOfTheLargestNumbers(t *testing.T) {
 	q := twoMonths(t)
 	each := decimal.NewFromInt(333)
-	q.Problem.Supply.OnDemand = capacity.OnDemand{Price: capacity.Money{Decimal: decimal.RequireFromString("999999.999999999")}}
-	q.Problem.Classes = append(q.Problem.Classes, capacity.Class{Name: "large", VMsPerJob: &each, Penalty: money(1_000_000_000_00), Jobs: capacity.JobRange{Max: 1_000_000}})
+	q.Problem.Supply.OnDemand = capacity.OnDemand{Price: money.Amount{Decimal: decimal.RequireFromString("999999.999999999")}}
+	q.Problem.Classes = append(q.Problem.Classes, capacity.Class{Name: "large", VMsPerJob: &each, Penalty: amountIn(1_000_000_000_00), Jobs: capacity.JobRange{Max: 1_000_000}})
 	q.Periods = []capacity.HorizonPeriod{{Start: q.Start(), Hours: 70, Jobs: []float64{7, 1_000_000}}}
-	huge := capacity.TermContract{Contract: capacity.Contract{Name: "huge", VMs: capacity.MaxVMs, Price: capacity.Money{Decimal: decimal.RequireFromString("99.123456789")}, Billing: capacity.BilledAlways},
-		Upfront: capacity.Money{Decimal: decimal.RequireFromString("987654321.123456789")}, From: q.Start().Add(7 * time.Second), Until: q.Start().Add(69*time.Hour + 11*time.Second)}
+	huge := capacity.TermContract{Contract: capacity.Contract{Name: "huge", VMs: capacity.MaxVMs, Price: money.Amount{Decimal: decimal.RequireFromString("99.123456789")}, Billing: capacity.BilledAlways},
+		Upfront: money.Amount{Decimal: decimal.RequireFromString("987654321.123456789")}, From: q.Start().Add(7 * time.Second), Until: q.Start().Add(69*time.Hour + 11*time.Second)}
 	q.Contracts = append(q.Contracts, huge)
 	if err := q.Horizon.Validate(); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -18,10 +19,10 @@ func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, plan.HorizonAnswer
 	tb.Helper()
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
-	p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(1920, -4)}
+	p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(1920, -4)}
 	for i := range 50 {
 		each := decimal.New(int64(31+17*i%200), -2)
-		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprintf("class-%02d", i), VMsPerJob: &each, Penalty: money(5000), Jobs: capacity.JobRange{Max: 10}})
+		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprintf("class-%02d", i), VMsPerJob: &each, Penalty: amountIn(5000), Jobs: capacity.JobRange{Max: 10}})
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := capacity.Horizon{Problem: p}
@@ -40,8 +41,8 @@ func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, plan.HorizonAnswer
 			billing = capacity.BilledUsed
 		}
 		h.Contracts = append(h.Contracts, capacity.TermContract{
-			Contract: capacity.Contract{Name: fmt.Sprintf("contract-%d", i), VMs: 40, Price: money(int64(4 + i)), Billing: billing},
-			Upfront:  money(1_000_000), From: start.AddDate(0, 0, -10*i), Until: start.AddDate(1+i, 0, 0),
+			Contract: capacity.Contract{Name: fmt.Sprintf("contract-%d", i), VMs: 40, Price: amountIn(int64(4 + i)), Billing: billing},
+			Upfront:  amountIn(1_000_000), From: start.AddDate(0, 0, -10*i), Until: start.AddDate(1+i, 0, 0),
 		})
 	}
 	a, err := plan.Horizon(tb.Context(), h, nil, 2, nil)

@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -76,7 +77,7 @@ func HorizonContracts(a plan.HorizonAnswer) Table {
 	columns := []string{"contract", "vm_type", "vms", "hours_in_force", "used_vm_hours", "idle_vm_hours", "utilisation", "idle_share",
 		"reserved" + in, "reserved_idle" + in, "upfront_share" + in, "total" + in}
 	return tableOf(columns, a.Contracts, func(c plan.ContractTotal) []Cell {
-		total := capacity.Money{Decimal: decimal.Sum(c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Upfront.Decimal)}
+		total := money.Amount{Decimal: decimal.Sum(c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Upfront.Decimal)}
 		return []Cell{text(c.Name), text(c.VMType), whole(c.VMs), number(c.Hours), number(c.UsedHours), number(c.IdleHours),
 			optional(c.Utilisation), optional(c.IdleShare), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Upfront), amount(&total)}
 	})
@@ -124,7 +125,7 @@ func HorizonClasses(h capacity.Horizon, a plan.HorizonAnswer) (Table, error) {
 	row := func(name string, s *sums) {
 		cells := []Cell{text(name), {"", true}, number(s.admitted), number(s.refused), {"", true}, {"", true}}
 		if complete {
-			cells[1], cells[4], cells[5] = Cell{rounded(s.vms, 6), true}, amount(&capacity.Money{Decimal: s.cost}), amount(&capacity.Money{Decimal: s.penalties})
+			cells[1], cells[4], cells[5] = Cell{rounded(s.vms, 6), true}, amount(&money.Amount{Decimal: s.cost}), amount(&money.Amount{Decimal: s.penalties})
 		}
 		t.Rows = append(t.Rows, cells)
 	}
@@ -173,7 +174,7 @@ func pick(first bool, a, b string) string {
 }
 
 // cents is an amount for reading: two places, or all where it is smaller than that.
-func cents(m capacity.Money) string {
+func cents(m money.Amount) string {
 	if !m.IsZero() && m.Abs().LessThan(decimal.New(1, -2)) {
 		return m.String()
 	}
@@ -201,7 +202,7 @@ func brief(t Table, per, currency string) Table {
 				row[j] = text(at.Format(pick(per == "Month", "2006-01", pick(per == "Day", time.DateOnly, "2006-01-02 15:04"))))
 			case strings.HasSuffix(name, "_"+currency) && c.Text != "":
 				d, _ := decimal.NewFromString(c.Text)
-				row[j].Text = cents(capacity.Money{Decimal: d})
+				row[j].Text = cents(money.Amount{Decimal: d})
 			case c.Number && c.Text != "":
 				d, _ := decimal.NewFromString(c.Text)
 				row[j].Text = d.Round(2).String()

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -22,16 +24,16 @@ func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	each, quota := decimal.New(15, -1), int64(20)
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
-	p.Supply.OnDemand = capacity.OnDemand{Price: money(20), Quota: &quota}
-	p.Classes = []capacity.Class{{Name: "=etl", VMsPerJob: &each, Penalty: money(100), Jobs: capacity.JobRange{Max: 4}}}
+	p.Supply.OnDemand = capacity.OnDemand{Price: amountIn(20), Quota: &quota}
+	p.Classes = []capacity.Class{{Name: "=etl", VMsPerJob: &each, Penalty: amountIn(100), Jobs: capacity.JobRange{Max: 4}}}
 	start := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p}, Factors: []float64{1, 2}}
 	for i, jobs := range []float64{4, 2, 20} {
 		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{jobs}})
 	}
-	q.Contracts = []capacity.TermContract{{Contract: capacity.Contract{Name: "+signed", VMs: 4, Price: money(10), Billing: capacity.BilledAlways},
-		Upfront: money(300), From: start, Until: start.Add(30 * time.Hour)}}
-	q.Offers = []capacity.Offer{{Name: "day", Price: money(4), Upfront: money(24), Billing: capacity.BilledAlways, TermHours: 24, Max: 10}}
+	q.Contracts = []capacity.TermContract{{Contract: capacity.Contract{Name: "+signed", VMs: 4, Price: amountIn(10), Billing: capacity.BilledAlways},
+		Upfront: amountIn(300), From: start, Until: start.Add(30 * time.Hour)}}
+	q.Offers = []capacity.Offer{{Name: "day", Price: amountIn(4), Upfront: amountIn(24), Billing: capacity.BilledAlways, TermHours: 24, Max: 10}}
 	if err := q.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,7 @@ func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := Focus(&b, q.Horizon, a, FocusNames{})
-	if !errors.Is(err, capacity.Infeasible) || !strings.Contains(err.Error(), "in 1 hour of the horizon the promised jobs do not fit, first at 2026-02-01T00:00:00Z") {
+	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "in 1 hour of the horizon the promised jobs do not fit, first at 2026-02-01T00:00:00Z") {
 		t.Errorf("got %v", err)
 	}
 	classes, err := HorizonClasses(q.Horizon, a)
@@ -179,7 +181,7 @@ Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EU
 // A purchase that buys nothing, and one that serves nobody, are written like any other.
 func TestPurchasesWithoutAnything(t *testing.T) {
 	dear, short := twoMonths(t), twoMonths(t)
-	dear.Offers[0].Price = money(50)
+	dear.Offers[0].Price = amountIn(50)
 	short.Problem.Classes[0].Jobs, short.Offers[0].Max = capacity.JobRange{Min: 20, Max: 20}, 1
 	for _, c := range []struct {
 		q    capacity.PurchaseQuestion
@@ -213,7 +215,7 @@ func TestPartIsRoundedAlike(t *testing.T) {
 		amount := decimal.New(rapid.Int64().Draw(t, "amount"), rapid.Int32Range(-12, 3).Draw(t, "places"))
 		of := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 1<<60)).Draw(t, "of")
 		n := rapid.Int64Range(0, of).Draw(t, "n")
-		want := amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), capacity.MoneyPlaces)
+		want := amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), money.Places)
 		if n == of {
 			want = amount
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // Classes is one row a class, with names that stay and every digit there is. Where the problem has
@@ -160,7 +162,7 @@ func Headline(pl capacity.Plan) string {
 	if pl.VMs.Total == 0 {
 		rent = "Rent no VMs"
 	}
-	cost := capacity.Money{Decimal: pl.Cost.OnDemand.Add(pl.Cost.Spot.Decimal).Add(pl.Cost.Reserved.Decimal).Add(pl.Cost.ReservedIdle.Decimal)}
+	cost := money.Amount{Decimal: pl.Cost.OnDemand.Add(pl.Cost.Spot.Decimal).Add(pl.Cost.Reserved.Decimal).Add(pl.Cost.ReservedIdle.Decimal)}
 	var admitted, refused float64
 	for _, c := range pl.Classes {
 		admitted += c.Admitted
@@ -213,7 +215,7 @@ func period(seconds int64) string {
 }
 
 // Conflict is a conflict with its cure, as sentences.
-func Conflict(f capacity.Finding) string {
+func Conflict(f fault.Finding) string {
 	s := f.Detail
 	if f.Pointer != "" {
 		s = f.Pointer + ": " + s
@@ -259,12 +261,12 @@ func classTable(p capacity.Problem, pl capacity.Plan) Table {
 
 // supplyTable closes: its amounts add up to the total.
 func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
-	money := func(m capacity.Money) Cell { return Cell{m.String() + " " + p.Currency, true} }
-	price := func(m capacity.Money) Cell { return Cell{m.String() + " " + p.Currency + "/h", true} }
+	inMoney := func(m money.Amount) Cell { return Cell{m.String() + " " + p.Currency, true} }
+	price := func(m money.Amount) Cell { return Cell{m.String() + " " + p.Currency + "/h", true} }
 	none := Cell{"", true}
 	t := Table{Columns: []string{"Supply", "Price per VM", "VMs", "Used", "Cost " + period(p.PeriodSeconds)}}
 	types := p.Supply.Types()
-	prices := map[string]capacity.Money{}
+	prices := map[string]money.Amount{}
 	for _, of := range types {
 		for _, c := range of.Contracts {
 			prices[c.Name] = c.Price
@@ -278,12 +280,12 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 		t.Rows = append(t.Rows, []Cell{text(c.Name), of, figure(c.VMs, 4, ""), figure(c.Used, 4, ""), none})
 	}
 	if len(pl.VMs.Contracts) > 0 {
-		t.Rows = append(t.Rows, []Cell{text("Reserved, used"), none, none, figure(pl.VMs.Reserved, 4, ""), money(pl.Cost.Reserved)})
+		t.Rows = append(t.Rows, []Cell{text("Reserved, used"), none, none, figure(pl.VMs.Reserved, 4, ""), inMoney(pl.Cost.Reserved)})
 	}
 	if !pl.Cost.ReservedIdle.IsZero() {
-		t.Rows = append(t.Rows, []Cell{text("Reserved, idle"), none, none, none, money(pl.Cost.ReservedIdle)})
+		t.Rows = append(t.Rows, []Cell{text("Reserved, idle"), none, none, none, inMoney(pl.Cost.ReservedIdle)})
 	}
-	rented := func(what string, m capacity.Money, limit *int64, vms float64, cost Cell) {
+	rented := func(what string, m money.Amount, limit *int64, vms float64, cost Cell) {
 		quota := none
 		if limit != nil {
 			quota = figure(float64(*limit), 0, "")
@@ -291,7 +293,7 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 		t.Rows = append(t.Rows, []Cell{text(what), price(m), quota, figure(vms, 4, ""), cost})
 	}
 	for i, of := range types {
-		used, onDemand, spot, suffix := capacity.TypeVMs{OnDemand: pl.VMs.OnDemand, Spot: pl.VMs.Spot}, money(pl.Cost.OnDemand), money(pl.Cost.Spot), ""
+		used, onDemand, spot, suffix := capacity.TypeVMs{OnDemand: pl.VMs.OnDemand, Spot: pl.VMs.Spot}, inMoney(pl.Cost.OnDemand), inMoney(pl.Cost.Spot), ""
 		if len(p.Supply.VMTypes) > 0 { // the amounts follow for all types together
 			used, onDemand, spot, suffix = capacity.TypeVMs{}, none, none, " of "+of.Name
 			if i < len(pl.VMs.Types) {
@@ -304,14 +306,14 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 		}
 	}
 	if len(p.Supply.VMTypes) > 0 {
-		t.Rows = append(t.Rows, []Cell{text("On demand"), none, none, figure(pl.VMs.OnDemand, 4, ""), money(pl.Cost.OnDemand)})
+		t.Rows = append(t.Rows, []Cell{text("On demand"), none, none, figure(pl.VMs.OnDemand, 4, ""), inMoney(pl.Cost.OnDemand)})
 		if !pl.Cost.Spot.IsZero() || pl.VMs.Spot > 0 {
-			t.Rows = append(t.Rows, []Cell{text("Spot"), none, none, figure(pl.VMs.Spot, 4, ""), money(pl.Cost.Spot)})
+			t.Rows = append(t.Rows, []Cell{text("Spot"), none, none, figure(pl.VMs.Spot, 4, ""), inMoney(pl.Cost.Spot)})
 		}
 	}
 	t.Rows = append(t.Rows,
-		[]Cell{text("Penalties"), none, none, none, money(pl.Cost.Penalties)},
-		[]Cell{text("Total"), none, none, figure(pl.VMs.Total, 4, ""), money(pl.Cost.Total)})
+		[]Cell{text("Penalties"), none, none, none, inMoney(pl.Cost.Penalties)},
+		[]Cell{text("Total"), none, none, figure(pl.VMs.Total, 4, ""), inMoney(pl.Cost.Total)})
 	return t
 }
 
@@ -334,7 +336,7 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 	}
 }
 
-func proofLine(objective capacity.Money, p capacity.Proof, currency string) string {
+func proofLine(objective money.Amount, p capacity.Proof, currency string) string {
 	s := fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is lower, by %s", objective, currency, p.Method)
 	if p.Gap > 0 {
 		s = fmt.Sprintf("Proof: VM cost minus penalties avoided is %s %s, and no plan's is below %s (gap %s %%), by %s", objective, currency, p.Bound, percent(p.Gap), p.Method)

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -16,7 +17,7 @@ func Purchase(a plan.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, "total" + in, "term_in_horizon", "utilisation"}
 	return tableOf(columns, a.Offers, func(o plan.OfferAnswer) []Cell {
-		total := capacity.Money{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
+		total := money.Amount{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
 		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), amount(&o.Paid), amount(&o.Upfront), amount(&o.Reserved), amount(&o.Idle), amount(&total),
 			number(o.Share), optional(o.Utilisation)}
 	})
@@ -28,7 +29,7 @@ func PurchaseMonths(a plan.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "penalties_avoided" + in, "balance_with_penalties" + in}
 	return tableOf(columns, a.Months, func(m plan.SavingMonth) []Cell {
-		avoided := capacity.Money{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
+		avoided := money.Amount{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
 		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
 	})
 }
@@ -66,11 +67,11 @@ func PurchaseRegret(a plan.PurchaseAnswer) Table {
 }
 
 // valued is what refused jobs are valued at: a cost without its bill; nil where one of them is not known.
-func valued(cost, bill *capacity.Money) *capacity.Money {
+func valued(cost, bill *money.Amount) *money.Amount {
 	if cost == nil || bill == nil {
 		return nil
 	}
-	return &capacity.Money{Decimal: cost.Sub(bill.Decimal)}
+	return &money.Amount{Decimal: cost.Sub(bill.Decimal)}
 }
 
 // PurchaseText is a recommendation for a terminal.
@@ -119,7 +120,7 @@ func renamed(t Table, from, to string) Table {
 
 func offersBrief(a plan.PurchaseAnswer) Table {
 	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used"}, a.Offers, func(o plan.OfferAnswer) []Cell {
-		hourly := capacity.Money{Decimal: o.Reserved.Add(o.Idle.Decimal)}
+		hourly := money.Amount{Decimal: o.Reserved.Add(o.Idle.Decimal)}
 		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), {cents(o.Paid), true}, {cents(o.Upfront), true}, {cents(hourly), true}, share(o.Utilisation)}
 	})
 }
@@ -133,7 +134,7 @@ func costsBrief(a plan.PurchaseAnswer) Table {
 	}{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}} {
 		c := &line.cost.Cost
 		row := []Cell{text(line.name)}
-		for _, m := range []capacity.Money{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
+		for _, m := range []money.Amount{c.OnDemand, c.Reserved, c.ReservedIdle, line.cost.Upfront, line.cost.Bill, c.Penalties, line.cost.Total} {
 			row = append(row, Cell{cents(m), true})
 		}
 		if line.cost.Status == capacity.InfeasibleStatus {
@@ -170,14 +171,14 @@ func regretBrief(a plan.PurchaseAnswer) Table {
 }
 
 // billCents is a part of what a number of VMs costs, which curves that are not exact do not know.
-func billCents(p plan.SavingPoint, m *capacity.Money) Cell {
+func billCents(p plan.SavingPoint, m *money.Amount) Cell {
 	if m == nil && p.Cost != nil {
 		return Cell{"-", true}
 	}
 	return maybeCents(m)
 }
 
-func maybeCents(m *capacity.Money) Cell {
+func maybeCents(m *money.Amount) Cell {
 	if m == nil {
 		return Cell{"does not fit", true}
 	}

@@ -8,10 +8,12 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
-func money(hundredths int64) capacity.Money {
-	return capacity.Money{Decimal: decimal.New(hundredths, -2)}
+func amountIn(hundredths int64) money.Amount {
+	return money.Amount{Decimal: decimal.New(hundredths, -2)}
 }
 
 func TestTextAlignsByWhatIsSeen(t *testing.T) {
@@ -41,21 +43,21 @@ func TestTextAlignsByWhatIsSeen(t *testing.T) {
 // nightlyPlan is one VM contract, 2 jobs admitted of 3.
 func nightlyPlan() (capacity.Problem, capacity.Plan) {
 	average, quota := 2694.54, int64(20)
-	even := money(81)
+	even := amountIn(81)
 	p := capacity.Problem{
 		Currency: "EUR", PeriodSeconds: 7200, Options: capacity.DefaultOptions(),
 		Supply: capacity.Supply{
-			Contracts: []capacity.Contract{{Name: "yearly", VMs: 5, Price: money(10), Billing: capacity.BilledAlways}},
-			OnDemand:  capacity.OnDemand{Price: money(20), Quota: &quota},
+			Contracts: []capacity.Contract{{Name: "yearly", VMs: 5, Price: amountIn(10), Billing: capacity.BilledAlways}},
+			OnDemand:  capacity.OnDemand{Price: amountIn(20), Quota: &quota},
 		},
 		Classes: []capacity.Class{
-			{Name: "etl", DeadlineSeconds: 2700, Jobs: capacity.JobRange{Max: 3}, Penalty: money(500)},
-			{Name: "known", Jobs: capacity.JobRange{Max: 1}, Penalty: money(1)},
+			{Name: "etl", DeadlineSeconds: 2700, Jobs: capacity.JobRange{Max: 3}, Penalty: amountIn(500)},
+			{Name: "known", Jobs: capacity.JobRange{Max: 1}, Penalty: amountIn(1)},
 		},
 	}
 	return p, capacity.Plan{
 		Status: capacity.Feasible,
-		Cost: capacity.Cost{Total: money(720), OnDemand: money(120), Reserved: money(80), ReservedIdle: money(20), Penalties: money(500),
+		Cost: capacity.Cost{Total: amountIn(720), OnDemand: amountIn(120), Reserved: amountIn(80), ReservedIdle: amountIn(20), Penalties: amountIn(500),
 			Currency: "EUR", PeriodSeconds: 7200},
 		VMs: capacity.VMs{Total: 7, Reserved: 4, OnDemand: 3, Contracts: []capacity.ContractUse{{Name: "yearly", VMs: 5, Used: 4}}},
 		Classes: []capacity.ClassPlan{
@@ -63,7 +65,7 @@ func nightlyPlan() (capacity.Problem, capacity.Plan) {
 				Verdict: capacity.VerdictPartial, Reason: "One more does not fit.", BreakEvenPenalty: &even},
 			{Name: "known", Admitted: 1, VMs: 0.25, VMsPerJob: 0.25, Verdict: capacity.VerdictFull},
 		},
-		Proof:    &capacity.Proof{Bound: money(-990), Gap: 0.0123, Method: "core", Engine: "cbc 2.10.8", Checked: true, SolveMs: 12.34},
+		Proof:    &capacity.Proof{Bound: amountIn(-990), Gap: 0.0123, Method: "core", Engine: "cbc 2.10.8", Checked: true, SolveMs: 12.34},
 		Warnings: []capacity.Warning{{Code: "x", Detail: "Mind the gap."}},
 	}
 }
@@ -137,8 +139,8 @@ func TestHeadline(t *testing.T) {
 
 func TestInfeasiblePlansAreTheirConflicts(t *testing.T) {
 	p, _ := nightlyPlan()
-	pl := capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: []capacity.Finding{
-		{Pointer: "/supply/on_demand/quota", Detail: "The promised jobs need 37 VMs.", Hint: &capacity.Hint{Detail: "Raise the quota to 17."}}}}
+	pl := capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: []fault.Finding{
+		{Pointer: "/supply/on_demand/quota", Detail: "The promised jobs need 37 VMs.", Hint: &fault.Hint{Detail: "Raise the quota to 17."}}}}
 	var b strings.Builder
 	if err := Plan(&b, p, pl); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -31,7 +32,7 @@ func WhatIf(w plan.WhatIf) Table {
 			}
 			return append(row, text(a.Sentence))
 		}
-		for _, m := range []capacity.Money{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties} {
+		for _, m := range []money.Amount{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties} {
 			row = append(row, amount(&m))
 		}
 		for _, x := range []float64{a.VMs.Total, a.VMs.OnDemand, a.VMs.Reserved, a.VMs.Spot, a.Admitted, a.Refused, a.Gap} {
@@ -41,7 +42,7 @@ func WhatIf(w plan.WhatIf) Table {
 			return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true}, Cell{"", true}, text(a.Sentence))
 		}
 		total := a.Difference.Cost[0]
-		change := capacity.Money{Decimal: total.To.Sub(total.From.Decimal)}
+		change := money.Amount{Decimal: total.To.Sub(total.From.Decimal)}
 		return append(row, amount(&change), amount(&total.Values), amount(&total.Decisions), flag(a.Difference.Kept), text(a.Sentence))
 	})
 	if t.Rows[0][0].Text == "" {
@@ -55,7 +56,7 @@ func WhatIf(w plan.WhatIf) Table {
 func ScenarioLines(w plan.WhatIf) Table {
 	t := Table{Columns: []string{"", "base"}}
 	names := []string{"total", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
-	base := []capacity.Money{w.Base.Cost.Total, w.Base.Cost.OnDemand, w.Base.Cost.Spot, w.Base.Cost.Reserved, w.Base.Cost.ReservedIdle, w.Base.Cost.Penalties}
+	base := []money.Amount{w.Base.Cost.Total, w.Base.Cost.OnDemand, w.Base.Cost.Spot, w.Base.Cost.Reserved, w.Base.Cost.ReservedIdle, w.Base.Cost.Penalties}
 	counts := []struct {
 		name string
 		of   func(plan.Outcome) float64
@@ -65,7 +66,7 @@ func ScenarioLines(w plan.WhatIf) Table {
 		{"jobs admitted", func(o plan.Outcome) float64 { return o.Admitted }}, {"jobs refused", func(o plan.Outcome) float64 { return o.Refused }},
 	}
 	feasible := w.Base.Status != capacity.InfeasibleStatus
-	cell := func(ok bool, m capacity.Money) Cell {
+	cell := func(ok bool, m money.Amount) Cell {
 		if !ok {
 			return Cell{"", true}
 		}
@@ -83,7 +84,7 @@ func ScenarioLines(w plan.WhatIf) Table {
 			name = "scenario " + rounded(float64(i+1), 0)
 		}
 		t.Columns = append(t.Columns, name, "values", "decisions")
-		cost := []capacity.Money{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties}
+		cost := []money.Amount{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties}
 		for k := range names {
 			var d plan.MoneySplit
 			if a.Difference != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -32,7 +33,7 @@ func Sweep(a plan.SweepAnswer) Table {
 			t.Rows = append(t.Rows, append(row, text(p.Conflict)))
 			continue
 		}
-		for _, m := range []capacity.Money{p.Cost.Total, p.Cost.OnDemand, p.Cost.Spot, p.Cost.Reserved, p.Cost.ReservedIdle, p.Cost.Penalties} {
+		for _, m := range []money.Amount{p.Cost.Total, p.Cost.OnDemand, p.Cost.Spot, p.Cost.Reserved, p.Cost.ReservedIdle, p.Cost.Penalties} {
 			row = append(row, amount(&m))
 		}
 		for _, x := range []float64{p.VMs.Total, p.VMs.OnDemand, p.VMs.Reserved, p.VMs.Spot, p.Admitted, p.Refused, p.Gap} {

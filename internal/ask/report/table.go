@@ -12,6 +12,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Table is rows of cells below named columns.
@@ -58,7 +59,7 @@ func optional(x *float64) Cell {
 	return number(*x)
 }
 
-func amount(m *capacity.Money) Cell {
+func amount(m *money.Amount) Cell {
 	if m == nil {
 		return Cell{"", true}
 	}

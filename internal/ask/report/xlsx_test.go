@@ -8,11 +8,12 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
 func TestSweepTables(t *testing.T) {
-	high := capacity.RoundMoney(0.2)
+	high := money.Round(0.2)
 	a := plan.SweepAnswer{
 		Vary: []capacity.Vary{{What: capacity.ChangeDemand, Class: "=evil", By: capacity.ByFactor}}, Currency: "USD", Total: 2, Complete: true, Explanation: "+All.",
 		Points: []plan.SweepPoint{

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // market is what the prices of an instance offer: reserved < middle < on-demand, per VM-hour.
@@ -174,5 +174,5 @@ func familyNamed(name string) (family, error) {
 		}
 	}
 	return family{}, fmt.Errorf("there is no family %q; the families are %s: %w",
-		name, strings.Join(Names(), ", "), capacity.Invalid)
+		name, strings.Join(Names(), ", "), fault.Invalid)
 }

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // Experiment is a published experiment that can be run again.
@@ -228,7 +229,7 @@ var errNotProved = errors.New("a plan could not be proved to be the cheapest, so
 
 // mean is NaN of nothing, as quantile is.
 func mean(x []float64) float64 {
-	var s capacity.Sum
+	var s money.Sum
 	for _, v := range x {
 		s.Add(v)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 var concurrency = Experiment{
@@ -104,7 +105,7 @@ func (b *bench) vary(ctx context.Context, t table2, program capacity.Integrality
 // variation is (highest - lowest) / mean, and the variance over the mean squared.
 func variation(x []float64) (spread, cv float64) {
 	average := mean(x)
-	var squares capacity.Sum
+	var squares money.Sum
 	for _, v := range x {
 		squares.Add(math.Pow(v-average, 2))
 	}

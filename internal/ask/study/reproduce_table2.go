@@ -44,7 +44,7 @@ func (t table2) penalty(i int) float64 {
 func (t table2) problem(factor float64) capacity.Problem {
 	p := capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600,
-		Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: money(t.onDemand)}},
+		Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: amountOf(t.onDemand)}},
 		Classes: make([]capacity.Class, len(t.classes)),
 		Options: capacity.DefaultOptions(),
 	}
@@ -60,7 +60,7 @@ func (t table2) problem(factor float64) capacity.Problem {
 			DeadlineSeconds: f.deadline * factor,
 			SlotsPerVM:      f.slots,
 			Jobs:            capacity.JobRange{Min: float64(promised(f.high)), Max: float64(f.high)},
-			Penalty:         money(t.penalty(i)),
+			Penalty:         amountOf(t.penalty(i)),
 		}
 	}
 	return p

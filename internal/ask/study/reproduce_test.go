@@ -14,6 +14,7 @@ import (
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/plan"
@@ -52,7 +53,7 @@ func proved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
 	a, err := pack.Pack(ctx, p, nil)
 	if wrong := proof.Packing(p, a); err == nil && len(wrong) > 0 {
-		return a, &capacity.InputError{Findings: wrong}
+		return a, &fault.InputError{Findings: wrong}
 	}
 	return a, err
 }

@@ -14,7 +14,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // Instance is P2 as bare numbers. Prices are per VM-hour and the period is an hour, so that every
@@ -59,7 +61,7 @@ func Generate(name string, classes int, seed uint64) (Instance, error) {
 		return Instance{}, err
 	}
 	if classes < 1 || classes > MostClasses {
-		return Instance{}, fmt.Errorf("an instance has 1 to %d classes, not %d: %w", MostClasses, classes, capacity.Invalid)
+		return Instance{}, fmt.Errorf("an instance has 1 to %d classes, not %d: %w", MostClasses, classes, fault.Invalid)
 	}
 	s := &stream{state: seed}
 	m := drawMarket(s)
@@ -124,7 +126,7 @@ func (in Instance) Profiled() (capacity.Problem, error) {
 	}
 	if !f.profiled {
 		return capacity.Problem{}, fmt.Errorf("family %s has no profiles behind its gammas; table2, mixed and hard have: %w",
-			in.Family, capacity.Invalid)
+			in.Family, fault.Invalid)
 	}
 	p := in.Problem()
 	s := &stream{state: in.Seed}
@@ -145,32 +147,32 @@ func (in Instance) class(i int) capacity.Class {
 	return capacity.Class{
 		Name:    fmt.Sprintf("class-%0*d", width, i+1),
 		Jobs:    capacity.JobRange{Min: float64(in.Low[i]), Max: float64(in.High[i])},
-		Penalty: money(in.Penalty[i]),
+		Penalty: amountOf(in.Penalty[i]),
 	}
 }
 
 func (in Instance) supply() capacity.Supply {
 	last := len(in.Supply) - 1
-	s := capacity.Supply{OnDemand: capacity.OnDemand{Price: money(in.Supply[last].Price)}}
+	s := capacity.Supply{OnDemand: capacity.OnDemand{Price: amountOf(in.Supply[last].Price)}}
 	if quota := in.Supply[last].VMs; quota != Unlimited {
 		s.OnDemand.Quota = &quota
 	}
 	for i, t := range in.Supply[:last] {
 		s.Contracts = append(s.Contracts, capacity.Contract{
-			Name: fmt.Sprintf("contract-%d", i+1), VMs: t.VMs, Price: money(t.Price), Billing: capacity.BilledUsed,
+			Name: fmt.Sprintf("contract-%d", i+1), VMs: t.VMs, Price: amountOf(t.Price), Billing: capacity.BilledUsed,
 		})
 	}
 	return s
 }
 
-func money(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x)} }
+func amountOf(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }
 
 // Objective is what admitting so many jobs of each class costs in VMs, minus the penalties avoided
 // (paper P2): every VM is taken from the cheapest tier that has one left. It is infinite where the
 // tiers do not suffice. Sums are compensated and a load that exceeds a whole number of
 // VMs by less than loadNoise counts as that number.
 func (in Instance) Objective(jobs []int64) float64 {
-	var load, avoided capacity.Sum
+	var load, avoided money.Sum
 	for i, h := range jobs {
 		load.Add(in.Gamma[i] * float64(h))
 		avoided.Add(in.Penalty[i] * float64(h))
@@ -178,7 +180,7 @@ func (in Instance) Objective(jobs []int64) float64 {
 	need := int64(math.Ceil(load.Value() - loadNoise))
 	tiers := slices.Clone(in.Supply)
 	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.Price, b.Price) })
-	var cost capacity.Sum
+	var cost money.Sum
 	for _, t := range tiers {
 		taken := min(need, t.VMs)
 		cost.Add(t.Price * float64(taken))

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 func TestStreamIsSplitMix64(t *testing.T) {
@@ -199,7 +199,7 @@ func TestGenerateRefuses(t *testing.T) {
 		{"hard", MostClasses + 1, "not 10000001"},
 	} {
 		_, err := Generate(bad.name, bad.classes, 1)
-		if err == nil || !strings.Contains(err.Error(), bad.want) || !errors.Is(err, capacity.Invalid) {
+		if err == nil || !strings.Contains(err.Error(), bad.want) || !errors.Is(err, fault.Invalid) {
 			t.Errorf("Generate(%q, %d): got %v, want an invalid-kind error with %q", bad.name, bad.classes, err, bad.want)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // Lease is a running job's place, held until it ends, or expires because no heartbeat came. It belongs
@@ -101,27 +104,27 @@ const longestHolder = 200
 
 // Validate says what is wrong with the request.
 func (r AdmissionRequest) Validate() error {
-	return findingsOf(func(k *checker) {
+	return strict.Check(func(k *strict.Checker) {
 		if r.Class == "" {
-			k.refuse("class", "missing", "The class is empty; name the one that the job is of.")
+			k.Refuse("class", "missing", "The class is empty; name the one that the job is of.")
 		}
 		switch {
 		case utf8.RuneCountInString(r.Holder) > longestHolder:
-			k.refuse("holder", "too_long", "The holder has %d characters; at most %d are kept.", utf8.RuneCountInString(r.Holder), longestHolder)
+			k.Refuse("holder", "too_long", "The holder has %d characters; at most %d are kept.", utf8.RuneCountInString(r.Holder), longestHolder)
 		case !utf8.ValidString(r.Holder) || strings.ContainsFunc(r.Holder, unicode.IsControl):
-			k.refuse("holder", "text", "The holder has a control character in it, or is no UTF-8; remove it.")
+			k.Refuse("holder", "text", "The holder has a control character in it, or is no UTF-8; remove it.")
 		}
 		checkLease(k, r.TTLSeconds)
 		if r.DeadlineSeconds != 0 && !(r.DeadlineSeconds > 0 && r.DeadlineSeconds <= MaxSeconds) {
-			k.refuse("deadline_s", "range", "The deadline is %v seconds from now; it must be more than 0 and at most %.0f.", r.DeadlineSeconds, float64(MaxSeconds))
+			k.Refuse("deadline_s", "range", "The deadline is %v seconds from now; it must be more than 0 and at most %.0f.", r.DeadlineSeconds, float64(MaxSeconds))
 		}
-		k.whole("maps", "The number of maps", "maps", r.Maps, 0, MaxTasks)
-		k.whole("reduces", "The number of reduces", "reduces", r.Reduces, 0, MaxTasks)
+		k.Whole("maps", "The number of maps", "maps", r.Maps, 0, MaxTasks)
+		k.Whole("reduces", "The number of reduces", "reduces", r.Reduces, 0, MaxTasks)
 		switch {
 		case r.DeadlineSeconds == 0 && r.Maps+r.Reduces > 0:
-			k.refuse("deadline_s", "missing", "The tasks are counted for a deadline, and there is none; give one, or leave the tasks out.")
+			k.Refuse("deadline_s", "missing", "The tasks are counted for a deadline, and there is none; give one, or leave the tasks out.")
 		case r.Maps == 0 && r.Reduces > 0:
-			k.refuse("maps", "missing", "The reduces are given without the maps; give both, or neither where the class has a profile.")
+			k.Refuse("maps", "missing", "The reduces are given without the maps; give both, or neither where the class has a profile.")
 		}
 	})
 }
@@ -135,19 +138,19 @@ type LeaseBeat struct {
 
 // Validate says what is wrong with it.
 func (b LeaseBeat) Validate() error {
-	return findingsOf(func(k *checker) {
+	return strict.Check(func(k *strict.Checker) {
 		checkLease(k, b.TTLSeconds)
 		for member, n := range map[string]*int64{"maps": b.Maps, "reduces": b.Reduces} {
 			if n != nil {
-				k.whole(member, "The number of "+member+" that are not done", member, *n, 0, MaxTasks)
+				k.Whole(member, "The number of "+member+" that are not done", member, *n, 0, MaxTasks)
 			}
 		}
 	})
 }
 
-func checkLease(k *checker, seconds float64) {
+func checkLease(k *strict.Checker, seconds float64) {
 	if seconds != 0 && !(seconds >= ShortestLease && seconds <= LongestLease) { // NaN too
-		k.refuse("ttl_s", "range", "A lease lives from %d to %d seconds, not %v.", ShortestLease, LongestLease, seconds)
+		k.Refuse("ttl_s", "range", "A lease lives from %d to %d seconds, not %v.", ShortestLease, LongestLease, seconds)
 	}
 }
 
@@ -177,21 +180,21 @@ func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree
 	switch {
 	case !known:
 		a.Code = NotPlanned
-		a.Reason = fmt.Sprintf("Plan %d of cluster %q does not know a class %q.", a.PlanNumber, cluster, clip(a.Class))
-		if hint := didYouMean(a.Class, others); hint != nil {
+		a.Reason = fmt.Sprintf("Plan %d of cluster %q does not know a class %q.", a.PlanNumber, cluster, fault.Clip(a.Class))
+		if hint := fault.DidYouMean(a.Class, others); hint != nil {
 			a.Reason += " " + hint.Detail
 		} else {
 			a.Reason += " Create the class and make a new plan."
 		}
 	case a.Limit == 0:
 		a.Code = NoneAdmitted
-		a.Reason = fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, clip(a.Class))
+		a.Reason = fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, fault.Clip(a.Class))
 	case a.Running > a.Limit:
 		a.Code = Full
-		a.Reason = fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.", a.Running, clip(a.Class), a.PlanNumber, a.Limit)
+		a.Reason = fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.", a.Running, fault.Clip(a.Class), a.PlanNumber, a.Limit)
 	default:
 		a.Code = Full
-		a.Reason = fmt.Sprintf("%d jobs of class %q run, as many as plan %d admits at once.", a.Running, clip(a.Class), a.PlanNumber)
+		a.Reason = fmt.Sprintf("%d jobs of class %q run, as many as plan %d admits at once.", a.Running, fault.Clip(a.Class), a.PlanNumber)
 	}
 	if a.Code == Full {
 		a.RetryAfterSeconds = retryForPlace

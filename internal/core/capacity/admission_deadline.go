@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"headroom/internal/core/fault"
 )
 
 // AdmissionMode says whose deadlines an admission looks at.
@@ -113,17 +115,17 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	case NoSlots:
 		return "No usable slot is known, so no deadline can be promised. Tell of the cluster's nodes, or see why none that is known is alive, has slots for such tasks and leaves them a twentieth of its processors; or ask without a deadline: then the plan alone decides."
 	case Unmeasured:
-		return fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", clip(class))
+		return fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", fault.Clip(class))
 	}
 	alone := v.AloneSeconds > v.DeadlineSeconds && v.Mode == AdmissionStrict
 	switch {
 	case v.DeadlineSeconds <= 0:
 		say("Its deadline passed %s ago.", inSeconds(-v.DeadlineSeconds))
 	case alone && v.AloneSeconds >= v.DemandSeconds:
-		say("Even with all %s to itself it would need %s, and it is due in %s.", plural(v.UsableSlots, "usable slot"), inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds))
+		say("Even with all %s to itself it would need %s, and it is due in %s.", fault.Plural(v.UsableSlots, "usable slot"), inSeconds(v.AloneSeconds), inSeconds(v.DeadlineSeconds))
 	case v.LateSeconds > 0:
 		say("It would be %s late: with the accepted jobs due no later it needs %s of all %s, and it is due in %s.",
-			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), plural(v.UsableSlots, "usable slot"), inSeconds(v.DeadlineSeconds))
+			inSeconds(v.LateSeconds), inSeconds(v.DemandSeconds), fault.Plural(v.UsableSlots, "usable slot"), inSeconds(v.DeadlineSeconds))
 		if alone {
 			say(" Even with all of them to itself it would need %s.", inSeconds(v.AloneSeconds))
 		}
@@ -132,12 +134,12 @@ func (v *DeadlineVerdict) Reason(class string) string {
 		if s.Len() > 0 {
 			say(" ")
 		}
-		say("%s due later would be too late: ", plural(int64(n), "accepted job"))
+		say("%s due later would be too late: ", fault.Plural(int64(n), "accepted job"))
 		for i, late := range v.Missed[:min(n, mostNamed)] {
 			if i > 0 {
 				say(", ")
 			}
-			say("%q by %s", clip(late.Name), inSeconds(late.LateSeconds))
+			say("%q by %s", fault.Clip(late.Name), inSeconds(late.LateSeconds))
 			if late.AnywaySeconds > 0 {
 				say(" (%s without it)", inSeconds(late.AnywaySeconds))
 			}
@@ -152,7 +154,7 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	}
 	for _, t := range v.Times {
 		if t.From == TimesOfFit {
-			say(" The times of its %ss are those of version %d of the stored fit, of %s.", t.Kind, t.Version, plural(t.Tasks, "task"))
+			say(" The times of its %ss are those of version %d of the stored fit, of %s.", t.Kind, t.Version, fault.Plural(t.Tasks, "task"))
 		}
 	}
 	if v.Assumed {
@@ -170,14 +172,14 @@ func (c *DeadlineCures) words(separate bool) string {
 		ways = append(ways, fmt.Sprintf("with a deadline in %s", inSeconds(c.DeadlineSeconds)))
 	}
 	if c.DedicatedSlots > 0 {
-		way := "beside " + plural(c.DedicatedSlots, "more dedicated slot")
+		way := "beside " + fault.Plural(c.DedicatedSlots, "more dedicated slot")
 		if separate {
 			way += " of each kind"
 		}
 		ways = append(ways, way)
 	}
 	if c.Maps > 0 {
-		ways = append(ways, fmt.Sprintf("with at most %s", plural(c.Maps, "map")))
+		ways = append(ways, fmt.Sprintf("with at most %s", fault.Plural(c.Maps, "map")))
 	}
 	if n := len(ways); n > 1 {
 		ways = []string{strings.Join(ways[:n-1], ", ") + " or " + ways[n-1]}
@@ -191,13 +193,6 @@ func inSeconds(seconds float64) string {
 		return fmt.Sprintf("%.0f s", math.Ceil(seconds))
 	}
 	return fmt.Sprintf("%g s", math.Ceil(seconds*10)/10)
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // LiveAdmission says which jobs a live cluster takes in: all of them, or those that get a place of their class in the

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"headroom/internal/core/strict"
 )
 
 // The kinds of things that change.
@@ -226,7 +228,7 @@ func collectDifferences(fields *[]FieldChange, pointer string, before, after any
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		collectDifferences(fields, pointer+"/"+pointerEscapes.Replace(name), b[name], a[name])
+		collectDifferences(fields, pointer+"/"+strict.PointerEscapes.Replace(name), b[name], a[name])
 	}
 }
 

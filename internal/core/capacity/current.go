@@ -1,6 +1,10 @@
 package capacity
 
-import "time"
+import (
+	"time"
+
+	"headroom/internal/core/fault"
+)
 
 // Current is a cluster's current plan and what is known about how fresh it is.
 type Current struct {
@@ -27,11 +31,11 @@ type Pin struct {
 
 // Attempt is a try to re-plan. A failed one leaves the last good plan current and says why.
 type Attempt struct {
-	At        time.Time `json:"at"`
-	Reason    string    `json:"reason"` // what asked for it: inputs, boundary, confirmation, request
-	Failed    bool      `json:"failed"`
-	Detail    string    `json:"detail"` // why the old plan was kept, as a sentence
-	Conflicts []Finding `json:"conflicts,omitempty"`
+	At        time.Time       `json:"at"`
+	Reason    string          `json:"reason"` // what asked for it: inputs, boundary, confirmation, request
+	Failed    bool            `json:"failed"`
+	Detail    string          `json:"detail"` // why the old plan was kept, as a sentence
+	Conflicts []fault.Finding `json:"conflicts,omitempty"`
 }
 
 // InputsGrace is how long a plan may be older than its inputs before it counts as stale: planning

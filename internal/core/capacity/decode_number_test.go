@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"headroom/internal/core/strict"
 )
 
 // Numbers are the floats that strconv reads, whichever of the ways to them is taken: also those that
@@ -24,17 +26,17 @@ func TestNumbersAreReadAsTheStandardLibraryDoes(t *testing.T) {
 		if err != nil {
 			return
 		}
-		var n numeral
-		if fault := n.parse([]byte(text)); fault != "" || string(n.text) != text {
+		var n strict.Numeral
+		if fault := n.Parse([]byte(text)); fault != "" || string(n.Text) != text {
 			t.Fatalf("%s is said to be no number: %s", text, fault)
 		}
-		if got := n.float(); got != want {
+		if got := n.Float(); got != want {
 			t.Fatalf("%s: got %b, want %b", text, got, want)
 		}
 		short, long := false, false
-		if n.exact {
-			_, short = shortFloat(int64(n.digits), n.exponent)
-			_, long = longFloat(int64(n.digits), n.exponent)
+		if n.Exact {
+			_, short = strict.ShortFloat(int64(n.Digits), n.Exponent)
+			_, long = strict.LongFloat(int64(n.Digits), n.Exponent)
 		}
 		switch {
 		case short:

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"math"
 	"slices"
 	"strconv"
-	"unicode/utf8"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // AppendPlan appends a plan's JSON: byte for byte what encoding/json writes with SetEscapeHTML(false),
@@ -46,8 +48,8 @@ func (t *planText) flush() {
 }
 
 func (t *planText) plan(p *Plan) {
-	t.text = appendText(append(t.text, `{"status":`...), string(p.Status))
-	t.text = appendMoney(append(t.text, `,"objective":`...), p.Objective)
+	t.text = strict.AppendText(append(t.text, `{"status":`...), string(p.Status))
+	t.text = money.AppendMoney(append(t.text, `,"objective":`...), p.Objective)
 	t.text = appendCost(append(t.text, `,"cost":`...), &p.Cost)
 	t.text = appendVMs(append(t.text, `,"vms":`...), &p.VMs)
 	writeList(t, `,"classes":`, p.Classes, appendClassPlan)
@@ -72,9 +74,9 @@ func (t *planText) plan(p *Plan) {
 }
 
 func (t *planText) relaxed(r *RelaxedPlan) {
-	t.text = appendMoney(append(t.text, `,"relaxed":{"objective":`...), r.Objective)
-	t.text = appendNumber(append(t.text, `,"capacity":`...), r.Capacity)
-	writeList(t, `,"jobs":`, r.Jobs, func(dst []byte, x *float64) []byte { return appendNumber(dst, *x) })
+	t.text = money.AppendMoney(append(t.text, `,"relaxed":{"objective":`...), r.Objective)
+	t.text = strict.AppendNumber(append(t.text, `,"capacity":`...), r.Capacity)
+	writeList(t, `,"jobs":`, r.Jobs, func(dst []byte, x *float64) []byte { return strict.AppendNumber(dst, *x) })
 	t.text = append(t.text, '}')
 }
 
@@ -98,30 +100,30 @@ func writeList[T any](t *planText, name string, items []T, item func([]byte, *T)
 }
 
 func appendCost(dst []byte, c *Cost) []byte {
-	dst = appendMoney(append(dst, `{"total":`...), c.Total)
-	dst = appendMoney(append(dst, `,"on_demand":`...), c.OnDemand)
+	dst = money.AppendMoney(append(dst, `{"total":`...), c.Total)
+	dst = money.AppendMoney(append(dst, `,"on_demand":`...), c.OnDemand)
 	if !c.Spot.IsZero() {
-		dst = appendMoney(append(dst, `,"spot":`...), c.Spot)
+		dst = money.AppendMoney(append(dst, `,"spot":`...), c.Spot)
 	}
-	dst = appendMoney(append(dst, `,"reserved":`...), c.Reserved)
-	dst = appendMoney(append(dst, `,"reserved_idle":`...), c.ReservedIdle)
-	dst = appendMoney(append(dst, `,"penalties":`...), c.Penalties)
-	dst = appendText(append(dst, `,"currency":`...), c.Currency)
+	dst = money.AppendMoney(append(dst, `,"reserved":`...), c.Reserved)
+	dst = money.AppendMoney(append(dst, `,"reserved_idle":`...), c.ReservedIdle)
+	dst = money.AppendMoney(append(dst, `,"penalties":`...), c.Penalties)
+	dst = strict.AppendText(append(dst, `,"currency":`...), c.Currency)
 	dst = strconv.AppendInt(append(dst, `,"period_s":`...), c.PeriodSeconds, 10)
-	dst = appendMoney(append(dst, `,"per_hour":`...), c.PerHour)
-	dst = appendMoney(append(dst, `,"per_month":`...), c.PerMonth)
+	dst = money.AppendMoney(append(dst, `,"per_hour":`...), c.PerHour)
+	dst = money.AppendMoney(append(dst, `,"per_month":`...), c.PerMonth)
 	return append(dst, '}')
 }
 
 func appendVMs(dst []byte, v *VMs) []byte {
-	dst = appendNumber(append(dst, `{"total":`...), v.Total)
-	dst = appendNumber(append(dst, `,"reserved":`...), v.Reserved)
-	dst = appendNumber(append(dst, `,"on_demand":`...), v.OnDemand)
+	dst = strict.AppendNumber(append(dst, `{"total":`...), v.Total)
+	dst = strict.AppendNumber(append(dst, `,"reserved":`...), v.Reserved)
+	dst = strict.AppendNumber(append(dst, `,"on_demand":`...), v.OnDemand)
 	if v.Spot != 0 {
-		dst = appendNumber(append(dst, `,"spot":`...), v.Spot)
+		dst = strict.AppendNumber(append(dst, `,"spot":`...), v.Spot)
 	}
 	dst = appendList(append(dst, `,"contracts":`...), v.Contracts, appendContractUse)
-	dst = appendNumber(append(dst, `,"rounding":`...), v.Rounding)
+	dst = strict.AppendNumber(append(dst, `,"rounding":`...), v.Rounding)
 	if len(v.Types) > 0 {
 		dst = appendList(append(dst, `,"types":`...), v.Types, appendTypeVMs)
 	}
@@ -129,36 +131,36 @@ func appendVMs(dst []byte, v *VMs) []byte {
 }
 
 func appendTypeVMs(dst []byte, v *TypeVMs) []byte {
-	dst = appendText(append(dst, `{"name":`...), v.Name)
-	dst = appendNumber(append(dst, `,"total":`...), v.Total)
-	dst = appendNumber(append(dst, `,"reserved":`...), v.Reserved)
-	dst = appendNumber(append(dst, `,"on_demand":`...), v.OnDemand)
+	dst = strict.AppendText(append(dst, `{"name":`...), v.Name)
+	dst = strict.AppendNumber(append(dst, `,"total":`...), v.Total)
+	dst = strict.AppendNumber(append(dst, `,"reserved":`...), v.Reserved)
+	dst = strict.AppendNumber(append(dst, `,"on_demand":`...), v.OnDemand)
 	if v.Spot != 0 {
-		dst = appendNumber(append(dst, `,"spot":`...), v.Spot)
+		dst = strict.AppendNumber(append(dst, `,"spot":`...), v.Spot)
 	}
-	dst = appendNumber(append(dst, `,"rounding":`...), v.Rounding)
+	dst = strict.AppendNumber(append(dst, `,"rounding":`...), v.Rounding)
 	return append(dst, '}')
 }
 
 func appendContractUse(dst []byte, c *ContractUse) []byte {
-	dst = appendText(append(dst, `{"name":`...), c.Name)
+	dst = strict.AppendText(append(dst, `{"name":`...), c.Name)
 	if c.VMType != "" {
-		dst = appendText(append(dst, `,"vm_type":`...), c.VMType)
+		dst = strict.AppendText(append(dst, `,"vm_type":`...), c.VMType)
 	}
-	dst = appendNumber(append(dst, `,"vms":`...), c.VMs)
-	dst = appendNumber(append(dst, `,"used":`...), c.Used)
+	dst = strict.AppendNumber(append(dst, `,"vms":`...), c.VMs)
+	dst = strict.AppendNumber(append(dst, `,"used":`...), c.Used)
 	return append(dst, '}')
 }
 
 func appendClassPlan(dst []byte, c *ClassPlan) []byte {
-	dst = appendText(append(dst, `{"name":`...), c.Name)
-	dst = appendNumber(append(dst, `,"admitted":`...), c.Admitted)
-	dst = appendNumber(append(dst, `,"refused":`...), c.Refused)
-	dst = appendNumber(append(dst, `,"vms":`...), c.VMs)
-	dst = appendNumber(append(dst, `,"vms_per_job":`...), c.VMsPerJob)
+	dst = strict.AppendText(append(dst, `{"name":`...), c.Name)
+	dst = strict.AppendNumber(append(dst, `,"admitted":`...), c.Admitted)
+	dst = strict.AppendNumber(append(dst, `,"refused":`...), c.Refused)
+	dst = strict.AppendNumber(append(dst, `,"vms":`...), c.VMs)
+	dst = strict.AppendNumber(append(dst, `,"vms_per_job":`...), c.VMsPerJob)
 	dst = appendNeed(dst, c.Slots, c.Time)
-	dst = appendText(append(dst, `,"verdict":`...), string(c.Verdict))
-	dst = appendText(append(dst, `,"reason":`...), c.Reason)
+	dst = strict.AppendText(append(dst, `,"verdict":`...), string(c.Verdict))
+	dst = strict.AppendText(append(dst, `,"reason":`...), c.Reason)
 	dst = appendOptionalMoney(append(dst, `,"break_even_penalty":`...), c.BreakEvenPenalty)
 	dst = appendOptionalMoney(append(dst, `,"flips":{"penalty":`...), c.Flips.Penalty)
 	dst = appendOptional(append(dst, `,"deadline_s":`...), c.Flips.DeadlineSeconds)
@@ -171,10 +173,10 @@ func appendClassPlan(dst []byte, c *ClassPlan) []byte {
 }
 
 func appendClassOnType(dst []byte, c *ClassOnType) []byte {
-	dst = appendText(append(dst, `{"vm_type":`...), c.VMType)
-	dst = appendNumber(append(dst, `,"admitted":`...), c.Admitted)
-	dst = appendNumber(append(dst, `,"vms":`...), c.VMs)
-	dst = appendNumber(append(dst, `,"vms_per_job":`...), c.VMsPerJob)
+	dst = strict.AppendText(append(dst, `{"vm_type":`...), c.VMType)
+	dst = strict.AppendNumber(append(dst, `,"admitted":`...), c.Admitted)
+	dst = strict.AppendNumber(append(dst, `,"vms":`...), c.VMs)
+	dst = strict.AppendNumber(append(dst, `,"vms_per_job":`...), c.VMsPerJob)
 	dst = appendNeed(dst, c.Slots, c.Time)
 	return append(dst, '}')
 }
@@ -185,8 +187,8 @@ func appendNeed(dst []byte, slots *Slots, time *Times) []byte {
 	if slots == nil {
 		dst = append(dst, "null"...)
 	} else {
-		dst = appendNumber(append(dst, `{"map":`...), slots.Map)
-		dst = appendNumber(append(dst, `,"reduce":`...), slots.Reduce)
+		dst = strict.AppendNumber(append(dst, `{"map":`...), slots.Map)
+		dst = strict.AppendNumber(append(dst, `,"reduce":`...), slots.Reduce)
 		dst = append(dst, '}')
 	}
 	dst = append(dst, `,"time_s":`...)
@@ -209,41 +211,41 @@ func appendPrices(dst []byte, p *Prices) []byte {
 		dst = appendList(append(dst, `,"types":`...), p.Types, appendTypePrice)
 	}
 	if p.Budget != nil {
-		dst = appendMoney(append(dst, `,"budget":`...), *p.Budget)
+		dst = money.AppendMoney(append(dst, `,"budget":`...), *p.Budget)
 	}
 	return append(dst, '}')
 }
 
 // appendCapacityPrice writes the members alone.
 func appendCapacityPrice(dst []byte, p CapacityPrice) []byte {
-	dst = appendMoney(append(dst, `"low":`...), p.Low)
+	dst = money.AppendMoney(append(dst, `"low":`...), p.Low)
 	return appendOptionalMoney(append(dst, `,"high":`...), p.High)
 }
 
 func appendTypePrice(dst []byte, p *TypePrice) []byte {
-	dst = appendText(append(dst, `{"name":`...), p.Name)
+	dst = strict.AppendText(append(dst, `{"name":`...), p.Name)
 	dst = appendCapacityPrice(append(dst, ','), p.CapacityPrice)
 	return append(dst, '}')
 }
 
 func appendContractWorth(dst []byte, c *ContractWorth) []byte {
-	dst = appendText(append(dst, `{"name":`...), c.Name)
-	dst = appendMoney(append(dst, `,"worth":`...), c.Worth)
+	dst = strict.AppendText(append(dst, `{"name":`...), c.Name)
+	dst = money.AppendMoney(append(dst, `,"worth":`...), c.Worth)
 	return append(dst, '}')
 }
 
 func appendInteger(dst []byte, p *IntegerPlan) []byte {
-	dst = appendMoney(append(dst, `{"objective":`...), p.Objective)
-	dst = appendNumber(append(dst, `,"vms":`...), p.VMs)
+	dst = money.AppendMoney(append(dst, `{"objective":`...), p.Objective)
+	dst = strict.AppendNumber(append(dst, `,"vms":`...), p.VMs)
 	dst = strconv.AppendBool(append(dst, `,"executable":`...), p.Executable)
-	dst = appendNumber(append(dst, `,"short_vms":`...), p.ShortVMs)
+	dst = strict.AppendNumber(append(dst, `,"short_vms":`...), p.ShortVMs)
 	return append(dst, '}')
 }
 
 func appendVMLayout(dst []byte, v *VMLayout) []byte {
 	dst = append(dst, '{')
 	if v.VMType != "" {
-		dst = append(appendText(append(dst, `"vm_type":`...), v.VMType), ',')
+		dst = append(strict.AppendText(append(dst, `"vm_type":`...), v.VMType), ',')
 	}
 	dst = strconv.AppendInt(append(dst, `"vms":`...), v.VMs, 10)
 	dst = appendList(append(dst, `,"slots":`...), v.Slots, appendClassSlots)
@@ -251,7 +253,7 @@ func appendVMLayout(dst []byte, v *VMLayout) []byte {
 }
 
 func appendClassSlots(dst []byte, s *ClassSlots) []byte {
-	dst = appendText(append(dst, `{"class":`...), s.Class)
+	dst = strict.AppendText(append(dst, `{"class":`...), s.Class)
 	if s.Map != 0 {
 		dst = strconv.AppendInt(append(dst, `,"map":`...), s.Map, 10)
 	}
@@ -262,10 +264,10 @@ func appendClassSlots(dst []byte, s *ClassSlots) []byte {
 }
 
 func appendProof(dst []byte, p *Proof) []byte {
-	dst = appendMoney(append(dst, `{"bound":`...), p.Bound)
-	dst = appendNumber(append(dst, `,"gap":`...), p.Gap)
-	dst = appendText(append(dst, `,"method":`...), p.Method)
-	dst = appendText(append(dst, `,"engine":`...), p.Engine)
+	dst = money.AppendMoney(append(dst, `{"bound":`...), p.Bound)
+	dst = strict.AppendNumber(append(dst, `,"gap":`...), p.Gap)
+	dst = strict.AppendText(append(dst, `,"method":`...), p.Method)
+	dst = strict.AppendText(append(dst, `,"engine":`...), p.Engine)
 	dst = append(dst, `,"agreed":`...)
 	if p.Agreed == nil {
 		dst = append(dst, "null"...)
@@ -273,22 +275,22 @@ func appendProof(dst []byte, p *Proof) []byte {
 		dst = strconv.AppendBool(dst, *p.Agreed)
 	}
 	dst = strconv.AppendBool(append(dst, `,"checked":`...), p.Checked)
-	dst = appendNumber(append(dst, `,"solve_ms":`...), p.SolveMs)
+	dst = strict.AppendNumber(append(dst, `,"solve_ms":`...), p.SolveMs)
 	return append(dst, '}')
 }
 
 func appendWarning(dst []byte, w *Warning) []byte {
-	dst = appendText(append(dst, `{"code":`...), w.Code)
+	dst = strict.AppendText(append(dst, `{"code":`...), w.Code)
 	if w.Pointer != "" {
-		dst = appendText(append(dst, `,"pointer":`...), w.Pointer)
+		dst = strict.AppendText(append(dst, `,"pointer":`...), w.Pointer)
 	}
-	dst = appendText(append(dst, `,"detail":`...), w.Detail)
+	dst = strict.AppendText(append(dst, `,"detail":`...), w.Detail)
 	return append(dst, '}')
 }
 
 // appendFinding leaves the writing to encoding/json: findings are few, and a hint's value can be
 // anything.
-func appendFinding(dst []byte, f *Finding) []byte {
+func appendFinding(dst []byte, f *fault.Finding) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
@@ -317,85 +319,12 @@ func appendOptional(dst []byte, x *float64) []byte {
 	if x == nil {
 		return append(dst, "null"...)
 	}
-	return appendNumber(dst, *x)
+	return strict.AppendNumber(dst, *x)
 }
 
-func appendOptionalMoney(dst []byte, m *Money) []byte {
+func appendOptionalMoney(dst []byte, m *money.Amount) []byte {
 	if m == nil {
 		return append(dst, "null"...)
 	}
-	return appendMoney(dst, *m)
-}
-
-// appendNumber writes a float64 in its shortest form, as ECMAScript does.
-func appendNumber(dst []byte, x float64) []byte {
-	size := math.Abs(x)
-	switch {
-	case x == math.Trunc(x) && size < 1e15 && (x != 0 || !math.Signbit(x)): // whole: the usual case
-		return strconv.AppendInt(dst, int64(x), 10)
-	case !(size <= math.MaxFloat64):
-		return append(dst, "null"...)
-	case size != 0 && size < 1e-6 || size >= 1e21:
-		dst = strconv.AppendFloat(dst, x, 'e', -1, 64)
-		if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // 1e-09 is 1e-9
-			dst[n-2] = dst[n-1]
-			dst = dst[:n-1]
-		}
-		return dst
-	default:
-		return strconv.AppendFloat(dst, x, 'f', -1, 64)
-	}
-}
-
-// appendText writes a string. What JSON demands is escaped, and the line separators that old
-// JavaScript takes for the end of a line; bytes that are not UTF-8 become U+FFFD.
-func appendText(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0 // what stands between from and at needs no escape
-	for at := 0; at < len(s); {
-		c := s[at]
-		if ordinary[c] {
-			at++
-			continue
-		}
-		if c < utf8.RuneSelf {
-			dst = append(dst, s[from:at]...)
-			dst = appendEscaped(dst, c)
-			at++
-			from = at
-			continue
-		}
-		char, size := utf8.DecodeRuneInString(s[at:])
-		switch {
-		case char == utf8.RuneError && size == 1:
-			dst = append(append(dst, s[from:at]...), `\ufffd`...)
-			from = at + size
-		case char == '\u2028', char == '\u2029':
-			dst = append(append(dst, s[from:at]...), `\u202`...)
-			dst = append(dst, hexDigits[char&0xf])
-			from = at + size
-		}
-		at += size
-	}
-	return append(append(dst, s[from:]...), '"')
-}
-
-const hexDigits = "0123456789abcdef"
-
-func appendEscaped(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	}
-	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+	return money.AppendMoney(dst, *m)
 }

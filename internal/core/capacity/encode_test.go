@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // standard is what encoding/json writes, without escapes for HTML.
@@ -140,12 +144,12 @@ func TestNumbersAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 100_000 {
 		x := anyFloat(r)
-		if got, want := string(appendNumber(nil, x)), standard(t, x); got != want {
+		if got, want := string(strict.AppendNumber(nil, x)), standard(t, x); got != want {
 			t.Fatalf("%b: got %s, want %s", x, got, want)
 		}
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if got := string(appendNumber(nil, x)); got != "null" {
+		if got := string(strict.AppendNumber(nil, x)); got != "null" {
 			t.Errorf("%v: got %s, want null", x, got)
 		}
 	}
@@ -157,15 +161,15 @@ func TestMoneyAgreesWithDecimals(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	short := 0
 	for range 100_000 {
-		m := Money{anyDecimal(r)}
-		if got, want := m.String(), string(m.appendLong(nil)); got != want {
+		m := money.Amount{Decimal: anyDecimal(r)}
+		if got, want := m.String(), string(m.AppendLong(nil)); got != want {
 			t.Fatalf("%s: written %s, want %s", m.Decimal, got, want)
 		}
 		if got, want := m.Float(), m.InexactFloat64(); got != want {
 			t.Fatalf("%s: the nearest float64 is said to be %v, want %v", m.Decimal, got, want)
 		}
 		n, exact := m.Billionths()
-		if exact && !m.Equal(decimal.New(n, -MoneyPlaces)) {
+		if exact && !m.Equal(decimal.New(n, -money.Places)) {
 			t.Fatalf("%s: %d billionths", m.Decimal, n)
 		}
 		if exact {
@@ -190,9 +194,9 @@ func BenchmarkAppendPlan(b *testing.B) {
 // bulkPlan is a plan of n full classes.
 func bulkPlan(n int) Plan {
 	r := rand.New(rand.NewPCG(9, 10))
-	amount := func() *Money { m := RoundMoney(r.Float64() * 100); return &m }
+	amount := func() *money.Amount { m := money.Round(r.Float64() * 100); return &m }
 	number := func() *float64 { x := r.Float64() * 1000; return &x }
-	p := Plan{Status: Optimal, Objective: *amount(), Relaxed: &RelaxedPlan{}, Warnings: []Warning{}, Conflicts: []Finding{}}
+	p := Plan{Status: Optimal, Objective: *amount(), Relaxed: &RelaxedPlan{}, Warnings: []Warning{}, Conflicts: []fault.Finding{}}
 	for range n {
 		p.Classes = append(p.Classes, ClassPlan{
 			Name: "class-000123", Admitted: 20, VMs: *number(), VMsPerJob: *number(), Slots: &Slots{*number(), *number()}, Time: &Times{Lower: number(), Average: number(), Upper: number()},

@@ -6,6 +6,10 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // reads gives a reader of bodies the form in which all are tried.
@@ -57,7 +61,7 @@ func FuzzReaders(f *testing.F) {
 		r := readers[int(which)%len(readers)]
 		err := r.read(text)
 		if err != nil {
-			var input *InputError
+			var input *fault.InputError
 			if !errors.As(err, &input) || len(input.Findings) == 0 {
 				t.Fatalf("%s: refused with %v, want an InputError", r.name, err)
 			}
@@ -68,7 +72,7 @@ func FuzzReaders(f *testing.F) {
 			}
 			return
 		}
-		if err := CheckSyntax(text); err != nil {
+		if err := strict.CheckSyntax(text); err != nil {
 			t.Errorf("%s: is read and has faults of syntax: %v", r.name, err)
 		}
 	})
@@ -111,7 +115,7 @@ func stores[T any](t *testing.T, text []byte) {
 var stored = []func(*testing.T, []byte){
 	stores[Cluster], stores[VMType], stores[PricePeriod], stores[SignedContract], stores[StandingOffer], stores[PlannedClass], stores[ProfileVersion],
 	stores[LiveSettings], stores[LiveNode], stores[LiveJobRequest], stores[FeatureValue], stores[ReportSchedule], stores[PoolSettings], stores[PoolMachine],
-	stores[Webhook], stores[AllowedHost], stores[SlotsPerVM], stores[Money], stores[Scenario], stores[Policy],
+	stores[Webhook], stores[AllowedHost], stores[SlotsPerVM], stores[money.Amount], stores[Scenario], stores[Policy],
 }
 
 func FuzzStored(f *testing.F) {
@@ -132,8 +136,8 @@ func FuzzTexts(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if m, err := ParseMoney(text); err == nil {
-			if again, err := ParseMoney(m.String()); err != nil || !again.Equal(m.Decimal) {
+		if m, err := money.Parse(text); err == nil {
+			if again, err := money.Parse(m.String()); err != nil || !again.Equal(m.Decimal) {
 				t.Errorf("%q is the amount %s, which is read as %s, %v", text, m, again, err)
 			}
 		}

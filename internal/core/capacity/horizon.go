@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // Horizon is a problem over time. Problem says what stays the same; the periods say how many jobs of each
@@ -28,10 +32,10 @@ type Horizon struct {
 // TermContract is a contract that is in force in [From, Until).
 type TermContract struct {
 	Contract
-	VMType  string    `json:"vm_type,omitempty"` // where the problem has several
-	Upfront Money     `json:"upfront"`           // paid once, for the whole contract
-	From    time.Time `json:"from"`
-	Until   time.Time `json:"until"`
+	VMType  string       `json:"vm_type,omitempty"` // where the problem has several
+	Upfront money.Amount `json:"upfront"`           // paid once, for the whole contract
+	From    time.Time    `json:"from"`
+	Until   time.Time    `json:"until"`
 }
 
 // HorizonPeriod is some time with the same demand and prices.
@@ -44,15 +48,15 @@ type HorizonPeriod struct {
 	// itself and this. Periods may share one slice.
 	Jobs []float64 `json:"jobs,omitempty"`
 	// Prices that differ from the problem's: of the one kind of VM there is, or by VM type.
-	OnDemandPrice *Money                  `json:"on_demand_price,omitempty"`
-	SpotPrice     *Money                  `json:"spot_price,omitempty"`
+	OnDemandPrice *money.Amount           `json:"on_demand_price,omitempty"`
+	SpotPrice     *money.Amount           `json:"spot_price,omitempty"`
 	Prices        map[string]PeriodPrices `json:"prices,omitempty"`
 }
 
 // PeriodPrices is the prices of a VM type in a period; null is the problem's.
 type PeriodPrices struct {
-	OnDemand *Money `json:"on_demand,omitempty"`
-	Spot     *Money `json:"spot,omitempty"`
+	OnDemand *money.Amount `json:"on_demand,omitempty"`
+	Spot     *money.Amount `json:"spot,omitempty"`
 }
 
 // length is how many seconds the period has.
@@ -107,7 +111,7 @@ func (p *HorizonPeriod) PriceKey() string {
 		return ""
 	}
 	var key strings.Builder
-	write := func(m *Money) {
+	write := func(m *money.Amount) {
 		key.WriteByte(' ')
 		if m != nil {
 			key.WriteString(m.String())
@@ -201,12 +205,12 @@ func (h Horizon) Scaled(factor float64) Horizon {
 }
 
 // Validate says everything that is wrong with the horizon, as an *InputError, or nil.
-func (h Horizon) Validate() error { return findingsOf(func(c *checker) { h.check(c) }) }
+func (h Horizon) Validate() error { return strict.Check(func(c *strict.Checker) { h.check(c) }) }
 
-func (h Horizon) check(c *checker) {
-	c.enter("problem")
+func (h Horizon) check(c *strict.Checker) {
+	c.Enter("problem")
 	h.Problem.check(c)
-	c.leave()
+	c.Leave()
 	h.checkPeriods(c)
 	named := make(map[string]bool)
 	types := make(map[string]bool)
@@ -216,146 +220,146 @@ func (h Horizon) check(c *checker) {
 			named[contract.Name] = true
 		}
 	}
-	c.enter("contracts")
+	c.Enter("contracts")
 	for i, contract := range h.Contracts {
-		c.element(i)
-		c.name(contract.Name)
+		c.Element(i)
+		c.Name(contract.Name)
 		if named[contract.Name] {
-			c.refuse("name", "duplicate_name", "Another contract is called %q as well; give each contract a name of its own.", clip(contract.Name))
+			c.Refuse("name", "duplicate_name", "Another contract is called %q as well; give each contract a name of its own.", fault.Clip(contract.Name))
 		}
 		named[contract.Name] = true
-		c.whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
-		c.money("price", "The price", contract.Price)
-		c.money("upfront", "The upfront payment", contract.Upfront)
-		oneOf(c, "billing", contract.Billing, billings)
+		c.Whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
+		money.Check(c, "price", "The price", contract.Price)
+		money.Check(c, "upfront", "The upfront payment", contract.Upfront)
+		strict.OneOf(c, "billing", contract.Billing, billings)
 		if !types[contract.VMType] {
-			c.refuse("vm_type", "unknown_name", "The problem has no VM type %q.", clip(contract.VMType))
+			c.Refuse("vm_type", "unknown_name", "The problem has no VM type %q.", fault.Clip(contract.VMType))
 		}
-		if c.wholeSecond("from", contract.From) && c.wholeSecond("until", contract.Until) {
-			c.term("The contract", contract.From, contract.Until)
+		if checkWholeSecond(c, "from", contract.From) && checkWholeSecond(c, "until", contract.Until) {
+			c.Term("The contract", contract.From, contract.Until)
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }
 
-func (h Horizon) checkPeriods(c *checker) {
-	c.enter("periods")
-	defer c.leave()
+func (h Horizon) checkPeriods(c *strict.Checker) {
+	c.Enter("periods")
+	defer c.Leave()
 	classes := h.Problem.Classes
 	switch {
 	case len(h.Periods) == 0:
-		c.refuse("", "missing", "There is no period; give at least one.")
+		c.Refuse("", "missing", "There is no period; give at least one.")
 		return
 	case len(h.Periods) > MaxPeriods:
-		c.refuse("", "too_many", "Here are %d periods; a horizon has %d at most.", len(h.Periods), MaxPeriods)
+		c.Refuse("", "too_many", "Here are %d periods; a horizon has %d at most.", len(h.Periods), MaxPeriods)
 		return
 	case len(h.Periods)*len(classes) > MaxHorizonLoad:
-		c.refuse("", "too_many", "Here are %d periods of %d classes; a horizon has %d of both together at most. Give longer periods.", len(h.Periods), len(classes), MaxHorizonLoad)
+		c.Refuse("", "too_many", "Here are %d periods of %d classes; a horizon has %d of both together at most. Give longer periods.", len(h.Periods), len(classes), MaxHorizonLoad)
 		return
 	}
 	seconds := int64(0)
 	for i := range h.Periods {
 		p := &h.Periods[i]
-		c.element(i)
+		c.Element(i)
 		switch {
 		case p.Hours != 0 && p.Seconds != 0:
-			c.refuse("seconds", "one_of", `Here are two lengths; give "hours" or "seconds".`)
+			c.Refuse("seconds", "one_of", `Here are two lengths; give "hours" or "seconds".`)
 		case p.Seconds != 0:
-			c.whole("seconds", "The length", "seconds", p.Seconds, 1, MaxHorizonHours*3600)
+			c.Whole("seconds", "The length", "seconds", p.Seconds, 1, MaxHorizonHours*3600)
 		default:
-			c.whole("hours", "The length", "hours", p.Hours, 1, MaxHorizonHours)
+			c.Whole("hours", "The length", "hours", p.Hours, 1, MaxHorizonHours)
 		}
 		seconds = min(seconds+max(0, min(p.length(), math.MaxInt64/4)), math.MaxInt64/2)
-		if c.wholeSecond("start", p.Start) && i > 0 {
+		if checkWholeSecond(c, "start", p.Start) && i > 0 {
 			if end := h.Periods[i-1].End(); !p.Start.Equal(end) {
-				c.found("start", "range", fmt.Sprintf("The period begins at %s and the one before ends at %s; periods follow each other without a gap.", p.Start.Format(time.RFC3339), end.Format(time.RFC3339)),
-					c.hint("start", end.Format(time.RFC3339), "Begin at %s.", end.Format(time.RFC3339)))
+				c.Found("start", "range", fmt.Sprintf("The period begins at %s and the one before ends at %s; periods follow each other without a gap.", p.Start.Format(time.RFC3339), end.Format(time.RFC3339)),
+					c.Hint("start", end.Format(time.RFC3339), "Begin at %s.", end.Format(time.RFC3339)))
 			}
 		}
 		if p.Jobs != nil && len(p.Jobs) != len(classes) {
-			c.refuse("jobs", "range", "Here are jobs of %d classes; the problem has %d.", len(p.Jobs), len(classes))
+			c.Refuse("jobs", "range", "Here are jobs of %d classes; the problem has %d.", len(p.Jobs), len(classes))
 		} else if p.Jobs != nil {
 			h.checkJobs(c, i)
 		}
 		h.checkPrices(c, p)
-		c.leave()
+		c.Leave()
 	}
 	if seconds > MaxHorizonHours*3600 {
-		c.refuse("", "range", "The periods last %d hours; a horizon lasts %d at most. Ask for a part of it.", seconds/3600, MaxHorizonHours)
+		c.Refuse("", "range", "The periods last %d hours; a horizon lasts %d at most. Ask for a part of it.", seconds/3600, MaxHorizonHours)
 	}
 }
 
 // checkPrices looks at a period's prices: they are of what the problem has.
-func (h *Horizon) checkPrices(c *checker, p *HorizonPeriod) {
+func (h *Horizon) checkPrices(c *strict.Checker, p *HorizonPeriod) {
 	typed := len(h.Problem.Supply.VMTypes) > 0
 	for _, price := range []struct {
 		member string
-		amount *Money
+		amount *money.Amount
 		spot   *Spot
 	}{{"on_demand_price", p.OnDemandPrice, nil}, {"spot_price", p.SpotPrice, h.Problem.Supply.Spot}} {
 		switch {
 		case price.amount == nil:
 		case typed:
-			c.refuse(price.member, "not_taken", `The problem has several VM types; give each its price in "prices", by its name.`)
+			c.Refuse(price.member, "not_taken", `The problem has several VM types; give each its price in "prices", by its name.`)
 		case price.member == "spot_price" && price.spot == nil:
-			c.refuse(price.member, "not_taken", `The problem has no spot VMs; add "spot" to its supply, or leave this price out.`)
+			c.Refuse(price.member, "not_taken", `The problem has no spot VMs; add "spot" to its supply, or leave this price out.`)
 		default:
-			c.money(price.member, "The price", *price.amount)
+			money.Check(c, price.member, "The price", *price.amount)
 		}
 	}
 	if len(p.Prices) == 0 {
 		return
 	}
-	c.enter("prices")
-	defer c.leave()
+	c.Enter("prices")
+	defer c.Leave()
 	if !typed {
-		c.refuse("", "not_taken", `The problem has one kind of VM; give its prices as "on_demand_price" and "spot_price".`)
+		c.Refuse("", "not_taken", `The problem has one kind of VM; give its prices as "on_demand_price" and "spot_price".`)
 		return
 	}
 	types := h.Problem.Supply.VMTypes
 	for _, name := range slices.Sorted(maps.Keys(p.Prices)) {
 		at := slices.IndexFunc(types, func(t VMTypeSupply) bool { return t.Name == name })
 		if at < 0 {
-			c.refuse(name, "unknown_name", "The problem has no VM type %q.", clip(name))
+			c.Refuse(name, "unknown_name", "The problem has no VM type %q.", fault.Clip(name))
 			continue
 		}
-		c.enter(name)
+		c.Enter(name)
 		of := p.Prices[name]
 		if of.OnDemand != nil {
-			c.money("on_demand", "The price", *of.OnDemand)
+			money.Check(c, "on_demand", "The price", *of.OnDemand)
 		}
 		if of.Spot != nil {
-			if c.money("spot", "The price", *of.Spot); types[at].Spot == nil {
-				c.refuse("spot", "not_taken", `The VM type %q has no spot VMs; add "spot" to it, or leave this price out.`, clip(name))
+			if money.Check(c, "spot", "The price", *of.Spot); types[at].Spot == nil {
+				c.Refuse("spot", "not_taken", `The VM type %q has no spot VMs; add "spot" to it, or leave this price out.`, fault.Clip(name))
 			}
 		}
-		c.leave()
+		c.Leave()
 	}
 }
 
-func (h *Horizon) checkJobs(c *checker, period int) {
-	c.enter("jobs")
+func (h *Horizon) checkJobs(c *strict.Checker, period int) {
+	c.Enter("jobs")
 	for k, x := range h.Periods[period].Jobs {
 		if x >= 0 && x <= MaxJobs && (x == math.Trunc(x) || h.Problem.Options.Integrality == Relaxed) {
 			continue
 		}
-		c.element(k)
-		if c.number("", "The number of jobs", "", x, MaxJobs) && x != math.Trunc(x) {
-			c.refuse("", "not_whole", "Here are %s jobs; give a whole number, or plan with integrality %q.", plain(x), Relaxed)
+		c.Element(k)
+		if c.Number("", "The number of jobs", "", x, MaxJobs) && x != math.Trunc(x) {
+			c.Refuse("", "not_whole", "Here are %s jobs; give a whole number, or plan with integrality %q.", fault.Plain(x), Relaxed)
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }
 
-// wholeSecond refuses what is no moment, or not a whole second.
-func (c *checker) wholeSecond(member string, at time.Time) bool {
-	if !c.moment(member, at) {
+// checkWholeSecond refuses what is no moment, or not a whole second.
+func checkWholeSecond(c *strict.Checker, member string, at time.Time) bool {
+	if !c.Moment(member, at) {
 		return false
 	}
 	if at.Nanosecond() != 0 {
-		c.refuse(member, "range", "The moment %s is not a whole second.", at.UTC().Format(time.RFC3339Nano))
+		c.Refuse(member, "range", "The moment %s is not a whole second.", at.UTC().Format(time.RFC3339Nano))
 		return false
 	}
 	return true

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // How much of a horizon is answered: a summary is totals, months and days.
@@ -82,38 +86,38 @@ func (s Span) Ends(now time.Time) (from, until time.Time, open bool) {
 	return from, until, false
 }
 
-func (s Span) check(c *checker) {
+func (s Span) check(c *strict.Checker) {
 	for _, end := range []struct {
 		member string
 		at     time.Time
 	}{{"from", s.From}, {"until", s.Until}} {
-		if end.at.IsZero() || !c.moment(end.member, end.at) {
+		if end.at.IsZero() || !c.Moment(end.member, end.at) {
 			continue
 		}
 		if hour := end.at.UTC().Truncate(time.Hour); !hour.Equal(end.at) {
-			c.found(end.member, "range", fmt.Sprintf("The time %s is not a whole hour of UTC, which horizons begin and end with.", end.at.Format(time.RFC3339)),
-				c.hint(end.member, hour.Format(time.RFC3339), "Give %s.", hour.Format(time.RFC3339)))
+			c.Found(end.member, "range", fmt.Sprintf("The time %s is not a whole hour of UTC, which horizons begin and end with.", end.at.Format(time.RFC3339)),
+				c.Hint(end.member, hour.Format(time.RFC3339), "Give %s.", hour.Format(time.RFC3339)))
 		}
 	}
 	if s.From.IsZero() || s.Until.IsZero() {
 		return
 	}
-	if c.term("The horizon", s.From, s.Until); s.Until.Sub(s.From) > MaxHorizonHours*time.Hour {
+	if c.Term("The horizon", s.From, s.Until); s.Until.Sub(s.From) > MaxHorizonHours*time.Hour {
 		latest := s.From.UTC().AddDate(10, 0, 0).Format(time.RFC3339)
-		c.found("until", "range", fmt.Sprintf("The horizon lasts %.0f hours; it can last %d at most.", s.Until.Sub(s.From).Hours(), MaxHorizonHours),
-			c.hint("until", latest, "Give %s at the latest.", latest))
+		c.Found("until", "range", fmt.Sprintf("The horizon lasts %.0f hours; it can last %d at most.", s.Until.Sub(s.From).Hours(), MaxHorizonHours),
+			c.Hint("until", latest, "Give %s at the latest.", latest))
 	}
 }
 
 var (
-	horizonShape         = newShape("a horizon", []string{"problem", "periods"}, "contracts", "detail")
-	purchaseShape        = newShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "factors", "detail")
-	clusterHorizonShape  = newShape("a horizon", nil, "from", "until", "detail")
-	clusterPurchaseShape = newShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "factors", "gap", "leave_out", "detail")
-	termContractShape    = newShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
-	periodShape          = newShape("a period", []string{"start"}, "hours", "seconds", "jobs", "on_demand_price", "spot_price", "prices")
-	periodPricesShape    = newShape("the prices of a VM type", nil, "on_demand", "spot")
-	offerShape           = newShape("an offer", []string{"name", "max"}, "price", "upfront", "billing", "from", "term_hours", "term_years")
+	horizonShape         = strict.NewShape("a horizon", []string{"problem", "periods"}, "contracts", "detail")
+	purchaseShape        = strict.NewShape("a question about offers", []string{"problem", "periods", "offers"}, "contracts", "factors", "detail")
+	clusterHorizonShape  = strict.NewShape("a horizon", nil, "from", "until", "detail")
+	clusterPurchaseShape = strict.NewShape("a question about offers", nil, "from", "until", "vm_type", "offers", "named", "factors", "gap", "leave_out", "detail")
+	termContractShape    = strict.NewShape("a contract", []string{"name", "vms", "price", "from", "until"}, "billing", "vm_type", "upfront")
+	periodShape          = strict.NewShape("a period", []string{"start"}, "hours", "seconds", "jobs", "on_demand_price", "spot_price", "prices")
+	periodPricesShape    = strict.NewShape("the prices of a VM type", nil, "on_demand", "spot")
+	offerShape           = strict.NewShape("an offer", []string{"name", "max"}, "price", "upfront", "billing", "from", "term_hours", "term_years")
 )
 
 // ReadHorizon reads a horizon as strictly as ReadProblem. Where its problem names no engine, it is auto. The
@@ -122,29 +126,28 @@ func ReadHorizon(data []byte, limits Limits, overrides ...func(*Options)) (Horiz
 	var q HorizonQuestion
 	q.Problem = Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
 	q.Problem.Options.Engine = EngineAuto
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(horizonShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(horizonShape, func(name string) {
 		if name == "detail" {
-			r.detail(&q.Detail)
+			readDetail(r, &q.Detail)
 		} else {
-			r.horizonMember(name, &q.Horizon, limits)
+			readHorizonMember(r, name, &q.Horizon, limits)
 		}
 	})
-	r.end()
+	r.End()
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	if err := r.result(q.check); err != nil {
+	if err := r.Result(q.check); err != nil {
 		return HorizonQuestion{}, err
 	}
 	return q, nil
 }
 
 // Check is what is wrong with the question, which it brings in order.
-func (q *HorizonQuestion) Check() error { return findingsOf(q.check) }
+func (q *HorizonQuestion) Check() error { return strict.Check(q.check) }
 
-func (q *HorizonQuestion) check(c *checker) {
+func (q *HorizonQuestion) check(c *strict.Checker) {
 	q.Horizon.check(c)
 	q.Horizon.checkDetail(c, &q.Detail)
 }
@@ -155,34 +158,33 @@ func ReadPurchase(data []byte, limits Limits, overrides ...func(*Options)) (Purc
 	var q PurchaseQuestion
 	q.Problem = Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
 	q.Problem.Options.Engine, q.Problem.Options.Gap = EngineAuto, DefaultPurchaseGap
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(purchaseShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(purchaseShape, func(name string) {
 		switch name {
 		case "detail":
-			r.detail(&q.Detail)
+			readDetail(r, &q.Detail)
 		case "offers":
-			q.Offers = r.offers()
+			q.Offers = readOffers(r)
 		case "factors":
-			q.Factors = r.factors()
+			q.Factors = readFactors(r)
 		default:
-			r.horizonMember(name, &q.Horizon, limits)
+			readHorizonMember(r, name, &q.Horizon, limits)
 		}
 	})
-	r.end()
+	r.End()
 	for _, override := range overrides {
 		override(&q.Problem.Options)
 	}
-	if err := r.result(q.checkAsked); err != nil {
+	if err := r.Result(q.checkAsked); err != nil {
 		return PurchaseQuestion{}, err
 	}
 	return q, nil
 }
 
 // Check is what is wrong with the question, which it brings in order.
-func (q *PurchaseQuestion) Check() error { return findingsOf(q.checkAsked) }
+func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 
-func (q *PurchaseQuestion) checkAsked(c *checker) {
+func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
 	q.check(c)
 	checkFree(c, q.Offers)
 	q.Horizon.checkDetail(c, &q.Detail)
@@ -191,17 +193,16 @@ func (q *PurchaseQuestion) checkAsked(c *checker) {
 // ReadClusterHorizon reads a question about a cluster.
 func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 	var q ClusterHorizonQuestion
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(clusterHorizonShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(clusterHorizonShape, func(name string) {
 		if name == "detail" {
-			r.detail(&q.Detail)
+			readDetail(r, &q.Detail)
 		} else {
-			r.spanMember(name, &q.Span)
+			readSpanMember(r, name, &q.Span)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
 		q.Span.check(c)
 		checkHorizonDetail(c, q.Detail)
 	}); err != nil {
@@ -213,98 +214,97 @@ func ReadClusterHorizon(data []byte) (ClusterHorizonQuestion, error) {
 // ReadClusterPurchase reads a question about a cluster.
 func ReadClusterPurchase(data []byte) (ClusterPurchaseQuestion, error) {
 	var q ClusterPurchaseQuestion
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(clusterPurchaseShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(clusterPurchaseShape, func(name string) {
 		switch name {
 		case "vm_type":
-			q.VMType, _ = r.text()
+			q.VMType, _ = r.Text()
 		case "offers":
-			q.Offers = r.offers()
+			q.Offers = readOffers(r)
 		case "named":
-			before := len(r.findings)
-			q.Named = list(r, "of names of offers", MaxOffers, func(name *string) { *name, _ = r.text() })
-			if len(q.Named) == 0 && len(r.findings) == before {
-				r.found("missing", "No offer is named; name at least one, or leave this out for all of them.", nil)
+			before := len(r.Findings)
+			q.Named = strict.List(r, "of names of offers", MaxOffers, func(r *strict.Reader, name *string) { *name, _ = r.Text() })
+			if len(q.Named) == 0 && len(r.Findings) == before {
+				r.Found("missing", "No offer is named; name at least one, or leave this out for all of them.", nil)
 			}
 		case "factors":
-			q.Factors = r.factors()
+			q.Factors = readFactors(r)
 		case "gap":
 			q.Gap = new(float64)
-			r.float(q.Gap)
+			r.Float(q.Gap)
 		case "leave_out":
-			q.LeaveOut = list(r, "of what is left out", len(leftOuts), func(l *LeftOut) { word(r, l, leftOuts) })
+			q.LeaveOut = strict.List(r, "of what is left out", len(leftOuts), func(r *strict.Reader, l *LeftOut) { strict.Word(r, l, leftOuts) })
 		case "detail":
-			r.detail(&q.Detail)
+			readDetail(r, &q.Detail)
 		default:
-			r.spanMember(name, &q.Span)
+			readSpanMember(r, name, &q.Span)
 		}
 	})
-	r.end()
-	if err := r.result(q.check); err != nil {
+	r.End()
+	if err := r.Result(q.check); err != nil {
 		return ClusterPurchaseQuestion{}, err
 	}
 	return q, nil
 }
 
-func (q *ClusterPurchaseQuestion) check(c *checker) {
+func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	q.Span.check(c)
 	if q.Offers != nil {
 		checkOffers(c, q.Offers, map[string]bool{})
 		checkFree(c, q.Offers)
 	}
-	c.short("vm_type", q.VMType)
-	c.enter("named")
+	checkShort(c, "vm_type", q.VMType)
+	c.Enter("named")
 	for i, name := range q.Named {
-		c.element(i)
-		c.short("", name)
-		c.leave()
+		c.Element(i)
+		checkShort(c, "", name)
+		c.Leave()
 		if slices.Contains(q.Named[:i], name) {
-			c.element(i)
-			c.refuse("", "duplicate_name", "The offer %q is named twice; keep one.", clip(name))
-			c.leave()
+			c.Element(i)
+			c.Refuse("", "duplicate_name", "The offer %q is named twice; keep one.", fault.Clip(name))
+			c.Leave()
 		}
 	}
-	c.leave()
+	c.Leave()
 	if q.Named != nil && q.Offers != nil {
-		c.refuse("named", "one_of", `Here are offers and names of offers; give "offers", or name those of the cluster.`)
+		c.Refuse("named", "one_of", `Here are offers and names of offers; give "offers", or name those of the cluster.`)
 	}
 	checkFactors(c, q.Factors)
 	if q.Gap != nil {
-		c.number("gap", "The gap", "", *q.Gap, MaxGap)
+		c.Number("gap", "The gap", "", *q.Gap, MaxGap)
 	}
-	c.enter("leave_out")
+	c.Enter("leave_out")
 	for i, l := range q.LeaveOut {
-		c.element(i)
-		if oneOf(c, "", l, leftOuts); slices.Contains(q.LeaveOut[:i], l) {
-			c.refuse("", "duplicate_name", "%q stands here twice; keep one.", l)
+		c.Element(i)
+		if strict.OneOf(c, "", l, leftOuts); slices.Contains(q.LeaveOut[:i], l) {
+			c.Refuse("", "duplicate_name", "%q stands here twice; keep one.", l)
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 	checkHorizonDetail(c, q.Detail)
 }
 
-// short refuses a text that is longer than any name.
-func (c *checker) short(member, text string) {
-	if n := utf8.RuneCountInString(text); n > MaxNameLength {
-		c.refuse(member, "too_long", "The name has %d characters; names have %d at most.", n, MaxNameLength)
+// checkShort refuses a text that is longer than any name.
+func checkShort(c *strict.Checker, member, text string) {
+	if n := utf8.RuneCountInString(text); n > strict.MaxNameLength {
+		c.Refuse(member, "too_long", "The name has %d characters; names have %d at most.", n, strict.MaxNameLength)
 	}
 }
 
-func checkHorizonDetail(c *checker, detail Detail) {
+func checkHorizonDetail(c *strict.Checker, detail Detail) {
 	if detail != "" {
-		oneOf(c, "detail", detail, horizonDetails)
+		strict.OneOf(c, "detail", detail, horizonDetails)
 	}
 }
 
 // CheckDetail is what is wrong with how much of the horizon is answered, which it decides where nobody has.
 func (h *Horizon) CheckDetail(detail *Detail) error {
-	return findingsOf(func(c *checker) { h.checkDetail(c, detail) })
+	return strict.Check(func(c *strict.Checker) { h.checkDetail(c, detail) })
 }
 
 // checkDetail says how much is answered where nobody has said, and refuses an answer that is too large.
-func (h *Horizon) checkDetail(c *checker, detail *Detail) {
+func (h *Horizon) checkDetail(c *strict.Checker, detail *Detail) {
 	checkHorizonDetail(c, *detail)
 	if *detail == "" {
 		if *detail = DetailSummary; len(h.Periods) <= ShownPeriods {
@@ -316,8 +316,8 @@ func (h *Horizon) checkDetail(c *checker, detail *Detail) {
 		if h.answerBytes(DetailPeriods) <= mostHorizon {
 			less = DetailPeriods
 		}
-		c.found("detail", "too_large", fmt.Sprintf("An answer with %s of all %d periods would have about %d MB; %d MB are answered at most. Days, months and totals are answered in any case.", *detail, len(h.Periods), size>>20, mostHorizon>>20),
-			c.hint("detail", less, "Ask for the detail %q, or for a shorter time.", less))
+		c.Found("detail", "too_large", fmt.Sprintf("An answer with %s of all %d periods would have about %d MB; %d MB are answered at most. Days, months and totals are answered in any case.", *detail, len(h.Periods), size>>20, mostHorizon>>20),
+			c.Hint("detail", less, "Ask for the detail %q, or for a shorter time.", less))
 	}
 }
 
@@ -337,87 +337,87 @@ func (h *Horizon) answerBytes(detail Detail) int {
 	return len(h.Periods) * each
 }
 
-func (r *reader) detail(into *Detail) {
-	before := len(r.findings)
-	if word(r, into, horizonDetails); *into == "" && len(r.findings) == before {
-		detail, _ := unknownWord("", words(horizonDetails))
-		r.found("choice", detail, nil)
+func readDetail(r *strict.Reader, into *Detail) {
+	before := len(r.Findings)
+	if strict.Word(r, into, horizonDetails); *into == "" && len(r.Findings) == before {
+		detail, _ := fault.UnknownWord("", fault.Words(horizonDetails))
+		r.Found("choice", detail, nil)
 	}
 }
 
-func (r *reader) spanMember(name string, s *Span) {
+func readSpanMember(r *strict.Reader, name string, s *Span) {
 	if name == "from" {
-		r.moment(&s.From)
+		r.Moment(&s.From)
 	} else {
-		r.moment(&s.Until)
+		r.Moment(&s.Until)
 	}
 }
 
-func (r *reader) horizonMember(name string, h *Horizon, limits Limits) {
+func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits Limits) {
 	switch name {
 	case "problem":
-		r.problem(&h.Problem, limits)
+		readProblem(r, &h.Problem, limits)
 	case "contracts":
-		h.Contracts = list(r, "of contracts", limits.Contracts, r.termContract)
+		h.Contracts = strict.List(r, "of contracts", limits.Contracts, readTermContract)
 	case "periods":
-		before := len(r.findings)
-		h.Periods = list(r, "of periods", MaxPeriods, func(p *HorizonPeriod) { r.period(p, limits) })
-		if len(h.Periods) == 0 && len(r.findings) == before {
-			r.found("missing", "There is no period; give at least one.", nil)
+		before := len(r.Findings)
+		h.Periods = strict.List(r, "of periods", MaxPeriods, func(r *strict.Reader, p *HorizonPeriod) { readPeriod(r, p, limits) })
+		if len(h.Periods) == 0 && len(r.Findings) == before {
+			r.Found("missing", "There is no period; give at least one.", nil)
 		}
 	}
 }
 
-func (r *reader) termContract(t *TermContract) {
+func readTermContract(r *strict.Reader, t *TermContract) {
 	t.Billing = BilledUsed
-	r.object(termContractShape, func(name string) {
+	r.Object(termContractShape, func(name string) {
 		switch name {
 		case "vm_type":
-			t.VMType, _ = r.text()
+			t.VMType, _ = r.Text()
 		case "upfront":
-			r.money(&t.Upfront)
+			money.Read(r, &t.Upfront)
 		case "from":
-			r.moment(&t.From)
+			r.Moment(&t.From)
 		case "until":
-			r.moment(&t.Until)
+			r.Moment(&t.Until)
 		default:
-			r.contractMember(name, &t.Contract)
+			readContractMember(r, name, &t.Contract)
 		}
 	})
 }
 
-func (r *reader) period(p *HorizonPeriod, limits Limits) {
-	had := r.object(periodShape, func(name string) {
+func readPeriod(r *strict.Reader, p *HorizonPeriod, limits Limits) {
+	had := r.Object(periodShape, func(name string) {
 		switch name {
 		case "start":
-			r.moment(&p.Start)
+			r.Moment(&p.Start)
 		case "hours":
-			r.whole(&p.Hours)
+			r.Whole(&p.Hours)
 		case "seconds":
-			r.whole(&p.Seconds)
+			r.Whole(&p.Seconds)
 		case "jobs":
-			if p.Jobs = list(r, "of jobs by class", limits.Classes, r.float); p.Jobs == nil {
+			if p.Jobs = strict.List(r, "of jobs by class", limits.Classes, (*strict.Reader).Float); p.Jobs == nil {
 				p.Jobs = []float64{}
 			}
 		case "on_demand_price":
-			p.OnDemandPrice = new(Money)
-			r.money(p.OnDemandPrice)
+			p.OnDemandPrice = new(money.Amount)
+			money.Read(r, p.OnDemandPrice)
 		case "spot_price":
-			p.SpotPrice = new(Money)
-			r.money(p.SpotPrice)
+			p.SpotPrice = new(money.Amount)
+			money.Read(r, p.SpotPrice)
 		case "prices":
-			p.Prices = named(r, "of prices by VM type", "VM type", limits.VMTypes, r.periodPrices)
+			p.Prices = strict.Named(r, "of prices by VM type", "VM type", limits.VMTypes, readPeriodPrices)
 		}
 	})
-	if had != 0 && !had.has(periodShape, "hours") && !had.has(periodShape, "seconds") {
-		r.missing("hours", "a period that has no seconds")
+	if had != 0 && !had.Has(periodShape, "hours") && !had.Has(periodShape, "seconds") {
+		r.Missing("hours", "a period that has no seconds")
 	}
 }
 
-func (r *reader) periodPrices(p *PeriodPrices) {
-	r.object(periodPricesShape, func(name string) {
-		price := new(Money)
-		r.money(price)
+func readPeriodPrices(r *strict.Reader, p *PeriodPrices) {
+	r.Object(periodPricesShape, func(name string) {
+		price := new(money.Amount)
+		money.Read(r, price)
 		if name == "on_demand" {
 			p.OnDemand = price
 		} else {
@@ -426,42 +426,42 @@ func (r *reader) periodPrices(p *PeriodPrices) {
 	})
 }
 
-func (r *reader) offers() []Offer {
-	before := len(r.findings)
-	all := list(r, "of offers", MaxOffers, r.offer)
-	if len(all) == 0 && len(r.findings) == before {
-		r.found("missing", "There is no offer; give at least one, or ask for the horizon alone.", nil)
+func readOffers(r *strict.Reader) []Offer {
+	before := len(r.Findings)
+	all := strict.List(r, "of offers", MaxOffers, readOffer)
+	if len(all) == 0 && len(r.Findings) == before {
+		r.Found("missing", "There is no offer; give at least one, or ask for the horizon alone.", nil)
 	}
 	return all
 }
 
-func (r *reader) offer(o *Offer) {
+func readOffer(r *strict.Reader, o *Offer) {
 	o.Billing = BilledUsed
-	r.object(offerShape, func(name string) {
+	r.Object(offerShape, func(name string) {
 		switch name {
 		case "name":
-			o.Name, _ = r.text()
+			o.Name, _ = r.Text()
 		case "price":
-			r.money(&o.Price)
+			money.Read(r, &o.Price)
 		case "upfront":
-			r.money(&o.Upfront)
+			money.Read(r, &o.Upfront)
 		case "billing":
-			word(r, &o.Billing, billings)
+			strict.Word(r, &o.Billing, billings)
 		case "from":
 			o.From = new(time.Time)
-			r.moment(o.From)
+			r.Moment(o.From)
 		case "term_hours":
-			r.whole(&o.TermHours)
+			r.Whole(&o.TermHours)
 		case "term_years":
-			r.whole(&o.TermYears)
+			r.Whole(&o.TermYears)
 		case "max":
-			r.whole(&o.Max)
+			r.Whole(&o.Max)
 		}
 	})
 }
 
-func (r *reader) factors() []float64 {
-	all := list(r, "of factors", MaxFactors, r.float)
+func readFactors(r *strict.Reader) []float64 {
+	all := strict.List(r, "of factors", MaxFactors, (*strict.Reader).Float)
 	if all == nil {
 		all = []float64{}
 	}

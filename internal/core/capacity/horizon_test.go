@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 const questionText = `{
@@ -69,7 +72,7 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 		{"half a job", "/periods/0/jobs/0", "not_whole", func(q *PurchaseQuestion) { q.Periods[0].Jobs[0] = 1.5 }},
 		{"no number of jobs", "/periods/0/jobs/0", "not_finite", func(q *PurchaseQuestion) { q.Periods[0].Jobs[0] = math.NaN() }},
 		{"negative jobs", "/periods/0/jobs/0", "range", func(q *PurchaseQuestion) { q.Periods[0].Jobs[0] = -1 }},
-		{"a negative price", "/periods/1/on_demand_price", "range", func(q *PurchaseQuestion) { q.Periods[1].OnDemandPrice = &Money{decimal.New(-1, 0)} }},
+		{"a negative price", "/periods/1/on_demand_price", "range", func(q *PurchaseQuestion) { q.Periods[1].OnDemandPrice = &money.Amount{Decimal: decimal.New(-1, 0)} }},
 		{"a contract that ends first", "/contracts/0/until", "order", func(q *PurchaseQuestion) { q.Contracts[0].Until = q.Contracts[0].From.Add(-time.Hour) }},
 		{"a contract of no type", "/contracts/0/vm_type", "unknown_name", func(q *PurchaseQuestion) { q.Contracts[0].VMType = "large" }},
 		{"two of a name", "/offers/0/name", "duplicate_name", func(q *PurchaseQuestion) { q.Offers[0].Name = "2026" }},
@@ -90,7 +93,7 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 			q := question(t)
 			c.spoil(&q)
 			err := q.Validate()
-			var input *InputError
+			var input *fault.InputError
 			if !errors.As(err, &input) {
 				t.Fatalf("got %v, want an input error", err)
 			}

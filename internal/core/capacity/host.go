@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // AllowedHost is a place that the server may send to and read from, by an admin's word. Everything
@@ -70,40 +73,40 @@ func hostPort(host string, port int64) string {
 
 // Validate says what is wrong with the entry.
 func (h AllowedHost) Validate() error {
-	return findingsOf(func(k *checker) {
+	return strict.Check(func(k *strict.Checker) {
 		if detail, better := hostFault(h.Host); detail != "" {
-			var hint *Hint
+			var hint *fault.Hint
 			if better != "" {
-				hint = k.hint("host", better, "Write %q.", better)
+				hint = k.Hint("host", better, "Write %q.", better)
 			}
-			k.found("host", "text", detail, hint)
+			k.Found("host", "text", detail, hint)
 		}
-		k.whole("port", "The port", "", h.Port, 1, 65535)
+		k.Whole("port", "The port", "", h.Port, 1, 65535)
 		if len(h.Networks) > MaxNetworks {
-			k.refuse("networks", "too_many", "%d networks are listed; at most %d are kept.", len(h.Networks), MaxNetworks)
+			k.Refuse("networks", "too_many", "%d networks are listed; at most %d are kept.", len(h.Networks), MaxNetworks)
 			return
 		}
-		k.enter("networks")
+		k.Enter("networks")
 		for i, text := range h.Networks {
-			k.element(i)
-			k.network(text)
-			k.leave()
+			k.Element(i)
+			checkNetwork(k, text)
+			k.Leave()
 		}
-		k.leave()
+		k.Leave()
 	})
 }
 
-func (c *checker) network(text string) {
+func checkNetwork(c *strict.Checker, text string) {
 	n, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		c.refuse("", "text", "%q is no network; write one such as \"10.1.0.0/16\" or \"fd00:1::/32\".", clip(text))
+		c.Refuse("", "text", "%q is no network; write one such as \"10.1.0.0/16\" or \"fd00:1::/32\".", fault.Clip(text))
 	case n.Addr().Is4In6():
-		c.refuse("", "text", "%q is a network of IPv4 written as IPv6; write it as IPv4.", clip(text))
+		c.Refuse("", "text", "%q is a network of IPv4 written as IPv6; write it as IPv4.", fault.Clip(text))
 	case n != n.Masked() || n.String() != text:
-		c.found("", "text", fmt.Sprintf("%q is not written as networks are.", clip(text)), c.hint("", n.Masked().String(), "Write %q.", n.Masked().String()))
+		c.Found("", "text", fmt.Sprintf("%q is not written as networks are.", fault.Clip(text)), c.Hint("", n.Masked().String(), "Write %q.", n.Masked().String()))
 	case n.Addr().Is4() && n.Bits() < widestIPv4, n.Addr().Is6() && n.Bits() < widestIPv6:
-		c.refuse("", "range", "The network %s is too wide; list /%d or narrower ones (IPv6: /%d).", text, widestIPv4, widestIPv6)
+		c.Refuse("", "range", "The network %s is too wide; list /%d or narrower ones (IPv6: /%d).", text, widestIPv4, widestIPv6)
 	}
 }
 
@@ -122,7 +125,7 @@ const longestURL = 2000
 
 // ParseTarget reads an address, in the one way it can be written. Whatever two readers could take for
 // different hosts is refused: then fault is a sentence that says why.
-func ParseTarget(text string) (t Target, fault string) {
+func ParseTarget(text string) (t Target, wrong string) {
 	refuse := func(sentence string, values ...any) (Target, string) {
 		return Target{}, fmt.Sprintf(sentence, values...)
 	}
@@ -166,7 +169,7 @@ func ParseTarget(text string) (t Target, fault string) {
 	if port := u.Port(); port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)
 		if err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
-			return refuse("The address has the port %q; a port is a number from 1 to 65535.", clip(port))
+			return refuse("The address has the port %q; a port is a number from 1 to 65535.", fault.Clip(port))
 		}
 		t.Port = int64(n)
 		given += ":" + port
@@ -193,11 +196,11 @@ func hostFault(host string) (detail, better string) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		switch {
 		case a.Zone() != "":
-			return fmt.Sprintf("The address %q has a zone, which means something on one machine only; leave it out.", clip(host)), ""
+			return fmt.Sprintf("The address %q has a zone, which means something on one machine only; leave it out.", fault.Clip(host)), ""
 		case a.Is4In6():
-			return fmt.Sprintf("%q is an IPv4 address written as IPv6.", clip(host)), a.Unmap().String()
+			return fmt.Sprintf("%q is an IPv4 address written as IPv6.", fault.Clip(host)), a.Unmap().String()
 		case a.String() != host:
-			return fmt.Sprintf("%q is not written as addresses are.", clip(host)), a.String()
+			return fmt.Sprintf("%q is not written as addresses are.", fault.Clip(host)), a.String()
 		}
 		return "", ""
 	}
@@ -208,13 +211,13 @@ func hostFault(host string) (detail, better string) {
 	case host == "":
 		return "The host is empty; give a name such as \"hooks.example.com\".", ""
 	case strings.Contains(host, "*"):
-		return fmt.Sprintf("%q is a pattern; give every host by its own name.", clip(host)), ""
+		return fmt.Sprintf("%q is a pattern; give every host by its own name.", fault.Clip(host)), ""
 	case len(bare) > 253 || !hostName.MatchString(bare):
-		return fmt.Sprintf("%q is no host's name; write one such as \"hooks.example.com\", without a scheme, a port or a path.", clip(host)), ""
+		return fmt.Sprintf("%q is no host's name; write one such as \"hooks.example.com\", without a scheme, a port or a path.", fault.Clip(host)), ""
 	case last[0] >= '0' && last[0] <= '9':
-		return fmt.Sprintf("%q is neither a name nor an address as it is usually written; an IPv4 address has four decimal numbers.", clip(host)), ""
+		return fmt.Sprintf("%q is neither a name nor an address as it is usually written; an IPv4 address has four decimal numbers.", fault.Clip(host)), ""
 	case host != bare:
-		return fmt.Sprintf("The host %q has capital letters or a dot at its end.", clip(host)), bare
+		return fmt.Sprintf("The host %q has capital letters or a dot at its end.", fault.Clip(host)), bare
 	}
 	return "", ""
 }

@@ -3,6 +3,9 @@ package capacity
 import (
 	"regexp"
 	"strconv"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // InterferenceQuestion is one core that answers requests and, beside them, runs batch work that never
@@ -109,11 +112,11 @@ func DefaultInterference() InterferenceQuestion {
 }
 
 var (
-	interferenceShape  = newShape("a question about interference", nil, "interactive", "data_nodes", "policies", "host", "requests", "seed")
-	interactiveShape   = newShape("the requests", []string{"per_second", "service"})
-	requestTimingShape = newShape("the service", []string{"kind"}, "mean_ms", "samples_ms")
-	corePolicyShape    = newShape("a policy", []string{"kind"}, "slice_ms", "window_ms", "floor_ms")
-	batchHostShape     = newShape("the host", nil, "cgroup", "ceiling_cores", "interactive_weight")
+	interferenceShape  = strict.NewShape("a question about interference", nil, "interactive", "data_nodes", "policies", "host", "requests", "seed")
+	interactiveShape   = strict.NewShape("the requests", []string{"per_second", "service"})
+	requestTimingShape = strict.NewShape("the service", []string{"kind"}, "mean_ms", "samples_ms")
+	corePolicyShape    = strict.NewShape("a policy", []string{"kind"}, "slice_ms", "window_ms", "floor_ms")
+	batchHostShape     = strict.NewShape("the host", nil, "cgroup", "ceiling_cores", "interactive_weight")
 
 	serviceKinds    = []ServiceKind{ExponentialService, ConstantService, SampledService}
 	corePolicyKinds = []CorePolicyKind{AloneOnCore, Background, Nonpreemptive, FairOnCore, AntiStarvation}
@@ -122,62 +125,61 @@ var (
 // ReadInterference reads a question about interference, as strictly as ReadProblem reads a problem.
 func ReadInterference(data []byte) (InterferenceQuestion, error) {
 	q := DefaultInterference()
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(interferenceShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(interferenceShape, func(name string) {
 		switch name {
 		case "interactive":
-			r.interactive(&q.Interactive)
+			readInteractive(r, &q.Interactive)
 		case "data_nodes":
 			q.DataNodes = new(DataNodes)
-			r.dataNodes(q.DataNodes)
+			readDataNodes(r, q.DataNodes)
 		case "policies":
-			q.Policies = list(r, "of policies", MaxCorePolicies, r.corePolicy)
+			q.Policies = strict.List(r, "of policies", MaxCorePolicies, readCorePolicy)
 		case "host":
-			r.batchHost(&q.Host)
+			readBatchHost(r, &q.Host)
 		case "requests":
-			r.whole(&q.Requests)
+			r.Whole(&q.Requests)
 		case "seed":
-			r.whole(&q.Seed)
+			r.Whole(&q.Seed)
 		}
 	})
-	r.end()
-	if err := r.result(q.check); err != nil {
+	r.End()
+	if err := r.Result(q.check); err != nil {
 		return InterferenceQuestion{}, err
 	}
 	return q, nil
 }
 
-func (r *reader) interactive(i *Interactive) {
-	r.object(interactiveShape, func(name string) {
+func readInteractive(r *strict.Reader, i *Interactive) {
+	r.Object(interactiveShape, func(name string) {
 		if name == "per_second" {
-			r.float(&i.PerSecond)
+			r.Float(&i.PerSecond)
 			return
 		}
-		r.object(requestTimingShape, func(name string) {
+		r.Object(requestTimingShape, func(name string) {
 			switch name {
 			case "kind":
-				word(r, &i.Service.Kind, serviceKinds)
+				strict.Word(r, &i.Service.Kind, serviceKinds)
 			case "mean_ms":
-				r.float(&i.Service.MeanMs)
+				r.Float(&i.Service.MeanMs)
 			case "samples_ms":
-				i.Service.SamplesMs = list(r, "of times", MaxServiceSamples, r.float)
+				i.Service.SamplesMs = strict.List(r, "of times", MaxServiceSamples, (*strict.Reader).Float)
 			}
 		})
 	})
 }
 
-func (r *reader) corePolicy(p *CorePolicy) {
-	r.object(corePolicyShape, func(name string) {
+func readCorePolicy(r *strict.Reader, p *CorePolicy) {
+	r.Object(corePolicyShape, func(name string) {
 		switch name {
 		case "kind":
-			word(r, &p.Kind, corePolicyKinds)
+			strict.Word(r, &p.Kind, corePolicyKinds)
 		case "slice_ms":
-			r.float(&p.SliceMs)
+			r.Float(&p.SliceMs)
 		case "window_ms":
-			r.float(&p.WindowMs)
+			r.Float(&p.WindowMs)
 		case "floor_ms":
-			r.float(&p.FloorMs)
+			r.Float(&p.FloorMs)
 		}
 	})
 	if p.SliceMs == 0 && p.takesSlices() {
@@ -185,135 +187,135 @@ func (r *reader) corePolicy(p *CorePolicy) {
 	}
 }
 
-func (r *reader) batchHost(h *BatchHost) {
-	r.object(batchHostShape, func(name string) {
+func readBatchHost(r *strict.Reader, h *BatchHost) {
+	r.Object(batchHostShape, func(name string) {
 		switch name {
 		case "cgroup":
-			h.Cgroup, _ = r.text()
+			h.Cgroup, _ = r.Text()
 		case "ceiling_cores":
-			r.float(&h.CeilingCores)
+			r.Float(&h.CeilingCores)
 		case "interactive_weight":
-			r.whole(&h.InteractiveWeight)
+			r.Whole(&h.InteractiveWeight)
 		}
 	})
 }
 
 // Validate says everything that is wrong with the question, as an *InputError, or nil.
-func (q InterferenceQuestion) Validate() error { return findingsOf(q.check) }
+func (q InterferenceQuestion) Validate() error { return strict.Check(q.check) }
 
-func (q InterferenceQuestion) check(c *checker) {
+func (q InterferenceQuestion) check(c *strict.Checker) {
 	if q.DataNodes != nil {
-		c.enter("data_nodes")
+		c.Enter("data_nodes")
 		q.DataNodes.check(c)
-		c.leave()
+		c.Leave()
 	}
 	if q.Interactive.IsZero() {
 		if q.DataNodes == nil {
-			c.refuse("interactive", "missing", "Nothing is asked: say which requests a core answers, or in data_nodes what reads from which.")
+			c.Refuse("interactive", "missing", "Nothing is asked: say which requests a core answers, or in data_nodes what reads from which.")
 		}
 		return
 	}
-	c.enter("interactive")
-	if c.number("per_second", "The number of requests", "a second", q.Interactive.PerSecond, MaxRequestsPerSecond) && q.Interactive.PerSecond < MinRequestsPerSecond {
-		c.refuse("per_second", "range", "There are %s requests a second, so that there is nothing to interfere with; give %s at least.", plain(q.Interactive.PerSecond), plain(MinRequestsPerSecond))
+	c.Enter("interactive")
+	if c.Number("per_second", "The number of requests", "a second", q.Interactive.PerSecond, MaxRequestsPerSecond) && q.Interactive.PerSecond < MinRequestsPerSecond {
+		c.Refuse("per_second", "range", "There are %s requests a second, so that there is nothing to interfere with; give %s at least.", fault.Plain(q.Interactive.PerSecond), fault.Plain(MinRequestsPerSecond))
 	}
-	c.enter("service")
+	c.Enter("service")
 	q.Interactive.Service.check(c)
-	c.leave()
-	c.leave()
-	c.enter("policies")
+	c.Leave()
+	c.Leave()
+	c.Enter("policies")
 	switch n := len(q.Policies); {
 	case n == 0:
-		c.refuse("", "missing", "There is no policy; give one at least, or leave the list out.")
+		c.Refuse("", "missing", "There is no policy; give one at least, or leave the list out.")
 	case n > MaxCorePolicies:
-		c.refuse("", "too_many", "Here are %d policies; at most %d are compared at once.", n, MaxCorePolicies)
+		c.Refuse("", "too_many", "Here are %d policies; at most %d are compared at once.", n, MaxCorePolicies)
 	}
 	for i, p := range q.Policies {
-		c.element(i)
+		c.Element(i)
 		p.check(c)
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
-	c.enter("host")
+	c.Leave()
+	c.Enter("host")
 	q.Host.check(c)
-	c.leave()
-	c.whole("requests", "The number of requests", "", q.Requests, MinInterferenceRequests, MaxInterferenceRequests)
+	c.Leave()
+	c.Whole("requests", "The number of requests", "", q.Requests, MinInterferenceRequests, MaxInterferenceRequests)
 	if n := int64(len(q.Policies)); n <= MaxCorePolicies && q.Requests <= MaxInterferenceRequests && n*q.Requests > MaxInterferenceRequests {
-		c.refuse("requests", "premise", "%d requests under each of %d policies are more than %d; give %d at most, or fewer policies.", q.Requests, n, MaxInterferenceRequests, MaxInterferenceRequests/n)
+		c.Refuse("requests", "premise", "%d requests under each of %d policies are more than %d; give %d at most, or fewer policies.", q.Requests, n, MaxInterferenceRequests, MaxInterferenceRequests/n)
 	}
-	c.whole("seed", "The seed", "", q.Seed, 0, MaxSeed)
+	c.Whole("seed", "The seed", "", q.Seed, 0, MaxSeed)
 }
 
-func (s RequestTiming) check(c *checker) {
-	oneOf(c, "kind", s.Kind, serviceKinds)
+func (s RequestTiming) check(c *strict.Checker) {
+	strict.OneOf(c, "kind", s.Kind, serviceKinds)
 	if s.Kind != SampledService {
 		if len(s.SamplesMs) > 0 {
-			c.refuse("samples_ms", "premise", "Times of requests are given, and the kind is %q, which has a mean alone; leave them out, or choose samples.", s.Kind)
+			c.Refuse("samples_ms", "premise", "Times of requests are given, and the kind is %q, which has a mean alone; leave them out, or choose samples.", s.Kind)
 		}
-		if c.number("mean_ms", "The mean time of a request", "ms", s.MeanMs, MaxServiceMs) && s.MeanMs < MinServiceMs {
-			c.refuse("mean_ms", "premise", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", plain(s.MeanMs), plain(MinServiceMs))
+		if c.Number("mean_ms", "The mean time of a request", "ms", s.MeanMs, MaxServiceMs) && s.MeanMs < MinServiceMs {
+			c.Refuse("mean_ms", "premise", "The mean time of a request is %s ms; give what it needs of the core, %s ms at least.", fault.Plain(s.MeanMs), fault.Plain(MinServiceMs))
 		}
 		return
 	}
 	if s.MeanMs != 0 {
-		c.refuse("mean_ms", "premise", "The samples have a mean of their own; leave mean_ms out.")
+		c.Refuse("mean_ms", "premise", "The samples have a mean of their own; leave mean_ms out.")
 	}
-	c.enter("samples_ms")
-	defer c.leave()
+	c.Enter("samples_ms")
+	defer c.Leave()
 	switch n := len(s.SamplesMs); {
 	case n == 0:
-		c.refuse("", "premise", "There are no times of requests; give one at least.")
+		c.Refuse("", "premise", "There are no times of requests; give one at least.")
 	case n > MaxServiceSamples:
-		c.refuse("", "too_many", "Here are %d times; give %d equally spaced quantiles of them at most.", n, MaxServiceSamples)
+		c.Refuse("", "too_many", "Here are %d times; give %d equally spaced quantiles of them at most.", n, MaxServiceSamples)
 	}
 	sum := 0.0
 	for i, ms := range s.SamplesMs {
-		if !c.number(strconv.Itoa(i), "The time of a request", "ms", ms, MaxServiceMs) {
+		if !c.Number(strconv.Itoa(i), "The time of a request", "ms", ms, MaxServiceMs) {
 			return
 		}
 		sum += ms
 	}
 	if n := len(s.SamplesMs); n > 0 && sum < MinServiceMs*float64(n) {
-		c.refuse("", "premise", "Requests take less than %s ms on average; give what they need of the core.", plain(MinServiceMs))
+		c.Refuse("", "premise", "Requests take less than %s ms on average; give what they need of the core.", fault.Plain(MinServiceMs))
 	}
 }
 
 func (p CorePolicy) takesSlices() bool { return p.Kind == Nonpreemptive || p.Kind == FairOnCore }
 
-func (p CorePolicy) check(c *checker) {
-	oneOf(c, "kind", p.Kind, corePolicyKinds)
+func (p CorePolicy) check(c *strict.Checker) {
+	strict.OneOf(c, "kind", p.Kind, corePolicyKinds)
 	if p.takesSlices() {
-		if c.number("slice_ms", "The slice", "ms", p.SliceMs, MaxSliceMs) && p.SliceMs < MinSliceMs {
-			c.refuse("slice_ms", "premise", "The slice is %s ms; give %s at least.", plain(p.SliceMs), plain(MinSliceMs))
+		if c.Number("slice_ms", "The slice", "ms", p.SliceMs, MaxSliceMs) && p.SliceMs < MinSliceMs {
+			c.Refuse("slice_ms", "premise", "The slice is %s ms; give %s at least.", fault.Plain(p.SliceMs), fault.Plain(MinSliceMs))
 		}
 	} else if p.SliceMs != 0 {
-		c.refuse("slice_ms", "premise", "The policy %q has no slices; leave slice_ms out.", p.Kind)
+		c.Refuse("slice_ms", "premise", "The policy %q has no slices; leave slice_ms out.", p.Kind)
 	}
 	if p.Kind != AntiStarvation {
 		if p.WindowMs != 0 || p.FloorMs != 0 {
-			c.refuse("floor_ms", "premise", "The policy %q has no floor; leave window_ms and floor_ms out, or choose anti_starvation.", p.Kind)
+			c.Refuse("floor_ms", "premise", "The policy %q has no floor; leave window_ms and floor_ms out, or choose anti_starvation.", p.Kind)
 		}
 		return
 	}
-	window := c.number("window_ms", "The window", "ms", p.WindowMs, MaxWindowMs)
+	window := c.Number("window_ms", "The window", "ms", p.WindowMs, MaxWindowMs)
 	if window && p.WindowMs < 1 {
-		c.refuse("window_ms", "premise", "The window is %s ms; give 1 at least.", plain(p.WindowMs))
+		c.Refuse("window_ms", "premise", "The window is %s ms; give 1 at least.", fault.Plain(p.WindowMs))
 		window = false
 	}
-	if c.number("floor_ms", "The floor", "ms", p.FloorMs, MaxWindowMs) && window && (p.FloorMs == 0 || p.FloorMs > p.WindowMs) {
-		c.refuse("floor_ms", "premise", "The floor is %s ms of a window of %s ms; give more than 0 and no more than the window.", plain(p.FloorMs), plain(p.WindowMs))
+	if c.Number("floor_ms", "The floor", "ms", p.FloorMs, MaxWindowMs) && window && (p.FloorMs == 0 || p.FloorMs > p.WindowMs) {
+		c.Refuse("floor_ms", "premise", "The floor is %s ms of a window of %s ms; give more than 0 and no more than the window.", fault.Plain(p.FloorMs), fault.Plain(p.WindowMs))
 	}
 }
 
 // safePath is what stands in a command line as it is.
 var safePath = regexp.MustCompile(`^(/[A-Za-z0-9_@:][A-Za-z0-9_.@:-]*)+$`)
 
-func (h BatchHost) check(c *checker) {
+func (h BatchHost) check(c *strict.Checker) {
 	if len(h.Cgroup) > 1000 || !safePath.MatchString(h.Cgroup) {
-		c.refuse("cgroup", "text", "The directory %q cannot stand in a command; give an absolute path of letters, digits and _ . @ : - whose parts do not begin with a dot or a dash.", clip(h.Cgroup))
+		c.Refuse("cgroup", "text", "The directory %q cannot stand in a command; give an absolute path of letters, digits and _ . @ : - whose parts do not begin with a dot or a dash.", fault.Clip(h.Cgroup))
 	}
-	if c.number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, MaxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < MinCeilingCores {
-		c.refuse("ceiling_cores", "premise", "The ceiling is %s cores; the kernel takes %s at least.", plain(h.CeilingCores), plain(MinCeilingCores))
+	if c.Number("ceiling_cores", "The ceiling", "cores", h.CeilingCores, MaxCeilingCores) && h.CeilingCores != 0 && h.CeilingCores < MinCeilingCores {
+		c.Refuse("ceiling_cores", "premise", "The ceiling is %s cores; the kernel takes %s at least.", fault.Plain(h.CeilingCores), fault.Plain(MinCeilingCores))
 	}
-	c.whole("interactive_weight", "The weight of the requests' group", "", h.InteractiveWeight, 1, MaxCgroupWeight)
+	c.Whole("interactive_weight", "The weight of the requests' group", "", h.InteractiveWeight, 1, MaxCgroupWeight)
 }

@@ -1,5 +1,10 @@
 package capacity
 
+import (
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
+
 // DataNodes serve what batch work reads: how many tasks of a kind can read at once before a data node serves as much
 // as it may?
 type DataNodes struct {
@@ -25,58 +30,58 @@ const (
 )
 
 var (
-	dataNodesShape  = newShape("the data nodes", []string{"cap_mb_s", "readers"}, "count")
-	dataReaderShape = newShape("a reader", []string{"name", "read_mb_s"}, "normed")
+	dataNodesShape  = strict.NewShape("the data nodes", []string{"cap_mb_s", "readers"}, "count")
+	dataReaderShape = strict.NewShape("a reader", []string{"name", "read_mb_s"}, "normed")
 )
 
-func (r *reader) dataNodes(d *DataNodes) {
+func readDataNodes(r *strict.Reader, d *DataNodes) {
 	d.Count = 1
-	r.object(dataNodesShape, func(name string) {
+	r.Object(dataNodesShape, func(name string) {
 		switch name {
 		case "count":
-			r.whole(&d.Count)
+			r.Whole(&d.Count)
 		case "cap_mb_s":
-			r.float(&d.CapMBPerSecond)
+			r.Float(&d.CapMBPerSecond)
 		case "readers":
-			d.Readers = list(r, "of readers", MaxDataReaders, r.dataReader)
+			d.Readers = strict.List(r, "of readers", MaxDataReaders, readDataReader)
 		}
 	})
 }
 
-func (r *reader) dataReader(d *DataReader) {
+func readDataReader(r *strict.Reader, d *DataReader) {
 	d.Normed = 1
-	r.object(dataReaderShape, func(name string) {
+	r.Object(dataReaderShape, func(name string) {
 		switch name {
 		case "name":
-			d.Name, _ = r.text()
-			r.checkText([]byte(d.Name))
+			d.Name, _ = r.Text()
+			r.CheckText([]byte(d.Name))
 		case "read_mb_s":
-			r.float(&d.ReadMBPerSecond)
+			r.Float(&d.ReadMBPerSecond)
 		case "normed":
-			r.float(&d.Normed)
+			r.Float(&d.Normed)
 		}
 	})
 }
 
-func (d *DataNodes) check(c *checker) {
-	c.whole("count", "The number of data nodes", "", d.Count, 1, MaxDataNodes)
-	if c.number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, mostMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
-		c.refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", plain(d.CapMBPerSecond), plain(MinReadMBPerSecond))
+func (d *DataNodes) check(c *strict.Checker) {
+	c.Whole("count", "The number of data nodes", "", d.Count, 1, MaxDataNodes)
+	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, mostMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
+		c.Refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", fault.Plain(d.CapMBPerSecond), fault.Plain(MinReadMBPerSecond))
 	}
-	c.enter("readers")
-	defer c.leave()
+	c.Enter("readers")
+	defer c.Leave()
 	if n := len(d.Readers); n == 0 || n > MaxDataReaders {
-		c.refuse("", "range", "Here are %d kinds of tasks that read; give from 1 to %d.", n, MaxDataReaders)
+		c.Refuse("", "range", "Here are %d kinds of tasks that read; give from 1 to %d.", n, MaxDataReaders)
 	}
 	for i, reader := range d.Readers {
-		c.element(i)
-		c.label("name", reader.Name)
-		if c.number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, mostMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
-			c.refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", plain(reader.ReadMBPerSecond), plain(MinReadMBPerSecond))
+		c.Element(i)
+		c.Label("name", reader.Name)
+		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, mostMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
+			c.Refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", fault.Plain(reader.ReadMBPerSecond), fault.Plain(MinReadMBPerSecond))
 		}
 		if x := reader.Normed; !(x >= 1 && x <= MaxNormed) {
-			c.refuse("normed", "range", "Tasks take %s times as long as on a dedicated node; that is 1 or more, and at most %s.", plain(x), plain(MaxNormed))
+			c.Refuse("normed", "range", "Tasks take %s times as long as on a dedicated node; that is 1 or more, and at most %s.", fault.Plain(x), fault.Plain(MaxNormed))
 		}
-		c.leave()
+		c.Leave()
 	}
 }

@@ -2,8 +2,10 @@ package capacity
 
 import (
 	"slices"
-	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // FitKind is what was measured of a job, and so what is fitted to it.
@@ -66,42 +68,42 @@ type JobMeasurement struct {
 // CheckMeasurements reads what was sent at a moment, below the member "measurements".
 func CheckMeasurements(sent []MeasurementRequest, now time.Time) ([]JobMeasurement, error) {
 	all := make([]JobMeasurement, 0, len(sent))
-	err := findingsOf(func(k *checker) {
+	err := strict.Check(func(k *strict.Checker) {
 		type series struct {
 			job  string
 			kind FitKind
 		}
 		several := map[series]bool{}
-		k.enter("measurements")
+		k.Enter("measurements")
 		for i, m := range sent {
-			k.element(i)
-			all = append(all, k.jobMeasurement(m, now))
-			k.leave()
+			k.Element(i)
+			all = append(all, checkJobMeasurement(k, m, now))
+			k.Leave()
 			several[series{m.Job, m.Kind}] = true
 		}
-		k.leave()
+		k.Leave()
 		switch {
 		case len(sent) == 0:
-			k.refuse("measurements", "too_few", "There is no measurement; give at least one.")
+			k.Refuse("measurements", "too_few", "There is no measurement; give at least one.")
 		case len(sent) > MaxSentMeasurements:
-			k.refuse("measurements", "too_many", "There are %d measurements; at most %d are taken at once.", len(sent), MaxSentMeasurements)
+			k.Refuse("measurements", "too_many", "There are %d measurements; at most %d are taken at once.", len(sent), MaxSentMeasurements)
 		case len(several) > MaxSentSeries:
-			k.refuse("measurements", "too_many", "The measurements are of %d jobs, kinds counted apart; at most %d are taken at once.", len(several), MaxSentSeries)
+			k.Refuse("measurements", "too_many", "The measurements are of %d jobs, kinds counted apart; at most %d are taken at once.", len(several), MaxSentSeries)
 		}
 	})
 	return all, err
 }
 
-func (c *checker) jobMeasurement(m MeasurementRequest, now time.Time) JobMeasurement {
+func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time) JobMeasurement {
 	kept := JobMeasurement{Job: m.Job, Kind: m.Kind, At: now, Seconds: m.Seconds, VMs: m.VMs, Residual: m.Residual, CPUPercent: m.CPUPercent, IOMBPerS: m.IOMBPerS}
 	if m.At != nil {
 		kept.At = *m.At
-		if c.moment("at", *m.At) && m.At.After(now.Add(ObservationAhead)) {
-			c.refuse("at", "range", "It was measured at %s, which is later than now.", m.At.UTC().Format(time.RFC3339))
+		if c.Moment("at", *m.At) && m.At.After(now.Add(ObservationAhead)) {
+			c.Refuse("at", "range", "It was measured at %s, which is later than now.", m.At.UTC().Format(time.RFC3339))
 		}
 	}
 	kept.At = kept.At.UTC().Truncate(time.Microsecond)
-	c.nameAt("job", m.Job)
+	c.NameAt("job", m.Job)
 	has := map[string]bool{"vms": m.VMs != nil, "residual": m.Residual != nil, "utilization": m.Utilization != nil, "node_type": m.NodeType != "",
 		"seconds": m.Seconds != nil, "cpu_percent": m.CPUPercent != nil, "io_mb_s": m.IOMBPerS != nil}
 	var wants []string
@@ -112,7 +114,7 @@ func (c *checker) jobMeasurement(m MeasurementRequest, now time.Time) JobMeasure
 		wants = []string{"residual", "seconds"}
 		if has["utilization"] && !has["residual"] { // the papers' figures have it so
 			wants[0] = "utilization"
-			if c.between("utilization", "What other work keeps busy of the node", *m.Utilization, 0, 1) {
+			if c.Between("utilization", "What other work keeps busy of the node", *m.Utilization, 0, 1) {
 				kept.Residual = new(1 - *m.Utilization)
 			}
 		}
@@ -121,35 +123,35 @@ func (c *checker) jobMeasurement(m MeasurementRequest, now time.Time) JobMeasure
 	case UsageFits:
 		wants = []string{"vms", "cpu_percent", "io_mb_s"}
 	default:
-		oneOf(c, "kind", m.Kind, FitKinds)
+		strict.OneOf(c, "kind", m.Kind, FitKinds)
 		return kept
 	}
 	for _, member := range []string{"vms", "residual", "utilization", "node_type", "seconds", "cpu_percent", "io_mb_s"} {
 		wanted := slices.Contains(wants, member)
 		switch {
 		case wanted && !has[member]:
-			c.refuse(member, "missing", "A measurement of the kind %q needs %q.", m.Kind, member)
+			c.Refuse(member, "missing", "A measurement of the kind %q needs %q.", m.Kind, member)
 		case !wanted && has[member]:
-			c.refuse(member, "unexpected", "A measurement of the kind %q has no %q; leave it out.", m.Kind, member)
+			c.Refuse(member, "unexpected", "A measurement of the kind %q has no %q; leave it out.", m.Kind, member)
 		}
 	}
-	if m.VMs != nil && c.between("vms", "The number of VMs", *m.VMs, 1, MaxVMs) && m.Kind == UsageFits && *m.VMs != float64(int64(*m.VMs)) {
-		c.refuse("vms", "range", "The number of VMs is %s; give a whole one.", plain(*m.VMs))
+	if m.VMs != nil && c.Between("vms", "The number of VMs", *m.VMs, 1, MaxVMs) && m.Kind == UsageFits && *m.VMs != float64(int64(*m.VMs)) {
+		c.Refuse("vms", "range", "The number of VMs is %s; give a whole one.", fault.Plain(*m.VMs))
 	}
 	if m.Residual != nil {
-		c.between("residual", "What is left of the node", *m.Residual, 0, 1)
+		c.Between("residual", "What is left of the node", *m.Residual, 0, 1)
 	}
-	if m.Seconds != nil && c.number("seconds", "The time", "seconds", *m.Seconds, MaxSeconds) && *m.Seconds < LeastSeconds {
-		c.refuse("seconds", "range", "The time is %s seconds; it must be more than 0.", plain(*m.Seconds))
+	if m.Seconds != nil && c.Number("seconds", "The time", "seconds", *m.Seconds, MaxSeconds) && *m.Seconds < LeastSeconds {
+		c.Refuse("seconds", "range", "The time is %s seconds; it must be more than 0.", fault.Plain(*m.Seconds))
 	}
 	if m.CPUPercent != nil {
-		c.between("cpu_percent", "The processors' mean load", *m.CPUPercent, 0, 100)
+		c.Between("cpu_percent", "The processors' mean load", *m.CPUPercent, 0, 100)
 	}
 	if m.IOMBPerS != nil {
-		c.number("io_mb_s", "What is read and written", "MB/s", *m.IOMBPerS, mostIOMBPerS)
+		c.Number("io_mb_s", "What is read and written", "MB/s", *m.IOMBPerS, mostIOMBPerS)
 	}
 	if m.NodeType != "" {
-		c.nameAt("node_type", m.NodeType)
+		c.NameAt("node_type", m.NodeType)
 		kept.NodeType = &m.NodeType
 	}
 	return kept
@@ -157,27 +159,3 @@ func (c *checker) jobMeasurement(m MeasurementRequest, now time.Time) JobMeasure
 
 // LeastSeconds is the shortest time that counts as measured.
 const LeastSeconds = 1e-9
-
-// between refuses what is not from low to high; it is false then.
-func (c *checker) between(member, what string, x, low, high float64) bool {
-	if x >= low && x <= high {
-		return true
-	}
-	if c.finite(member, what, x) {
-		c.refuse(member, "range", "%s is %s; it must be from %s to %s.", what, plain(x), plain(low), plain(high))
-	}
-	return false
-}
-
-// nameAt is storedName of another member.
-func (c *checker) nameAt(member, name string) {
-	before := len(c.findings)
-	c.storedName(name)
-	for i := range c.findings[before:] {
-		f := &c.findings[before+i]
-		f.Pointer = strings.TrimSuffix(f.Pointer, "name") + member
-		if f.Hint != nil {
-			f.Hint.Pointer = f.Pointer
-		}
-	}
-}

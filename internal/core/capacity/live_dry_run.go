@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // PolicyTrialRequest asks what another policy would have decided.
@@ -22,9 +25,9 @@ const (
 
 // Validate says what is wrong with the request beyond its policy, which is checked with the settings.
 func (r PolicyTrialRequest) Validate() error {
-	return findingsOf(func(c *checker) {
+	return strict.Check(func(c *strict.Checker) {
 		if r.Seconds != 0 {
-			c.inRange("window_s", "How far back the dry run looks, in seconds,", r.Seconds, 1, LongestDryRunSeconds)
+			c.InRange("window_s", "How far back the dry run looks, in seconds,", r.Seconds, 1, LongestDryRunSeconds)
 		}
 	})
 }
@@ -94,7 +97,7 @@ func (d *PolicyTrial) Say() {
 		say("Nothing was handed out from %s until %s, so there is nothing to compare.", d.From.Format(time.RFC3339), d.Until.Format(time.RFC3339))
 	default:
 		say("From %s until %s %s would have decided %d of %s alike, handed out another job's task %s and left %s idle.", d.From.Format(time.RFC3339), d.Until.Format(time.RFC3339),
-			d.Policy.Kind, d.Same, plural(d.Decisions, "decision"), times(d.Other), plural(d.Idle, "slot"))
+			d.Policy.Kind, d.Same, fault.Plural(d.Decisions, "decision"), times(d.Other), fault.Plural(d.Idle, "slot"))
 		if d.Extra > 0 {
 			say(" It would have used an idle slot %s.", times(d.Extra))
 		}
@@ -113,7 +116,7 @@ func (d *PolicyTrial) Say() {
 				}
 			}
 		}
-		say(" Of %s with a deadline %d missed it.", plural(int64(n), "job"), missed)
+		say(" Of %s with a deadline %d missed it.", fault.Plural(int64(n), "job"), missed)
 		if missed > 0 {
 			say(" It would have served %d of these %d earlier and chosen %d of them more often; whether they would have been in time the heartbeats cannot tell, because after its first other choice the cluster would have gone another way.", sooner, missed, more)
 		}
@@ -121,4 +124,4 @@ func (d *PolicyTrial) Say() {
 	d.Sentence = s.String()
 }
 
-func times(n int64) string { return plural(n, "time") }
+func times(n int64) string { return fault.Plural(n, "time") }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // The most of a heartbeat.
@@ -22,76 +25,75 @@ const (
 )
 
 var (
-	heartbeatShape = newShape("a heartbeat", []string{"seq", "running"}, "boot", "at", "state", "finished", "failed", "leaving")
-	reportShape    = newShape("the state of a node", nil, "load1", "cpu_percent", "memory_percent", "net_mb_s", "disk_mb_s", "residual", "features")
-	finishedShape  = newShape("a finished task", []string{"assignment"}, "seconds")
-	failedShape    = newShape("a failed task", []string{"assignment"}, "reason")
+	heartbeatShape = strict.NewShape("a heartbeat", []string{"seq", "running"}, "boot", "at", "state", "finished", "failed", "leaving")
+	reportShape    = strict.NewShape("the state of a node", nil, "load1", "cpu_percent", "memory_percent", "net_mb_s", "disk_mb_s", "residual", "features")
+	finishedShape  = strict.NewShape("a finished task", []string{"assignment"}, "seconds")
+	failedShape    = strict.NewShape("a failed task", []string{"assignment"}, "reason")
 )
 
 // ReadHeartbeat reads and checks a heartbeat, as strictly as ReadProblem does a problem.
 func ReadHeartbeat(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeatBytes {
-		return Heartbeat{}, &InputError{[]Finding{{Code: "too_large",
+		return Heartbeat{}, &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
 			Detail: fmt.Sprintf("The heartbeat has %d bytes; at most %d are read.", len(data), MaxHeartbeatBytes)}}}
 	}
 	var h Heartbeat
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.heartbeat(&h)
-	r.end()
-	if err := r.result(h.check); err != nil {
+	r := strict.NewReader(data)
+	readHeartbeat(r, &h)
+	r.End()
+	if err := r.Result(h.check); err != nil {
 		return Heartbeat{}, err
 	}
 	return h, nil
 }
 
-func (r *reader) heartbeat(h *Heartbeat) {
-	r.object(heartbeatShape, func(name string) {
+func readHeartbeat(r *strict.Reader, h *Heartbeat) {
+	r.Object(heartbeatShape, func(name string) {
 		switch name {
 		case "seq":
-			r.whole(&h.Seq)
+			r.Whole(&h.Seq)
 		case "boot":
-			h.Boot, _ = r.text()
-			r.checkText([]byte(h.Boot))
+			h.Boot, _ = r.Text()
+			r.CheckText([]byte(h.Boot))
 		case "at":
 			h.At = new(time.Time)
-			r.moment(h.At)
+			r.Moment(h.At)
 		case "leaving":
-			r.flag(&h.Leaving)
+			r.Flag(&h.Leaving)
 		case "state":
 			h.State = new(NodeReport)
-			r.nodeReport(h.State)
+			readNodeReport(r, h.State)
 		case "running":
 			h.Running = make([]int64, 0, 8)
 			count := 0
-			r.array("of assignments", func(int) {
+			r.Array("of assignments", func(int) {
 				if count++; count > MaxNodeTasks {
-					r.skip()
+					r.Skip()
 					return
 				}
 				var id int64
-				r.whole(&id)
+				r.Whole(&id)
 				h.Running = append(h.Running, id)
 			})
-			r.tooMany("assignments", count, MaxNodeTasks)
+			r.TooMany("assignments", count, MaxNodeTasks)
 		case "finished":
-			h.Finished = list(r, "of finished tasks", MaxNodeTasks, func(f *FinishedTask) {
-				r.object(finishedShape, func(name string) {
+			h.Finished = strict.List(r, "of finished tasks", MaxNodeTasks, func(r *strict.Reader, f *FinishedTask) {
+				r.Object(finishedShape, func(name string) {
 					if name == "assignment" {
-						r.whole(&f.Assignment)
+						r.Whole(&f.Assignment)
 					} else {
-						r.float(&f.Seconds)
+						r.Float(&f.Seconds)
 					}
 				})
 			})
 		case "failed":
-			h.Failed = list(r, "of failed tasks", MaxNodeTasks, func(f *FailedTask) {
-				r.object(failedShape, func(name string) {
+			h.Failed = strict.List(r, "of failed tasks", MaxNodeTasks, func(r *strict.Reader, f *FailedTask) {
+				r.Object(failedShape, func(name string) {
 					if name == "assignment" {
-						r.whole(&f.Assignment)
+						r.Whole(&f.Assignment)
 					} else {
-						f.Reason, _ = r.text()
-						r.checkText([]byte(f.Reason))
+						f.Reason, _ = r.Text()
+						r.CheckText([]byte(f.Reason))
 					}
 				})
 			})
@@ -99,12 +101,12 @@ func (r *reader) heartbeat(h *Heartbeat) {
 	})
 }
 
-func (r *reader) nodeReport(n *NodeReport) {
+func readNodeReport(r *strict.Reader, n *NodeReport) {
 	figure := func(into **float64) {
 		*into = new(float64)
-		r.float(*into)
+		r.Float(*into)
 	}
-	r.object(reportShape, func(name string) {
+	r.Object(reportShape, func(name string) {
 		switch name {
 		case "load1":
 			figure(&n.Load1)
@@ -119,70 +121,70 @@ func (r *reader) nodeReport(n *NodeReport) {
 		case "residual":
 			figure(&n.Residual)
 		case "features":
-			r.featureValues(n)
+			readFeatureValues(r, n)
 		}
 	})
 }
 
-func (r *reader) featureValues(n *NodeReport) {
+func readFeatureValues(r *strict.Reader, n *NodeReport) {
 	n.Features = map[string]FeatureValue{}
 	count := 0
-	r.members("the features", func(key []byte) {
+	r.Members("the features", func(key []byte) {
 		name := string(key)
-		r.enter(clip(name))
-		defer r.leave()
-		r.checkText(key)
+		r.Enter(fault.Clip(name))
+		defer r.Leave()
+		r.CheckText(key)
 		if _, twice := n.Features[name]; twice {
-			r.found("duplicate_member", fmt.Sprintf("The member %q is given twice; keep one.", clip(name)), nil)
+			r.Found("duplicate_member", fmt.Sprintf("The member %q is given twice; keep one.", fault.Clip(name)), nil)
 		}
 		if count++; count > MaxNodeFeatures {
-			r.skip()
+			r.Skip()
 			return
 		}
 		var f FeatureValue
-		if r.space() == '"' {
-			f.Word, _ = r.text()
-			r.checkText([]byte(f.Word))
+		if r.Space() == '"' {
+			f.Word, _ = r.Text()
+			r.CheckText([]byte(f.Word))
 		} else {
 			f.Number = new(float64)
-			r.float(f.Number)
+			r.Float(f.Number)
 		}
 		n.Features[name] = f
 	})
-	r.tooMany("features", count, MaxNodeFeatures)
+	r.TooMany("features", count, MaxNodeFeatures)
 }
 
 // check says what is wrong with a heartbeat by itself. What disagrees with what the server knows is answered in notes.
-func (h *Heartbeat) check(c *checker) {
+func (h *Heartbeat) check(c *strict.Checker) {
 	if h.Seq < 1 || h.Seq > MaxAssignment {
-		c.refuse("seq", "range", "The number of a heartbeat is %d; give a whole number from 1 on that grows with every heartbeat.", h.Seq)
+		c.Refuse("seq", "range", "The number of a heartbeat is %d; give a whole number from 1 on that grows with every heartbeat.", h.Seq)
 	}
 	if len(h.Boot) > maxBoot {
-		c.refuse("boot", "too_long", "It has %d bytes; at most %d are kept.", len(h.Boot), maxBoot)
+		c.Refuse("boot", "too_long", "It has %d bytes; at most %d are kept.", len(h.Boot), maxBoot)
 	}
 	if h.At != nil {
-		c.moment("at", *h.At)
+		c.Moment("at", *h.At)
 	}
 	if h.State != nil {
-		c.enter("state")
+		c.Enter("state")
 		h.State.check(c)
-		c.leave()
+		c.Leave()
 	}
 	seen := make(map[int64]string, len(h.Running)+len(h.Finished)+len(h.Failed))
 	once := func(member string, i int, id int64, below string) {
-		c.enter(member)
-		c.element(i)
+		c.Enter(member)
+		c.Element(i)
 		switch before, twice := seen[id]; {
 		case id < 1 || id > MaxAssignment:
-			c.refuse(below, "range", "%d is no number of an assignment; they are whole numbers from 1 on.", id)
+			c.Refuse(below, "range", "%d is no number of an assignment; they are whole numbers from 1 on.", id)
 		case twice && before == member:
-			c.refuse(below, "duplicate", "The assignment %d stands here twice; keep one.", id)
+			c.Refuse(below, "duplicate", "The assignment %d stands here twice; keep one.", id)
 		case twice:
-			c.refuse(below, "contradiction", "The assignment %d stands in %q as well; a task is running, finished or failed.", id, before)
+			c.Refuse(below, "contradiction", "The assignment %d stands in %q as well; a task is running, finished or failed.", id, before)
 		}
 		seen[id] = member
-		c.leave()
-		c.leave()
+		c.Leave()
+		c.Leave()
 	}
 	for i, id := range h.Running {
 		once("running", i, id, "")
@@ -190,29 +192,29 @@ func (h *Heartbeat) check(c *checker) {
 	for i, f := range h.Finished {
 		once("finished", i, f.Assignment, "assignment")
 		if !(f.Seconds >= 0 && f.Seconds <= MaxSeconds) {
-			c.enter("finished")
-			c.element(i)
-			c.refuse("seconds", "range", "A task runs from 0 to %d seconds, not %v.", int64(MaxSeconds), f.Seconds)
-			c.leave()
-			c.leave()
+			c.Enter("finished")
+			c.Element(i)
+			c.Refuse("seconds", "range", "A task runs from 0 to %d seconds, not %v.", int64(MaxSeconds), f.Seconds)
+			c.Leave()
+			c.Leave()
 		}
 	}
 	for i, f := range h.Failed {
 		once("failed", i, f.Assignment, "assignment")
 		if len(f.Reason) > maxFailureReason {
-			c.enter("failed")
-			c.element(i)
-			c.refuse("reason", "too_long", "It has %d bytes; at most %d are kept.", len(f.Reason), maxFailureReason)
-			c.leave()
-			c.leave()
+			c.Enter("failed")
+			c.Element(i)
+			c.Refuse("reason", "too_long", "It has %d bytes; at most %d are kept.", len(f.Reason), maxFailureReason)
+			c.Leave()
+			c.Leave()
 		}
 	}
 }
 
-func (n *NodeReport) check(c *checker) {
+func (n *NodeReport) check(c *strict.Checker) {
 	within := func(member, what string, x *float64, most float64) {
 		if x != nil && !(*x >= 0 && *x <= most) {
-			c.refuse(member, "range", "%s is from 0 to %.15g, not %v; leave it out where it is not known.", what, most, *x)
+			c.Refuse(member, "range", "%s is from 0 to %.15g, not %v; leave it out where it is not known.", what, most, *x)
 		}
 	}
 	within("load1", "The load", n.Load1, mostLoad)
@@ -221,16 +223,16 @@ func (n *NodeReport) check(c *checker) {
 	within("net_mb_s", "The network's use", n.NetMBPerS, mostMBPerS)
 	within("disk_mb_s", "The disks' use", n.DiskMBPerS, mostMBPerS)
 	within("residual", "The part of the processors that is left to tasks", n.Residual, 1)
-	c.enter("features")
-	defer c.leave()
+	c.Enter("features")
+	defer c.Leave()
 	for _, name := range sortedNames(n.Features) {
 		switch f := n.Features[name]; {
 		case name == "" || len(name) > maxBoot:
-			c.refuse(clip(name), "text", "The name of a feature has 1 to %d bytes.", maxBoot)
+			c.Refuse(fault.Clip(name), "text", "The name of a feature has 1 to %d bytes.", maxBoot)
 		case f.Number != nil && !(math.Abs(*f.Number) <= mostFeature):
-			c.refuse(name, "range", "%v is beyond what a feature can be, ±%g.", *f.Number, mostFeature)
+			c.Refuse(name, "range", "%v is beyond what a feature can be, ±%g.", *f.Number, mostFeature)
 		case len(f.Word) > maxFeatureText:
-			c.refuse(name, "too_long", "It has %d bytes; at most %d are kept.", len(f.Word), maxFeatureText)
+			c.Refuse(name, "too_long", "It has %d bytes; at most %d are kept.", len(f.Word), maxFeatureText)
 		}
 	}
 }

@@ -3,6 +3,9 @@ package capacity
 import (
 	"fmt"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // ObservationRequest is what somebody who knows what really runs says of a cluster.
@@ -72,9 +75,9 @@ const (
 
 // Validate says what is wrong with an observation that arrives now.
 func (r ObservationRequest) Validate(now time.Time) error {
-	return findingsOf(func(k *checker) {
+	return strict.Check(func(k *strict.Checker) {
 		if r.VMs < 0 || r.VMs > mostObservedVMs {
-			k.refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(mostObservedVMs))
+			k.Refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(mostObservedVMs))
 		}
 		if r.Slots != nil {
 			checkBusy(k, "map", r.Slots.Map)
@@ -85,16 +88,16 @@ func (r ObservationRequest) Validate(now time.Time) error {
 		}
 		switch at := r.At.UTC(); {
 		case at.After(now.Add(ObservationAhead)):
-			k.refuse("at", "range", "The observation is from %s, which is in the future (here it is %s); leave the time out for now, or set the clock right.", at.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+			k.Refuse("at", "range", "The observation is from %s, which is in the future (here it is %s); leave the time out for now, or set the clock right.", at.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 		case at.Before(now.Add(-ObservationLate)):
-			k.refuse("at", "range", "The observation is from %s, more than 7 days ago; only later ones are taken.", at.Format(time.RFC3339))
+			k.Refuse("at", "range", "The observation is from %s, more than 7 days ago; only later ones are taken.", at.Format(time.RFC3339))
 		}
 	})
 }
 
-func checkBusy(k *checker, phase string, n int64) {
+func checkBusy(k *strict.Checker, phase string, n int64) {
 	if n < 0 || n > mostObservedSlots {
-		k.findings = append(k.findings, Finding{Pointer: "/slots/" + phase, Code: "range",
+		k.Findings = append(k.Findings, fault.Finding{Pointer: "/slots/" + phase, Code: "range",
 			Detail: fmt.Sprintf("%d slots cannot be busy; from 0 to %d can.", n, int64(mostObservedSlots))})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/core/fault"
 )
 
 func TestJudgeObservation(t *testing.T) {
@@ -68,7 +70,7 @@ func TestObservationIsRefused(t *testing.T) {
 		"/slots/reduce": {Slots: &BusySlots{Reduce: mostObservedSlots + 1}},
 		"/at":           {At: at(time.Minute + time.Second)},
 	} {
-		var input *InputError
+		var input *fault.InputError
 		if err := r.Validate(now); !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != want {
 			t.Errorf("%+v: got %v, want a finding at %s", r, err, want)
 		}

@@ -3,20 +3,23 @@ package capacity
 import (
 	"encoding/json"
 	"time"
+
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // StandingOffer is a contract of a VM type that may be bought, as a cluster keeps it: an Offer without a
 // day. No plan depends on one.
 type StandingOffer struct {
-	Name      string  `json:"name"`
-	VMType    string  `json:"vm_type"`
-	Price     Money   `json:"price"`   // per VM-hour
-	Upfront   Money   `json:"upfront"` // per VM
-	Billing   Billing `json:"billing"`
-	TermHours int64   `json:"term_hours,omitzero"` // exactly one of the two
-	TermYears int64   `json:"term_years,omitzero"` // calendar years
-	Max       int64   `json:"max"`                 // VMs; left out: MaxOfferVMs
-	Note      string  `json:"note"`                // where it comes from
+	Name      string       `json:"name"`
+	VMType    string       `json:"vm_type"`
+	Price     money.Amount `json:"price"`   // per VM-hour
+	Upfront   money.Amount `json:"upfront"` // per VM
+	Billing   Billing      `json:"billing"`
+	TermHours int64        `json:"term_hours,omitzero"` // exactly one of the two
+	TermYears int64        `json:"term_years,omitzero"` // calendar years
+	Max       int64        `json:"max"`                 // VMs; left out: MaxOfferVMs
+	Note      string       `json:"note"`                // where it comes from
 	Stamp
 }
 
@@ -36,13 +39,13 @@ func (o StandingOffer) Offer(from *time.Time) Offer {
 }
 
 // Validate says what is wrong with the offer.
-func (o StandingOffer) Validate() error { return findingsOf(o.check) }
+func (o StandingOffer) Validate() error { return strict.Check(o.check) }
 
-func (o StandingOffer) check(k *checker) {
-	k.storedName(o.Name)
+func (o StandingOffer) check(k *strict.Checker) {
+	k.StoredName(o.Name)
 	if o.VMType == "" {
-		k.refuse("vm_type", "missing", "The VM type is empty; name the one the offer is for.")
+		k.Refuse("vm_type", "missing", "The VM type is empty; name the one the offer is for.")
 	}
 	o.Offer(nil).checkTerms(k)
-	k.description("note", o.Note)
+	k.Description("note", o.Note)
 }

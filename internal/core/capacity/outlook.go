@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // Outlook is a cluster's inputs over some whole hours, read in one transaction.
@@ -123,9 +126,9 @@ func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader
 
 func (o *Outlook) tooLong(periods int, at time.Time, classes int) error {
 	end := at.UTC().Truncate(time.Hour).Format(time.RFC3339)
-	return &InputError{[]Finding{{Pointer: "/until", Code: "too_many",
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "too_many",
 		Detail: fmt.Sprintf("Until %s alone there are %d periods of %d classes; a horizon has %d periods at most, and %d of periods times classes.", end, periods, classes, MaxPeriods, MaxHorizonLoad),
-		Hint:   &Hint{Detail: fmt.Sprintf("Ask until %s, and then for what follows.", end), Pointer: "/until", Value: end}}}}
+		Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask until %s, and then for what follows.", end), Pointer: "/until", Value: end}}}}
 }
 
 // demandReader makes the jobs of one hour after the other.
@@ -200,12 +203,12 @@ func (d *demandReader) warnings(o *Outlook, p *Problem) []Warning {
 	for i, s := range d.series {
 		switch {
 		case s == nil:
-			without = append(without, fmt.Sprintf("%q", clip(p.Classes[i].Name)))
+			without = append(without, fmt.Sprintf("%q", fault.Clip(p.Classes[i].Name)))
 		case d.holes[i] > 0:
 			if holes++; holes <= holesReported {
 				warnings = append(warnings, Warning{Code: "forecast_holes", Pointer: fmt.Sprintf("/classes/%d", i), Detail: fmt.Sprintf(
 					"The class %q has no forecast in %d of the %d hours, the first of them %s; there it counts with the most jobs it may have at once, %s.",
-					clip(p.Classes[i].Name), d.holes[i], d.hours, time.Unix(3600*d.first[i], 0).UTC().Format(time.RFC3339), plain(d.own[i]))})
+					fault.Clip(p.Classes[i].Name), d.holes[i], d.hours, time.Unix(3600*d.first[i], 0).UTC().Format(time.RFC3339), fault.Plain(d.own[i]))})
 			}
 		}
 	}
@@ -231,7 +234,7 @@ type priceList struct {
 
 type pricedTime struct {
 	from, until time.Time // until is zero where it is open
-	price       Money
+	price       money.Amount
 }
 
 // priceLists is what is paid for the types in use; moments are cut to whole seconds.
@@ -262,15 +265,15 @@ func (o *Outlook) priceLists(used []VMType) (lists []priceList) {
 
 // priceGaps is an error about every time without a price.
 func (o *Outlook) priceGaps(lists []priceList) error {
-	var findings []Finding
+	var findings []fault.Finding
 	for _, l := range lists {
 		covered := o.From
 		gap := func(until time.Time) {
 			if covered.Before(until) && len(findings) < gapsShown {
 				word := strings.ReplaceAll(string(l.purchase), "_", "-")
-				findings = append(findings, Finding{Pointer: "/prices", Code: "no_price", Detail: fmt.Sprintf(
+				findings = append(findings, fault.Finding{Pointer: "/prices", Code: "no_price", Detail: fmt.Sprintf(
 					"There is no %s price of %q from %s until %s, which are %s hours; give price periods that cover them, or ask about another time. Prices are not carried on past their period.",
-					word, clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), plain(until.Sub(covered).Hours()))})
+					word, fault.Clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), fault.Plain(until.Sub(covered).Hours()))})
 			}
 		}
 		for _, p := range l.periods {
@@ -283,7 +286,7 @@ func (o *Outlook) priceGaps(lists []priceList) error {
 		}
 		gap(o.Until)
 	}
-	return Refusal(findings, 0)
+	return fault.Refusal(findings, 0)
 }
 
 func minTime(a, b time.Time) time.Time {

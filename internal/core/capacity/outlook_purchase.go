@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // Purchase is a cluster's question about its outlook: the offers, of one VM type, beside the classes that run
@@ -56,19 +59,19 @@ func (o *Outlook) typeNamed(name string) (VMType, error) {
 		_, err := o.Snapshot.Problem(o.From)
 		return VMType{}, err
 	case name == "":
-		return VMType{}, &InputError{[]Finding{{Pointer: "/vm_type", Code: "missing",
-			Detail: fmt.Sprintf("The cluster has %d VM types in use: %s. Offers are weighed for one of them, with the classes that run on it as if they ran on nothing else; say which.", len(used), clip(strings.Join(names, ", "))),
-			Hint:   &Hint{Detail: fmt.Sprintf("Name %q, for instance.", clip(names[0])), Pointer: "/vm_type", Value: names[0]}}}}
+		return VMType{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/vm_type", Code: "missing",
+			Detail: fmt.Sprintf("The cluster has %d VM types in use: %s. Offers are weighed for one of them, with the classes that run on it as if they ran on nothing else; say which.", len(used), fault.Clip(strings.Join(names, ", "))),
+			Hint:   &fault.Hint{Detail: fmt.Sprintf("Name %q, for instance.", fault.Clip(names[0])), Pointer: "/vm_type", Value: names[0]}}}}
 	}
-	var k checker
-	unknownName(&k, "vm_type", "VM type in use", name, names)
-	return VMType{}, Refusal(k.findings, k.unlisted)
+	var k strict.Checker
+	strict.UnknownName(&k, "vm_type", "VM type in use", name, names)
+	return VMType{}, fault.Refusal(k.Findings, k.Unlisted)
 }
 
 // Standing is the cluster's own offers of a VM type as a question has them: those it names, or all. One that is
 // called like a contract gets another name.
 func (o *Outlook) Standing(all []StandingOffer, q ClusterPurchaseQuestion) ([]Offer, error) {
-	var k checker
+	var k strict.Checker
 	names := make([]string, len(all))
 	for i := range all {
 		names[i] = all[i].Name
@@ -76,28 +79,28 @@ func (o *Outlook) Standing(all []StandingOffer, q ClusterPurchaseQuestion) ([]Of
 	chosen := all
 	if q.Named != nil {
 		chosen = nil
-		k.enter("named")
+		k.Enter("named")
 		for i, name := range q.Named {
 			at := slices.Index(names, name)
 			if at >= 0 {
 				chosen = append(chosen, all[at])
 				continue
 			}
-			k.element(i)
-			unknownName(&k, "", fmt.Sprintf("offer of the VM type %q", clip(q.VMType)), name, names)
-			k.leave()
+			k.Element(i)
+			strict.UnknownName(&k, "", fmt.Sprintf("offer of the VM type %q", fault.Clip(q.VMType)), name, names)
+			k.Leave()
 		}
-		k.leave()
+		k.Leave()
 	}
 	switch n := len(chosen); {
-	case len(k.findings) > 0:
+	case len(k.Findings) > 0:
 	case n == 0:
-		k.refuse("offers", "missing", "The cluster %q has no offer of the VM type %q; give offers in the question, or add some to the cluster.", clip(o.Cluster.Name), clip(q.VMType))
+		k.Refuse("offers", "missing", "The cluster %q has no offer of the VM type %q; give offers in the question, or add some to the cluster.", fault.Clip(o.Cluster.Name), fault.Clip(q.VMType))
 	case n > MaxOffers:
-		k.found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", clip(o.Cluster.Name), n, clip(q.VMType), MaxOffers),
-			k.hint("named", names[:MaxOffers], "Name up to %d of them.", MaxOffers))
+		k.Found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", fault.Clip(o.Cluster.Name), n, fault.Clip(q.VMType), MaxOffers),
+			k.Hint("named", names[:MaxOffers], "Name up to %d of them.", MaxOffers))
 	}
-	if err := Refusal(k.findings, k.unlisted); err != nil {
+	if err := fault.Refusal(k.Findings, k.Unlisted); err != nil {
 		return nil, err
 	}
 	offers := make([]Offer, len(chosen))
@@ -117,8 +120,8 @@ func (o Outlook) without(out []LeftOut, vmType VMType) (Outlook, []Warning, erro
 	warnings := []Warning{}
 	if vmType.Spot != nil {
 		has = append(has, WithoutSpot)
-		said = append(said, fmt.Sprintf("the spot VMs of %q", clip(vmType.Name)))
-		warnings = append(warnings, Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: everything is weighed against VMs on demand.", clip(vmType.Name))})
+		said = append(said, fmt.Sprintf("the spot VMs of %q", fault.Clip(vmType.Name)))
+		warnings = append(warnings, Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: everything is weighed against VMs on demand.", fault.Clip(vmType.Name))})
 	}
 	if b := o.Cluster.Budget; b != nil && (b.VMCost != nil || b.Total != nil) {
 		has = append(has, WithoutBudget)
@@ -127,9 +130,9 @@ func (o Outlook) without(out []LeftOut, vmType VMType) (Outlook, []Warning, erro
 	}
 	for _, what := range has {
 		if !slices.Contains(out, what) {
-			return o, nil, &InputError{[]Finding{{Pointer: "/leave_out", Code: "not_taken",
+			return o, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/leave_out", Code: "not_taken",
 				Detail: fmt.Sprintf("Offers are weighed for VMs on demand and contracts without a limit of money, so not with %s.", strings.Join(said, " and ")),
-				Hint:   &Hint{Detail: "Leave that out of the question, or ask for the horizon, which counts it.", Pointer: "/leave_out", Value: has}}}}
+				Hint:   &fault.Hint{Detail: "Leave that out of the question, or ask for the horizon, which counts it.", Pointer: "/leave_out", Value: has}}}}
 		}
 	}
 	o.Cluster.Budget = nil
@@ -156,7 +159,7 @@ func (o Outlook) onType(name string) (Outlook, []Warning) {
 	var left []string
 	for _, c := range o.Classes {
 		if class, err := o.class(c); err == nil && class.byType() && !class.RunsOn(name) {
-			left = append(left, fmt.Sprintf("%q", clip(c.Name)))
+			left = append(left, fmt.Sprintf("%q", fault.Clip(c.Name)))
 			continue
 		}
 		classes = append(classes, c)
@@ -164,14 +167,14 @@ func (o Outlook) onType(name string) (Outlook, []Warning) {
 	o.Classes = classes
 	var warnings []Warning
 	if several > 1 {
-		warnings = append(warnings, Warning{Code: "one_vm_type", Detail: fmt.Sprintf("Weighed for VMs of %q alone: the classes that can run on it count as if they ran on nothing else.", clip(name))})
+		warnings = append(warnings, Warning{Code: "one_vm_type", Detail: fmt.Sprintf("Weighed for VMs of %q alone: the classes that can run on it count as if they ran on nothing else.", fault.Clip(name))})
 	}
 	if n := len(left); n > 0 {
 		shown := strings.Join(left[:min(n, holesReported)], ", ")
 		if n > holesReported {
 			shown += fmt.Sprintf(" and %d more", n-holesReported)
 		}
-		warnings = append(warnings, Warning{Code: "classes_left_out", Detail: fmt.Sprintf("Classes that do not run on VMs of %q are left out: %s.", clip(name), shown)})
+		warnings = append(warnings, Warning{Code: "classes_left_out", Detail: fmt.Sprintf("Classes that do not run on VMs of %q are left out: %s.", fault.Clip(name), shown)})
 	}
 	return o, warnings
 }

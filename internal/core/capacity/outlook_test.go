@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 var outlookStart = time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
@@ -18,7 +21,7 @@ func at(hours float64) time.Time {
 	return outlookStart.Add(time.Duration(hours * float64(time.Hour)))
 }
 
-func cash(x int) Money { return Money{decimal.New(int64(x), -2)} }
+func cash(x int) money.Amount { return money.Amount{Decimal: decimal.New(int64(x), -2)} }
 
 // drawOutlook is a small cluster whose prices, contracts and forecasts change over some hours.
 func drawOutlook(r *rand.Rand, hours int) Outlook {
@@ -130,7 +133,7 @@ func TestAnOutlookNamesWhatIsMissing(t *testing.T) {
 	end, later := at(2), at(9)
 	o.Prices = []PricePeriod{{VMType: "t0", Price: cash(1), From: at(0.5), Until: &end}, {VMType: "t0", Price: cash(1), From: at(3), Until: &later}}
 	_, _, err := o.Horizon()
-	var input *InputError
+	var input *fault.InputError
 	if !errors.As(err, &input) || len(input.Findings) != 2 || !strings.Contains(input.Findings[0].Detail, "from 2026-03-28T20:00:00Z until 2026-03-28T20:30:00Z, which are 0.5 hours") ||
 		!strings.Contains(input.Findings[1].Detail, "from 2026-03-28T22:00:00Z until 2026-03-28T23:00:00Z") {
 		t.Errorf("got %v", err)
@@ -163,7 +166,7 @@ func TestATooLongOutlookSaysHowFarItCanGo(t *testing.T) {
 	}
 	o.Series = []ForecastSeries{s}
 	_, _, err := o.Horizon()
-	var input *InputError
+	var input *fault.InputError
 	if !errors.As(err, &input) || input.Findings[0].Pointer != "/until" || input.Findings[0].Hint == nil {
 		t.Fatalf("got %v", err)
 	}
@@ -201,7 +204,7 @@ func TestAPurchaseIsAboutOneType(t *testing.T) {
 		{ClusterPurchaseQuestion{Offers: offers, VMType: "slow"}, "/leave_out not_taken [budget]"},
 	} {
 		_, _, err := o.Purchase(c.q)
-		var input *InputError
+		var input *fault.InputError
 		if !errors.As(err, &input) {
 			t.Fatalf("got %v", err)
 		}

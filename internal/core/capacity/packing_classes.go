@@ -3,6 +3,9 @@ package capacity
 import (
 	"fmt"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // ClassBatch asks for a packing of a cluster's own classes, whose times are known from measurements and from
@@ -37,54 +40,53 @@ type PackingSource struct {
 }
 
 var (
-	classBatchShape    = newShape("a batch of classes", []string{"machines"}, "jobs", "options")
-	classMachinesShape = newShape("the machines", []string{"disks"}, "count", "hosts_per_extra", "penalty")
-	classJobShape      = newShape("a job", []string{"class"}, "count", "fit", "min_vms", "role", "release_s", "deadline_s")
+	classBatchShape    = strict.NewShape("a batch of classes", []string{"machines"}, "jobs", "options")
+	classMachinesShape = strict.NewShape("the machines", []string{"disks"}, "count", "hosts_per_extra", "penalty")
+	classJobShape      = strict.NewShape("a job", []string{"class"}, "count", "fit", "min_vms", "role", "release_s", "deadline_s")
 )
 
 // ReadClassBatch reads a batch of classes. What is wrong with its figures is found with the times of its jobs.
 func ReadClassBatch(data []byte, limits Limits) (ClassBatch, error) {
 	b := ClassBatch{Options: DefaultPackingOptions()}
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
-		return b, &InputError{[]Finding{{Code: "too_large", Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
+		return b, &fault.InputError{Findings: []fault.Finding{{Code: "too_large", Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
 	}
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(classBatchShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(classBatchShape, func(name string) {
 		switch name {
 		case "machines":
 			b.Machines.Penalty = 1
-			r.object(classMachinesShape, r.machine(&b.Machines))
+			r.Object(classMachinesShape, readMachine(r, &b.Machines))
 		case "jobs":
-			if b.Jobs = list(r, "of jobs", MaxPackedKinds, r.classJob); b.Jobs == nil {
+			if b.Jobs = strict.List(r, "of jobs", MaxPackedKinds, readClassJob); b.Jobs == nil {
 				b.Jobs = []ClassJob{}
 			}
 		case "options":
-			r.packingOptions(&b.Options)
+			readPackingOptions(r, &b.Options)
 		}
 	})
-	r.end()
-	return b, r.result(func(*checker) {})
+	r.End()
+	return b, r.Result(func(*strict.Checker) {})
 }
 
-func (r *reader) classJob(j *ClassJob) {
+func readClassJob(r *strict.Reader, j *ClassJob) {
 	j.Count = 1
-	r.object(classJobShape, func(name string) {
+	r.Object(classJobShape, func(name string) {
 		switch name {
 		case "class":
-			j.Class, _ = r.text()
+			j.Class, _ = r.Text()
 		case "count":
-			r.whole(&j.Count)
+			r.Whole(&j.Count)
 		case "fit":
-			word(r, &j.Fit, fitMethods)
+			strict.Word(r, &j.Fit, fitMethods)
 		case "min_vms":
-			r.whole(&j.MinVMs)
+			r.Whole(&j.MinVMs)
 		case "role":
-			word(r, &j.Role, jobRoles)
+			strict.Word(r, &j.Role, jobRoles)
 		case "release_s":
-			r.float(&j.ReleaseSeconds)
+			r.Float(&j.ReleaseSeconds)
 		case "deadline_s":
-			r.float(&j.DeadlineSeconds)
+			r.Float(&j.DeadlineSeconds)
 		}
 	})
 }

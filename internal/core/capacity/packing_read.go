@@ -1,6 +1,11 @@
 package capacity
 
-import "fmt"
+import (
+	"fmt"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
 
 // The largest batches that are packed.
 const (
@@ -15,13 +20,13 @@ const (
 )
 
 var (
-	packingShape        = newShape("a batch", []string{"machines", "jobs"}, "options")
-	machinesShape       = newShape("the machines", []string{"count", "disks"}, "hosts_per_extra", "penalty")
-	batchJobShape       = newShape("a job", []string{"name"}, "count", "model", "measurements", "fit", "min_vms", "role", "usage", "release_s", "deadline_s")
-	powerModelShape     = newShape("a model", []string{"a", "b"})
-	measurementShape    = newShape("a measurement", []string{"vms", "seconds"})
-	usageShape          = newShape("a job's usage", []string{"cpu_percent", "io_mb_s"}, "vms")
-	packingOptionsShape = newShape("the options", nil, "algorithm", "max_solve_ms", "seed", "placement", "cpu_percent", "io_mb_s")
+	packingShape        = strict.NewShape("a batch", []string{"machines", "jobs"}, "options")
+	machinesShape       = strict.NewShape("the machines", []string{"count", "disks"}, "hosts_per_extra", "penalty")
+	batchJobShape       = strict.NewShape("a job", []string{"name"}, "count", "model", "measurements", "fit", "min_vms", "role", "usage", "release_s", "deadline_s")
+	powerModelShape     = strict.NewShape("a model", []string{"a", "b"})
+	measurementShape    = strict.NewShape("a measurement", []string{"vms", "seconds"})
+	usageShape          = strict.NewShape("a job's usage", []string{"cpu_percent", "io_mb_s"}, "vms")
+	packingOptionsShape = strict.NewShape("the options", nil, "algorithm", "max_solve_ms", "seed", "placement", "cpu_percent", "io_mb_s")
 
 	fitMethods        = []FitMethod{FitLog, FitNLS}
 	jobRoles          = []JobRole{PlainRole, HostRole, GuestRole}
@@ -33,134 +38,133 @@ var (
 func ReadPacking(data []byte, limits Limits, overrides ...func(*PackingOptions)) (PackingProblem, error) {
 	p := PackingProblem{Options: DefaultPackingOptions()}
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
-		return PackingProblem{}, &InputError{[]Finding{{Code: "too_large",
+		return PackingProblem{}, &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
 			Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
 	}
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(packingShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(packingShape, func(name string) {
 		switch name {
 		case "machines":
-			r.machines(&p.Machines)
+			readMachines(r, &p.Machines)
 		case "jobs":
-			p.Jobs = list(r, "of jobs", MaxPackedKinds, r.batchJob)
+			p.Jobs = strict.List(r, "of jobs", MaxPackedKinds, readBatchJob)
 		case "options":
-			r.packingOptions(&p.Options)
+			readPackingOptions(r, &p.Options)
 		}
 	})
-	r.end()
+	r.End()
 	for _, override := range overrides {
 		override(&p.Options)
 	}
-	if err := r.result(p.check); err != nil {
+	if err := r.Result(p.check); err != nil {
 		return PackingProblem{}, err
 	}
 	return p, nil
 }
 
-func (r *reader) machines(m *Machines) {
+func readMachines(r *strict.Reader, m *Machines) {
 	m.Penalty = 1
-	r.object(machinesShape, r.machine(m))
+	r.Object(machinesShape, readMachine(r, m))
 }
 
-// machine reads a member of machines.
-func (r *reader) machine(m *Machines) func(name string) {
+// readMachine reads a member of machines.
+func readMachine(r *strict.Reader, m *Machines) func(name string) {
 	return func(name string) {
 		switch name {
 		case "count":
-			r.whole(&m.Count)
+			r.Whole(&m.Count)
 		case "disks":
-			r.whole(&m.Disks)
+			r.Whole(&m.Disks)
 		case "hosts_per_extra":
-			r.whole(&m.HostsPerExtra)
+			r.Whole(&m.HostsPerExtra)
 		case "penalty":
-			r.float(&m.Penalty)
+			r.Float(&m.Penalty)
 		}
 	}
 }
 
-func (r *reader) batchJob(j *BatchJob) {
+func readBatchJob(r *strict.Reader, j *BatchJob) {
 	j.Count = 1
-	r.object(batchJobShape, func(name string) {
+	r.Object(batchJobShape, func(name string) {
 		switch name {
 		case "name":
-			j.Name, _ = r.text()
+			j.Name, _ = r.Text()
 		case "count":
-			r.whole(&j.Count)
+			r.Whole(&j.Count)
 		case "model":
 			j.Model = new(PowerModel)
-			r.object(powerModelShape, func(name string) {
+			r.Object(powerModelShape, func(name string) {
 				if name == "a" {
-					r.float(&j.Model.A)
+					r.Float(&j.Model.A)
 				} else {
-					r.float(&j.Model.B)
+					r.Float(&j.Model.B)
 				}
 			})
 		case "measurements":
-			j.Measurements = list(r, "of measurements", MaxMeasurements, r.measurement)
+			j.Measurements = strict.List(r, "of measurements", MaxMeasurements, readMeasurement)
 			if j.Measurements == nil {
 				j.Measurements = []Measurement{} // given, and too few
 			}
 		case "fit":
-			word(r, &j.Fit, fitMethods)
+			strict.Word(r, &j.Fit, fitMethods)
 		case "min_vms":
-			r.whole(&j.MinVMs)
+			r.Whole(&j.MinVMs)
 		case "role":
-			word(r, &j.Role, jobRoles)
+			strict.Word(r, &j.Role, jobRoles)
 		case "usage":
 			j.Usage = new(Usage)
-			r.usage(j.Usage)
+			readUsage(r, j.Usage)
 		case "release_s":
-			r.float(&j.ReleaseSeconds)
+			r.Float(&j.ReleaseSeconds)
 		case "deadline_s":
-			r.float(&j.DeadlineSeconds)
+			r.Float(&j.DeadlineSeconds)
 		}
 	})
 }
 
-func (r *reader) measurement(m *Measurement) {
-	r.object(measurementShape, func(name string) {
+func readMeasurement(r *strict.Reader, m *Measurement) {
+	r.Object(measurementShape, func(name string) {
 		if name == "vms" {
-			r.float(&m.VMs)
+			r.Float(&m.VMs)
 		} else {
-			r.float(&m.Seconds)
+			r.Float(&m.Seconds)
 		}
 	})
 }
 
-func (r *reader) usage(u *Usage) {
-	r.object(usageShape, func(name string) {
+func readUsage(r *strict.Reader, u *Usage) {
+	r.Object(usageShape, func(name string) {
 		switch name {
 		case "cpu_percent":
-			r.float(&u.CPUPercent)
+			r.Float(&u.CPUPercent)
 		case "io_mb_s":
-			r.float(&u.IOMBPerS)
+			r.Float(&u.IOMBPerS)
 		case "vms":
-			r.whole(&u.ProfiledAtVM)
+			r.Whole(&u.ProfiledAtVM)
 		}
 	})
 }
 
-func (r *reader) packingOptions(o *PackingOptions) {
-	r.object(packingOptionsShape, func(name string) {
+func readPackingOptions(r *strict.Reader, o *PackingOptions) {
+	r.Object(packingOptionsShape, func(name string) {
 		switch name {
 		case "algorithm":
-			word(r, &o.Algorithm, packingAlgorithms)
+			strict.Word(r, &o.Algorithm, packingAlgorithms)
 		case "max_solve_ms":
-			r.whole(&o.MaxSolveMs)
+			r.Whole(&o.MaxSolveMs)
 		case "seed":
 			seed := int64(o.Seed)
-			r.whole(&seed)
-			if seed < 0 && seed != unread {
-				r.found("range", "The seed is negative; give a whole number from 0 on.", nil)
+			r.Whole(&seed)
+			if seed < 0 && seed != strict.Unread {
+				r.Found("range", "The seed is negative; give a whole number from 0 on.", nil)
 			}
 			o.Seed = uint64(max(0, seed))
 		case "placement":
-			r.flag(&o.Placement)
+			r.Flag(&o.Placement)
 		case "cpu_percent":
-			r.float(&o.CPUPercent)
+			r.Float(&o.CPUPercent)
 		case "io_mb_s":
-			r.float(&o.IOMBPerS)
+			r.Float(&o.IOMBPerS)
 		}
 	})
 }

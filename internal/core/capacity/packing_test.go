@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 const smallBatch = `{"machines": {"count": 3, "disks": 2},
@@ -41,8 +42,8 @@ func FuzzReadPacking(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := capacity.ReadPacking(data, capacity.DefaultLimits())
 		if err != nil {
-			var wrong *capacity.InputError
-			if !errors.As(err, &wrong) || len(wrong.Findings) == 0 || len(wrong.Findings) > capacity.MaxFindings {
+			var wrong *fault.InputError
+			if !errors.As(err, &wrong) || len(wrong.Findings) == 0 || len(wrong.Findings) > fault.MaxFindings {
 				t.Fatalf("got %v", err)
 			}
 			return

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
 )
 
 // Past is which plans held in some whole hours, and what was seen of them.
@@ -27,14 +29,14 @@ type PastHour struct {
 
 // PastSpan is what plans in one currency came to in some time. Costs are what the plans say; invoices may differ.
 type PastSpan struct {
-	Currency      string  `json:"currency"`
-	Hours         float64 `json:"hours"` // in which one of them held
-	VMHours       float64 `json:"vm_hours"`
-	OnDemandHours float64 `json:"on_demand_vm_hours"`
-	RefusedHours  float64 `json:"refused_job_hours"`
-	VMCost        Money   `json:"vm_cost"`
-	Penalties     Money   `json:"penalties"`
-	TotalCost     Money   `json:"total_cost"`
+	Currency      string       `json:"currency"`
+	Hours         float64      `json:"hours"` // in which one of them held
+	VMHours       float64      `json:"vm_hours"`
+	OnDemandHours float64      `json:"on_demand_vm_hours"`
+	RefusedHours  float64      `json:"refused_job_hours"`
+	VMCost        money.Amount `json:"vm_cost"`
+	Penalties     money.Amount `json:"penalties"`
+	TotalCost     money.Amount `json:"total_cost"`
 }
 
 // PlanStint is a plan in the time in which it was current.
@@ -46,8 +48,8 @@ type PlanStint struct {
 	VMs           float64 `db:"vms"`
 	VMsOnDemand   float64 `db:"vms_on_demand"`
 	Refused       float64
-	TotalCost     Money
-	Penalties     Money
+	TotalCost     money.Amount
+	Penalties     money.Amount
 }
 
 // SeenVMs is what was observed in an hour.
@@ -112,7 +114,7 @@ func spanOf(all *[]PastSpan, currency string) *PastSpan {
 
 // stintPlaces is how exact a stint's cost is before an hour's is rounded: far below what the parts of an hour,
 // which are microseconds, could add up to.
-const stintPlaces = MoneyPlaces + 12
+const stintPlaces = money.Places + 12
 
 func (p *PastSpan) add(s PlanStint, lasting time.Duration) {
 	hours := lasting.Hours()
@@ -120,7 +122,7 @@ func (p *PastSpan) add(s PlanStint, lasting time.Duration) {
 	p.VMHours += hours * s.VMs
 	p.OnDemandHours += hours * s.VMsOnDemand
 	p.RefusedHours += hours * s.Refused
-	cost := func(sum *Money, perPeriod decimal.Decimal) {
+	cost := func(sum *money.Amount, perPeriod decimal.Decimal) {
 		part := perPeriod.Mul(decimal.New(lasting.Microseconds(), -6)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), stintPlaces)
 		sum.Decimal = sum.Add(part)
 	}
@@ -130,7 +132,7 @@ func (p *PastSpan) add(s PlanStint, lasting time.Duration) {
 
 // round makes amounts of what was summed, so that the total is that of its parts.
 func (p *PastSpan) round() {
-	p.VMCost.Decimal, p.Penalties.Decimal = p.VMCost.Round(MoneyPlaces), p.Penalties.Round(MoneyPlaces)
+	p.VMCost.Decimal, p.Penalties.Decimal = p.VMCost.Round(money.Places), p.Penalties.Round(money.Places)
 	p.TotalCost.Decimal = p.VMCost.Add(p.Penalties.Decimal)
 }
 

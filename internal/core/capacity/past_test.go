@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
 )
 
 // What hours come to is what each microsecond under its plan does, added up in fractions.
@@ -24,8 +26,8 @@ func TestPastAgainstTheSumOfItsMoments(t *testing.T) {
 		for n := int64(1); at.Before(until) && r.IntN(12) > 0; n++ {
 			s := PlanStint{Since: at, Number: 1 + n/2, Currency: "EUR", PeriodSeconds: []int64{1800, 3600, 7, 86400}[r.IntN(4)],
 				VMs: float64(r.IntN(50)), VMsOnDemand: float64(r.IntN(9)), Refused: float64(r.IntN(7)),
-				TotalCost: Money{decimal.New(r.Int64N(1e12), -9)}}
-			s.Penalties = Money{s.TotalCost.Div(decimal.NewFromInt(3)).Round(9)}
+				TotalCost: money.Amount{Decimal: decimal.New(r.Int64N(1e12), -9)}}
+			s.Penalties = money.Amount{Decimal: s.TotalCost.Div(decimal.NewFromInt(3)).Round(9)}
 			if r.IntN(9) == 0 {
 				s.Currency = "USD"
 			}

@@ -1,20 +1,25 @@
 package capacity
 
+import (
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+)
+
 // Plan is the answer to one Problem: what to rent, whom to admit, what it costs and why it cannot
 // be done cheaper. Counts are whole unless the problem is relaxed.
 type Plan struct {
-	Status    Status       `json:"status"`
-	Objective Money        `json:"objective"` // VM cost minus the penalties avoided (P2's objective)
-	Cost      Cost         `json:"cost"`
-	VMs       VMs          `json:"vms"`
-	Classes   []ClassPlan  `json:"classes"`
-	Prices    *Prices      `json:"prices,omitempty"`
-	Relaxed   *RelaxedPlan `json:"relaxed,omitempty"`
-	Integer   *IntegerPlan `json:"integer,omitempty"`
-	Layout    []VMLayout   `json:"layout,omitempty"` // executable plans: which slots stand on which VMs
-	Proof     *Proof       `json:"proof,omitempty"`
-	Warnings  []Warning    `json:"warnings"`
-	Conflicts []Finding    `json:"conflicts"` // infeasible problems: what contradicts what, with cures
+	Status    Status          `json:"status"`
+	Objective money.Amount    `json:"objective"` // VM cost minus the penalties avoided (P2's objective)
+	Cost      Cost            `json:"cost"`
+	VMs       VMs             `json:"vms"`
+	Classes   []ClassPlan     `json:"classes"`
+	Prices    *Prices         `json:"prices,omitempty"`
+	Relaxed   *RelaxedPlan    `json:"relaxed,omitempty"`
+	Integer   *IntegerPlan    `json:"integer,omitempty"`
+	Layout    []VMLayout      `json:"layout,omitempty"` // executable plans: which slots stand on which VMs
+	Proof     *Proof          `json:"proof,omitempty"`
+	Warnings  []Warning       `json:"warnings"`
+	Conflicts []fault.Finding `json:"conflicts"` // infeasible problems: what contradicts what, with cures
 }
 
 // Status is what is known about an answer.
@@ -28,16 +33,16 @@ const (
 
 // Cost is the plan's money per period. Total = OnDemand + Spot + Reserved + ReservedIdle + Penalties.
 type Cost struct {
-	Total         Money  `json:"total"`
-	OnDemand      Money  `json:"on_demand"`
-	Spot          Money  `json:"spot,omitzero"`
-	Reserved      Money  `json:"reserved"`
-	ReservedIdle  Money  `json:"reserved_idle"` // paid though not used (contracts billed always)
-	Penalties     Money  `json:"penalties"`
-	Currency      string `json:"currency"`
-	PeriodSeconds int64  `json:"period_s"`
-	PerHour       Money  `json:"per_hour"`
-	PerMonth      Money  `json:"per_month"` // 730 hours
+	Total         money.Amount `json:"total"`
+	OnDemand      money.Amount `json:"on_demand"`
+	Spot          money.Amount `json:"spot,omitzero"`
+	Reserved      money.Amount `json:"reserved"`
+	ReservedIdle  money.Amount `json:"reserved_idle"` // paid though not used (contracts billed always)
+	Penalties     money.Amount `json:"penalties"`
+	Currency      string       `json:"currency"`
+	PeriodSeconds int64        `json:"period_s"`
+	PerHour       money.Amount `json:"per_hour"`
+	PerMonth      money.Amount `json:"per_month"` // 730 hours
 }
 
 // HoursPerMonth is what a month means wherever no calendar is at hand.
@@ -74,17 +79,17 @@ type ContractUse struct {
 
 // ClassPlan is one class's part of the plan.
 type ClassPlan struct {
-	Name             string  `json:"name"`
-	Admitted         float64 `json:"admitted"`
-	Refused          float64 `json:"refused"`
-	VMs              float64 `json:"vms"` // the class's share of VMs
-	VMsPerJob        float64 `json:"vms_per_job"`
-	Slots            *Slots  `json:"slots"` // for all admitted jobs together; null where only vms_per_job is known
-	Time             *Times  `json:"time_s"`
-	Verdict          Verdict `json:"verdict"`
-	Reason           string  `json:"reason"`
-	BreakEvenPenalty *Money  `json:"break_even_penalty"` // the penalty below which one more job is not worth its VMs
-	Flips            Flips   `json:"flips"`
+	Name             string        `json:"name"`
+	Admitted         float64       `json:"admitted"`
+	Refused          float64       `json:"refused"`
+	VMs              float64       `json:"vms"` // the class's share of VMs
+	VMsPerJob        float64       `json:"vms_per_job"`
+	Slots            *Slots        `json:"slots"` // for all admitted jobs together; null where only vms_per_job is known
+	Time             *Times        `json:"time_s"`
+	Verdict          Verdict       `json:"verdict"`
+	Reason           string        `json:"reason"`
+	BreakEvenPenalty *money.Amount `json:"break_even_penalty"` // the penalty below which one more job is not worth its VMs
+	Flips            Flips         `json:"flips"`
 
 	// Where the problem has several VM types, what runs on which; those with jobs, in the problem's order.
 	// VMsPerJob is then the average of the admitted jobs, or that of the cheapest type where there are
@@ -146,9 +151,9 @@ const (
 // Flips is, for each input alone, the nearest value at which the class's whole admitted jobs would
 // change in the relaxation; null where there is none.
 type Flips struct {
-	Penalty         *Money   `json:"penalty"`
-	DeadlineSeconds *float64 `json:"deadline_s"`
-	OnDemandPrice   *Money   `json:"on_demand_price"`
+	Penalty         *money.Amount `json:"penalty"`
+	DeadlineSeconds *float64      `json:"deadline_s"`
+	OnDemandPrice   *money.Amount `json:"on_demand_price"`
 }
 
 // Prices is what scarcity costs per period at the margin; from the relaxation.
@@ -156,7 +161,7 @@ type Prices struct {
 	Capacity  CapacityPrice   `json:"capacity"` // with several types that of the cheapest one
 	Contracts []ContractWorth `json:"contracts"`
 	Types     []TypePrice     `json:"types,omitempty"`
-	Budget    *Money          `json:"budget,omitempty"` // what one more unit of money in budget.vm_cost saves
+	Budget    *money.Amount   `json:"budget,omitempty"` // what one more unit of money in budget.vm_cost saves
 }
 
 // TypePrice is the worth of one VM of a type.
@@ -168,30 +173,30 @@ type TypePrice struct {
 // CapacityPrice is the worth of one VM of capacity: Low for one less, High for one more (null when
 // nothing more can be had).
 type CapacityPrice struct {
-	Low  Money  `json:"low"`
-	High *Money `json:"high"`
+	Low  money.Amount  `json:"low"`
+	High *money.Amount `json:"high"`
 }
 
 // ContractWorth is the saving of one more VM in a contract.
 type ContractWorth struct {
-	Name  string `json:"name"`
-	Worth Money  `json:"worth"`
+	Name  string       `json:"name"`
+	Worth money.Amount `json:"worth"`
 }
 
 // RelaxedPlan is the linear program's answer.
 type RelaxedPlan struct {
-	Objective Money     `json:"objective"`
-	Capacity  float64   `json:"capacity"` // VMs
-	Jobs      []float64 `json:"jobs"`     // in the order of the problem's classes
+	Objective money.Amount `json:"objective"`
+	Capacity  float64      `json:"capacity"` // VMs
+	Jobs      []float64    `json:"jobs"`     // in the order of the problem's classes
 }
 
 // IntegerPlan is the answer of the paper's integer program, and what becomes of it when its slots
 // are made whole.
 type IntegerPlan struct {
-	Objective  Money   `json:"objective"`
-	VMs        float64 `json:"vms"`
-	Executable bool    `json:"executable"`
-	ShortVMs   float64 `json:"short_vms"`
+	Objective  money.Amount `json:"objective"`
+	VMs        float64      `json:"vms"`
+	Executable bool         `json:"executable"`
+	ShortVMs   float64      `json:"short_vms"`
 }
 
 // VMLayout is a number of VMs that carry the same slots.
@@ -210,13 +215,13 @@ type ClassSlots struct {
 
 // Proof is what the answer rests on.
 type Proof struct {
-	Bound   Money   `json:"bound"`  // no plan costs less; found without CBC
-	Gap     float64 `json:"gap"`    // (objective - bound) / |objective|
-	Method  string  `json:"method"` // who proved the bound: lp, core
-	Engine  string  `json:"engine"` // who else solved it, with version; "" for nobody
-	Agreed  *bool   `json:"agreed"` // did that engine find the same objective; null when it gave none
-	Checked bool    `json:"checked"`
-	SolveMs float64 `json:"solve_ms"`
+	Bound   money.Amount `json:"bound"`  // no plan costs less; found without CBC
+	Gap     float64      `json:"gap"`    // (objective - bound) / |objective|
+	Method  string       `json:"method"` // who proved the bound: lp, core
+	Engine  string       `json:"engine"` // who else solved it, with version; "" for nobody
+	Agreed  *bool        `json:"agreed"` // did that engine find the same objective; null when it gave none
+	Checked bool         `json:"checked"`
+	SolveMs float64      `json:"solve_ms"`
 }
 
 // Warning is something the reader of a plan should know.

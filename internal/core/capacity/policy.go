@@ -1,8 +1,10 @@
 package capacity
 
 import (
-	"fmt"
 	"slices"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // Policy says who gets a freed slot: a rule by its name, and what the rule is told. What is left out has
@@ -218,57 +220,57 @@ func byDefault[T any](member **T, value T) {
 // Validate says everything that is wrong with the policy, with pointers below the one given, as an
 // *InputError, or nil.
 func (p Policy) Validate(pointer string) error {
-	c := checker{base: pointer}
+	c := strict.Checker{Base: pointer}
 	p.check(&c)
-	return Refusal(c.findings, c.unlisted)
+	return fault.Refusal(c.Findings, c.Unlisted)
 }
 
-func (p *Policy) check(c *checker) {
-	oneOf(c, "kind", p.Kind, PolicyKinds)
+func (p *Policy) check(c *strict.Checker) {
+	strict.OneOf(c, "kind", p.Kind, PolicyKinds)
 	if !slices.Contains(PolicyKinds, p.Kind) {
 		return
 	}
 	p.checkMembers(c)
-	above(c, "affinity_threshold", "The affinity threshold", p.AffinityThreshold, MaxAffinity)
-	within(c, "max_skips", "How often a job lets others before it", "times", p.MaxSkips, 1, MaxSkipsOfJob)
-	optional(c, "mode", p.Mode, progressModes)
-	if f := p.TimeFactor; f != nil && c.finite("time_factor", "The factor of task times", *f) && (*f < 1 || *f > MaxTimeFactor) {
-		c.refuse("time_factor", "range", "The factor of task times is %s; it must be from 1 to %d.", plain(*f), MaxTimeFactor)
+	strict.Above(c, "affinity_threshold", "The affinity threshold", p.AffinityThreshold, MaxAffinity)
+	strict.Within(c, "max_skips", "How often a job lets others before it", "times", p.MaxSkips, 1, MaxSkipsOfJob)
+	strict.Optional(c, "mode", p.Mode, progressModes)
+	if f := p.TimeFactor; f != nil && c.Finite("time_factor", "The factor of task times", *f) && (*f < 1 || *f > MaxTimeFactor) {
+		c.Refuse("time_factor", "range", "The factor of task times is %s; it must be from 1 to %d.", fault.Plain(*f), MaxTimeFactor)
 	}
 	if r := p.LeastResidual; r != nil {
-		c.number("least_residual", "The least part of the processors", "", *r, 1)
+		c.Number("least_residual", "The least part of the processors", "", *r, 1)
 	}
-	above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, MaxIOCap)
-	optional(c, "late", p.Late, latePolicies)
-	optional(c, "classifier", p.Classifier, classifiers)
-	above(c, "target", "The load average per processor", p.Target, MaxLoadTarget)
-	within(c, "tasks_per_heartbeat", "The number of tasks a heartbeat", "tasks", p.TasksPerHeartbeat, 1, MaxTasksAtOnce)
-	within(c, "evaluation_delay_heartbeats", "The delay of the evaluation", "heartbeats", p.EvaluationDelay, 1, MaxEvaluationDelay)
-	atMost(c, "rules", "rules", len(p.Rules), MaxRules)
-	each(c, "rules", p.Rules, func(r *OverloadRule) {
-		oneOf(c, "metric", r.Metric, nodeMetrics)
-		c.number("limit", "The limit", "", r.Limit, MaxMetric)
-		optional(c, "per", r.Per, metricPers)
+	strict.Above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, MaxIOCap)
+	strict.Optional(c, "late", p.Late, latePolicies)
+	strict.Optional(c, "classifier", p.Classifier, classifiers)
+	strict.Above(c, "target", "The load average per processor", p.Target, MaxLoadTarget)
+	strict.Within(c, "tasks_per_heartbeat", "The number of tasks a heartbeat", "tasks", p.TasksPerHeartbeat, 1, MaxTasksAtOnce)
+	strict.Within(c, "evaluation_delay_heartbeats", "The delay of the evaluation", "heartbeats", p.EvaluationDelay, 1, MaxEvaluationDelay)
+	strict.AtMost(c, "rules", "rules", len(p.Rules), MaxRules)
+	strict.Each(c, "rules", p.Rules, func(r *OverloadRule) {
+		strict.OneOf(c, "metric", r.Metric, nodeMetrics)
+		c.Number("limit", "The limit", "", r.Limit, MaxMetric)
+		strict.Optional(c, "per", r.Per, metricPers)
 	})
-	atMost(c, "utilities", "utilities", len(p.Utilities), MaxUtilities)
-	each(c, "utilities", p.Utilities, func(u *Utility) {
-		oneOf(c, "kind", u.Kind, utilityKinds)
-		above(c, "value", "The utility", u.Value, MaxUtility)
+	strict.AtMost(c, "utilities", "utilities", len(p.Utilities), MaxUtilities)
+	strict.Each(c, "utilities", p.Utilities, func(u *Utility) {
+		strict.OneOf(c, "kind", u.Kind, utilityKinds)
+		strict.Above(c, "value", "The utility", u.Value, MaxUtility)
 		if u.SlowStart != nil {
-			c.number("slow_start", "The part of the maps", "", *u.SlowStart, 1)
+			c.Number("slow_start", "The part of the maps", "", *u.SlowStart, 1)
 		}
 		if u.Value != nil && u.Kind != UtilityConstant {
-			c.refuse("value", "not_here", "A value is what the utility constant has; leave it out.")
+			c.Refuse("value", "not_here", "A value is what the utility constant has; leave it out.")
 		}
 		if u.SlowStart != nil && u.Kind != UtilityMapsFirst {
-			c.refuse("slow_start", "not_here", "A slow start is what the utility map_before_reduce has; leave it out.")
+			c.Refuse("slow_start", "not_here", "A slow start is what the utility map_before_reduce has; leave it out.")
 		}
 	})
 	p.checkFeatures(c)
 }
 
 // checkMembers refuses what only other rules are told.
-func (p *Policy) checkMembers(c *checker) {
+func (p *Policy) checkMembers(c *strict.Checker) {
 	for _, m := range []struct {
 		name  string
 		given bool
@@ -292,74 +294,36 @@ func (p *Policy) checkMembers(c *checker) {
 		{"probe_when_idle", p.ProbeWhenIdle != nil, PolicyLearned},
 	} {
 		if m.given && m.of != p.Kind {
-			c.refuse(m.name, "not_here", "The policy %s has no %s, which is of %s; leave it out, or choose that policy.", p.Kind, m.name, m.of)
+			c.Refuse(m.name, "not_here", "The policy %s has no %s, which is of %s; leave it out, or choose that policy.", p.Kind, m.name, m.of)
 		}
 	}
 }
 
-func (p *Policy) checkFeatures(c *checker) {
-	atMost(c, "features", "features", len(p.Features), MaxFeatures)
+func (p *Policy) checkFeatures(c *strict.Checker) {
+	strict.AtMost(c, "features", "features", len(p.Features), MaxFeatures)
 	named := map[string]bool{}
-	each(c, "features", p.Features, func(f *NodeFeature) {
-		c.name(f.Name)
+	strict.Each(c, "features", p.Features, func(f *NodeFeature) {
+		c.Name(f.Name)
 		if named[f.Name] {
-			c.refuse("name", "duplicate", "The feature %q is there twice; keep one.", clip(f.Name))
+			c.Refuse("name", "duplicate", "The feature %q is there twice; keep one.", fault.Clip(f.Name))
 		}
 		named[f.Name] = true
 		if (len(f.Edges) > 0) == (len(f.Words) > 0) {
-			c.refuse("", "one_of", "A feature is a number, which needs edges, or a word, which needs words; give one of the two.")
+			c.Refuse("", "one_of", "A feature is a number, which needs edges, or a word, which needs words; give one of the two.")
 		}
 		if most := MaxBins - 2; len(f.Edges) > most || len(f.Words) > most { // one more for the rest, one for what is missing
-			c.refuse("", "too_many", "A feature can have %d edges or words at most.", most)
+			c.Refuse("", "too_many", "A feature can have %d edges or words at most.", most)
 			return
 		}
 		for i, x := range f.Edges {
-			if c.finite("edges", "An edge", x) && i > 0 && x <= f.Edges[i-1] {
-				c.refuse("edges", "order", "The edge %s comes after %s; give them in ascending order.", plain(x), plain(f.Edges[i-1]))
+			if c.Finite("edges", "An edge", x) && i > 0 && x <= f.Edges[i-1] {
+				c.Refuse("edges", "order", "The edge %s comes after %s; give them in ascending order.", fault.Plain(x), fault.Plain(f.Edges[i-1]))
 			}
 		}
 		for i, word := range f.Words {
 			if slices.Contains(f.Words[:i], word) {
-				c.refuse("words", "duplicate", "The word %q is there twice; keep one.", clip(word))
+				c.Refuse("words", "duplicate", "The word %q is there twice; keep one.", fault.Clip(word))
 			}
 		}
 	})
-}
-
-// optional checks a word that may be left out.
-func optional[T ~string](c *checker, member string, x T, known []T) {
-	if x != "" {
-		oneOf(c, member, x, known)
-	}
-}
-
-// above checks a number that must be above 0, if it is given.
-func above(c *checker, member, what string, x *float64, limit float64) {
-	if x != nil && c.number(member, what, "", *x, limit) && *x == 0 {
-		c.refuse(member, "range", "%s is 0; it must be above 0.", what)
-	}
-}
-
-// within checks a whole number, if it is given.
-func within(c *checker, member, what, unit string, x *int64, low, high int64) {
-	if x != nil {
-		c.whole(member, what, unit, *x, low, high)
-	}
-}
-
-func atMost(c *checker, member, what string, n, most int) {
-	if n > most {
-		c.refuse(member, "too_many", "There are %d %s; %d are possible.", n, what, most)
-	}
-}
-
-// each checks the elements of a list, each at its own pointer.
-func each[T any](c *checker, member string, items []T, check func(*T)) {
-	c.enter(member)
-	for i := range items {
-		c.enter(fmt.Sprint(i))
-		check(&items[i])
-		c.leave()
-	}
-	c.leave()
 }

@@ -1,108 +1,111 @@
 package capacity
 
+import (
+	"headroom/internal/core/strict"
+)
+
 var (
-	policyShape = newShape("a policy", []string{"kind"}, "affinity_threshold", "max_skips",
+	policyShape = strict.NewShape("a policy", []string{"kind"}, "affinity_threshold", "max_skips",
 		"mode", "time_factor", "whole_tasks", "least_residual", "io_cap_mb_s", "late",
 		"classifier", "target", "rules", "utilities", "features", "tasks_per_heartbeat", "evaluation_delay_heartbeats", "probe_when_idle")
-	overloadRuleShape = newShape("a rule", []string{"metric", "limit"}, "per")
-	utilityShape      = newShape("a utility", []string{"kind"}, "value", "slow_start")
-	nodeFeatureShape  = newShape("a feature", []string{"name"}, "edges", "words")
+	overloadRuleShape = strict.NewShape("a rule", []string{"metric", "limit"}, "per")
+	utilityShape      = strict.NewShape("a utility", []string{"kind"}, "value", "slow_start")
+	nodeFeatureShape  = strict.NewShape("a feature", []string{"name"}, "edges", "words")
 )
 
 // ReadPolicy reads a policy, as strictly as ReadProblem. What is left out stays so: Filled has the defaults.
 func ReadPolicy(data []byte) (Policy, error) {
 	var p Policy
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.policy(&p)
-	r.end()
-	if err := r.result(p.check); err != nil {
+	r := strict.NewReader(data)
+	readPolicy(r, &p)
+	r.End()
+	if err := r.Result(p.check); err != nil {
 		return Policy{}, err
 	}
 	return p, nil
 }
 
-func (r *reader) policy(p *Policy) {
-	r.object(policyShape, func(name string) {
+func readPolicy(r *strict.Reader, p *Policy) {
+	r.Object(policyShape, func(name string) {
 		switch name {
 		case "kind":
-			word(r, &p.Kind, PolicyKinds)
+			strict.Word(r, &p.Kind, PolicyKinds)
 		case "affinity_threshold":
-			option(&p.AffinityThreshold, r.float)
+			option(r, &p.AffinityThreshold, (*strict.Reader).Float)
 		case "max_skips":
-			option(&p.MaxSkips, r.whole)
+			option(r, &p.MaxSkips, (*strict.Reader).Whole)
 		case "mode":
-			word(r, &p.Mode, progressModes)
+			strict.Word(r, &p.Mode, progressModes)
 		case "time_factor":
-			option(&p.TimeFactor, r.float)
+			option(r, &p.TimeFactor, (*strict.Reader).Float)
 		case "whole_tasks":
-			option(&p.WholeTasks, r.flag)
+			option(r, &p.WholeTasks, (*strict.Reader).Flag)
 		case "least_residual":
-			option(&p.LeastResidual, r.float)
+			option(r, &p.LeastResidual, (*strict.Reader).Float)
 		case "io_cap_mb_s":
-			option(&p.IOCap, r.float)
+			option(r, &p.IOCap, (*strict.Reader).Float)
 		case "late":
-			word(r, &p.Late, latePolicies)
+			strict.Word(r, &p.Late, latePolicies)
 		case "classifier":
-			word(r, &p.Classifier, classifiers)
+			strict.Word(r, &p.Classifier, classifiers)
 		case "target":
-			option(&p.Target, r.float)
+			option(r, &p.Target, (*strict.Reader).Float)
 		case "rules":
-			p.Rules = list(r, "of rules", MaxRules, r.overloadRule)
+			p.Rules = strict.List(r, "of rules", MaxRules, readOverloadRule)
 		case "utilities":
-			p.Utilities = list(r, "of utilities", MaxUtilities, r.utility)
+			p.Utilities = strict.List(r, "of utilities", MaxUtilities, readUtility)
 		case "features":
-			p.Features = list(r, "of features", MaxFeatures, r.nodeFeature)
+			p.Features = strict.List(r, "of features", MaxFeatures, readNodeFeature)
 		case "tasks_per_heartbeat":
-			option(&p.TasksPerHeartbeat, r.whole)
+			option(r, &p.TasksPerHeartbeat, (*strict.Reader).Whole)
 		case "evaluation_delay_heartbeats":
-			option(&p.EvaluationDelay, r.whole)
+			option(r, &p.EvaluationDelay, (*strict.Reader).Whole)
 		case "probe_when_idle":
-			option(&p.ProbeWhenIdle, r.flag)
+			option(r, &p.ProbeWhenIdle, (*strict.Reader).Flag)
 		}
 	})
 }
 
-func option[T any](member **T, read func(*T)) {
+func option[T any](r *strict.Reader, member **T, read func(*strict.Reader, *T)) {
 	*member = new(T)
-	read(*member)
+	read(r, *member)
 }
 
-func (r *reader) overloadRule(o *OverloadRule) {
-	r.object(overloadRuleShape, func(name string) {
+func readOverloadRule(r *strict.Reader, o *OverloadRule) {
+	r.Object(overloadRuleShape, func(name string) {
 		switch name {
 		case "metric":
-			word(r, &o.Metric, nodeMetrics)
+			strict.Word(r, &o.Metric, nodeMetrics)
 		case "limit":
-			r.float(&o.Limit)
+			r.Float(&o.Limit)
 		case "per":
-			word(r, &o.Per, metricPers)
+			strict.Word(r, &o.Per, metricPers)
 		}
 	})
 }
 
-func (r *reader) utility(u *Utility) {
-	r.object(utilityShape, func(name string) {
+func readUtility(r *strict.Reader, u *Utility) {
+	r.Object(utilityShape, func(name string) {
 		switch name {
 		case "kind":
-			word(r, &u.Kind, utilityKinds)
+			strict.Word(r, &u.Kind, utilityKinds)
 		case "value":
-			option(&u.Value, r.float)
+			option(r, &u.Value, (*strict.Reader).Float)
 		case "slow_start":
-			option(&u.SlowStart, r.float)
+			option(r, &u.SlowStart, (*strict.Reader).Float)
 		}
 	})
 }
 
-func (r *reader) nodeFeature(f *NodeFeature) {
-	r.object(nodeFeatureShape, func(name string) {
+func readNodeFeature(r *strict.Reader, f *NodeFeature) {
+	r.Object(nodeFeatureShape, func(name string) {
 		switch name {
 		case "name":
-			f.Name, _ = r.text()
+			f.Name, _ = r.Text()
 		case "edges":
-			f.Edges = list(r, "of edges", MaxBins, r.float)
+			f.Edges = strict.List(r, "of edges", MaxBins, (*strict.Reader).Float)
 		case "words":
-			f.Words = list(r, "of words", MaxBins, func(s *string) { *s, _ = r.text() })
+			f.Words = strict.List(r, "of words", MaxBins, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
 		}
 	})
 }

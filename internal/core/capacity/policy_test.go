@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/core/fault"
 )
 
 func TestReadPolicyFillsAndRefuses(t *testing.T) {
@@ -56,7 +58,7 @@ func TestReadPolicyFillsAndRefuses(t *testing.T) {
 				}
 				return
 			}
-			var input *InputError
+			var input *fault.InputError
 			if !errors.As(err, &input) {
 				t.Fatalf("got %v, want findings", err)
 			}

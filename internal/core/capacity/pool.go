@@ -1,5 +1,10 @@
 package capacity
 
+import (
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+)
+
 // PoolProblem asks how many machines of which kinds to rent for how long, so that jobs are done by their deadlines and
 // their data has a place. Core instances hold the data and stay for the whole round; accelerators hold none, start with
 // the round and are given back after whole hours. As JSON:
@@ -25,10 +30,10 @@ type PoolProblem struct {
 type PoolType struct {
 	Name string `json:"name"`
 	// PerHour is missing only where a cluster knows the price.
-	PerHour   *Money  `json:"per_hour,omitempty"`
-	DiskGB    float64 `json:"disk_gb,omitempty"`
-	MemoryGiB float64 `json:"memory_gib,omitempty"`
-	Slots     int64   `json:"slots"` // tasks at once, which share the memory; 1 where it is left out
+	PerHour   *money.Amount `json:"per_hour,omitempty"`
+	DiskGB    float64       `json:"disk_gb,omitempty"`
+	MemoryGiB float64       `json:"memory_gib,omitempty"`
+	Slots     int64         `json:"slots"` // tasks at once, which share the memory; 1 where it is left out
 	// ComputeUnits stand in for the rates of jobs that were not measured on the type; 0 is not known.
 	ComputeUnits float64 `json:"compute_units,omitempty"`
 	Core         bool    `json:"core"`           // may be rented for the round; true where it is left out
@@ -88,17 +93,17 @@ type PoolMix struct {
 
 // PoolCore is core instances of a type.
 type PoolCore struct {
-	Type  string `json:"type"`
-	Count int64  `json:"count"`
-	Cost  Money  `json:"cost"` // of the round
+	Type  string       `json:"type"`
+	Count int64        `json:"count"`
+	Cost  money.Amount `json:"cost"` // of the round
 }
 
 // PoolAccelerator is accelerators of a type that are kept for so many hours.
 type PoolAccelerator struct {
-	Type  string `json:"type"`
-	Count int64  `json:"count"`
-	Hours int64  `json:"hours"` // in a mix that is asked about 0 is as long as there is work for them
-	Cost  Money  `json:"cost"`
+	Type  string       `json:"type"`
+	Count int64        `json:"count"`
+	Hours int64        `json:"hours"` // in a mix that is asked about 0 is as long as there is work for them
+	Cost  money.Amount `json:"cost"`
 }
 
 // PoolStatus says what is known of a plan.
@@ -112,18 +117,18 @@ const (
 
 // PoolPlan is the cheapest mix that was found, and what none costs less than.
 type PoolPlan struct {
-	Status     PoolStatus `json:"status"`
-	Conflicts  []Finding  `json:"conflicts,omitempty"` // of an infeasible one: why, and what would help
-	LowerBound Money      `json:"lower_bound"`
-	Gap        float64    `json:"gap"` // (cost − lower bound) / cost
+	Status     PoolStatus      `json:"status"`
+	Conflicts  []fault.Finding `json:"conflicts,omitempty"` // of an infeasible one: why, and what would help
+	LowerBound money.Amount    `json:"lower_bound"`
+	Gap        float64         `json:"gap"` // (cost − lower bound) / cost
 	PoolOutcome
 }
 
 // PoolOutcome is a mix at work.
 type PoolOutcome struct {
-	Cost            Money         `json:"cost"`
-	CoreCost        Money         `json:"core_cost"`
-	AcceleratorCost Money         `json:"accelerator_cost"`
+	Cost            money.Amount  `json:"cost"`
+	CoreCost        money.Amount  `json:"core_cost"`
+	AcceleratorCost money.Amount  `json:"accelerator_cost"`
 	Mix             PoolMix       `json:"mix"`
 	Hours           *float64      `json:"hours"` // until all jobs are done; nil where one never is
 	NeededGB        float64       `json:"needed_gb"`

@@ -1,6 +1,10 @@
 package capacity
 
-import "github.com/shopspring/decimal"
+import (
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
+)
 
 // InstanceCatalogue is instance types with their prices, to copy into pool problems.
 type InstanceCatalogue struct {
@@ -20,8 +24,8 @@ type InstanceCatalogues struct {
 // CatalogueType is a type with what its units cost a month of MonthHours.
 type CatalogueType struct {
 	PoolType
-	PerUnitMonth Money `json:"per_compute_unit_month"`
-	PerGBMonth   Money `json:"per_gb_month"` // of disk
+	PerUnitMonth money.Amount `json:"per_compute_unit_month"`
+	PerGBMonth   money.Amount `json:"per_gb_month"` // of disk
 }
 
 // MonthHours is how long the month is of which the figures of a catalogue are.
@@ -46,11 +50,11 @@ func ExampleEC22011() InstanceCatalogue {
 		{"c1.xlarge", 680, 20, 1690, 7, 8},
 		{"cg1.4xlarge", 2100, 33.5, 1690, 22, 8},
 	} {
-		price := Money{decimal.New(t.cents, -3)}
+		price := money.Amount{Decimal: decimal.New(t.cents, -3)}
 		month := price.Mul(decimal.NewFromInt(MonthHours))
 		c.Types = append(c.Types, CatalogueType{
 			PoolType:     PoolType{Name: t.name, PerHour: &price, DiskGB: t.disk, MemoryGiB: t.size, Slots: t.slots, ComputeUnits: t.units, Core: true, Accelerator: true},
-			PerUnitMonth: Money{month.DivRound(decimal.NewFromFloat(t.units), 3)}, PerGBMonth: Money{month.DivRound(decimal.NewFromFloat(t.disk), 3)},
+			PerUnitMonth: money.Amount{Decimal: month.DivRound(decimal.NewFromFloat(t.units), 3)}, PerGBMonth: money.Amount{Decimal: month.DivRound(decimal.NewFromFloat(t.disk), 3)},
 		})
 	}
 	return c

@@ -1,5 +1,11 @@
 package capacity
 
+import (
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+)
+
 // PoolCourseProblem asks what to rent and what to give back round after round, beside what runs: jobs are submitted and
 // data comes in. As JSON:
 //
@@ -44,8 +50,8 @@ func (p *PoolCourseProblem) Rounds() (n int) {
 
 // PoolCourse is what to do round after round.
 type PoolCourse struct {
-	Status PoolStatus `json:"status"` // the worst of the rounds'
-	Cost   Money      `json:"cost"`   // of the rounds that have a pool
+	Status PoolStatus   `json:"status"` // the worst of the rounds'
+	Cost   money.Amount `json:"cost"`   // of the rounds that have a pool
 	// Proved: no course costs less. Rounds depend on each other only by start-up times.
 	Proved   bool        `json:"proved"`
 	Rounds   []PoolRound `json:"rounds"`
@@ -79,9 +85,9 @@ const (
 const MaxPoolRounds = 168
 
 var (
-	poolCourseShape   = newShape("a course's problem", []string{"currency", "hours", "types"}, "storage", "startup_hours", "running", "jobs", "incoming_gb", "options")
-	poolRunningShape  = newShape("running instances", []string{"type", "count"})
-	submittedJobShape = newShape("a job", []string{"name", "work", "submissions"}, "deadline_hours", "memory_gib_per_task", "rates", "rates_from")
+	poolCourseShape   = strict.NewShape("a course's problem", []string{"currency", "hours", "types"}, "storage", "startup_hours", "running", "jobs", "incoming_gb", "options")
+	poolRunningShape  = strict.NewShape("running instances", []string{"type", "count"})
+	submittedJobShape = strict.NewShape("a job", []string{"name", "work", "submissions"}, "deadline_hours", "memory_gib_per_task", "rates", "rates_from")
 )
 
 // ReadPoolCourse reads and checks a course's problem.
@@ -92,56 +98,58 @@ func ReadPoolCourse(data []byte, limits Limits) (PoolCourseProblem, error) {
 	if err != nil {
 		return PoolCourseProblem{}, err
 	}
-	numbers := func(what string) []float64 { return append([]float64{}, list(r, what, MaxPoolRounds, r.float)...) }
-	r.object(poolCourseShape, func(name string) {
+	numbers := func(what string) []float64 {
+		return append([]float64{}, strict.List(r, what, MaxPoolRounds, (*strict.Reader).Float)...)
+	}
+	r.Object(poolCourseShape, func(name string) {
 		switch name {
 		case "currency":
-			p.Currency, _ = r.text()
+			p.Currency, _ = r.Text()
 		case "hours":
-			r.whole(&p.Hours)
+			r.Whole(&p.Hours)
 		case "types":
-			p.Types = list(r, "of instance types", MaxPoolTypes, r.poolType)
+			p.Types = strict.List(r, "of instance types", MaxPoolTypes, readPoolType)
 		case "storage":
-			r.poolStorage(&p.Storage)
+			readPoolStorage(r, &p.Storage)
 		case "startup_hours":
-			r.float(&p.StartupHours)
+			r.Float(&p.StartupHours)
 		case "running":
-			p.Running = append(p.Running, list(r, "of running instances", MaxPoolTypes, func(x *PoolRunning) {
-				r.object(poolRunningShape, func(name string) {
+			p.Running = append(p.Running, strict.List(r, "of running instances", MaxPoolTypes, func(r *strict.Reader, x *PoolRunning) {
+				r.Object(poolRunningShape, func(name string) {
 					if name == "type" {
-						x.Type, _ = r.text()
+						x.Type, _ = r.Text()
 					} else {
-						r.whole(&x.Count)
+						r.Whole(&x.Count)
 					}
 				})
 			})...)
 		case "jobs":
-			p.Jobs = list(r, "of jobs", MaxPoolJobs, func(j *PoolSubmittedJob) {
-				r.object(submittedJobShape, func(name string) {
+			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *PoolSubmittedJob) {
+				r.Object(submittedJobShape, func(name string) {
 					if name == "submissions" {
 						j.Submissions = numbers("of submissions")
 						return
 					}
-					r.poolJobMember(name, &j.PoolJob)
+					readPoolJobMember(r, name, &j.PoolJob)
 				})
 			})
 		case "incoming_gb":
 			p.IncomingGB = numbers("of gigabytes")
 		case "options":
-			r.poolOptions(&p.Options)
+			readPoolOptions(r, &p.Options)
 		}
 	})
-	r.end()
-	if err := r.result(p.check); err != nil {
+	r.End()
+	if err := r.Result(p.check); err != nil {
 		return PoolCourseProblem{}, err
 	}
 	return p, nil
 }
 
 // Validate says everything that is wrong with the problem, as an *InputError, or nil.
-func (p PoolCourseProblem) Validate() error { return findingsOf(p.check) }
+func (p PoolCourseProblem) Validate() error { return strict.Check(p.check) }
 
-func (p PoolCourseProblem) check(c *checker) {
+func (p PoolCourseProblem) check(c *strict.Checker) {
 	round := PoolProblem{Currency: p.Currency, Hours: p.Hours, Types: p.Types, Storage: p.Storage, StartupHours: p.StartupHours, Options: p.Options}
 	for _, j := range p.Jobs {
 		round.Jobs = append(round.Jobs, j.PoolJob)
@@ -152,55 +160,55 @@ func (p PoolCourseProblem) check(c *checker) {
 	round.check(c)
 	rounds := p.Rounds()
 	if rounds == 0 || rounds > MaxPoolRounds {
-		c.refuse("jobs", "range", "There are %d rounds; give submissions of 1 to %d rounds.", rounds, MaxPoolRounds)
+		c.Refuse("jobs", "range", "There are %d rounds; give submissions of 1 to %d rounds.", rounds, MaxPoolRounds)
 	}
 	if work := rounds * len(p.Types) * len(p.Jobs); work > 10*MaxPoolPairs {
-		c.refuse("jobs", "too_many", "%d rounds of %d jobs on %d types are too many; plan fewer rounds at a time.", rounds, len(p.Jobs), len(p.Types))
+		c.Refuse("jobs", "too_many", "%d rounds of %d jobs on %d types are too many; plan fewer rounds at a time.", rounds, len(p.Jobs), len(p.Types))
 	}
-	c.enter("jobs")
+	c.Enter("jobs")
 	for i, j := range p.Jobs {
-		c.element(i)
-		c.enter("submissions")
+		c.Element(i)
+		c.Enter("submissions")
 		for k, n := range j.Submissions {
-			c.element(k)
-			if c.number("", "The number of submissions", "", n, MaxPoolWork) && n > 0 && j.Work >= MinPoolWork && !(n*j.Work >= MinPoolWork && n*j.Work <= MaxPoolWork) {
-				c.refuse("", "range", "%s submissions of %s hours of work are %s hours; the work of a round is from %s to %s, or 0.", plain(n), plain(j.Work), plain(n*j.Work), plain(MinPoolWork), plain(MaxPoolWork))
+			c.Element(k)
+			if c.Number("", "The number of submissions", "", n, MaxPoolWork) && n > 0 && j.Work >= MinPoolWork && !(n*j.Work >= MinPoolWork && n*j.Work <= MaxPoolWork) {
+				c.Refuse("", "range", "%s submissions of %s hours of work are %s hours; the work of a round is from %s to %s, or 0.", fault.Plain(n), fault.Plain(j.Work), fault.Plain(n*j.Work), fault.Plain(MinPoolWork), fault.Plain(MaxPoolWork))
 			}
-			c.leave()
+			c.Leave()
 		}
-		c.leave()
-		c.leave()
+		c.Leave()
+		c.Leave()
 	}
-	c.leave()
-	c.enter("incoming_gb")
+	c.Leave()
+	c.Enter("incoming_gb")
 	data := p.Storage.DataGB
 	for k, gb := range p.IncomingGB {
-		c.element(k)
-		if c.data("", "The incoming data", gb) {
+		c.Element(k)
+		if checkData(c, "", "The incoming data", gb) {
 			if data += gb; data > MaxPoolGB {
-				c.refuse("", "range", "With it there are %s GB; at most %s GB are planned.", plain(data), plain(MaxPoolGB))
+				c.Refuse("", "range", "With it there are %s GB; at most %s GB are planned.", fault.Plain(data), fault.Plain(MaxPoolGB))
 			}
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
-	c.enter("running")
-	types := make(names, len(p.Types))
+	c.Leave()
+	c.Enter("running")
+	types := make(strict.Names, len(p.Types))
 	known := make([]string, len(p.Types))
 	for i, t := range p.Types {
 		types[t.Name], known[i] = i, t.Name
 	}
 	seen := map[string]bool{}
 	for i, x := range p.Running {
-		c.element(i)
+		c.Element(i)
 		if _, is := types[x.Type]; !is {
-			unknownName(c, "type", "instance type", x.Type, known)
+			strict.UnknownName(c, "type", "instance type", x.Type, known)
 		} else if seen[x.Type] {
-			c.refuse("type", "duplicate_name", "Running instances of %q are given twice; add them up.", clip(x.Type))
+			c.Refuse("type", "duplicate_name", "Running instances of %q are given twice; add them up.", fault.Clip(x.Type))
 		}
 		seen[x.Type] = true
-		c.whole("count", "The number of instances", "", x.Count, 0, MaxPoolInstances)
-		c.leave()
+		c.Whole("count", "The number of instances", "", x.Count, 0, MaxPoolInstances)
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }

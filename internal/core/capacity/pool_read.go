@@ -1,19 +1,25 @@
 package capacity
 
-import "fmt"
+import (
+	"fmt"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+)
 
 var (
-	poolShape            = newShape("a pool problem", []string{"hours", "jobs"}, "currency", "types", "storage", "startup_hours", "mix", "options")
-	poolTypeShape        = newShape("an instance type", []string{"name"}, "per_hour", "disk_gb", "memory_gib", "slots", "compute_units", "core", "accelerator", "most", "startup_hours")
-	poolJobShape         = newShape("a job", []string{"name", "work"}, "deadline_hours", "memory_gib_per_task", "rates", "rates_from")
-	poolStorageShape     = newShape("the storage", []string{"data_gb"}, "replication", "fill")
-	poolOptionsShape     = newShape("the options", nil, "max_solve_ms")
-	poolMixShape         = newShape("a mix", nil, "core", "accelerators")
-	poolCoreShape        = newShape("core instances", []string{"type", "count"}, "cost")
-	poolAcceleratorShape = newShape("accelerators", []string{"type", "count"}, "hours", "cost")
-	sharePlanShape       = newShape("a share plan's problem", []string{"types", "jobs"}, "options")
-	sharedTypeShape      = newShape("a node type", []string{"name", "slots"})
-	sharingJobShape      = newShape("a job", []string{"name", "rates"}, "weight")
+	poolShape            = strict.NewShape("a pool problem", []string{"hours", "jobs"}, "currency", "types", "storage", "startup_hours", "mix", "options")
+	poolTypeShape        = strict.NewShape("an instance type", []string{"name"}, "per_hour", "disk_gb", "memory_gib", "slots", "compute_units", "core", "accelerator", "most", "startup_hours")
+	poolJobShape         = strict.NewShape("a job", []string{"name", "work"}, "deadline_hours", "memory_gib_per_task", "rates", "rates_from")
+	poolStorageShape     = strict.NewShape("the storage", []string{"data_gb"}, "replication", "fill")
+	poolOptionsShape     = strict.NewShape("the options", nil, "max_solve_ms")
+	poolMixShape         = strict.NewShape("a mix", nil, "core", "accelerators")
+	poolCoreShape        = strict.NewShape("core instances", []string{"type", "count"}, "cost")
+	poolAcceleratorShape = strict.NewShape("accelerators", []string{"type", "count"}, "hours", "cost")
+	sharePlanShape       = strict.NewShape("a share plan's problem", []string{"types", "jobs"}, "options")
+	sharedTypeShape      = strict.NewShape("a node type", []string{"name", "slots"})
+	sharingJobShape      = strict.NewShape("a job", []string{"name", "rates"}, "weight")
 )
 
 // ReadPool reads and checks a pool problem as strictly as ReadProblem does a problem. fill, where given, adds what a
@@ -24,150 +30,149 @@ func ReadPool(data []byte, limits Limits, fill ...func(*PoolProblem)) (PoolProbl
 	if err != nil {
 		return PoolProblem{}, err
 	}
-	r.object(poolShape, func(name string) {
+	r.Object(poolShape, func(name string) {
 		switch name {
 		case "currency":
-			p.Currency, _ = r.text()
+			p.Currency, _ = r.Text()
 		case "hours":
-			r.whole(&p.Hours)
+			r.Whole(&p.Hours)
 		case "types":
-			p.Types = list(r, "of instance types", MaxPoolTypes, r.poolType)
+			p.Types = strict.List(r, "of instance types", MaxPoolTypes, readPoolType)
 		case "jobs":
-			p.Jobs = list(r, "of jobs", MaxPoolJobs, r.poolJob)
+			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, readPoolJob)
 		case "storage":
-			r.poolStorage(&p.Storage)
+			readPoolStorage(r, &p.Storage)
 		case "startup_hours":
-			r.float(&p.StartupHours)
+			r.Float(&p.StartupHours)
 		case "mix":
 			p.Mix = new(PoolMix)
-			r.poolMix(p.Mix)
+			readPoolMix(r, p.Mix)
 		case "options":
-			r.poolOptions(&p.Options)
+			readPoolOptions(r, &p.Options)
 		}
 	})
-	r.end()
+	r.End()
 	for _, f := range fill {
 		f(&p)
 	}
-	if err := r.result(p.check); err != nil {
+	if err := r.Result(p.check); err != nil {
 		return PoolProblem{}, err
 	}
 	return p, nil
 }
 
 // startReading is a reader at the start of a document that is not too large.
-func startReading(data []byte, limits Limits) (*reader, error) {
+func startReading(data []byte, limits Limits) (*strict.Reader, error) {
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
-		return nil, &InputError{[]Finding{{Code: "too_large",
+		return nil, &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
 			Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
 	}
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
+	r := strict.NewReader(data)
 	return r, nil
 }
 
-func (r *reader) poolType(t *PoolType) {
+func readPoolType(r *strict.Reader, t *PoolType) {
 	t.Slots, t.Core, t.Accelerator = 1, true, true
-	r.object(poolTypeShape, func(name string) {
+	r.Object(poolTypeShape, func(name string) {
 		switch name {
 		case "name":
-			t.Name, _ = r.text()
+			t.Name, _ = r.Text()
 		case "per_hour":
-			t.PerHour = new(Money)
-			r.money(t.PerHour)
+			t.PerHour = new(money.Amount)
+			money.Read(r, t.PerHour)
 		case "disk_gb":
-			r.float(&t.DiskGB)
+			r.Float(&t.DiskGB)
 		case "memory_gib":
-			r.float(&t.MemoryGiB)
+			r.Float(&t.MemoryGiB)
 		case "slots":
-			r.whole(&t.Slots)
+			r.Whole(&t.Slots)
 		case "compute_units":
-			r.float(&t.ComputeUnits)
+			r.Float(&t.ComputeUnits)
 		case "core":
-			r.flag(&t.Core)
+			r.Flag(&t.Core)
 		case "accelerator":
-			r.flag(&t.Accelerator)
+			r.Flag(&t.Accelerator)
 		case "most":
 			t.Most = new(int64)
-			r.whole(t.Most)
+			r.Whole(t.Most)
 		case "startup_hours":
 			t.StartupHours = new(float64)
-			r.float(t.StartupHours)
+			r.Float(t.StartupHours)
 		}
 	})
 }
 
-func (r *reader) poolJob(j *PoolJob) {
-	r.object(poolJobShape, func(name string) { r.poolJobMember(name, j) })
+func readPoolJob(r *strict.Reader, j *PoolJob) {
+	r.Object(poolJobShape, func(name string) { readPoolJobMember(r, name, j) })
 }
 
-func (r *reader) poolJobMember(name string, j *PoolJob) {
+func readPoolJobMember(r *strict.Reader, name string, j *PoolJob) {
 	switch name {
 	case "name":
-		j.Name, _ = r.text()
+		j.Name, _ = r.Text()
 	case "work":
-		r.float(&j.Work)
+		r.Float(&j.Work)
 	case "deadline_hours":
-		r.float(&j.DeadlineHours)
+		r.Float(&j.DeadlineHours)
 	case "memory_gib_per_task":
-		r.float(&j.MemoryGiBPerTask)
+		r.Float(&j.MemoryGiBPerTask)
 	case "rates":
-		if rates := named(r, "of rates by instance type", "instance type", MaxPoolTypes, r.float); len(rates) > 0 {
+		if rates := strict.Named(r, "of rates by instance type", "instance type", MaxPoolTypes, (*strict.Reader).Float); len(rates) > 0 {
 			j.Rates = rates
 		}
 	case "rates_from":
-		j.RatesFrom, _ = r.text()
-		r.checkText([]byte(j.RatesFrom))
+		j.RatesFrom, _ = r.Text()
+		r.CheckText([]byte(j.RatesFrom))
 	}
 }
 
-func (r *reader) poolStorage(s *PoolStorage) {
-	r.object(poolStorageShape, func(name string) {
+func readPoolStorage(r *strict.Reader, s *PoolStorage) {
+	r.Object(poolStorageShape, func(name string) {
 		switch name {
 		case "data_gb":
-			r.float(&s.DataGB)
+			r.Float(&s.DataGB)
 		case "replication":
-			r.float(&s.Replication)
+			r.Float(&s.Replication)
 		case "fill":
-			r.float(&s.Fill)
+			r.Float(&s.Fill)
 		}
 	})
 }
 
-func (r *reader) poolOptions(o *PoolOptions) {
-	r.object(poolOptionsShape, func(string) { r.whole(&o.MaxSolveMs) })
+func readPoolOptions(r *strict.Reader, o *PoolOptions) {
+	r.Object(poolOptionsShape, func(string) { r.Whole(&o.MaxSolveMs) })
 }
 
-// poolMix reads a mix; what it cost before is read and not used, so that the mix of a plan can be given as it is.
-func (r *reader) poolMix(m *PoolMix) {
+// readPoolMix reads a mix; what it cost before is read and not used, so that the mix of a plan can be given as it is.
+func readPoolMix(r *strict.Reader, m *PoolMix) {
 	m.Core, m.Accelerators = []PoolCore{}, []PoolAccelerator{}
-	r.object(poolMixShape, func(name string) {
+	r.Object(poolMixShape, func(name string) {
 		switch name {
 		case "core":
-			m.Core = append(m.Core, list(r, "of core instances", MaxPoolTypes, func(x *PoolCore) {
-				r.object(poolCoreShape, func(name string) {
+			m.Core = append(m.Core, strict.List(r, "of core instances", MaxPoolTypes, func(r *strict.Reader, x *PoolCore) {
+				r.Object(poolCoreShape, func(name string) {
 					switch name {
 					case "type":
-						x.Type, _ = r.text()
+						x.Type, _ = r.Text()
 					case "count":
-						r.whole(&x.Count)
+						r.Whole(&x.Count)
 					case "cost":
-						r.money(&x.Cost)
+						money.Read(r, &x.Cost)
 					}
 				})
 			})...)
 		case "accelerators":
-			m.Accelerators = append(m.Accelerators, list(r, "of accelerators", MaxPoolMix, func(x *PoolAccelerator) {
-				r.object(poolAcceleratorShape, func(name string) {
+			m.Accelerators = append(m.Accelerators, strict.List(r, "of accelerators", MaxPoolMix, func(r *strict.Reader, x *PoolAccelerator) {
+				r.Object(poolAcceleratorShape, func(name string) {
 					switch name {
 					case "type":
-						x.Type, _ = r.text()
+						x.Type, _ = r.Text()
 					case "count":
-						r.whole(&x.Count)
+						r.Whole(&x.Count)
 					case "hours":
-						r.whole(&x.Hours)
+						r.Whole(&x.Hours)
 					case "cost":
-						r.money(&x.Cost)
+						money.Read(r, &x.Cost)
 					}
 				})
 			})...)
@@ -182,38 +187,38 @@ func ReadSharePlan(data []byte, limits Limits) (SharePlanProblem, error) {
 	if err != nil {
 		return SharePlanProblem{}, err
 	}
-	r.object(sharePlanShape, func(name string) {
+	r.Object(sharePlanShape, func(name string) {
 		switch name {
 		case "types":
-			p.Types = list(r, "of node types", MaxPoolTypes, func(t *SharedType) {
-				r.object(sharedTypeShape, func(name string) {
+			p.Types = strict.List(r, "of node types", MaxPoolTypes, func(r *strict.Reader, t *SharedType) {
+				r.Object(sharedTypeShape, func(name string) {
 					if name == "name" {
-						t.Name, _ = r.text()
+						t.Name, _ = r.Text()
 					} else {
-						r.whole(&t.Slots)
+						r.Whole(&t.Slots)
 					}
 				})
 			})
 		case "jobs":
-			p.Jobs = list(r, "of jobs", MaxPoolJobs, func(j *SharingJob) {
+			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *SharingJob) {
 				j.Weight = 1
-				r.object(sharingJobShape, func(name string) {
+				r.Object(sharingJobShape, func(name string) {
 					switch name {
 					case "name":
-						j.Name, _ = r.text()
+						j.Name, _ = r.Text()
 					case "weight":
-						r.float(&j.Weight)
+						r.Float(&j.Weight)
 					case "rates":
-						j.Rates = named(r, "of rates by node type", "node type", MaxPoolTypes, r.float)
+						j.Rates = strict.Named(r, "of rates by node type", "node type", MaxPoolTypes, (*strict.Reader).Float)
 					}
 				})
 			})
 		case "options":
-			r.poolOptions(&p.Options)
+			readPoolOptions(r, &p.Options)
 		}
 	})
-	r.end()
-	if err := r.result(p.check); err != nil {
+	r.End()
+	if err := r.Result(p.check); err != nil {
 		return SharePlanProblem{}, err
 	}
 	return p, nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"headroom/internal/core/money"
 )
 
 // PoolFacts is what is stored of a cluster that its pool is planned by.
@@ -107,7 +109,7 @@ type DataSource struct {
 // PoolSchedule is a pool over time: what should run when, and what to rent and to give back for that.
 type PoolSchedule struct {
 	Status   PoolStatus       `json:"status"` // the worst of its rounds'
-	Cost     Money            `json:"cost"`   // of the rounds that it planned itself and that have a pool
+	Cost     money.Amount     `json:"cost"`   // of the rounds that it planned itself and that have a pool
 	Currency string           `json:"currency"`
 	From     time.Time        `json:"from"`
 	Until    time.Time        `json:"until"`
@@ -146,21 +148,21 @@ type PoolStep struct {
 
 // PoolPlanSummary is a plan of a pool in a row.
 type PoolPlanSummary struct {
-	ID              string     `json:"id"`
-	Number          int64      `json:"number"`
-	Cluster         string     `json:"cluster"`
-	At              time.Time  `json:"at"` // the moment it was made for
-	CreatedAt       time.Time  `json:"created_at"`
-	CreatedBy       string     `json:"created_by"`
-	SettingsVersion int64      `json:"settings_version"`
-	Reason          string     `json:"reason"` // what asked for it
-	Status          PoolStatus `json:"status"`
-	Cost            Money      `json:"cost"`
-	Currency        string     `json:"currency"`
-	Starts          time.Time  `json:"from" db:"starts"`
-	Ends            time.Time  `json:"until" db:"ends"`
-	Rounds          int64      `json:"rounds"`
-	Steps           int64      `json:"steps"`
+	ID              string       `json:"id"`
+	Number          int64        `json:"number"`
+	Cluster         string       `json:"cluster"`
+	At              time.Time    `json:"at"` // the moment it was made for
+	CreatedAt       time.Time    `json:"created_at"`
+	CreatedBy       string       `json:"created_by"`
+	SettingsVersion int64        `json:"settings_version"`
+	Reason          string       `json:"reason"` // what asked for it
+	Status          PoolStatus   `json:"status"`
+	Cost            money.Amount `json:"cost"`
+	Currency        string       `json:"currency"`
+	Starts          time.Time    `json:"from" db:"starts"`
+	Ends            time.Time    `json:"until" db:"ends"`
+	Rounds          int64        `json:"rounds"`
+	Steps           int64        `json:"steps"`
 }
 
 // PoolPlanRecord is a plan as it is stored, with what it answers.

@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // What the audit log calls the parts of a cluster's pool.
@@ -102,15 +106,15 @@ func (s *PoolSettings) UnmarshalJSON(text []byte) error {
 // Validate says everything that is wrong with the settings, as an *InputError, or nil. Prices may be missing, because the
 // cluster may come to know them.
 func (s PoolSettings) Validate() error {
-	return findingsOf(func(c *checker) {
+	return strict.Check(func(c *strict.Checker) {
 		p := PoolProblem{Currency: "XXX", Hours: s.Hours, StartupHours: s.StartupHours, Options: s.Options, Storage: PoolStorage{DataGB: 1, Replication: s.Storage.Replication, Fill: s.Storage.Fill}}
 		if s.Storage.DataGB != nil {
 			p.Storage.DataGB = max(1, *s.Storage.DataGB)
-			c.enter("storage")
-			c.data("data_gb", "The data", *s.Storage.DataGB)
-			c.leave()
+			c.Enter("storage")
+			checkData(c, "data_gb", "The data", *s.Storage.DataGB)
+			c.Leave()
 		}
-		var free Money
+		var free money.Amount
 		for _, t := range s.Types {
 			if t.PerHour == nil {
 				t.PerHour = &free
@@ -121,33 +125,33 @@ func (s PoolSettings) Validate() error {
 			p.Jobs = append(p.Jobs, j.PoolJob)
 		}
 		p.check(c)
-		c.whole("rounds", "The plan", "rounds", s.Rounds, 2, MaxPoolRoundsAhead)
+		c.Whole("rounds", "The plan", "rounds", s.Rounds, 2, MaxPoolRoundsAhead)
 		if s.Hours > 0 && s.Rounds > 0 && s.Rounds <= MaxPoolRoundsAhead && s.Rounds > MaxPoolHoursAhead/s.Hours {
-			c.refuse("rounds", "range", "%d rounds of %d hours are more than %d hours; look less far ahead.", s.Rounds, s.Hours, MaxPoolHoursAhead)
+			c.Refuse("rounds", "range", "%d rounds of %d hours are more than %d hours; look less far ahead.", s.Rounds, s.Hours, MaxPoolHoursAhead)
 		}
-		c.whole("measured_hours", "The time measured", "hours", s.MeasuredHours, 1, MaxMeasuredHours)
-		if at := s.FirstRoundAt; at != nil && c.moment("first_round_at", *at) && !at.Equal(at.Truncate(time.Hour)) {
-			c.refuse("first_round_at", "whole_hour", "Rounds begin with an hour; give the beginning of one.")
+		c.Whole("measured_hours", "The time measured", "hours", s.MeasuredHours, 1, MaxMeasuredHours)
+		if at := s.FirstRoundAt; at != nil && c.Moment("first_round_at", *at) && !at.Equal(at.Truncate(time.Hour)) {
+			c.Refuse("first_round_at", "whole_hour", "Rounds begin with an hour; give the beginning of one.")
 		}
-		c.enter("jobs")
+		c.Enter("jobs")
 		for i, j := range s.Jobs {
-			c.element(i)
+			c.Element(i)
 			if j.Submissions != nil {
-				c.number("submissions", "The number of submissions", "", *j.Submissions, MaxPoolWork)
+				c.Number("submissions", "The number of submissions", "", *j.Submissions, MaxPoolWork)
 				if j.Class != "" || j.RecordedAs != "" {
-					c.refuse("submissions", "one_of", "Submissions are given, so that neither a forecast nor executions count; leave \"class\" and \"recorded_as\" out, or the submissions.")
+					c.Refuse("submissions", "one_of", "Submissions are given, so that neither a forecast nor executions count; leave \"class\" and \"recorded_as\" out, or the submissions.")
 				}
 			}
 			if j.Class != "" {
-				c.nameAt("class", j.Class)
+				c.NameAt("class", j.Class)
 			}
 			if j.RecordedAs != "" {
-				c.nameAt("recorded_as", j.RecordedAs)
+				c.NameAt("recorded_as", j.RecordedAs)
 			}
-			c.number("leaves_gb", "The data that is left", "GB", j.LeavesGB, MaxPoolGB)
-			c.leave()
+			c.Number("leaves_gb", "The data that is left", "GB", j.LeavesGB, MaxPoolGB)
+			c.Leave()
 		}
-		c.leave()
+		c.Leave()
 	})
 }
 
@@ -177,32 +181,32 @@ type PoolMachines struct {
 
 // CheckMachines says what is wrong with machines that are said to run at a moment.
 func CheckMachines(all []PoolMachine, now time.Time) error {
-	return findingsOf(func(c *checker) {
-		c.enter("machines")
+	return strict.Check(func(c *strict.Checker) {
+		c.Enter("machines")
 		if len(all) > MaxPoolMachines {
-			c.refuse("", "too_many", "There are %d entries; at most %d are kept. Add up machines that are paid until the same time.", len(all), MaxPoolMachines)
+			c.Refuse("", "too_many", "There are %d entries; at most %d are kept. Add up machines that are paid until the same time.", len(all), MaxPoolMachines)
 		}
 		total := map[string]int64{}
 		for i, m := range all {
-			c.element(i)
-			c.nameAt("type", m.Type)
+			c.Element(i)
+			c.NameAt("type", m.Type)
 			if m.As != AsCore && m.As != AsAccelerator {
-				c.refuse("as", "one_of", "%q is not known; machines run as %q or as %q.", clip(m.As), AsCore, AsAccelerator)
+				c.Refuse("as", "one_of", "%q is not known; machines run as %q or as %q.", fault.Clip(m.As), AsCore, AsAccelerator)
 			}
-			if c.whole("count", "The number of machines", "", m.Count, 0, MaxPoolInstances); m.Count <= MaxPoolInstances {
+			if c.Whole("count", "The number of machines", "", m.Count, 0, MaxPoolInstances); m.Count <= MaxPoolInstances {
 				if total[m.Type] += m.Count; total[m.Type] > MaxPoolInstances {
-					c.refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], clip(m.Type), MaxPoolInstances)
+					c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), MaxPoolInstances)
 				}
 			}
-			if m.Since != nil && c.moment("since", *m.Since) && m.Since.After(now.Add(ObservationAhead)) {
-				c.refuse("since", "range", "They run since %s, which is later than now.", m.Since.UTC().Format(time.RFC3339))
+			if m.Since != nil && c.Moment("since", *m.Since) && m.Since.After(now.Add(ObservationAhead)) {
+				c.Refuse("since", "range", "They run since %s, which is later than now.", m.Since.UTC().Format(time.RFC3339))
 			}
-			if m.PaidUntil != nil && c.moment("paid_until", *m.PaidUntil) && m.PaidUntil.After(now.Add(MaxPoolHours*time.Hour)) {
-				c.refuse("paid_until", "range", "They are paid until %s, more than %d hours ahead.", m.PaidUntil.UTC().Format(time.RFC3339), MaxPoolHours)
+			if m.PaidUntil != nil && c.Moment("paid_until", *m.PaidUntil) && m.PaidUntil.After(now.Add(MaxPoolHours*time.Hour)) {
+				c.Refuse("paid_until", "range", "They are paid until %s, more than %d hours ahead.", m.PaidUntil.UTC().Format(time.RFC3339), MaxPoolHours)
 			}
-			c.leave()
+			c.Leave()
 		}
-		c.leave()
+		c.Leave()
 	})
 }
 
@@ -222,34 +226,34 @@ type StorageSampleRequest struct {
 // CheckSamples reads what was sent at a moment, below the member "samples". Of two of the same moment the last one counts.
 func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, error) {
 	all, places := []StorageSample{}, map[time.Time]int{}
-	return all, findingsOf(func(c *checker) {
+	return all, strict.Check(func(c *strict.Checker) {
 		if len(sent) == 0 {
-			c.refuse("samples", "too_few", "There is no sample; give at least one.")
+			c.Refuse("samples", "too_few", "There is no sample; give at least one.")
 		}
 		if len(sent) > MaxSentSamples {
-			c.refuse("samples", "too_many", "There are %d samples; at most %d are taken at once.", len(sent), MaxSentSamples)
+			c.Refuse("samples", "too_many", "There are %d samples; at most %d are taken at once.", len(sent), MaxSentSamples)
 		}
-		c.enter("samples")
+		c.Enter("samples")
 		for i, s := range sent {
-			c.element(i)
+			c.Element(i)
 			kept := StorageSample{At: now.UTC(), DataGB: s.DataGB}
 			if s.At != nil {
 				kept.At = s.At.UTC()
-				if c.moment("at", kept.At) && kept.At.After(now.Add(ObservationAhead)) {
-					c.refuse("at", "range", "It was measured at %s, which is later than now.", kept.At.Format(time.RFC3339))
+				if c.Moment("at", kept.At) && kept.At.After(now.Add(ObservationAhead)) {
+					c.Refuse("at", "range", "It was measured at %s, which is later than now.", kept.At.Format(time.RFC3339))
 				}
 			}
 			kept.At = kept.At.Truncate(time.Microsecond)
-			c.data("data_gb", "The data", s.DataGB)
+			checkData(c, "data_gb", "The data", s.DataGB)
 			if n, twice := places[kept.At]; twice {
 				all[n] = kept
 			} else {
 				places[kept.At] = len(all)
 				all = append(all, kept)
 			}
-			c.leave()
+			c.Leave()
 		}
-		c.leave()
+		c.Leave()
 	})
 }
 

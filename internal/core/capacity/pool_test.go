@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 const smallPool = `{"currency": "USD", "hours": 4, "types": [{"name": "a", "per_hour": "0.34", "disk_gb": 850, "compute_units": 4}],
@@ -19,7 +21,7 @@ func TestPoolsGetTheirDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	price, _ := capacity.ParseMoney("0.34")
+	price, _ := money.Parse("0.34")
 	want := capacity.PoolProblem{
 		Currency: "USD", Hours: 4,
 		Types:   []capacity.PoolType{{Name: "a", PerHour: &price, DiskGB: 850, Slots: 1, ComputeUnits: 4, Core: true, Accelerator: true}},
@@ -53,7 +55,7 @@ func TestPoolsAreRefusedWhereTheyAreWrong(t *testing.T) {
 	} {
 		text := strings.Replace(smallPool, c.old, c.new, 1)
 		_, err := capacity.ReadPool([]byte(text), capacity.DefaultLimits())
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || len(wrong.Findings) != 1 || wrong.Findings[0].Pointer != c.pointer || wrong.Findings[0].Code != c.code {
 			t.Errorf("%s: got %v", c.new, err)
 		}
@@ -67,8 +69,8 @@ func FuzzReadPool(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := capacity.ReadPool(data, capacity.DefaultLimits())
 		if err != nil {
-			var wrong *capacity.InputError
-			if !errors.As(err, &wrong) || len(wrong.Findings) == 0 || len(wrong.Findings) > capacity.MaxFindings {
+			var wrong *fault.InputError
+			if !errors.As(err, &wrong) || len(wrong.Findings) == 0 || len(wrong.Findings) > fault.MaxFindings {
 				t.Fatalf("got %v", err)
 			}
 			return
@@ -99,7 +101,7 @@ func TestSharePlansAreRead(t *testing.T) {
 		{`"name": "j"`, `"name": "j", "weight": 0`, "/jobs/0/weight", "range"},
 	} {
 		_, err := capacity.ReadSharePlan([]byte(strings.Replace(text, c.old, c.new, 1)), capacity.DefaultLimits())
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || wrong.Findings[0].Pointer != c.pointer || wrong.Findings[0].Code != c.code {
 			t.Errorf("%s: got %v", c.new, err)
 		}
@@ -136,7 +138,7 @@ func TestCoursesAreRead(t *testing.T) {
 		{`"work": 30`, `"work": 0`, "/jobs/0/work", "range"},
 	} {
 		_, err := capacity.ReadPoolCourse([]byte(strings.Replace(smallCourse, c.old, c.new, 1)), capacity.DefaultLimits())
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || len(wrong.Findings) != 1 || wrong.Findings[0].Pointer != c.pointer || wrong.Findings[0].Code != c.code {
 			t.Errorf("%s: got %v", c.new, err)
 		}

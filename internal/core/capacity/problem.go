@@ -3,7 +3,11 @@
 // no choice (see plan) and knows no technology.
 package capacity
 
-import "github.com/shopspring/decimal"
+import (
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
+)
 
 // Problem is everything one plan is computed from. Its JSON is a contract (docs/reference/problem.md).
 type Problem struct {
@@ -27,7 +31,7 @@ type Class struct {
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`
-	Penalty         Money            `json:"penalty"` // per refused concurrent place and period
+	Penalty         money.Amount     `json:"penalty"` // per refused concurrent place and period
 }
 
 // Profile is what one execution of a job looks like: per phase the number of tasks, the mean and

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // MaxSource is how many bytes the source of a profile version may have.
@@ -15,16 +18,16 @@ const MaxSource = 64 << 10
 
 // checkSource refuses what the database would not give back as it was: it keeps numbers with all
 // their digits, and no text with a NUL in it.
-func (p ProfileVersion) checkSource(k *checker) {
+func (p ProfileVersion) checkSource(k *strict.Checker) {
 	switch {
 	case p.Source == nil:
 	case len(p.Source) > MaxSource:
-		k.refuse("source", "too_large", "The source has %d bytes; at most %d are kept.", len(p.Source), MaxSource)
+		k.Refuse("source", "too_large", "The source has %d bytes; at most %d are kept.", len(p.Source), MaxSource)
 	case bytes.IndexByte(bytes.TrimSpace(p.Source), '{') != 0:
-		k.refuse("source", "type", "The source is no JSON object; give one, or leave it out.")
+		k.Refuse("source", "type", "The source is no JSON object; give one, or leave it out.")
 	default:
 		if fault := sourceFault(p.Source); fault != "" {
-			k.refuse("source", "type", "The source cannot be kept: %s", fault)
+			k.Refuse("source", "type", "The source cannot be kept: %s", fault)
 		}
 	}
 }
@@ -35,17 +38,17 @@ func sourceFault(source json.RawMessage) string {
 	if err != nil {
 		return "it is no JSON."
 	}
-	fault := ""
+	wrong := ""
 	var look func(value any, depth int)
 	look = func(value any, depth int) {
 		switch x := value.(type) {
 		case string:
 			if strings.ContainsRune(x, 0) {
-				fault = "a text in it has a NUL character."
+				wrong = "a text in it has a NUL character."
 			}
 		case json.Number:
 			if d, err := decimal.NewFromString(string(x)); err != nil || d.Exponent() < -sourceDigits || d.NumDigits()+int(d.Exponent()) > sourceDigits {
-				fault = "the number " + clip(string(x)) + " in it is too large or has too many decimal places; write it as a text."
+				wrong = "the number " + fault.Clip(string(x)) + " in it is too large or has too many decimal places; write it as a text."
 			}
 		case []any:
 			for _, item := range x {
@@ -57,12 +60,12 @@ func sourceFault(source json.RawMessage) string {
 				look(item, depth+1)
 			}
 		}
-		if depth > maxNesting {
-			fault = "its values are nested too deeply."
+		if depth > strict.MaxNesting {
+			wrong = "its values are nested too deeply."
 		}
 	}
 	look(value, 0)
-	return fault
+	return wrong
 }
 
 // sourceDigits is how many digits before and after the point a number of a source may have: a few bytes

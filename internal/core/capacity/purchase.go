@@ -1,6 +1,12 @@
 package capacity
 
-import "time"
+import (
+	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+)
 
 // PurchaseQuestion asks how many VMs of each offer to buy for a horizon. As JSON, a horizon with
 //
@@ -21,14 +27,14 @@ type PurchaseQuestion struct {
 // every hour) for the hours that lie in both, and of the upfront payment the share of the term's seconds that
 // do. A term that ends before the horizon does is not renewed.
 type Offer struct {
-	Name      string     `json:"name"`
-	Price     Money      `json:"price"`   // per VM-hour
-	Upfront   Money      `json:"upfront"` // per VM, paid at From
-	Billing   Billing    `json:"billing"`
-	From      *time.Time `json:"from,omitempty"`      // null is the horizon's start
-	TermHours int64      `json:"term_hours,omitzero"` // exactly one of the two
-	TermYears int64      `json:"term_years,omitzero"` // calendar years
-	Max       int64      `json:"max"`
+	Name      string       `json:"name"`
+	Price     money.Amount `json:"price"`   // per VM-hour
+	Upfront   money.Amount `json:"upfront"` // per VM, paid at From
+	Billing   Billing      `json:"billing"`
+	From      *time.Time   `json:"from,omitempty"`      // null is the horizon's start
+	TermHours int64        `json:"term_hours,omitzero"` // exactly one of the two
+	TermYears int64        `json:"term_years,omitzero"` // calendar years
+	Max       int64        `json:"max"`
 }
 
 // Term is when the offer is in force, in a horizon that begins at start.
@@ -47,19 +53,19 @@ func (o Offer) Term(start time.Time) (from, until time.Time) {
 func DefaultFactors() []float64 { return []float64{0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3} }
 
 // Validate says everything that is wrong with the question, as an *InputError, or nil.
-func (q PurchaseQuestion) Validate() error { return findingsOf(q.check) }
+func (q PurchaseQuestion) Validate() error { return strict.Check(q.check) }
 
-func (q *PurchaseQuestion) check(c *checker) {
+func (q *PurchaseQuestion) check(c *strict.Checker) {
 	q.Horizon.check(c)
 	p := &q.Problem
-	c.enter("problem")
+	c.Enter("problem")
 	if len(p.Supply.VMTypes) > 0 || p.Supply.Spot != nil {
-		c.refuse("supply", "not_taken", "Offers are weighed for one kind of VM without spot VMs; ask for each VM type by itself, with the classes that run on it.")
+		c.Refuse("supply", "not_taken", "Offers are weighed for one kind of VM without spot VMs; ask for each VM type by itself, with the classes that run on it.")
 	}
 	if p.Budget != nil {
-		c.refuse("budget", "not_taken", "Offers are weighed without a budget; leave it out, and see what the recommendation costs.")
+		c.Refuse("budget", "not_taken", "Offers are weighed without a budget; leave it out, and see what the recommendation costs.")
 	}
-	c.leave()
+	c.Leave()
 	taken := make(map[string]bool)
 	for _, contract := range p.Supply.Contracts {
 		taken[contract.Name] = true
@@ -71,73 +77,73 @@ func (q *PurchaseQuestion) check(c *checker) {
 	checkFactors(c, q.Factors)
 }
 
-func checkOffers(c *checker, offers []Offer, taken map[string]bool) {
-	c.enter("offers")
-	defer c.leave()
+func checkOffers(c *strict.Checker, offers []Offer, taken map[string]bool) {
+	c.Enter("offers")
+	defer c.Leave()
 	if len(offers) == 0 {
-		c.refuse("", "missing", "There is no offer; give at least one, or ask for the horizon alone.")
+		c.Refuse("", "missing", "There is no offer; give at least one, or ask for the horizon alone.")
 	}
 	if len(offers) > MaxOffers {
-		c.refuse("", "too_many", "Here are %d offers; %d are weighed at once at most.", len(offers), MaxOffers)
+		c.Refuse("", "too_many", "Here are %d offers; %d are weighed at once at most.", len(offers), MaxOffers)
 		return
 	}
 	for i, o := range offers {
-		c.element(i)
-		c.name(o.Name)
+		c.Element(i)
+		c.Name(o.Name)
 		if taken[o.Name] {
-			c.refuse("name", "duplicate_name", "Another offer or contract is called %q as well; give each a name of its own.", clip(o.Name))
+			c.Refuse("name", "duplicate_name", "Another offer or contract is called %q as well; give each a name of its own.", fault.Clip(o.Name))
 		}
 		taken[o.Name] = true
 		o.checkTerms(c)
-		c.leave()
+		c.Leave()
 	}
 }
 
 // checkTerms is the check of an offer without its name.
-func (o Offer) checkTerms(c *checker) {
-	c.money("price", "The price", o.Price)
-	c.money("upfront", "The upfront payment", o.Upfront)
-	oneOf(c, "billing", o.Billing, billings)
-	c.whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
+func (o Offer) checkTerms(c *strict.Checker) {
+	money.Check(c, "price", "The price", o.Price)
+	money.Check(c, "upfront", "The upfront payment", o.Upfront)
+	strict.OneOf(c, "billing", o.Billing, billings)
+	c.Whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
 	switch {
 	case o.TermHours != 0 && o.TermYears != 0:
-		c.refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
+		c.Refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
 	case o.TermHours == 0 && o.TermYears == 0:
-		c.found("term_years", "missing", "The offer has no term; say for how many years, or hours, it is bought.", c.hint("term_years", 1, "Give 1, for a year."))
+		c.Found("term_years", "missing", "The offer has no term; say for how many years, or hours, it is bought.", c.Hint("term_years", 1, "Give 1, for a year."))
 	case o.TermYears != 0:
-		c.whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
+		c.Whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
 	default:
-		c.whole("term_hours", "The term", "hours", o.TermHours, 1, MaxHorizonHours)
+		c.Whole("term_hours", "The term", "hours", o.TermHours, 1, MaxHorizonHours)
 	}
 	if o.From != nil {
-		c.wholeSecond("from", *o.From)
+		checkWholeSecond(c, "from", *o.From)
 	}
 }
 
 // checkFree refuses offers that cost nothing: nobody sells such, and all of them would be recommended.
-func checkFree(c *checker, offers []Offer) {
-	c.enter("offers")
+func checkFree(c *strict.Checker, offers []Offer) {
+	c.Enter("offers")
 	for i, o := range offers {
 		if o.Price.IsZero() && o.Upfront.IsZero() {
-			c.element(i)
-			c.refuse("price", "range", "The offer costs nothing: its price and its upfront payment are 0. Give at least one of them.")
-			c.leave()
+			c.Element(i)
+			c.Refuse("price", "range", "The offer costs nothing: its price and its upfront payment are 0. Give at least one of them.")
+			c.Leave()
 		}
 	}
-	c.leave()
+	c.Leave()
 }
 
-func checkFactors(c *checker, factors []float64) {
-	c.enter("factors")
+func checkFactors(c *strict.Checker, factors []float64) {
+	c.Enter("factors")
 	if len(factors) > MaxFactors {
-		c.refuse("", "too_many", "Here are %d factors; give %d at most.", len(factors), MaxFactors)
+		c.Refuse("", "too_many", "Here are %d factors; give %d at most.", len(factors), MaxFactors)
 	}
 	for i, f := range factors {
-		c.element(i)
-		if c.number("", "The factor", "", f, MaxDemandFactor) && f == 0 {
-			c.refuse("", "range", "The factor is 0; without demand there is nothing to compare.")
+		c.Element(i)
+		if c.Number("", "The factor", "", f, MaxDemandFactor) && f == 0 {
+			c.Refuse("", "range", "The factor is 0; without demand there is nothing to compare.")
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // Ask is which question it is.
@@ -37,7 +41,7 @@ type Question struct {
 
 // AskedBudget is so much money.
 type AskedBudget struct {
-	Amount   Money        `json:"amount"`
+	Amount   money.Amount `json:"amount"`
 	Per      BudgetPeriod `json:"per,omitempty"`      // default: hour
 	Of       BudgetKind   `json:"of,omitempty"`       // default: vm_cost
 	Currency string       `json:"currency,omitempty"` // must be the problem's, which it is where it is left out
@@ -76,9 +80,9 @@ type ClusterQuestion struct {
 const MaxExtraPercent = 1000
 
 var (
-	askShape         = newShape("a question", []string{"problem", "question"}, "budget", "class", "extra_percent")
-	clusterAskShape  = newShape("a question", []string{"question"}, "at", "budget", "class", "extra_percent")
-	askedBudgetShape = newShape("a budget", []string{"amount"}, "per", "of", "currency")
+	askShape         = strict.NewShape("a question", []string{"problem", "question"}, "budget", "class", "extra_percent")
+	clusterAskShape  = strict.NewShape("a question", []string{"question"}, "at", "budget", "class", "extra_percent")
+	askedBudgetShape = strict.NewShape("a budget", []string{"amount"}, "per", "of", "currency")
 )
 
 // ReadQuestion reads a question that brings its problem along, as strictly as ReadProblem. Where the
@@ -86,20 +90,19 @@ var (
 func ReadQuestion(data []byte, limits Limits) (ProblemQuestion, error) {
 	q := ProblemQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
 	q.Problem.Options.Engine = EngineAuto
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(askShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(askShape, func(name string) {
 		if name == "problem" {
-			r.problem(&q.Problem, limits)
+			readProblem(r, &q.Problem, limits)
 		} else {
-			r.question(name, &q.Question)
+			readQuestion(r, name, &q.Question)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
-		c.enter("problem")
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
+		c.Enter("problem")
 		q.Problem.check(c)
-		c.leave()
+		c.Leave()
 		q.Question.check(c)
 	}); err != nil {
 		return ProblemQuestion{}, err
@@ -110,54 +113,53 @@ func ReadQuestion(data []byte, limits Limits) (ProblemQuestion, error) {
 // ReadClusterQuestion reads a question about a cluster.
 func ReadClusterQuestion(data []byte) (ClusterQuestion, error) {
 	var q ClusterQuestion
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(clusterAskShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(clusterAskShape, func(name string) {
 		if name == "at" {
-			r.moment(&q.At)
+			r.Moment(&q.At)
 		} else {
-			r.question(name, &q.Question)
+			readQuestion(r, name, &q.Question)
 		}
 	})
-	r.end()
-	if err := r.result(q.Question.check); err != nil {
+	r.End()
+	if err := r.Result(q.Question.check); err != nil {
 		return ClusterQuestion{}, err
 	}
 	return q, nil
 }
 
-func (r *reader) question(name string, q *Question) {
+func readQuestion(r *strict.Reader, name string, q *Question) {
 	switch name {
 	case "question":
-		word(r, &q.Question, asks)
+		strict.Word(r, &q.Question, asks)
 	case "class":
-		q.Class, _ = r.text()
+		q.Class, _ = r.Text()
 	case "extra_percent":
 		q.ExtraPercent = new(float64)
-		r.float(q.ExtraPercent)
+		r.Float(q.ExtraPercent)
 	case "budget":
 		q.Budget = new(AskedBudget)
-		r.object(askedBudgetShape, func(name string) {
+		r.Object(askedBudgetShape, func(name string) {
 			switch name {
 			case "amount":
-				r.money(&q.Budget.Amount)
+				money.Read(r, &q.Budget.Amount)
 			case "per":
-				word(r, &q.Budget.Per, budgetPeriods)
+				strict.Word(r, &q.Budget.Per, budgetPeriods)
 			case "of":
-				word(r, &q.Budget.Of, budgetKinds)
+				strict.Word(r, &q.Budget.Of, budgetKinds)
 			case "currency":
-				q.Budget.Currency, _ = r.text()
+				q.Budget.Currency, _ = r.Text()
 			}
 		})
 	}
 }
 
 // Check is what is wrong with a question by itself.
-func (q *Question) Check() error { return findingsOf(q.check) }
+func (q *Question) Check() error { return strict.Check(q.check) }
 
-func (q *Question) check(c *checker) {
+func (q *Question) check(c *strict.Checker) {
 	if !slices.Contains(asks, q.Question) {
-		oneOf(c, "question", q.Question, asks)
+		strict.OneOf(c, "question", q.Question, asks)
 		return
 	}
 	for _, m := range []struct {
@@ -170,14 +172,14 @@ func (q *Question) check(c *checker) {
 		{"extra_percent", q.ExtraPercent != nil, []Ask{AskCheapestDeadline}},
 	} {
 		if m.given && !slices.Contains(m.of, q.Question) {
-			c.refuse(m.name, "not_taken", "The question %q takes no %q; leave it out.", q.Question, m.name)
+			c.Refuse(m.name, "not_taken", "The question %q takes no %q; leave it out.", q.Question, m.name)
 		}
 	}
 	switch {
 	case q.Question == AskMostForBudget && q.Budget == nil:
-		c.refuse("budget", "missing", `The budget is missing; give {"amount": …, "per": "hour" or "month"}.`)
+		c.Refuse("budget", "missing", `The budget is missing; give {"amount": …, "per": "hour" or "month"}.`)
 	case q.Question == AskOneMoreJob && q.Class == "":
-		c.refuse("class", "missing", "The class is missing; name the one that gets one more job.")
+		c.Refuse("class", "missing", "The class is missing; name the one that gets one more job.")
 	}
 	if b := q.Budget; b != nil {
 		if b.Per == "" {
@@ -186,56 +188,45 @@ func (q *Question) check(c *checker) {
 		if b.Of == "" {
 			b.Of = OfVMCost
 		}
-		c.enter("budget")
-		c.money("amount", "The budget", b.Amount)
-		oneOf(c, "per", b.Per, budgetPeriods)
-		oneOf(c, "of", b.Of, budgetKinds)
+		c.Enter("budget")
+		money.Check(c, "amount", "The budget", b.Amount)
+		strict.OneOf(c, "per", b.Per, budgetPeriods)
+		strict.OneOf(c, "of", b.Of, budgetKinds)
 		if b.Currency != "" {
-			checkCurrency(c, b.Currency)
+			money.CheckCurrency(c, b.Currency)
 		}
-		c.leave()
+		c.Leave()
 	}
 	if x := q.ExtraPercent; x != nil {
-		c.number("extra_percent", "The extra", "per cent", *x, MaxExtraPercent)
+		c.Number("extra_percent", "The extra", "per cent", *x, MaxExtraPercent)
 	}
 }
 
 // CheckFor is what is wrong with a question, itself in order, about a problem.
 func (q *Question) CheckFor(p *Problem) error {
-	return findingsOf(func(c *checker) {
+	return strict.Check(func(c *strict.Checker) {
 		if b := q.Budget; b != nil && b.Currency != "" && b.Currency != p.Currency {
-			c.enter("budget")
-			c.found("currency", "currency", fmt.Sprintf("The budget is in %s and all prices and penalties are in %s; no exchange rate is known here.", b.Currency, p.Currency),
-				c.hint("currency", p.Currency, "Give the amount in %s.", p.Currency))
-			c.leave()
+			c.Enter("budget")
+			c.Found("currency", "currency", fmt.Sprintf("The budget is in %s and all prices and penalties are in %s; no exchange rate is known here.", b.Currency, p.Currency),
+				c.Hint("currency", p.Currency, "Give the amount in %s.", p.Currency))
+			c.Leave()
 		}
 		timed := func(class Class) bool { return class.DeadlineSeconds != 0 }
 		if q.Question == AskCheapestDeadline && q.Class == "" && !slices.ContainsFunc(p.Classes, timed) {
-			c.refuse("class", "not_taken", "No class has a deadline: they are given by their VMs per job.")
+			c.Refuse("class", "not_taken", "No class has a deadline: they are given by their VMs per job.")
 		}
 		if q.Class == "" {
 			return
 		}
 		at := slices.IndexFunc(p.Classes, func(class Class) bool { return class.Name == q.Class })
 		if at < 0 {
-			unknownName(c, "class", "class", q.Class, p.classNames())
+			strict.UnknownName(c, "class", "class", q.Class, p.classNames())
 			return
 		}
 		if q.Question == AskCheapestDeadline && p.Classes[at].DeadlineSeconds == 0 {
-			c.refuse("class", "not_taken", "Class %q has no deadline: it is given by its VMs per job.", clip(q.Class))
+			c.Refuse("class", "not_taken", "Class %q has no deadline: it is given by its VMs per job.", fault.Clip(q.Class))
 		}
 	})
-}
-
-// unknownName refuses a name that nothing of a kind has, and suggests the one probably meant.
-func unknownName(c *checker, member, kind, name string, known []string) {
-	var hint *Hint
-	if best := nearest(name, known[:min(len(known), mostCompared)]); best != "" {
-		hint = c.hint(member, best, "Did you mean %q?", best)
-	} else if len(known) > 0 {
-		hint = &Hint{Detail: fmt.Sprintf("There is %q, for instance.", clip(known[0]))}
-	}
-	c.found(member, "unknown_name", fmt.Sprintf("There is no %s %q.", kind, clip(name)), hint)
 }
 
 func (p *Problem) classNames() []string {
@@ -259,14 +250,14 @@ func (b *AskedBudget) perPeriod(p *Problem) (times, of decimal.Decimal) {
 }
 
 // Period is the budget for one period of the problem, rounded down to what money has.
-func (b *AskedBudget) Period(p *Problem) Money {
+func (b *AskedBudget) Period(p *Problem) money.Amount {
 	times, of := b.perPeriod(p)
-	return Money{b.Amount.Mul(times).Div(of).RoundFloor(MoneyPlaces)}
+	return money.Amount{Decimal: b.Amount.Mul(times).Div(of).RoundFloor(money.Places)}
 }
 
 // Asked is an amount a period as a budget of this kind would be given, rounded up: a budget of so much pays
 // for it.
-func (b *AskedBudget) Asked(p *Problem, period Money) Money {
+func (b *AskedBudget) Asked(p *Problem, period money.Amount) money.Amount {
 	times, of := b.perPeriod(p)
-	return Money{period.Mul(of).Div(times).RoundCeil(MoneyPlaces)}
+	return money.Amount{Decimal: period.Mul(of).Div(times).RoundCeil(money.Places)}
 }

@@ -1,15 +1,20 @@
 package capacity
 
-import "fmt"
+import (
+	"fmt"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
 
 var (
-	phaseShape       = newShape("a question about a phase", []string{"kind", "tasks", "mean_s", "max_s", "slots"})
-	twoJobsShape     = newShape("a question about two jobs", []string{"kind", "slots", "jobs"})
-	pairedJobShape   = newShape("one of two jobs", []string{"tasks", "mean_s", "max_s", "share"})
-	sharedPhaseShape = newShape("a question about a shared phase", []string{"kind", "tasks", "mean_s", "max_s", "slots", "share", "jobs"})
-	jobShape         = newShape("a question about a job", []string{"kind", "profile", "slots", "share", "jobs"})
-	poolsShape       = newShape("the slots", []string{"map"}, "reduce") // a map-only job has no reduce slots
-	shareShape       = newShape("the shares", []string{"map"}, "reduce")
+	phaseShape       = strict.NewShape("a question about a phase", []string{"kind", "tasks", "mean_s", "max_s", "slots"})
+	twoJobsShape     = strict.NewShape("a question about two jobs", []string{"kind", "slots", "jobs"})
+	pairedJobShape   = strict.NewShape("one of two jobs", []string{"tasks", "mean_s", "max_s", "share"})
+	sharedPhaseShape = strict.NewShape("a question about a shared phase", []string{"kind", "tasks", "mean_s", "max_s", "slots", "share", "jobs"})
+	jobShape         = strict.NewShape("a question about a job", []string{"kind", "profile", "slots", "share", "jobs"})
+	poolsShape       = strict.NewShape("the slots", []string{"map"}, "reduce") // a map-only job has no reduce slots
+	shareShape       = strict.NewShape("the shares", []string{"map"}, "reduce")
 )
 
 var kinds = []string{"phase", "two_jobs", "shared_phase", "job"}
@@ -17,169 +22,168 @@ var kinds = []string{"phase", "two_jobs", "shared_phase", "job"}
 // ReadBounds reads a question about bounds: its members and their types. Whether the figures make
 // sense is for perf to say, which knows what is done with them.
 func ReadBounds(data []byte) (BoundsQuestion, error) {
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
+	r := strict.NewReader(data)
 	var q BoundsQuestion
-	switch r.kind() {
+	switch readKind(r) {
 	case "phase":
 		q.Phase = new(PhaseQuestion)
-		r.phaseQuestion(q.Phase)
+		readPhaseQuestion(r, q.Phase)
 	case "two_jobs":
 		q.TwoJobs = new(TwoJobsQuestion)
-		r.twoJobsQuestion(q.TwoJobs)
+		readTwoJobsQuestion(r, q.TwoJobs)
 	case "shared_phase":
 		q.SharedPhase = new(SharedPhaseQuestion)
-		r.sharedPhaseQuestion(q.SharedPhase)
+		readSharedPhaseQuestion(r, q.SharedPhase)
 	case "job":
 		q.Job = new(JobQuestion)
-		r.jobQuestion(q.Job)
+		readJobQuestion(r, q.Job)
 	default:
-		r.noKind()
+		readNoKind(r)
 	}
-	r.end()
-	if err := r.result(func(*checker) {}); err != nil {
+	r.End()
+	if err := r.Result(func(*strict.Checker) {}); err != nil {
 		return BoundsQuestion{}, err
 	}
 	return q, nil
 }
 
-// kind looks ahead for the member that says which other members there are; whatever is wrong on the
+// readKind looks ahead for the member that says which other members there are; whatever is wrong on the
 // way is left to the reading itself.
-func (r *reader) kind() (kind string) {
-	ahead := reader{data: r.data, at: r.at}
-	if ahead.space() != '{' {
+func readKind(r *strict.Reader) (kind string) {
+	ahead := r.Ahead()
+	if ahead.Space() != '{' {
 		return ""
 	}
-	ahead.members("", func(key []byte) {
-		if kind == "" && string(key) == "kind" && ahead.space() == '"' {
-			kind, _ = ahead.text()
+	ahead.Members("", func(key []byte) {
+		if kind == "" && string(key) == "kind" && ahead.Space() == '"' {
+			kind, _ = ahead.Text()
 			return
 		}
-		ahead.skip()
+		ahead.Skip()
 	})
 	return kind
 }
 
-// noKind says what is wrong with a question whose kind is not known.
-func (r *reader) noKind() {
+// readNoKind says what is wrong with a question whose kind is not known.
+func readNoKind(r *strict.Reader) {
 	given := false
-	object := r.members("a question about bounds", func(key []byte) {
+	object := r.Members("a question about bounds", func(key []byte) {
 		if string(key) != "kind" {
-			r.skip()
+			r.Skip()
 			return
 		}
 		given = true
-		r.enter("kind")
-		if s, ok := r.text(); ok {
-			detail, best := unknownWord(s, kinds)
-			var hint *Hint
+		r.Enter("kind")
+		if s, ok := r.Text(); ok {
+			detail, best := fault.UnknownWord(s, kinds)
+			var hint *fault.Hint
 			if best != "" {
-				hint = &Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: "/kind", Value: best}
+				hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: "/kind", Value: best}
 			}
-			r.found("choice", detail, hint)
+			r.Found("choice", detail, hint)
 		}
-		r.leave()
+		r.Leave()
 	})
 	if object && !given {
-		r.missing("kind", "a question about bounds")
+		r.Missing("kind", "a question about bounds")
 	}
 }
 
-func (r *reader) phaseQuestion(q *PhaseQuestion) {
-	r.object(phaseShape, func(name string) {
+func readPhaseQuestion(r *strict.Reader, q *PhaseQuestion) {
+	r.Object(phaseShape, func(name string) {
 		switch name {
 		case "kind":
-			r.text()
+			r.Text()
 		case "tasks":
-			r.whole(&q.Tasks)
+			r.Whole(&q.Tasks)
 		case "mean_s":
-			r.float(&q.MeanSeconds)
+			r.Float(&q.MeanSeconds)
 		case "max_s":
-			r.float(&q.MaxSeconds)
+			r.Float(&q.MaxSeconds)
 		case "slots":
-			r.whole(&q.Slots)
+			r.Whole(&q.Slots)
 		}
 	})
 }
 
-func (r *reader) twoJobsQuestion(q *TwoJobsQuestion) {
-	r.object(twoJobsShape, func(name string) {
+func readTwoJobsQuestion(r *strict.Reader, q *TwoJobsQuestion) {
+	r.Object(twoJobsShape, func(name string) {
 		switch name {
 		case "kind":
-			r.text()
+			r.Text()
 		case "slots":
-			r.whole(&q.Slots)
+			r.Whole(&q.Slots)
 		case "jobs":
-			before := len(r.findings)
-			q.Jobs = list(r, "of two jobs", 0, r.pairedJob)
-			if len(r.findings) == before && len(q.Jobs) != 2 {
-				r.found("range", fmt.Sprintf("Here are %d jobs; give exactly two.", len(q.Jobs)), nil)
+			before := len(r.Findings)
+			q.Jobs = strict.List(r, "of two jobs", 0, readPairedJob)
+			if len(r.Findings) == before && len(q.Jobs) != 2 {
+				r.Found("range", fmt.Sprintf("Here are %d jobs; give exactly two.", len(q.Jobs)), nil)
 			}
 		}
 	})
 }
 
-func (r *reader) pairedJob(j *PairedJob) {
-	r.object(pairedJobShape, func(name string) {
+func readPairedJob(r *strict.Reader, j *PairedJob) {
+	r.Object(pairedJobShape, func(name string) {
 		switch name {
 		case "tasks":
-			r.whole(&j.Tasks)
+			r.Whole(&j.Tasks)
 		case "mean_s":
-			r.float(&j.MeanSeconds)
+			r.Float(&j.MeanSeconds)
 		case "max_s":
-			r.float(&j.MaxSeconds)
+			r.Float(&j.MaxSeconds)
 		case "share":
-			r.float(&j.Share)
+			r.Float(&j.Share)
 		}
 	})
 }
 
-func (r *reader) sharedPhaseQuestion(q *SharedPhaseQuestion) {
-	r.object(sharedPhaseShape, func(name string) {
+func readSharedPhaseQuestion(r *strict.Reader, q *SharedPhaseQuestion) {
+	r.Object(sharedPhaseShape, func(name string) {
 		switch name {
 		case "kind":
-			r.text()
+			r.Text()
 		case "tasks":
-			r.whole(&q.Tasks)
+			r.Whole(&q.Tasks)
 		case "mean_s":
-			r.float(&q.MeanSeconds)
+			r.Float(&q.MeanSeconds)
 		case "max_s":
-			r.float(&q.MaxSeconds)
+			r.Float(&q.MaxSeconds)
 		case "slots":
-			r.whole(&q.Slots)
+			r.Whole(&q.Slots)
 		case "share":
-			r.float(&q.Share)
+			r.Float(&q.Share)
 		case "jobs":
-			r.whole(&q.Jobs)
+			r.Whole(&q.Jobs)
 		}
 	})
 }
 
-func (r *reader) jobQuestion(q *JobQuestion) {
-	r.object(jobShape, func(name string) {
+func readJobQuestion(r *strict.Reader, q *JobQuestion) {
+	r.Object(jobShape, func(name string) {
 		switch name {
 		case "kind":
-			r.text()
+			r.Text()
 		case "profile":
-			r.profile(&q.Profile)
+			readProfile(r, &q.Profile)
 		case "slots":
-			r.object(poolsShape, func(name string) {
+			r.Object(poolsShape, func(name string) {
 				if name == "map" {
-					r.whole(&q.Slots.Map)
+					r.Whole(&q.Slots.Map)
 				} else {
-					r.whole(&q.Slots.Reduce)
+					r.Whole(&q.Slots.Reduce)
 				}
 			})
 		case "share":
-			r.object(shareShape, func(name string) {
+			r.Object(shareShape, func(name string) {
 				if name == "map" {
-					r.float(&q.Share.Map)
+					r.Float(&q.Share.Map)
 				} else {
-					r.float(&q.Share.Reduce)
+					r.Float(&q.Share.Reduce)
 				}
 			})
 		case "jobs":
-			r.whole(&q.Jobs)
+			r.Whole(&q.Jobs)
 		}
 	})
 }

@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // MostForecastCells is how many forecasts a file may have: ten years of a class, or two of fifty.
@@ -46,8 +49,10 @@ func (f ForecastFile) Read(in io.Reader) (series []Series, fromArrivals int64, e
 	}
 	r.check()
 	if len(r.findings) > 0 {
-		slices.SortStableFunc(r.findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
-		return nil, 0, Refusal(r.findings, 0)
+		slices.SortStableFunc(r.findings, func(a, b fault.Finding) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
+		return nil, 0, fault.Refusal(r.findings, 0)
 	}
 	for _, s := range r.all {
 		series = append(series, s.Series)
@@ -67,7 +72,7 @@ type forecastReader struct {
 	index        map[string]int // of all, by class
 	cells        int
 	fromArrivals int64
-	findings     []Finding
+	findings     []fault.Finding
 }
 
 // forecastColumn is what a column holds: the class, the hour, jobs or arrivals, or in the wide form the
@@ -89,14 +94,14 @@ type readSeries struct {
 	halfColumn int
 }
 
-func (r *forecastReader) found(line, column int, code string, hint *Hint, detail string, values ...any) {
-	if len(r.findings) < MaxFindings {
-		r.findings = append(r.findings, Finding{Line: line, Column: column, Code: code, Detail: fmt.Sprintf(detail, values...), Hint: hint})
+func (r *forecastReader) found(line, column int, code string, hint *fault.Hint, detail string, values ...any) {
+	if len(r.findings) < fault.MaxFindings {
+		r.findings = append(r.findings, fault.Finding{Line: line, Column: column, Code: code, Detail: fmt.Sprintf(detail, values...), Hint: hint})
 	}
 }
 
 // foundIn notes something wrong with a field of the record that was read last.
-func (r *forecastReader) foundIn(field int, code string, hint *Hint, detail string, values ...any) {
+func (r *forecastReader) foundIn(field int, code string, hint *fault.Hint, detail string, values ...any) {
 	line, column := r.csv.FieldPos(field)
 	r.found(line, column, code, hint, detail, values...)
 }
@@ -112,7 +117,7 @@ func (r *forecastReader) read() error {
 	}
 	r.csv = csv.NewReader(io.MultiReader(bytes.NewReader(start), r.guard))
 	r.csv.ReuseRecord, r.csv.FieldsPerRecord = true, -1
-	for last := 0; len(r.findings) < MaxFindings; {
+	for last := 0; len(r.findings) < fault.MaxFindings; {
 		record, err := r.csv.Read()
 		syntax := (*csv.ParseError)(nil)
 		switch {
@@ -189,10 +194,10 @@ func (r *forecastReader) header(record []string) bool {
 		case r.wide && word(i) != "hour":
 			column.holds = "jobs"
 			if column.series = r.series(name, i); column.series >= 0 && slices.ContainsFunc(r.columns, func(c forecastColumn) bool { return c == column }) {
-				r.foundIn(i, "duplicate", nil, "There are two columns of the class %q; keep one.", clip(name))
+				r.foundIn(i, "duplicate", nil, "There are two columns of the class %q; keep one.", fault.Clip(name))
 			}
 		case !r.wide && !slices.Contains(longColumns, word(i)):
-			r.foundIn(i, "unknown_member", didYouMean(word(i), longColumns), "There is no column %q beside \"class\"; the others are hour, jobs and arrivals_per_hour.", clip(name))
+			r.foundIn(i, "unknown_member", fault.DidYouMean(word(i), longColumns), "There is no column %q beside \"class\"; the others are hour, jobs and arrivals_per_hour.", fault.Clip(name))
 		}
 		r.columns = append(r.columns, column)
 	}
@@ -231,18 +236,18 @@ func (r *forecastReader) series(class string, field int) int {
 		return -1
 	}
 	r.index[strings.Clone(class)] = -1
-	r.foundIn(field, "unknown_name", r.meant(class), "There is no class %q.", clip(class))
+	r.foundIn(field, "unknown_name", r.meant(class), "There is no class %q.", fault.Clip(class))
 	return -1
 }
 
-func (r *forecastReader) meant(class string) *Hint {
-	if best := nearest(class, r.names[:min(len(r.names), mostCompared)]); best != "" {
-		return &Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
+func (r *forecastReader) meant(class string) *fault.Hint {
+	if best := fault.Nearest(class, r.names[:min(len(r.names), strict.MostCompared)]); best != "" {
+		return &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 	}
 	if len(r.names) == 0 {
-		return &Hint{Detail: "The cluster has none yet; create one first."}
+		return &fault.Hint{Detail: "The cluster has none yet; create one first."}
 	}
-	return &Hint{Detail: fmt.Sprintf("There is %q, for instance.", clip(r.names[0]))}
+	return &fault.Hint{Detail: fmt.Sprintf("There is %q, for instance.", fault.Clip(r.names[0]))}
 }
 
 // row reads one record; false ends the reading.
@@ -302,14 +307,14 @@ func (r *forecastReader) cell(at int, shown, moment int64, said hourSaid, hourFi
 	}
 	s := &r.all[at]
 	if arrivals && s.deadline == 0 {
-		r.foundIn(field, "not_taken", nil, "The class %q has no deadline, so arrivals do not become jobs; give the jobs that run at once in a column \"jobs\".", clip(s.Class))
+		r.foundIn(field, "not_taken", nil, "The class %q has no deadline, so arrivals do not become jobs; give the jobs that run at once in a column \"jobs\".", fault.Clip(s.Class))
 		return
 	}
 	if arrivals {
 		jobs = jobs * s.deadline / 3600
 		r.fromArrivals++
 		if ok && jobs > MaxJobs {
-			r.foundIn(field, "range", nil, "So many arrivals are %s jobs at once with the deadline of %s s; it can be %d at most.", plain(jobs), plain(s.deadline), MaxJobs)
+			r.foundIn(field, "range", nil, "So many arrivals are %s jobs at once with the deadline of %s s; it can be %d at most.", fault.Plain(jobs), fault.Plain(s.deadline), MaxJobs)
 		}
 	}
 	line, column := r.csv.FieldPos(hourField)
@@ -355,29 +360,29 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 	switch {
 	case strings.Trim(text, "0123456789.eE+-") != "":
 		if strings.EqualFold(strings.TrimLeft(text, "+-"), "nan") || strings.HasPrefix(strings.ToLower(strings.TrimLeft(text, "+-")), "inf") {
-			r.foundIn(field, "not_finite", nil, "%s is %s; give a finite number.", what, clip(text))
+			r.foundIn(field, "not_finite", nil, "%s is %s; give a finite number.", what, fault.Clip(text))
 			break
 		}
-		var hint *Hint
+		var hint *fault.Hint
 		if point := strings.Replace(text, ",", ".", 1); point != text {
 			x, err := strconv.ParseFloat(point, 64)
 			switch {
 			case err != nil:
 			case Thousands(text):
-				hint = &Hint{Detail: fmt.Sprintf("Write %s, or %s if the comma stands between thousands.", plain(x), strings.Replace(text, ",", "", 1))}
+				hint = &fault.Hint{Detail: fmt.Sprintf("Write %s, or %s if the comma stands between thousands.", fault.Plain(x), strings.Replace(text, ",", "", 1))}
 			default:
-				hint = &Hint{Detail: fmt.Sprintf("Write %s.", plain(x)), Value: x}
+				hint = &fault.Hint{Detail: fmt.Sprintf("Write %s.", fault.Plain(x)), Value: x}
 			}
 		}
-		r.foundIn(field, "type", hint, "%q is no number.", clip(text))
+		r.foundIn(field, "type", hint, "%q is no number.", fault.Clip(text))
 	case errors.Is(err, strconv.ErrRange):
-		r.foundIn(field, "range", nil, "%s is %s; it can be %s at most.", what, clip(text), plain(limit))
+		r.foundIn(field, "range", nil, "%s is %s; it can be %s at most.", what, fault.Clip(text), fault.Plain(limit))
 	case err != nil:
-		r.foundIn(field, "type", nil, "%q is no number.", clip(text))
+		r.foundIn(field, "type", nil, "%q is no number.", fault.Clip(text))
 	case x < 0:
-		r.foundIn(field, "range", nil, "%s is %s; it cannot be negative.", what, clip(text))
+		r.foundIn(field, "range", nil, "%s is %s; it cannot be negative.", what, fault.Clip(text))
 	case x > limit:
-		r.foundIn(field, "range", nil, "%s is %s; it can be %s at most.", what, clip(text), plain(limit))
+		r.foundIn(field, "range", nil, "%s is %s; it can be %s at most.", what, fault.Clip(text), fault.Plain(limit))
 	default:
 		return x + 0, true // -0 is 0
 	}

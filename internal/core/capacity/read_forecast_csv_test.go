@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"headroom/internal/core/fault"
 )
 
 func TestForecastFiles(t *testing.T) {
@@ -83,7 +85,7 @@ func TestForecastFilesThatAreRefused(t *testing.T) {
 		"an inner one":      {long + "e\"tl,2026-03-01T22:00:00Z,1\n", "line 2, column 2: Here the quotation marks do not fit"},
 	} {
 		series, _, err := readCSV(c.text, zone(t, "Europe/Berlin"), HolesRefuse)
-		if input := (*InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) || series != nil {
+		if input := (*fault.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) || series != nil {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
@@ -92,7 +94,7 @@ func TestForecastFilesThatAreRefused(t *testing.T) {
 func TestEverythingWrongIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	_, _, err := readCSV("class,hour,jobs\nelt,x,-1\netl,2026-03-01T22:00:00Z,1\netl,2026-03-01T22:00:00Z,x\netl,2026-03-01T22:30:00Z,1\n", time.UTC, HolesRefuse)
-	input := (*InputError)(nil)
+	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) {
 		t.Fatal(err)
 	}
@@ -107,7 +109,7 @@ func TestEverythingWrongIsFoundAtOnce(t *testing.T) {
 		t.Errorf("a header with mistakes hides those below it: %v", err)
 	}
 	_, _, err = readCSV("class,hour,jobs\n"+strings.Repeat("a,b,c,d\n", 1000), time.UTC, HolesRefuse)
-	if !errors.As(err, &input) || len(input.Findings) != MaxFindings {
+	if !errors.As(err, &input) || len(input.Findings) != fault.MaxFindings {
 		t.Errorf("a thousand mistakes: %v", err)
 	}
 }
@@ -198,8 +200,8 @@ func FuzzForecastFile(f *testing.F) {
 			t.Skip()
 		}
 		series, _, err := readCSV(text, in, Holes(holes))
-		if input := (*InputError)(nil); err != nil {
-			if !errors.As(err, &input) || len(input.Findings) == 0 || len(input.Findings) > MaxFindings {
+		if input := (*fault.InputError)(nil); err != nil {
+			if !errors.As(err, &input) || len(input.Findings) == 0 || len(input.Findings) > fault.MaxFindings {
 				t.Fatalf("%v", err)
 			}
 			return

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
 )
 
 // hourSaid is how an hour was told.
@@ -23,7 +25,7 @@ func (r *forecastReader) hour(text string, field int) (shown, moment int64, said
 	case text == "":
 		r.foundIn(field, "missing", nil, "The hour is missing here.")
 	case !ok:
-		r.foundIn(field, "time", nil, "%q is no time; write it like 2026-03-01T22:00:00Z, or like 2026-03-01 22:00 as clocks in %s show it.", clip(text), r.Zone)
+		r.foundIn(field, "time", nil, "%q is no time; write it like 2026-03-01T22:00:00Z, or like 2026-03-01 22:00 as clocks in %s show it.", fault.Clip(text), r.Zone)
 	case year < 1970 || year > 2200 || year == 1970 && t.UTC().YearDay() < 3:
 		r.foundIn(field, "range", nil, "The year is %d; times from 1970 to 2200 can be planned.", year)
 	case !local:
@@ -40,7 +42,7 @@ func (r *forecastReader) hour(text string, field int) (shown, moment int64, said
 		}
 		before, after := r.local.skipped(t.Unix())
 		// The hour after it begins at the change, so that no hour of UTC is without a row.
-		r.foundIn(field, "skipped", &Hint{Detail: "Leave the row out; no hour is missing without it."},
+		r.foundIn(field, "skipped", &fault.Hint{Detail: "Leave the row out; no hour is missing without it."},
 			"%s never comes in %s: its clocks go from %s to %s.", t.Format("2006-01-02 15:04"), r.Zone, before.Format("2006-01-02 15:04"), after.Format("2006-01-02 15:04"))
 		return 0, 0, hourUnread
 	}
@@ -57,7 +59,7 @@ func (r *forecastReader) whole(t time.Time, field int) hourSaid {
 	if began != inUTC {
 		began += ", which is " + inUTC
 	}
-	r.foundIn(field, "not_whole", &Hint{Detail: fmt.Sprintf("The hour it lies in began at %s.", began), Value: begins},
+	r.foundIn(field, "not_whole", &fault.Hint{Detail: fmt.Sprintf("The hour it lies in began at %s.", began), Value: begins},
 		"%s is %s in UTC; a forecast is for a whole hour of UTC.", t.Format("2006-01-02T15:04:05Z07:00"), t.UTC().Format("15:04:05"))
 	return hourUnread
 }
@@ -94,9 +96,9 @@ func (r *forecastReader) halved(s *readSeries) {
 	}
 	t := time.Unix(s.half, 0).In(r.Zone)
 	_, second, _ := r.local.moments(wallOf(t))
-	r.found(int(s.halfLine), s.halfColumn, "twice", &Hint{Detail: fmt.Sprintf("Write %s or %s, or give both rows, the earlier one first.",
+	r.found(int(s.halfLine), s.halfColumn, "twice", &fault.Hint{Detail: fmt.Sprintf("Write %s or %s, or give both rows, the earlier one first.",
 		t.Format(time.RFC3339), time.Unix(second, 0).In(r.Zone).Format(time.RFC3339))},
-		"Clocks in %s show %s twice, and the class %q has it once.", r.Zone, t.Format("2006-01-02 15:04"), clip(s.Class))
+		"Clocks in %s show %s twice, and the class %q has it once.", r.Zone, t.Format("2006-01-02 15:04"), fault.Clip(s.Class))
 	s.half = 0
 }
 
@@ -113,7 +115,7 @@ func (r *forecastReader) check() {
 		r.halved(s)
 		if s.twice > 0 && s.descends > 0 {
 			r.found(int(s.twice), 1, "twice", nil, "Clocks in %s show this time twice, and which is which can be told only where a class's rows go forward in time; those of %q do not at line %d. Write both with their offsets, or sort the rows.",
-				r.Zone, clip(s.Class), s.descends)
+				r.Zone, fault.Clip(s.Class), s.descends)
 		}
 		s.sort()
 		r.twins(s)
@@ -136,15 +138,15 @@ func (r *forecastReader) twins(s *readSeries) {
 		if a.Hour != b.Hour {
 			continue
 		}
-		r.found(int(b.Line), 1, "duplicate", nil, "The class %q has %s in line %d already; keep one of the two.", clip(s.Class), TimeOf(a.Hour).Format(time.RFC3339), a.Line)
+		r.found(int(b.Line), 1, "duplicate", nil, "The class %q has %s in line %d already; keep one of the two.", fault.Clip(s.Class), TimeOf(a.Hour).Format(time.RFC3339), a.Line)
 	}
 }
 
 func (r *forecastReader) hole(class string, a, b SeriesRow) {
 	from, n := TimeOf(a.Hour+1), b.Hour-a.Hour-1
-	detail := fmt.Sprintf("Before this row the class %q has none for %s", clip(class), from.Format(time.RFC3339))
+	detail := fmt.Sprintf("Before this row the class %q has none for %s", fault.Clip(class), from.Format(time.RFC3339))
 	if n > 1 {
-		detail = fmt.Sprintf("Before this row the class %q has none for %d hours, from %s until %s", clip(class), n, from.Format(time.RFC3339), TimeOf(b.Hour).Format(time.RFC3339))
+		detail = fmt.Sprintf("Before this row the class %q has none for %d hours, from %s until %s", fault.Clip(class), n, from.Format(time.RFC3339), TimeOf(b.Hour).Format(time.RFC3339))
 	}
-	r.found(int(b.Line), 1, "hole", &Hint{Detail: "Add what is missing, or say with holes what it means: own is the class's own maximum, keep is what is stored."}, "%s.", detail)
+	r.found(int(b.Line), 1, "hole", &fault.Hint{Detail: "Add what is missing, or say with holes what it means: own is the class's own maximum, keep is what is stored."}, "%s.", detail)
 }

@@ -1,6 +1,11 @@
 package capacity
 
-import "slices"
+import (
+	"slices"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
 
 // ReadPlan reads a plan as Headroom writes it, strictly: every member that all plans have, each of them once, and
 // no others. Whatever is wrong comes as one *InputError with its pointers. It says nothing about whether the plan
@@ -19,16 +24,15 @@ func ReadPlanOrRecord(data []byte) (Plan, error) {
 }
 
 func readPlan(data []byte, read func(*planReader, *Plan)) (p Plan, err error) {
-	r := &planReader{reader: reader{data: data, path: make(path, 0, 8)}}
-	r.start()
+	r := &planReader{Reader: strict.NewReader(data)}
 	read(r, &p)
-	r.end()
-	if r.failure == nil && len(r.findings) > 0 {
+	r.End()
+	if r.Failure == nil && len(r.Findings) > 0 {
 		if m := membersOf(data); slices.Contains(m, "supply") && slices.Contains(m, "classes") && !slices.Contains(m, "cost") {
-			return Plan{}, &InputError{[]Finding{{Code: "other_document", Detail: "This is a problem, and a plan is needed here: what \"headroom solve -o json\" makes of the problem."}}}
+			return Plan{}, &fault.InputError{Findings: []fault.Finding{{Code: "other_document", Detail: "This is a problem, and a plan is needed here: what \"headroom solve -o json\" makes of the problem."}}}
 		}
 	}
-	if err = r.result(func(*checker) {}); err != nil {
+	if err = r.Result(func(*strict.Checker) {}); err != nil {
 		return Plan{}, err
 	}
 	return p, nil
@@ -37,32 +41,32 @@ func readPlan(data []byte, read func(*planReader, *Plan)) (p Plan, err error) {
 // record reads the plan in a record.
 func (r *planReader) record(p *Plan) {
 	seen := map[string]bool{}
-	r.members("the record of a plan", func(key []byte) {
+	r.Members("the record of a plan", func(key []byte) {
 		name := string(key)
-		r.enter(name)
+		r.Enter(name)
 		switch {
 		case seen[name]:
-			r.twice(name)
-			r.skip()
+			r.Twice(name)
+			r.Skip()
 		case name == "plan":
 			r.plan(p)
 		default:
-			r.value()
+			r.Value()
 		}
 		seen[name] = true
-		r.leave()
+		r.Leave()
 	})
 }
 
 // membersOf is the names of a document's members; none where it is no object.
 func membersOf(data []byte) (names []string) {
-	r := reader{data: data}
-	if r.space() != '{' {
+	r := strict.NewReader(data)
+	if r.Space() != '{' {
 		return nil
 	}
-	r.members("a document", func(key []byte) {
+	r.Members("a document", func(key []byte) {
 		names = append(names, string(key))
-		r.skip()
+		r.Skip()
 	})
 	return names
 }

@@ -5,31 +5,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 var (
-	planShape          = newShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "prices", "relaxed", "integer", "layout", "proof")
-	costShape          = newShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "spot")
-	vmsShape           = newShape("what is rented", []string{"total", "reserved", "on_demand", "contracts", "rounding"}, "spot", "types")
-	typeVMsShape       = newShape("what is rented of a type", []string{"name", "total", "reserved", "on_demand", "rounding"}, "spot")
-	contractUseShape   = newShape("a contract's use", []string{"name", "vms", "used"}, "vm_type")
-	classPlanShape     = newShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "types")
-	classOnTypeShape   = newShape("a class's part on a type", []string{"vm_type", "admitted", "vms", "vms_per_job", "slots", "time_s"})
-	planSlotsShape     = newShape("a number of slots", []string{"map", "reduce"})
-	timesShape         = newShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
-	flipsShape         = newShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
-	pricesShape        = newShape("the list of prices", []string{"capacity", "contracts"}, "types", "budget")
-	capacityPriceShape = newShape("a price", []string{"low", "high"})
-	typePriceShape     = newShape("a type's price", []string{"name", "low", "high"})
-	contractWorthShape = newShape("a contract's worth", []string{"name", "worth"})
-	relaxedShape       = newShape("the linear program's answer", []string{"objective", "capacity", "jobs"})
-	integerShape       = newShape("the integer program's answer", []string{"objective", "vms", "executable", "short_vms"})
-	vmLayoutShape      = newShape("a part of the layout", []string{"vms", "slots"}, "vm_type")
-	classSlotsShape    = newShape("a class's slots", []string{"class"}, "map", "reduce")
-	proofShape         = newShape("a proof", []string{"bound", "gap", "method", "engine", "agreed", "checked", "solve_ms"})
-	warningShape       = newShape("a warning", []string{"code", "detail"}, "pointer")
-	conflictShape      = newShape("a conflict", []string{"pointer", "detail", "code"}, "line", "column", "hint")
-	hintShape          = newShape("a hint", []string{"detail"}, "pointer", "value")
+	planShape          = strict.NewShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "prices", "relaxed", "integer", "layout", "proof")
+	costShape          = strict.NewShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "spot")
+	vmsShape           = strict.NewShape("what is rented", []string{"total", "reserved", "on_demand", "contracts", "rounding"}, "spot", "types")
+	typeVMsShape       = strict.NewShape("what is rented of a type", []string{"name", "total", "reserved", "on_demand", "rounding"}, "spot")
+	contractUseShape   = strict.NewShape("a contract's use", []string{"name", "vms", "used"}, "vm_type")
+	classPlanShape     = strict.NewShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "types")
+	classOnTypeShape   = strict.NewShape("a class's part on a type", []string{"vm_type", "admitted", "vms", "vms_per_job", "slots", "time_s"})
+	planSlotsShape     = strict.NewShape("a number of slots", []string{"map", "reduce"})
+	timesShape         = strict.NewShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
+	flipsShape         = strict.NewShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
+	pricesShape        = strict.NewShape("the list of prices", []string{"capacity", "contracts"}, "types", "budget")
+	capacityPriceShape = strict.NewShape("a price", []string{"low", "high"})
+	typePriceShape     = strict.NewShape("a type's price", []string{"name", "low", "high"})
+	contractWorthShape = strict.NewShape("a contract's worth", []string{"name", "worth"})
+	relaxedShape       = strict.NewShape("the linear program's answer", []string{"objective", "capacity", "jobs"})
+	integerShape       = strict.NewShape("the integer program's answer", []string{"objective", "vms", "executable", "short_vms"})
+	vmLayoutShape      = strict.NewShape("a part of the layout", []string{"vms", "slots"}, "vm_type")
+	classSlotsShape    = strict.NewShape("a class's slots", []string{"class"}, "map", "reduce")
+	proofShape         = strict.NewShape("a proof", []string{"bound", "gap", "method", "engine", "agreed", "checked", "solve_ms"})
+	warningShape       = strict.NewShape("a warning", []string{"code", "detail"}, "pointer")
+	conflictShape      = strict.NewShape("a conflict", []string{"pointer", "detail", "code"}, "line", "column", "hint")
+	hintShape          = strict.NewShape("a hint", []string{"detail"}, "pointer", "value")
 
 	statuses = []Status{Optimal, Feasible, InfeasibleStatus}
 	verdicts = []Verdict{VerdictImpossible, VerdictFull, VerdictNone, VerdictMinimum, VerdictPartial}
@@ -37,11 +41,11 @@ var (
 
 // planReader reads a plan, a multiple faster than encoding/json and more strictly.
 type planReader struct {
-	reader
+	*strict.Reader
 	slots   room[Slots]
 	times   room[Times]
 	figures room[float64]
-	amounts room[Money]
+	amounts room[money.Amount]
 }
 
 // room is where values that are pointed at stand, many to an allocation.
@@ -57,18 +61,18 @@ func (r *room[T]) next() *T {
 }
 
 func (r *planReader) plan(p *Plan) {
-	r.object(planShape, func(name string) {
+	r.Object(planShape, func(name string) {
 		switch name {
 		case "status":
-			known(&r.reader, &p.Status, "status", statuses)
+			known(r.Reader, &p.Status, "status", statuses)
 		case "objective":
-			r.money(&p.Objective)
+			money.Read(r.Reader, &p.Objective)
 		case "cost":
 			r.cost(&p.Cost)
 		case "vms":
 			r.vms(&p.VMs)
 		case "classes":
-			p.Classes = listOrNull(&r.reader, r.classPlan)
+			p.Classes = listOrNull(r.Reader, r.classPlan)
 		case "prices":
 			p.Prices = orNull(r, new(Prices), r.prices)
 		case "relaxed":
@@ -76,41 +80,28 @@ func (r *planReader) plan(p *Plan) {
 		case "integer":
 			p.Integer = orNull(r, new(IntegerPlan), r.integer)
 		case "layout":
-			p.Layout = listOrNull(&r.reader, r.vmLayout)
+			p.Layout = listOrNull(r.Reader, r.vmLayout)
 		case "proof":
 			p.Proof = orNull(r, new(Proof), r.proof)
 		case "warnings":
-			p.Warnings = listOrNull(&r.reader, r.warning)
+			p.Warnings = listOrNull(r.Reader, r.warning)
 		case "conflicts":
-			p.Conflicts = listOrNull(&r.reader, r.conflict)
+			p.Conflicts = listOrNull(r.Reader, r.conflict)
 		}
 	})
 }
 
-func (r *reader) null() bool {
-	if r.space(); !r.sees("null") {
-		return false
-	}
-	r.at += len("null")
-	return true
-}
-
 // listOrNull reads an array, which need not be there.
-func listOrNull[T any](r *reader, read func(*T)) []T {
-	if r.null() {
+func listOrNull[T any](r *strict.Reader, read func(*T)) []T {
+	if r.Null() {
 		return nil
 	}
-	items, from := []T{}, r.at
-	r.array("a list", func(int) {
-		items = another(r, items, from, 0)
-		read(&items[len(items)-1])
-	})
-	return items
+	return strict.Elements(r, read)
 }
 
 // orNull reads what may be null into its place.
 func orNull[T any](r *planReader, into *T, read func(*T)) *T {
-	if r.null() {
+	if r.Null() {
 		return nil
 	}
 	read(into)
@@ -118,134 +109,134 @@ func orNull[T any](r *planReader, into *T, read func(*T)) *T {
 }
 
 func (r *planReader) optionalFloat() *float64 {
-	if r.null() {
+	if r.Null() {
 		return nil
 	}
 	x := r.figures.next()
-	r.float(x)
+	r.Float(x)
 	return x
 }
 
-func (r *planReader) optionalMoney() *Money {
-	if r.null() {
+func (r *planReader) optionalMoney() *money.Amount {
+	if r.Null() {
 		return nil
 	}
 	m := r.amounts.next()
-	r.money(m)
+	money.Read(r.Reader, m)
 	return m
 }
 
-func (r *planReader) string(into *string) { *into, _ = r.text() }
+func (r *planReader) string(into *string) { *into, _ = r.Text() }
 
 func (r *planReader) cost(c *Cost) {
-	r.object(costShape, func(name string) {
+	r.Object(costShape, func(name string) {
 		switch name {
 		case "total":
-			r.money(&c.Total)
+			money.Read(r.Reader, &c.Total)
 		case "on_demand":
-			r.money(&c.OnDemand)
+			money.Read(r.Reader, &c.OnDemand)
 		case "spot":
-			r.money(&c.Spot)
+			money.Read(r.Reader, &c.Spot)
 		case "reserved":
-			r.money(&c.Reserved)
+			money.Read(r.Reader, &c.Reserved)
 		case "reserved_idle":
-			r.money(&c.ReservedIdle)
+			money.Read(r.Reader, &c.ReservedIdle)
 		case "penalties":
-			r.money(&c.Penalties)
+			money.Read(r.Reader, &c.Penalties)
 		case "currency":
 			r.string(&c.Currency)
 		case "period_s":
 			r.plainWhole(&c.PeriodSeconds)
 		case "per_hour":
-			r.money(&c.PerHour)
+			money.Read(r.Reader, &c.PerHour)
 		case "per_month":
-			r.money(&c.PerMonth)
+			money.Read(r.Reader, &c.PerMonth)
 		}
 	})
 }
 
 // plainWhole reads a whole number that is written as one.
 func (r *planReader) plainWhole(into *int64) {
-	from := r.at
-	if r.whole(into); bytes.ContainsAny(r.data[from:r.at], ".eE") {
-		r.found("not_whole", "Whole numbers of a plan are written without a point.", nil)
+	from := r.At
+	if r.Whole(into); bytes.ContainsAny(r.Since(from), ".eE") {
+		r.Found("not_whole", "Whole numbers of a plan are written without a point.", nil)
 	}
 }
 
 func (r *planReader) vms(v *VMs) {
-	r.object(vmsShape, func(name string) {
+	r.Object(vmsShape, func(name string) {
 		switch name {
 		case "total":
-			r.float(&v.Total)
+			r.Float(&v.Total)
 		case "reserved":
-			r.float(&v.Reserved)
+			r.Float(&v.Reserved)
 		case "on_demand":
-			r.float(&v.OnDemand)
+			r.Float(&v.OnDemand)
 		case "spot":
-			r.float(&v.Spot)
+			r.Float(&v.Spot)
 		case "contracts":
-			v.Contracts = listOrNull(&r.reader, r.contractUse)
+			v.Contracts = listOrNull(r.Reader, r.contractUse)
 		case "rounding":
-			r.float(&v.Rounding)
+			r.Float(&v.Rounding)
 		case "types":
-			v.Types = listOrNull(&r.reader, r.typeVMs)
+			v.Types = listOrNull(r.Reader, r.typeVMs)
 		}
 	})
 }
 
 func (r *planReader) typeVMs(v *TypeVMs) {
-	r.object(typeVMsShape, func(name string) {
+	r.Object(typeVMsShape, func(name string) {
 		switch name {
 		case "name":
 			r.string(&v.Name)
 		case "total":
-			r.float(&v.Total)
+			r.Float(&v.Total)
 		case "reserved":
-			r.float(&v.Reserved)
+			r.Float(&v.Reserved)
 		case "on_demand":
-			r.float(&v.OnDemand)
+			r.Float(&v.OnDemand)
 		case "spot":
-			r.float(&v.Spot)
+			r.Float(&v.Spot)
 		case "rounding":
-			r.float(&v.Rounding)
+			r.Float(&v.Rounding)
 		}
 	})
 }
 
 func (r *planReader) contractUse(c *ContractUse) {
-	r.object(contractUseShape, func(name string) {
+	r.Object(contractUseShape, func(name string) {
 		switch name {
 		case "name":
 			r.string(&c.Name)
 		case "vm_type":
 			r.string(&c.VMType)
 		case "vms":
-			r.float(&c.VMs)
+			r.Float(&c.VMs)
 		case "used":
-			r.float(&c.Used)
+			r.Float(&c.Used)
 		}
 	})
 }
 
 func (r *planReader) classPlan(c *ClassPlan) {
-	r.object(classPlanShape, func(name string) {
+	r.Object(classPlanShape, func(name string) {
 		switch name {
 		case "name":
 			r.string(&c.Name)
 		case "admitted":
-			r.float(&c.Admitted)
+			r.Float(&c.Admitted)
 		case "refused":
-			r.float(&c.Refused)
+			r.Float(&c.Refused)
 		case "vms":
-			r.float(&c.VMs)
+			r.Float(&c.VMs)
 		case "vms_per_job":
-			r.float(&c.VMsPerJob)
+			r.Float(&c.VMsPerJob)
 		case "slots":
 			c.Slots = r.optionalSlots()
 		case "time_s":
 			c.Time = r.optionalTimes()
 		case "verdict":
-			known(&r.reader, &c.Verdict, "verdict", verdicts)
+			known(r.Reader, &c.Verdict, "verdict", verdicts)
 		case "reason":
 			r.string(&c.Reason)
 		case "break_even_penalty":
@@ -253,13 +244,13 @@ func (r *planReader) classPlan(c *ClassPlan) {
 		case "flips":
 			r.flips(&c.Flips)
 		case "types":
-			c.Types = listOrNull(&r.reader, r.classOnType)
+			c.Types = listOrNull(r.Reader, r.classOnType)
 		}
 	})
 }
 
 func (r *planReader) flips(f *Flips) {
-	r.object(flipsShape, func(name string) {
+	r.Object(flipsShape, func(name string) {
 		switch name {
 		case "penalty":
 			f.Penalty = r.optionalMoney()
@@ -272,16 +263,16 @@ func (r *planReader) flips(f *Flips) {
 }
 
 func (r *planReader) classOnType(c *ClassOnType) {
-	r.object(classOnTypeShape, func(name string) {
+	r.Object(classOnTypeShape, func(name string) {
 		switch name {
 		case "vm_type":
 			r.string(&c.VMType)
 		case "admitted":
-			r.float(&c.Admitted)
+			r.Float(&c.Admitted)
 		case "vms":
-			r.float(&c.VMs)
+			r.Float(&c.VMs)
 		case "vms_per_job":
-			r.float(&c.VMsPerJob)
+			r.Float(&c.VMsPerJob)
 		case "slots":
 			c.Slots = r.optionalSlots()
 		case "time_s":
@@ -291,26 +282,26 @@ func (r *planReader) classOnType(c *ClassOnType) {
 }
 
 func (r *planReader) optionalSlots() *Slots {
-	if r.null() {
+	if r.Null() {
 		return nil
 	}
 	s := r.slots.next()
-	r.object(planSlotsShape, func(name string) {
+	r.Object(planSlotsShape, func(name string) {
 		if name == "map" {
-			r.float(&s.Map)
+			r.Float(&s.Map)
 		} else {
-			r.float(&s.Reduce)
+			r.Float(&s.Reduce)
 		}
 	})
 	return s
 }
 
 func (r *planReader) optionalTimes() *Times {
-	if r.null() {
+	if r.Null() {
 		return nil
 	}
 	t := r.times.next()
-	r.object(timesShape, func(name string) {
+	r.Object(timesShape, func(name string) {
 		switch name {
 		case "lower":
 			t.Lower = r.optionalFloat()
@@ -326,14 +317,14 @@ func (r *planReader) optionalTimes() *Times {
 }
 
 func (r *planReader) prices(p *Prices) {
-	r.object(pricesShape, func(name string) {
+	r.Object(pricesShape, func(name string) {
 		switch name {
 		case "capacity":
-			r.object(capacityPriceShape, func(name string) { r.price(&p.Capacity, name) })
+			r.Object(capacityPriceShape, func(name string) { r.price(&p.Capacity, name) })
 		case "contracts":
-			p.Contracts = listOrNull(&r.reader, r.contractWorth)
+			p.Contracts = listOrNull(r.Reader, r.contractWorth)
 		case "types":
-			p.Types = listOrNull(&r.reader, r.typePrice)
+			p.Types = listOrNull(r.Reader, r.typePrice)
 		case "budget":
 			p.Budget = r.optionalMoney()
 		}
@@ -342,14 +333,14 @@ func (r *planReader) prices(p *Prices) {
 
 func (r *planReader) price(p *CapacityPrice, name string) {
 	if name == "low" {
-		r.money(&p.Low)
+		money.Read(r.Reader, &p.Low)
 	} else {
 		p.High = r.optionalMoney()
 	}
 }
 
 func (r *planReader) typePrice(p *TypePrice) {
-	r.object(typePriceShape, func(name string) {
+	r.Object(typePriceShape, func(name string) {
 		if name == "name" {
 			r.string(&p.Name)
 		} else {
@@ -359,58 +350,58 @@ func (r *planReader) typePrice(p *TypePrice) {
 }
 
 func (r *planReader) contractWorth(c *ContractWorth) {
-	r.object(contractWorthShape, func(name string) {
+	r.Object(contractWorthShape, func(name string) {
 		if name == "name" {
 			r.string(&c.Name)
 		} else {
-			r.money(&c.Worth)
+			money.Read(r.Reader, &c.Worth)
 		}
 	})
 }
 
 func (r *planReader) relaxed(p *RelaxedPlan) {
-	r.object(relaxedShape, func(name string) {
+	r.Object(relaxedShape, func(name string) {
 		switch name {
 		case "objective":
-			r.money(&p.Objective)
+			money.Read(r.Reader, &p.Objective)
 		case "capacity":
-			r.float(&p.Capacity)
+			r.Float(&p.Capacity)
 		case "jobs":
-			p.Jobs = listOrNull(&r.reader, r.float)
+			p.Jobs = listOrNull(r.Reader, r.Float)
 		}
 	})
 }
 
 func (r *planReader) integer(p *IntegerPlan) {
-	r.object(integerShape, func(name string) {
+	r.Object(integerShape, func(name string) {
 		switch name {
 		case "objective":
-			r.money(&p.Objective)
+			money.Read(r.Reader, &p.Objective)
 		case "vms":
-			r.float(&p.VMs)
+			r.Float(&p.VMs)
 		case "executable":
-			r.flag(&p.Executable)
+			r.Flag(&p.Executable)
 		case "short_vms":
-			r.float(&p.ShortVMs)
+			r.Float(&p.ShortVMs)
 		}
 	})
 }
 
 func (r *planReader) vmLayout(v *VMLayout) {
-	r.object(vmLayoutShape, func(name string) {
+	r.Object(vmLayoutShape, func(name string) {
 		switch name {
 		case "vm_type":
 			r.string(&v.VMType)
 		case "vms":
 			r.plainWhole(&v.VMs)
 		case "slots":
-			v.Slots = listOrNull(&r.reader, r.classSlots)
+			v.Slots = listOrNull(r.Reader, r.classSlots)
 		}
 	})
 }
 
 func (r *planReader) classSlots(s *ClassSlots) {
-	r.object(classSlotsShape, func(name string) {
+	r.Object(classSlotsShape, func(name string) {
 		switch name {
 		case "class":
 			r.string(&s.Class)
@@ -423,28 +414,28 @@ func (r *planReader) classSlots(s *ClassSlots) {
 }
 
 func (r *planReader) proof(p *Proof) {
-	r.object(proofShape, func(name string) {
+	r.Object(proofShape, func(name string) {
 		switch name {
 		case "bound":
-			r.money(&p.Bound)
+			money.Read(r.Reader, &p.Bound)
 		case "gap":
-			r.float(&p.Gap)
+			r.Float(&p.Gap)
 		case "method":
 			r.string(&p.Method)
 		case "engine":
 			r.string(&p.Engine)
 		case "agreed":
-			p.Agreed = orNull(r, new(bool), r.flag)
+			p.Agreed = orNull(r, new(bool), r.Flag)
 		case "checked":
-			r.flag(&p.Checked)
+			r.Flag(&p.Checked)
 		case "solve_ms":
-			r.float(&p.SolveMs)
+			r.Float(&p.SolveMs)
 		}
 	})
 }
 
 func (r *planReader) warning(w *Warning) {
-	r.object(warningShape, func(name string) {
+	r.Object(warningShape, func(name string) {
 		switch name {
 		case "code":
 			r.string(&w.Code)
@@ -456,8 +447,8 @@ func (r *planReader) warning(w *Warning) {
 	})
 }
 
-func (r *planReader) conflict(f *Finding) {
-	r.object(conflictShape, func(name string) {
+func (r *planReader) conflict(f *fault.Finding) {
+	r.Object(conflictShape, func(name string) {
 		switch name {
 		case "pointer":
 			r.string(&f.Pointer)
@@ -470,7 +461,7 @@ func (r *planReader) conflict(f *Finding) {
 		case "column":
 			r.position(&f.Column)
 		case "hint":
-			f.Hint = orNull(r, new(Hint), r.hint)
+			f.Hint = orNull(r, new(fault.Hint), r.hint)
 		}
 	})
 }
@@ -481,32 +472,32 @@ func (r *planReader) position(into *int) {
 	*into = int(n)
 }
 
-func (r *planReader) hint(h *Hint) {
-	r.object(hintShape, func(name string) {
+func (r *planReader) hint(h *fault.Hint) {
+	r.Object(hintShape, func(name string) {
 		switch name {
 		case "detail":
 			r.string(&h.Detail)
 		case "pointer":
 			r.string(&h.Pointer)
 		case "value": // whatever the member it is for may hold
-			from := r.at
-			if r.value(); r.failure != nil || len(r.findings) > 0 {
+			from := r.At
+			if r.Value(); r.Failure != nil || len(r.Findings) > 0 {
 				return
 			}
-			if err := json.Unmarshal(r.data[from:r.at], &h.Value); err != nil {
-				r.found("type", "This value cannot be read.", nil)
+			if err := json.Unmarshal(r.Since(from), &h.Value); err != nil {
+				r.Found("type", "This value cannot be read.", nil)
 			}
 		}
 	})
 }
 
 // known reads one of a few words; any other is a finding.
-func known[T ~string](r *reader, into *T, what string, words []T) {
-	if r.space() != '"' {
-		r.wrongType("a string")
+func known[T ~string](r *strict.Reader, into *T, what string, words []T) {
+	if r.Space() != '"' {
+		r.WrongType("a string")
 		return
 	}
-	b, ok := r.quoted()
+	b, ok := r.Quoted()
 	if !ok {
 		return
 	}
@@ -520,5 +511,5 @@ func known[T ~string](r *reader, into *T, what string, words []T) {
 	for i, w := range words {
 		list[i] = string(w)
 	}
-	r.found("choice", fmt.Sprintf("%q is no %s; there are %s.", clip(string(b)), what, strings.Join(list, ", ")), didYouMean(string(b), list))
+	r.Found("choice", fmt.Sprintf("%q is no %s; there are %s.", fault.Clip(string(b)), what, strings.Join(list, ", ")), fault.DidYouMean(string(b), list))
 }

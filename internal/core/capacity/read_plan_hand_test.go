@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"headroom/internal/core/money"
 )
 
 // TestPlansAreReadAsTheStandardLibraryDoes: what is read by hand is what encoding/json reads, also of texts that
@@ -57,8 +59,8 @@ func TestPlansAreReadAsTheStandardLibraryDoes(t *testing.T) {
 // soften puts amounts that a plan can hold in the place of those that only test the writer.
 func soften(r *rand.Rand, v reflect.Value) {
 	switch {
-	case v.Type() == reflect.TypeFor[Money]():
-		v.Set(reflect.ValueOf(RoundMoney(float64(r.IntN(1e6)) / 128)))
+	case v.Type() == reflect.TypeFor[money.Amount]():
+		v.Set(reflect.ValueOf(money.Round(float64(r.IntN(1e6)) / 128)))
 	case v.Type() == reflect.TypeFor[Status]():
 		v.SetString(string(statuses[r.IntN(len(statuses))]))
 	case v.Type() == reflect.TypeFor[Verdict]():

@@ -11,13 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // anyProblem draws valid problems of every kind.
 func anyProblem(t *rapid.T) Problem {
 	name := rapid.StringMatching(`[a-zA-Zäß水😀"\\/<&~ ]{1,12}`)
-	money := rapid.Custom(func(t *rapid.T) Money {
-		return Money{decimal.New(rapid.Int64Range(0, 1e15).Draw(t, "digits"), -int32(rapid.IntRange(6, 9).Draw(t, "places")))}
+	amount := rapid.Custom(func(t *rapid.T) money.Amount {
+		return money.Amount{Decimal: decimal.New(rapid.Int64Range(0, 1e15).Draw(t, "digits"), -int32(rapid.IntRange(6, 9).Draw(t, "places")))}
 	})
 	integrality := rapid.SampledFrom(integralities).Draw(t, "integrality")
 	p := Problem{
@@ -33,16 +36,16 @@ func anyProblem(t *rapid.T) Problem {
 	for range max(1, len(types)) {
 		var own VMTypeSupply
 		for range rapid.IntRange(0, len(contracts)).Draw(t, "how many") {
-			own.Contracts = append(own.Contracts, Contract{contracts[0], int64(len(contracts)) * 100, money.Draw(t, "price"), rapid.SampledFrom(billings).Draw(t, "billing")})
+			own.Contracts = append(own.Contracts, Contract{contracts[0], int64(len(contracts)) * 100, amount.Draw(t, "price"), rapid.SampledFrom(billings).Draw(t, "billing")})
 			contracts = contracts[1:]
 		}
-		own.OnDemand.Price = money.Draw(t, "price")
+		own.OnDemand.Price = amount.Draw(t, "price")
 		if rapid.Bool().Draw(t, "limited") {
 			quota := rapid.Int64Range(0, MaxVMs).Draw(t, "quota")
 			own.OnDemand.Quota = &quota
 		}
 		if rapid.Bool().Draw(t, "spot") {
-			own.Spot = &Spot{money.Draw(t, "price"), rapid.Float64Range(0, 1).Draw(t, "share")}
+			own.Spot = &Spot{amount.Draw(t, "price"), rapid.Float64Range(0, 1).Draw(t, "share")}
 		}
 		if len(types) == 0 {
 			p.Supply = Supply{Contracts: own.Contracts, OnDemand: own.OnDemand, Spot: own.Spot}
@@ -52,16 +55,16 @@ func anyProblem(t *rapid.T) Problem {
 		p.Supply.VMTypes = append(p.Supply.VMTypes, own)
 	}
 	for _, n := range rapid.SliceOfNDistinct(name, 1, 4, rapid.ID).Draw(t, "classes") {
-		p.Classes = append(p.Classes, anyClass(t, n, integrality, money.Draw(t, "penalty")))
+		p.Classes = append(p.Classes, anyClass(t, n, integrality, amount.Draw(t, "penalty")))
 		if len(types) > 0 {
 			byType(t, &p.Classes[len(p.Classes)-1], types)
 		}
 	}
 	if rapid.Bool().Draw(t, "budget") {
 		p.Budget = &Budget{}
-		for _, limit := range []**Money{&p.Budget.VMCost, &p.Budget.Total} {
+		for _, limit := range []**money.Amount{&p.Budget.VMCost, &p.Budget.Total} {
 			if rapid.Bool().Draw(t, "limited") {
-				amount := money.Draw(t, "amount")
+				amount := amount.Draw(t, "amount")
 				*limit = &amount
 			}
 		}
@@ -94,7 +97,7 @@ func byType(t *rapid.T, c *Class, types []string) {
 	}
 }
 
-func anyClass(t *rapid.T, name string, integrality Integrality, penalty Money) Class {
+func anyClass(t *rapid.T, name string, integrality Integrality, penalty money.Amount) Class {
 	seconds := rapid.Float64Range(0, 1000)
 	c := Class{Name: name, Penalty: penalty, DeadlineSeconds: rapid.Float64Range(1, MaxSeconds).Draw(t, "deadline"),
 		SlotsPerVM: SlotsPerVM{Map: rapid.Int64Range(1, 8).Draw(t, "map"), Reduce: rapid.Int64Range(1, 8).Draw(t, "reduce")}}
@@ -231,7 +234,7 @@ func FuzzReadProblem(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := ReadProblem(data, DefaultLimits())
 		if err != nil {
-			var input *InputError
+			var input *fault.InputError
 			if !errors.As(err, &input) || len(input.Findings) == 0 {
 				t.Fatalf("refused with %v, want an InputError", err)
 			}
@@ -253,11 +256,11 @@ func FuzzReadProblem(f *testing.F) {
 
 // bulk is a body of n full classes.
 func bulk(n int) []byte {
-	p := Problem{Currency: "USD", PeriodSeconds: 3600, Supply: Supply{OnDemand: OnDemand{Price: Money{decimal.New(2, -1)}}}, Options: DefaultOptions()}
+	p := Problem{Currency: "USD", PeriodSeconds: 3600, Supply: Supply{OnDemand: OnDemand{Price: money.Amount{Decimal: decimal.New(2, -1)}}}, Options: DefaultOptions()}
 	for i := range n {
 		x := float64(i%97) / 7
 		p.Classes = append(p.Classes, Class{
-			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 4}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(int64(i)+100, -2)},
+			Name: fmt.Sprintf("class-%06d", i), DeadlineSeconds: 900 + x, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 4}, Jobs: JobRange{9, 10}, Penalty: money.Amount{Decimal: decimal.New(int64(i)+100, -2)},
 			Profile: &Profile{300, 40, 30 + x, 60 + x, 12 + x, 20 + x, 40 + x, 90 + x, 20 + x, 50 + x, 0, nil},
 		})
 	}

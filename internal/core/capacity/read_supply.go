@@ -1,44 +1,49 @@
 package capacity
 
-import "fmt"
+import (
+	"fmt"
 
-var (
-	supplyShape   = newShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types")
-	vmTypeShape   = newShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
-	contractShape = newShape("a contract", []string{"name", "vms", "price"}, "billing")
-	onDemandShape = newShape("on-demand supply", []string{"price"}, "quota")
-	spotShape     = newShape("spot supply", []string{"price", "max_share"})
-	budgetShape   = newShape("the budget", nil, "vm_cost", "total")
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
-// supply reads either form: one kind of VM, or vm_types and then nothing else.
-func (r *reader) supply(s *Supply, limits Limits) {
-	isObject := r.space() == '{'
-	had := r.object(supplyShape, func(name string) {
+var (
+	supplyShape   = strict.NewShape("the supply", nil, "contracts", "on_demand", "spot", "vm_types")
+	vmTypeShape   = strict.NewShape("a VM type", []string{"name", "on_demand"}, "contracts", "spot")
+	contractShape = strict.NewShape("a contract", []string{"name", "vms", "price"}, "billing")
+	onDemandShape = strict.NewShape("on-demand supply", []string{"price"}, "quota")
+	spotShape     = strict.NewShape("spot supply", []string{"price", "max_share"})
+	budgetShape   = strict.NewShape("the budget", nil, "vm_cost", "total")
+)
+
+// readSupply reads either form: one kind of VM, or vm_types and then nothing else.
+func readSupply(r *strict.Reader, s *Supply, limits Limits) {
+	isObject := r.Space() == '{'
+	had := r.Object(supplyShape, func(name string) {
 		switch name {
 		case "contracts":
-			s.Contracts = list(r, "of contracts", limits.Contracts, r.contract)
+			s.Contracts = strict.List(r, "of contracts", limits.Contracts, readContract)
 		case "on_demand":
-			r.onDemand(&s.OnDemand)
+			readOnDemand(r, &s.OnDemand)
 		case "spot":
 			s.Spot = new(Spot)
-			r.spot(s.Spot)
+			readSpot(r, s.Spot)
 		case "vm_types":
-			r.vmTypes(s, limits)
+			readVmTypes(r, s, limits)
 		}
 	})
 	switch {
 	case !isObject:
-	case had.has(supplyShape, "vm_types"):
+	case had.Has(supplyShape, "vm_types"):
 		for _, name := range [...]string{"contracts", "on_demand", "spot"} {
-			if had.has(supplyShape, name) {
-				r.enter(name)
-				r.found("not_here", besideTypes(name), nil)
-				r.leave()
+			if had.Has(supplyShape, name) {
+				r.Enter(name)
+				r.Found("not_here", besideTypes(name), nil)
+				r.Leave()
 			}
 		}
-	case !had.has(supplyShape, "on_demand"):
-		r.missing("on_demand", "the supply")
+	case !had.Has(supplyShape, "on_demand"):
+		r.Missing("on_demand", "the supply")
 	}
 }
 
@@ -47,87 +52,87 @@ func besideTypes(name string) string {
 	return fmt.Sprintf("With \"vm_types\" every type has its own %q; move this one into the type it is for.", name)
 }
 
-func (r *reader) vmTypes(s *Supply, limits Limits) {
-	isArray := r.space() == '['
-	s.VMTypes = list(r, "of VM types", limits.VMTypes, func(t *VMTypeSupply) { r.vmType(t, limits) })
+func readVmTypes(r *strict.Reader, s *Supply, limits Limits) {
+	isArray := r.Space() == '['
+	s.VMTypes = strict.List(r, "of VM types", limits.VMTypes, func(r *strict.Reader, t *VMTypeSupply) { readVmType(r, t, limits) })
 	if isArray && len(s.VMTypes) == 0 {
-		r.found("missing", "There is no VM type; give at least one.", nil)
+		r.Found("missing", "There is no VM type; give at least one.", nil)
 	}
 	contracts := 0
 	for _, t := range s.VMTypes {
 		contracts += len(t.Contracts)
 	}
-	r.tooMany("contracts", contracts, limits.Contracts)
+	r.TooMany("contracts", contracts, limits.Contracts)
 }
 
-func (r *reader) vmType(t *VMTypeSupply, limits Limits) {
-	r.object(vmTypeShape, func(name string) {
+func readVmType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
+	r.Object(vmTypeShape, func(name string) {
 		switch name {
 		case "name":
-			t.Name, _ = r.text()
+			t.Name, _ = r.Text()
 		case "contracts":
-			t.Contracts = list(r, "of contracts", limits.Contracts, r.contract)
+			t.Contracts = strict.List(r, "of contracts", limits.Contracts, readContract)
 		case "on_demand":
-			r.onDemand(&t.OnDemand)
+			readOnDemand(r, &t.OnDemand)
 		case "spot":
 			t.Spot = new(Spot)
-			r.spot(t.Spot)
+			readSpot(r, t.Spot)
 		}
 	})
 }
 
-func (r *reader) contract(c *Contract) {
+func readContract(r *strict.Reader, c *Contract) {
 	c.Billing = BilledUsed
-	r.object(contractShape, func(name string) { r.contractMember(name, c) })
+	r.Object(contractShape, func(name string) { readContractMember(r, name, c) })
 }
 
-func (r *reader) contractMember(name string, c *Contract) {
+func readContractMember(r *strict.Reader, name string, c *Contract) {
 	switch name {
 	case "name":
-		c.Name, _ = r.text()
+		c.Name, _ = r.Text()
 	case "vms":
-		r.whole(&c.VMs)
+		r.Whole(&c.VMs)
 	case "price":
-		r.money(&c.Price)
+		money.Read(r, &c.Price)
 	case "billing":
-		word(r, &c.Billing, billings)
+		strict.Word(r, &c.Billing, billings)
 	}
 }
 
-func (r *reader) onDemand(o *OnDemand) {
-	r.object(onDemandShape, func(name string) {
+func readOnDemand(r *strict.Reader, o *OnDemand) {
+	r.Object(onDemandShape, func(name string) {
 		switch name {
 		case "price":
-			r.money(&o.Price)
+			money.Read(r, &o.Price)
 		case "quota":
-			if r.sees("null") { // unlimited
-				r.skip()
+			if r.Sees("null") { // unlimited
+				r.Skip()
 				return
 			}
 			o.Quota = new(int64)
-			r.whole(o.Quota)
+			r.Whole(o.Quota)
 		}
 	})
 }
 
-func (r *reader) spot(s *Spot) {
-	r.object(spotShape, func(name string) {
+func readSpot(r *strict.Reader, s *Spot) {
+	r.Object(spotShape, func(name string) {
 		if name == "price" {
-			r.money(&s.Price)
+			money.Read(r, &s.Price)
 		} else {
-			r.float(&s.MaxShare)
+			r.Float(&s.MaxShare)
 		}
 	})
 }
 
-func (r *reader) budget(b *Budget) {
-	r.object(budgetShape, func(name string) {
-		if r.sees("null") { // unlimited
-			r.skip()
+func readBudget(r *strict.Reader, b *Budget) {
+	r.Object(budgetShape, func(name string) {
+		if r.Sees("null") { // unlimited
+			r.Skip()
 			return
 		}
-		amount := new(Money)
-		r.money(amount)
+		amount := new(money.Amount)
+		money.Read(r, amount)
 		if name == "vm_cost" {
 			b.VMCost = amount
 		} else {
@@ -136,52 +141,29 @@ func (r *reader) budget(b *Budget) {
 	})
 }
 
-// slotsPerVM reads either form: slots, or slots by type.
-func (r *reader) slotsPerVM(s *SlotsPerVM) {
-	if r.holdsObjects() {
-		s.ByType = named(r, "of slots per VM by VM type", "VM type", MaxVMTypes, r.slotsOnVM)
+// readSlotsPerVM reads either form: slots, or slots by type.
+func readSlotsPerVM(r *strict.Reader, s *SlotsPerVM) {
+	if r.HoldsObjects() {
+		s.ByType = strict.Named(r, "of slots per VM by VM type", "VM type", MaxVMTypes, readSlotsOnVM)
 		return
 	}
-	r.slotsOnVM(s)
+	readSlotsOnVM(r, s)
 }
 
-func (r *reader) slotsOnVM(s *SlotsPerVM) {
-	r.object(slotsShape, func(name string) {
+func readSlotsOnVM(r *strict.Reader, s *SlotsPerVM) {
+	r.Object(slotsShape, func(name string) {
 		if name == "map" {
-			r.whole(&s.Map)
+			r.Whole(&s.Map)
 		} else {
-			r.whole(&s.Reduce)
+			r.Whole(&s.Reduce)
 		}
 	})
 }
 
-// holdsObjects looks ahead whether the value is an object whose first member is one.
-func (r *reader) holdsObjects() bool {
-	ahead := reader{data: r.data, at: r.at}
-	if ahead.space() != '{' {
-		return false
-	}
-	ahead.at++
-	if ahead.space() != '"' {
-		return false
-	}
-	for ahead.at++; ahead.at < len(r.data) && r.data[ahead.at] != '"'; ahead.at++ {
-		if r.data[ahead.at] == '\\' {
-			ahead.at++
-		}
-	}
-	ahead.at++ // the closing quote; a text that is cut off here has no more
-	if ahead.space() != ':' {
-		return false
-	}
-	ahead.at++
-	return ahead.space() == '{'
-}
-
 // UnmarshalJSON reads either form, strictly.
 func (s *SlotsPerVM) UnmarshalJSON(text []byte) error {
-	r := &reader{data: text}
+	r := strict.NewReader(text)
 	*s = SlotsPerVM{}
-	r.slotsPerVM(s)
-	return r.result(func(*checker) {})
+	readSlotsPerVM(r, s)
+	return r.Result(func(*strict.Checker) {})
 }

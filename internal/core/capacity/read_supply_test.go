@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // fleetText is a problem with two VM types and everything that can be said of them.
@@ -30,7 +33,7 @@ func TestReadProblemReadsVMTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cents := func(n int64) Money { return Money{decimal.New(n, -2)} }
+	cents := func(n int64) money.Amount { return money.Amount{Decimal: decimal.New(n, -2)} }
 	quota, gamma, budget := int64(100), decimal.New(15, -1), cents(4000)
 	want := Problem{
 		Currency: "USD", PeriodSeconds: 3600, Options: DefaultOptions(), Budget: &Budget{VMCost: &budget},
@@ -137,7 +140,7 @@ func TestTypesNeedNames(t *testing.T) {
 	}
 }
 
-func allOf(found []Finding) string {
+func allOf(found []fault.Finding) string {
 	var b strings.Builder
 	for _, f := range found {
 		b.WriteString(f.Pointer + " " + f.Code + "\n")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"headroom/internal/core/fault"
 )
 
 func TestReadProblemSaysWhereTextIsNotJSON(t *testing.T) {
@@ -132,8 +134,8 @@ func TestReadProblemStopsAtTheLimits(t *testing.T) {
 func TestFindingsAreBounded(t *testing.T) {
 	text := `{"classes": [` + strings.Repeat(`{"zebra": 1},`, 2000) + `{}]}`
 	_, err := ReadProblem([]byte(text), DefaultLimits())
-	if n := len(findings(t, err)); n != MaxFindings {
-		t.Errorf("got %d findings, want %d", n, MaxFindings)
+	if n := len(findings(t, err)); n != fault.MaxFindings {
+		t.Errorf("got %d findings, want %d", n, fault.MaxFindings)
 	}
 }
 
@@ -163,7 +165,7 @@ func TestReadBoundsRefuses(t *testing.T) {
 func TestReadPlanRefuses(t *testing.T) {
 	whole := string(AppendPlan(nil, Plan{
 		Status: Optimal, Classes: []ClassPlan{{Name: "a", Verdict: VerdictFull}}, Warnings: []Warning{},
-		Conflicts: []Finding{{Pointer: "/classes/0", Detail: "No.", Code: "no", Hint: &Hint{Detail: "Yes.", Value: 1}}},
+		Conflicts: []fault.Finding{{Pointer: "/classes/0", Detail: "No.", Code: "no", Hint: &fault.Hint{Detail: "Yes.", Value: 1}}},
 	}))
 	if _, err := ReadPlan([]byte(whole)); err != nil {
 		t.Fatal(err)
@@ -245,12 +247,12 @@ func TestMoreFindingsThanAreListedAreCounted(t *testing.T) {
 	} {
 		_, err := ReadProblem([]byte(text), Limits{})
 		got := findings(t, err)
-		if last := got[len(got)-1]; len(got) != MaxFindings || last.Code != "more" || last.Detail != "And 71 more; mend these first." {
-			t.Errorf("%s: got %d findings and %+v, want %d and 71 more", name, len(got), last, MaxFindings)
+		if last := got[len(got)-1]; len(got) != fault.MaxFindings || last.Code != "more" || last.Detail != "And 71 more; mend these first." {
+			t.Errorf("%s: got %d findings and %+v, want %d and 71 more", name, len(got), last, fault.MaxFindings)
 		}
 	}
-	_, err := ReadProblem([]byte(many(MaxFindings, class(""))), Limits{})
-	if got := findings(t, err); len(got) != MaxFindings || got[len(got)-1].Code != "missing" {
+	_, err := ReadProblem([]byte(many(fault.MaxFindings, class(""))), Limits{})
+	if got := findings(t, err); len(got) != fault.MaxFindings || got[len(got)-1].Code != "missing" {
 		t.Errorf("got %+v, want every finding", got[len(got)-1])
 	}
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // nightly is the problem of docs/reference/problem.md.
@@ -22,10 +25,10 @@ func nightly(t testing.TB) string {
 	return string(data)
 }
 
-func findings(t *testing.T, err error) []Finding {
+func findings(t *testing.T, err error) []fault.Finding {
 	t.Helper()
-	var input *InputError
-	if !errors.As(err, &input) || !errors.Is(err, Invalid) {
+	var input *fault.InputError
+	if !errors.As(err, &input) || !errors.Is(err, fault.Invalid) {
 		t.Fatalf("got error %v, want an InputError", err)
 	}
 	return input.Findings
@@ -39,14 +42,14 @@ func TestReadProblemReadsWhatIsWritten(t *testing.T) {
 	want := Problem{
 		Currency: "USD", PeriodSeconds: 3600,
 		Supply: Supply{
-			Contracts: []Contract{{Name: "three-year", VMs: 30, Price: Money{decimal.New(1, -1)}, Billing: BilledUsed}},
-			OnDemand:  OnDemand{Price: Money{decimal.New(2, -1)}},
+			Contracts: []Contract{{Name: "three-year", VMs: 30, Price: money.Amount{Decimal: decimal.New(1, -1)}, Billing: BilledUsed}},
+			OnDemand:  OnDemand{Price: money.Amount{Decimal: decimal.New(2, -1)}},
 		},
 		Classes: []Class{{
 			Name: "nightly-etl",
 			Profile: &Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60, FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20,
 				ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50},
-			DeadlineSeconds: 2700, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{9, 10}, Penalty: Money{decimal.New(5, 0)},
+			DeadlineSeconds: 2700, SlotsPerVM: SlotsPerVM{Map: 2, Reduce: 2}, Jobs: JobRange{9, 10}, Penalty: money.Amount{Decimal: decimal.New(5, 0)},
 		}},
 		Options: DefaultOptions(),
 	}

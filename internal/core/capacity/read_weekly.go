@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // WeeklyForecast makes hourly rows of a class from a week and growth.
@@ -20,113 +23,112 @@ type WeeklyForecast struct {
 // MaxGrowth bounds how many times as much there is to come in a year or month besides what there is.
 const MaxGrowth = 1000
 
-var weeklyShape = newShape("a weekly forecast", []string{"class", "from", "until", "week"}, "growth_per_year", "growth_per_month", "dry_run")
+var weeklyShape = strict.NewShape("a weekly forecast", []string{"class", "from", "until", "week"}, "growth_per_year", "growth_per_month", "dry_run")
 
 // ReadWeekly reads a body, strictly. The week is 168 numbers, an object with 24 for each day, or a text
 // that ParseWeek reads.
 func ReadWeekly(data []byte) (w WeeklyForecast, err error) {
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	given := r.object(weeklyShape, func(name string) {
+	r := strict.NewReader(data)
+	given := r.Object(weeklyShape, func(name string) {
 		switch name {
 		case "class":
-			r.forecastClass(&w.Class)
+			readForecastClass(r, &w.Class)
 		case "from":
-			r.moment(&w.From)
+			r.Moment(&w.From)
 		case "until":
-			r.moment(&w.Until)
+			r.Moment(&w.Until)
 		case "week":
-			r.week(&w.Week)
+			readWeek(r, &w.Week)
 		case "growth_per_year":
-			r.float(&w.GrowthPerYear)
+			r.Float(&w.GrowthPerYear)
 		case "growth_per_month":
-			r.float(&w.GrowthPerMonth)
+			r.Float(&w.GrowthPerMonth)
 		case "dry_run":
-			r.flag(&w.DryRun)
+			r.Flag(&w.DryRun)
 		}
 	})
-	r.end()
-	return w, r.result(func(k *checker) { w.check(k, given) })
+	r.End()
+	return w, r.Result(func(k *strict.Checker) { w.check(k, given) })
 }
 
-func (r *reader) week(w *Week) {
-	switch r.space() {
+func readWeek(r *strict.Reader, w *Week) {
+	switch r.Space() {
 	case '"':
-		text, ok := r.text()
+		text, ok := r.Text()
 		if !ok {
 			return
 		}
 		var err error
 		if *w, err = ParseWeek(text); err != nil {
-			r.found("week", capital(err.Error())+".", nil)
+			r.Found("week", fault.Capital(err.Error())+".", nil)
 		}
 	case '{':
-		r.object(weekShape, func(name string) {
+		r.Object(weekShape, func(name string) {
 			day := dayOf(name)
-			r.numbers(w[24*day:24*day+24], "a day has 24 of them, from 0:00 on")
+			readNumbers(r, w[24*day:24*day+24], "a day has 24 of them, from 0:00 on")
 		})
 	default:
-		r.numbers(w[:], "a week has 168 of them, from Monday 0:00 on")
+		readNumbers(r, w[:], "a week has 168 of them, from Monday 0:00 on")
 	}
 }
 
-var weekShape = newShape("a week", weekdays)
+var weekShape = strict.NewShape("a week", weekdays)
 
-// numbers reads a list of exactly so many.
-func (r *reader) numbers(into []float64, which string) {
+// readNumbers reads a list of exactly so many.
+func readNumbers(r *strict.Reader, into []float64, which string) {
 	n := 0
-	if r.array("numbers of jobs; "+which, func(i int) {
+	if r.Array("numbers of jobs; "+which, func(i int) {
 		if n++; i < len(into) {
-			if r.float(&into[i]); into[i] < 0 || into[i] > MaxJobs {
-				r.found("range", fmt.Sprintf("%s jobs are out of range; there can be 0 to %d.", plain(into[i]), MaxJobs), nil)
+			if r.Float(&into[i]); into[i] < 0 || into[i] > MaxJobs {
+				r.Found("range", fmt.Sprintf("%s jobs are out of range; there can be 0 to %d.", fault.Plain(into[i]), MaxJobs), nil)
 			}
 		} else {
-			r.skip()
+			r.Skip()
 		}
 	}) && n != len(into) {
-		r.found("week", fmt.Sprintf("Here are %d numbers; %s.", n, which), nil)
+		r.Found("week", fmt.Sprintf("Here are %d numbers; %s.", n, which), nil)
 	}
 }
 
 // Check says what is wrong with one that was not read.
 func (w *WeeklyForecast) Check() error {
-	return findingsOf(func(k *checker) { w.check(k, 0) })
+	return strict.Check(func(k *strict.Checker) { w.check(k, 0) })
 }
 
-func (w *WeeklyForecast) check(k *checker, given given) {
+func (w *WeeklyForecast) check(k *strict.Checker, given strict.Given) {
 	if w.Class == "" {
-		k.refuse("class", "missing", "The class is empty; name the one that is forecast.")
+		k.Refuse("class", "missing", "The class is empty; name the one that is forecast.")
 	}
-	whole := k.moment("from", w.From)
-	whole = k.moment("until", w.Until) && whole
+	whole := k.Moment("from", w.From)
+	whole = k.Moment("until", w.Until) && whole
 	for _, m := range []struct {
 		member string
 		t      time.Time
 	}{{"from", w.From}, {"until", w.Until}} {
 		if begins := m.t.UTC().Truncate(time.Hour); whole && !m.t.Equal(begins) {
-			k.found(m.member, "not_whole", fmt.Sprintf("%s is not a whole hour of UTC.", m.t.Format(time.RFC3339)), k.hint(m.member, begins, "The hour it lies in began at %s.", begins.Format(time.RFC3339)))
+			k.Found(m.member, "not_whole", fmt.Sprintf("%s is not a whole hour of UTC.", m.t.Format(time.RFC3339)), k.Hint(m.member, begins, "The hour it lies in began at %s.", begins.Format(time.RFC3339)))
 		}
 	}
 	if whole {
 		if hours := w.Until.Sub(w.From) / time.Hour; !w.Until.After(w.From) {
-			k.term("The forecast", w.From, w.Until)
+			k.Term("The forecast", w.From, w.Until)
 		} else if hours > MaxForecastRows {
-			k.refuse("until", "too_many", "From %s there are %d hours until then; %d are made at once.", w.From.UTC().Format(time.RFC3339), hours, MaxForecastRows)
+			k.Refuse("until", "too_many", "From %s there are %d hours until then; %d are made at once.", w.From.UTC().Format(time.RFC3339), hours, MaxForecastRows)
 		}
 	}
 	growth := func(member string, x float64) {
 		switch {
-		case !k.finite(member, "The growth", x):
+		case !k.Finite(member, "The growth", x):
 		case x <= -1:
-			k.refuse(member, "range", "The growth is %s; below -1 nothing is left to shrink. 0.2 is a fifth more, -0.2 a fifth less.", plain(x))
+			k.Refuse(member, "range", "The growth is %s; below -1 nothing is left to shrink. 0.2 is a fifth more, -0.2 a fifth less.", fault.Plain(x))
 		case x > MaxGrowth:
-			k.refuse(member, "range", "The growth is %s; it can be %d at most. 0.2 is a fifth more.", plain(x), MaxGrowth)
+			k.Refuse(member, "range", "The growth is %s; it can be %d at most. 0.2 is a fifth more.", fault.Plain(x), MaxGrowth)
 		}
 	}
 	growth("growth_per_year", w.GrowthPerYear)
 	growth("growth_per_month", w.GrowthPerMonth)
-	if given.has(weeklyShape, "growth_per_year") && given.has(weeklyShape, "growth_per_month") {
-		k.refuse("growth_per_month", "one_of", "Give growth_per_year or growth_per_month, not both.")
+	if given.Has(weeklyShape, "growth_per_year") && given.Has(weeklyShape, "growth_per_month") {
+		k.Refuse("growth_per_month", "one_of", "Give growth_per_year or growth_per_month, not both.")
 	}
 }
 
@@ -145,12 +147,12 @@ func (w *WeeklyForecast) Series(zone *time.Location) (Series, error) {
 			jobs *= math.Exp(rate * float64(hour-from))
 		}
 		if !(jobs <= MaxJobs) {
-			return s, findingsOf(func(k *checker) {
+			return s, strict.Check(func(k *strict.Checker) {
 				member := "growth_per_year"
 				if w.GrowthPerMonth != 0 {
 					member = "growth_per_month"
 				}
-				k.refuse(member, "range", "At %s it comes to %s jobs at once; there can be %d at most. Let it grow less, or end earlier.", TimeOf(hour).Format(time.RFC3339), plain(math.Round(jobs)), MaxJobs)
+				k.Refuse(member, "range", "At %s it comes to %s jobs at once; there can be %d at most. Let it grow less, or end earlier.", TimeOf(hour).Format(time.RFC3339), fault.Plain(math.Round(jobs)), MaxJobs)
 			})
 		}
 		s.Rows = append(s.Rows, SeriesRow{Hour: hour, Jobs: jobs})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"headroom/internal/core/strict"
 )
 
 // Report is a file about a cluster that was made in the background, or is going to be. It has the id of the run
@@ -50,15 +52,15 @@ type ReportRequest struct {
 
 // Validate says what is wrong with a request, and fills in what is left out.
 func (r *ReportRequest) Validate() error {
-	return findingsOf(func(k *checker) {
+	return strict.Check(func(k *strict.Checker) {
 		if r.Schedule != "" {
 			if r.Every != "" || r.Covers != "" || r.Format != "" {
-				k.refuse("schedule", "one_of", "A schedule says what its reports are; give \"schedule\" alone, or \"every\", \"covers\" and \"format\" without it.")
+				k.Refuse("schedule", "one_of", "A schedule says what its reports are; give \"schedule\" alone, or \"every\", \"covers\" and \"format\" without it.")
 			}
 			return
 		}
 		if r.Every == "" {
-			k.refuse("every", "missing", "Say how long the report is to cover: \"every\" is day, week or month. Or name a \"schedule\".")
+			k.Refuse("every", "missing", "Say how long the report is to cover: \"every\" is day, week or month. Or name a \"schedule\".")
 			return
 		}
 		if r.Covers == "" {

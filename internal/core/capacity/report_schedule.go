@@ -3,6 +3,8 @@ package capacity
 import (
 	"encoding/json"
 	"time"
+
+	"headroom/internal/core/strict"
 )
 
 // ReportSchedule is a report of a cluster that is made by itself, again and again. No plan depends on one.
@@ -69,21 +71,21 @@ func (s *ReportSchedule) UnmarshalJSON(text []byte) error {
 
 // Validate says what is wrong with the schedule.
 func (s ReportSchedule) Validate() error {
-	return findingsOf(func(k *checker) {
-		k.storedName(s.Name)
+	return strict.Check(func(k *strict.Checker) {
+		k.StoredName(s.Name)
 		checkReport(k, s.Every, s.Covers, s.Format)
-		k.whole("hour", "The hour", "on the cluster's clocks", s.Hour, 0, 23)
-		k.whole("keep", "The number of reports that are kept", "reports", s.Keep, 1, MaxKeep)
+		k.Whole("hour", "The hour", "on the cluster's clocks", s.Hour, 0, 23)
+		k.Whole("keep", "The number of reports that are kept", "reports", s.Keep, 1, MaxKeep)
 	})
 }
 
-func checkReport(k *checker, every Every, covers Covers, format ReportFormat) {
-	oneOf(k, "every", every, []Every{EveryDay, EveryWeek, EveryMonth})
-	oneOf(k, "covers", covers, []Covers{CoversAhead, CoversBehind})
-	oneOf(k, "format", format, []ReportFormat{ReportXLSX, ReportCSV, ReportFocus, ReportJSON})
+func checkReport(k *strict.Checker, every Every, covers Covers, format ReportFormat) {
+	strict.OneOf(k, "every", every, []Every{EveryDay, EveryWeek, EveryMonth})
+	strict.OneOf(k, "covers", covers, []Covers{CoversAhead, CoversBehind})
+	strict.OneOf(k, "format", format, []ReportFormat{ReportXLSX, ReportCSV, ReportFocus, ReportJSON})
 	if covers == CoversBehind && format == ReportFocus {
-		k.found("format", "conflict", "FOCUS rows say what is going to be charged, so that they cover the time ahead alone.",
-			k.hint("format", ReportCSV, "Choose csv for a report of the time behind."))
+		k.Found("format", "conflict", "FOCUS rows say what is going to be charged, so that they cover the time ahead alone.",
+			k.Hint("format", ReportCSV, "Choose csv for a report of the time behind."))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/core/fault"
 )
 
 // walked is every moment of a schedule between two others, found by asking a zone's clocks each quarter of an hour:
@@ -156,7 +158,7 @@ func TestReportScheduleFaults(t *testing.T) {
 	} {
 		s := good
 		change(&s)
-		if err := s.Validate(); err == nil || !strings.Contains(fmt.Sprintf("%+v", err.(*InputError).Findings), what) {
+		if err := s.Validate(); err == nil || !strings.Contains(fmt.Sprintf("%+v", err.(*fault.InputError).Findings), what) {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}

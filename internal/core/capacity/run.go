@@ -3,6 +3,8 @@ package capacity
 import (
 	"encoding/json"
 	"time"
+
+	"headroom/internal/core/fault"
 )
 
 // RunState is where a run of background work stands.
@@ -53,10 +55,10 @@ type Run struct {
 
 // RunError is why a run failed.
 type RunError struct {
-	Detail    string    `json:"detail"`
-	Kind      string    `json:"kind"` // that of an error (see Kind), or one of the words below
-	Errors    []Finding `json:"errors,omitempty"`
-	Conflicts []Finding `json:"conflicts,omitempty"`
+	Detail    string          `json:"detail"`
+	Kind      string          `json:"kind"` // that of an error (see Kind), or one of the words below
+	Errors    []fault.Finding `json:"errors,omitempty"`
+	Conflicts []fault.Finding `json:"conflicts,omitempty"`
 }
 
 // What else a run can fail of.

@@ -1,5 +1,9 @@
 package capacity
 
+import (
+	"headroom/internal/core/money"
+)
+
 // Scenario is a list of changes laid over a problem without saving them. They are carried out in their
 // order.
 type Scenario struct {
@@ -16,14 +20,14 @@ const MaxScenarioChanges = 100
 // A number is changed by exactly one of Factor and Value; what counts jobs, VMs or a quota is then
 // rounded to the nearest whole number, jobs of a relaxed problem excepted.
 type ScenarioChange struct {
-	What     What     `json:"what"`
-	Class    string   `json:"class,omitempty"`    // "": every class
-	VMType   string   `json:"vm_type,omitempty"`  // "": every type
-	Contract string   `json:"contract,omitempty"` // of prices: "" is not a contract's but that of the purchase
-	Purchase Purchase `json:"purchase,omitempty"` // of prices: on_demand (the default) or spot
-	Bound    Bound    `json:"bound,omitempty"`
-	Factor   *float64 `json:"factor,omitempty"`
-	Value    *Money   `json:"value,omitempty"` // in the unit of what is changed
+	What     What          `json:"what"`
+	Class    string        `json:"class,omitempty"`    // "": every class
+	VMType   string        `json:"vm_type,omitempty"`  // "": every type
+	Contract string        `json:"contract,omitempty"` // of prices: "" is not a contract's but that of the purchase
+	Purchase Purchase      `json:"purchase,omitempty"` // of prices: on_demand (the default) or spot
+	Bound    Bound         `json:"bound,omitempty"`
+	Factor   *float64      `json:"factor,omitempty"`
+	Value    *money.Amount `json:"value,omitempty"` // in the unit of what is changed
 
 	Add *AddedSupply `json:"add,omitempty"`
 }

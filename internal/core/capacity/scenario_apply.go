@@ -7,15 +7,19 @@ import (
 	"slices"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // Apply is the problem with the scenario's changes laid over it; the problem itself, which is valid,
 // stays as it is. What is wrong is an *InputError with pointers into the scenario.
 func (s Scenario) Apply(p Problem) (Problem, error) {
-	var c checker
+	var c strict.Checker
 	s.check(&c)
-	if len(c.findings) > 0 {
-		return Problem{}, Refusal(c.findings, c.unlisted)
+	if len(c.Findings) > 0 {
+		return Problem{}, fault.Refusal(c.Findings, c.Unlisted)
 	}
 	if len(s.Changes) == 0 {
 		return p, nil
@@ -26,21 +30,21 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 	for i := range a.Supply.VMTypes {
 		a.Supply.VMTypes[i].Contracts = slices.Clone(a.Supply.VMTypes[i].Contracts)
 	}
-	a.enter("changes")
+	a.Enter("changes")
 	for i := range s.Changes {
-		a.element(i)
+		a.Element(i)
 		if f := s.Changes[i].Factor; f != nil {
 			a.factor = decimal.NewFromFloat(*f)
 		}
 		a.change(&s.Changes[i])
-		a.leave()
+		a.Leave()
 	}
-	a.leave()
-	if len(a.findings) == 0 {
+	a.Leave()
+	if len(a.Findings) == 0 {
 		s.blame(&a, &p)
 	}
-	if len(a.findings) > 0 {
-		return Problem{}, Refusal(a.findings, a.unlisted)
+	if len(a.Findings) > 0 {
+		return Problem{}, fault.Refusal(a.Findings, a.Unlisted)
 	}
 	return a.Problem, nil
 }
@@ -48,13 +52,13 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 // blame validates what has changed and leads each finding back to the last change that may have brought
 // it about.
 func (s Scenario) blame(a *applying, before *Problem) {
-	var result checker
+	var result strict.Checker
 	if a.retyped {
 		a.Problem.check(&result)
 	} else {
 		a.Problem.checkChanged(&result, before)
 	}
-	for _, f := range result.findings {
+	for _, f := range result.Findings {
 		for i := len(s.Changes) - 1; i >= 0; i-- {
 			if s.Changes[i].concerns(&a.Problem, f.Pointer) {
 				f.Detail = "This makes a problem that cannot be planned, at " + f.Pointer + ": " + f.Detail
@@ -63,16 +67,16 @@ func (s Scenario) blame(a *applying, before *Problem) {
 			}
 		}
 		if f.Hint != nil {
-			f.Hint = &Hint{Detail: f.Hint.Detail} // its pointer leads into the problem, which is not there to be mended
+			f.Hint = &fault.Hint{Detail: f.Hint.Detail} // its pointer leads into the problem, which is not there to be mended
 		}
-		a.findings = append(a.findings, f)
+		a.Findings = append(a.Findings, f)
 	}
 }
 
 // applying is a problem that changes, and where in the scenario one is.
 type applying struct {
 	Problem
-	checker
+	strict.Checker
 	factor  decimal.Decimal // of the change, if it has one
 	owned   bool            // the classes are no longer those of the problem before
 	retyped bool            // something has changed that all classes have to do with: VM types have come or gone, another bound
@@ -136,8 +140,8 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 		case ChangePromised:
 			jobs := a.jobs(ch, class.Jobs.Min)
 			if jobs > class.Jobs.Max {
-				detail := fmt.Sprintf("Of class %q %s jobs would be promised, but only %s are asked for.", clip(class.Name), plain(jobs), plain(class.Jobs.Max))
-				a.found(numberOf(ch), "order", detail, &Hint{Detail: fmt.Sprintf("Promise at most %s, or raise the demand in a change before this one.", plain(class.Jobs.Max))})
+				detail := fmt.Sprintf("Of class %q %s jobs would be promised, but only %s are asked for.", fault.Clip(class.Name), fault.Plain(jobs), fault.Plain(class.Jobs.Max))
+				a.Found(numberOf(ch), "order", detail, &fault.Hint{Detail: fmt.Sprintf("Promise at most %s, or raise the demand in a change before this one.", fault.Plain(class.Jobs.Max))})
 				return
 			}
 			class.Jobs.Min = jobs
@@ -147,7 +151,7 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 	}
 	switch {
 	case ch.What == ChangeDeadline && found && !timed:
-		a.refuse("class", "not_taken", "No class that is to be changed has a deadline: they are given by their VMs per job.")
+		a.Refuse("class", "not_taken", "No class that is to be changed has a deadline: they are given by their VMs per job.")
 	case !found:
 		a.unknown("class", ch.Class, `To change all classes, leave "class" out.`, a.classNames())
 	}
@@ -160,9 +164,9 @@ func (a *applying) changeDeadline(ch *ScenarioChange, class *Class) {
 	seconds := a.number(ch, class.DeadlineSeconds)
 	switch {
 	case seconds <= 0:
-		a.refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; a job needs some time.", clip(class.Name), plain(seconds))
+		a.Refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; a job needs some time.", fault.Clip(class.Name), fault.Plain(seconds))
 	case seconds > MaxSeconds:
-		a.refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; it can be %s s at most. Deadlines are in seconds.", clip(class.Name), plain(seconds), plain(MaxSeconds))
+		a.Refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; it can be %s s at most. Deadlines are in seconds.", fault.Clip(class.Name), fault.Plain(seconds), fault.Plain(MaxSeconds))
 	default:
 		class.DeadlineSeconds = seconds
 	}
@@ -173,7 +177,7 @@ func (a *applying) jobs(ch *ScenarioChange, before float64) float64 {
 	jobs := a.number(ch, before)
 	if a.Options.Integrality == Relaxed {
 		if jobs > MaxJobs {
-			a.refuse(numberOf(ch), "range", "There would be %s jobs; there can be %d at most.", plain(jobs), MaxJobs)
+			a.Refuse(numberOf(ch), "range", "There would be %s jobs; there can be %d at most.", fault.Plain(jobs), MaxJobs)
 			return before
 		}
 		return jobs
@@ -186,9 +190,9 @@ func (a *applying) wholeNumber(ch *ScenarioChange, before float64, most int64, w
 	x := a.number(ch, before)
 	switch whole := math.Floor(x + 0.5); {
 	case ch.Value != nil && whole != x:
-		a.found("value", "not_whole", fmt.Sprintf("There would be %s %s; give a whole number.", plain(x), what), a.hint("value", whole, "Give %s.", plain(whole)))
+		a.Found("value", "not_whole", fmt.Sprintf("There would be %s %s; give a whole number.", fault.Plain(x), what), a.Hint("value", whole, "Give %s.", fault.Plain(whole)))
 	case x > float64(most):
-		a.refuse(numberOf(ch), "range", "There would be %s %s; there can be %d at most.", plain(x), what, most)
+		a.Refuse(numberOf(ch), "range", "There would be %s %s; there can be %d at most.", fault.Plain(x), what, most)
 	default:
 		return int64(whole)
 	}
@@ -201,7 +205,7 @@ func (a *applying) number(ch *ScenarioChange, before float64) float64 {
 		return ch.Value.Float()
 	}
 	if digits, power, exact := a.product(int64(before), 0); exact && before == math.Trunc(before) {
-		if x, exact := shortFloat(digits, power); exact {
+		if x, exact := strict.ShortFloat(digits, power); exact {
 			return x
 		}
 	}
@@ -223,27 +227,27 @@ func (a *applying) product(digits int64, power int) (int64, int, bool) {
 }
 
 // amount is a changed amount of money.
-func (a *applying) amount(ch *ScenarioChange, before Money) Money {
+func (a *applying) amount(ch *ScenarioChange, before money.Amount) money.Amount {
 	if ch.Value != nil {
 		return *ch.Value
 	}
 	after := a.times(before)
-	if after.GreaterThan(maxMoney) {
-		a.refuse("factor", "range", "The amount would be %s; it can be %d at most.", after, MaxMoney)
+	if after.GreaterThan(money.MaxDecimal) {
+		a.Refuse("factor", "range", "The amount would be %s; it can be %d at most.", after, money.Max)
 		return before
 	}
 	return after
 }
 
 // times is an amount multiplied, to the last place that money has.
-func (a *applying) times(before Money) Money {
+func (a *applying) times(before money.Amount) money.Amount {
 	if before.NumDigits() <= 9 {
 		digits, power, exact := a.product(before.CoefficientInt64(), int(before.Exponent()))
-		if exact && power >= -MoneyPlaces {
-			return Money{decimal.New(digits, int32(power))}
+		if exact && power >= -money.Places {
+			return money.Amount{Decimal: decimal.New(digits, int32(power))}
 		}
 	}
-	return Money{before.Mul(a.factor).Round(MoneyPlaces)}
+	return money.Amount{Decimal: before.Mul(a.factor).Round(money.Places)}
 }
 
 // numberOf is the member that gives the number.
@@ -287,7 +291,7 @@ func (a *applying) changeTypes(ch *ScenarioChange) {
 			} else {
 				after.MaxShare = a.number(ch, after.MaxShare)
 				if after.MaxShare > 1 {
-					a.refuse(numberOf(ch), "range", "The share of spot VMs would be %s; 1 is all of them.", plain(after.MaxShare))
+					a.Refuse(numberOf(ch), "range", "The share of spot VMs would be %s; 1 is all of them.", fault.Plain(after.MaxShare))
 				}
 			}
 			*spot, changed = &after, true
@@ -297,9 +301,9 @@ func (a *applying) changeTypes(ch *ScenarioChange) {
 	case !known:
 		a.unknownType(ch.VMType)
 	case !changed && ch.What == ChangeQuota:
-		a.refuse("factor", "not_taken", `There is no quota to multiply; give one as "value".`)
+		a.Refuse("factor", "not_taken", `There is no quota to multiply; give one as "value".`)
 	case !changed:
-		a.refuse("", "not_taken", "No VM of this kind is rented as spot, so there is nothing to change; add a VM type that has spot.")
+		a.Refuse("", "not_taken", "No VM of this kind is rented as spot, so there is nothing to change; add a VM type that has spot.")
 	}
 }
 
@@ -342,7 +346,7 @@ func (a *applying) contract(ch *ScenarioChange) (list *[]Contract, at int) {
 
 func (a *applying) unknownType(name string) {
 	if len(a.Supply.VMTypes) == 0 {
-		a.refuse("vm_type", "unknown_name", `There is one kind of machine here, without a name; leave "vm_type" out.`)
+		a.Refuse("vm_type", "unknown_name", `There is one kind of machine here, without a name; leave "vm_type" out.`)
 		return
 	}
 	var known []string
@@ -353,12 +357,12 @@ func (a *applying) unknownType(name string) {
 // unknown refuses a name that nothing has, and suggests the one probably meant, or else what else can
 // be done.
 func (a *applying) unknown(member, name, otherwise string, known []string) {
-	hint := &Hint{Detail: otherwise}
-	if best := nearest(name, known[:min(len(known), mostCompared)]); best != "" {
-		hint = a.hint(member, best, "Did you mean %q?", best)
+	hint := &fault.Hint{Detail: otherwise}
+	if best := fault.Nearest(name, known[:min(len(known), strict.MostCompared)]); best != "" {
+		hint = a.Hint(member, best, "Did you mean %q?", best)
 	}
 	kind := map[string]string{"class": "class", "contract": "contract", "vm_type": "VM type"}[member]
-	a.found(member, "unknown_name", fmt.Sprintf("There is no %s %q.", kind, clip(name)), hint)
+	a.Found(member, "unknown_name", fmt.Sprintf("There is no %s %q.", kind, fault.Clip(name)), hint)
 }
 
 func (a *applying) changeBudget(ch *ScenarioChange) {
@@ -374,10 +378,10 @@ func (a *applying) changeBudget(ch *ScenarioChange) {
 	case ch.Factor == nil && ch.Value == nil:
 		*limit = nil
 	case ch.Factor != nil && *limit == nil:
-		a.refuse("factor", "not_taken", `There is no such budget to multiply; give one as "value".`)
+		a.Refuse("factor", "not_taken", `There is no such budget to multiply; give one as "value".`)
 		return
 	default:
-		before := Money{}
+		before := money.Amount{}
 		if *limit != nil {
 			before = **limit
 		}
@@ -395,7 +399,7 @@ func (a *applying) addContract(ch *ScenarioChange) {
 		added.Billing = BilledUsed
 	}
 	if ch.VMType == "" && len(a.Supply.VMTypes) > 1 {
-		a.refuse("vm_type", "missing", "There are %d VM types; say of which the contract's VMs are.", len(a.Supply.VMTypes))
+		a.Refuse("vm_type", "missing", "There are %d VM types; say of which the contract's VMs are.", len(a.Supply.VMTypes))
 		return
 	}
 	known := false
@@ -421,13 +425,13 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 	if s := &a.Supply; len(s.VMTypes) == 0 {
 		*s = Supply{VMTypes: []VMTypeSupply{{Name: SoleVMType, Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}}}
 	}
-	a.enter("add")
-	defer a.leave()
+	a.Enter("add")
+	defer a.Leave()
 	index := make(map[string]int, len(a.Classes))
 	for i := range a.Classes {
 		index[a.Classes[i].Name] = i
 	}
-	a.enter("slots_per_vm")
+	a.Enter("slots_per_vm")
 	for _, name := range slices.Sorted(maps.Keys(ch.Add.SlotsPerVM)) {
 		i, known := index[name]
 		if !known {
@@ -436,7 +440,7 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 		}
 		class := &a.Classes[i]
 		if class.VMsPerJob != nil && class.SlotsPerVM.IsZero() {
-			a.refuse(name, "not_taken", "Class %q is given by its VMs per job; say by a speed how it runs on this type.", clip(name))
+			a.Refuse(name, "not_taken", "Class %q is given by its VMs per job; say by a speed how it runs on this type.", fault.Clip(name))
 			continue
 		}
 		byType := maps.Clone(class.SlotsPerVM.ByType)
@@ -449,8 +453,8 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 		byType[added.Name] = ch.Add.SlotsPerVM[name]
 		class.SlotsPerVM = SlotsPerVM{ByType: byType}
 	}
-	a.leave()
-	a.enter("speed")
+	a.Leave()
+	a.Enter("speed")
 	for _, name := range slices.Sorted(maps.Keys(ch.Add.Speed)) {
 		i, known := index[name]
 		if !known {
@@ -464,18 +468,18 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 		speed[added.Name] = ch.Add.Speed[name]
 		a.Classes[i].Speed = speed
 	}
-	a.leave()
+	a.Leave()
 	a.Supply.VMTypes = append(a.Supply.VMTypes, added)
 }
 
 // unknownClass refuses a member that is named after no class.
 func (a *applying) unknownClass(name string) {
-	hint := didYouMean(name, a.classNames())
-	a.found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", clip(name)), hint)
+	hint := fault.DidYouMean(name, a.classNames())
+	a.Found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", fault.Clip(name)), hint)
 }
 
 func (a *applying) classNames() []string {
-	names := make([]string, min(len(a.Classes), mostCompared))
+	names := make([]string, min(len(a.Classes), strict.MostCompared))
 	for i := range names {
 		names[i] = a.Classes[i].Name
 	}
@@ -490,7 +494,7 @@ func (a *applying) dropVMType(ch *ScenarioChange) {
 		a.unknownType(ch.VMType)
 		return
 	case len(types) == 1:
-		a.refuse("vm_type", "range", "%q is the only VM type; without it nothing runs. Add another one in a change before this one.", clip(ch.VMType))
+		a.Refuse("vm_type", "range", "%q is the only VM type; without it nothing runs. Add another one in a change before this one.", fault.Clip(ch.VMType))
 		return
 	}
 	a.Supply.VMTypes = slices.Delete(types, at, at+1)
@@ -498,7 +502,7 @@ func (a *applying) dropVMType(ch *ScenarioChange) {
 		class := &a.Classes[i]
 		if _, given := class.SlotsPerVM.ByType[ch.VMType]; given {
 			if len(class.SlotsPerVM.ByType) == 1 {
-				a.refuse("vm_type", "order", "Class %q runs on VMs of type %q alone, so the type cannot be dropped.", clip(class.Name), clip(ch.VMType))
+				a.Refuse("vm_type", "order", "Class %q runs on VMs of type %q alone, so the type cannot be dropped.", fault.Clip(class.Name), fault.Clip(ch.VMType))
 				continue
 			}
 			class.SlotsPerVM.ByType = maps.Clone(class.SlotsPerVM.ByType)

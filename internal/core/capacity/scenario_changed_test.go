@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // TestChangedPartsAreCheckedAsTheWhole changes what scenarios may change, sensibly and not: what is found in
@@ -25,7 +28,7 @@ func TestChangedPartsAreCheckedAsTheWhole(t *testing.T) {
 		number := func() float64 {
 			return []float64{-1, 0, 0.5, 3, 1e5, 1e8, 1e12, math.NaN(), math.Inf(1)}[r.IntN(9)]
 		}
-		money := func() Money { return Money{decimal.New(r.Int64N(40)-4, int32(r.IntN(14)-11))} }
+		money := func() money.Amount { return money.Amount{Decimal: decimal.New(r.Int64N(40)-4, int32(r.IntN(14)-11))} }
 		for range r.IntN(3) {
 			c := &p.Classes[r.IntN(len(p.Classes))]
 			switch r.IntN(5) {
@@ -54,13 +57,13 @@ func TestChangedPartsAreCheckedAsTheWhole(t *testing.T) {
 			total := money()
 			p.Budget = &Budget{Total: &total}
 		}
-		var whole, changed checker
+		var whole, changed strict.Checker
 		p.check(&whole)
 		p.checkChanged(&changed, &before)
-		if len(whole.findings) > 0 {
+		if len(whole.Findings) > 0 {
 			faults++
 		}
-		if diff := cmp.Diff(whole.findings, changed.findings, cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
+		if diff := cmp.Diff(whole.Findings, changed.Findings, cmp.Comparer(func(a, b float64) bool { return a == b || a != a && b != b })); diff != "" {
 			t.Fatalf("sample %d: %s", n, diff)
 		}
 	}
@@ -88,7 +91,7 @@ func TestFactorsMultiplyAsDecimals(t *testing.T) {
 			continue
 		}
 		factor := decimal.NewFromFloat(f)
-		want := Money{decimal.NewFromFloat(x).Mul(factor)}.InexactFloat64()
+		want := money.Amount{Decimal: decimal.NewFromFloat(x).Mul(factor)}.InexactFloat64()
 		got, ok := timesShort(x, factor)
 		if !ok && !math.IsInf(want, 0) {
 			t.Fatalf("%v times %v took the long way", x, f)

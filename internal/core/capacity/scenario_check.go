@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // MaxFactor is the largest factor of a change: beyond it somebody has mistaken a value for a factor.
@@ -60,35 +64,35 @@ var (
 
 // Validate says what is wrong with a scenario that is to be kept, whatever it is laid over.
 func (s Scenario) Validate() error {
-	return findingsOf(func(c *checker) {
-		c.storedName(s.Name)
+	return strict.Check(func(c *strict.Checker) {
+		c.StoredName(s.Name)
 		if s.Name == reservedByAddress {
-			c.refuse("name", "text", "The name %q means something else in addresses; give another.", s.Name)
+			c.Refuse("name", "text", "The name %q means something else in addresses; give another.", s.Name)
 		}
-		c.description("note", s.Note)
+		c.Description("note", s.Note)
 		s.check(c)
 	})
 }
 
 // check looks at the changes by themselves.
-func (s Scenario) check(c *checker) {
+func (s Scenario) check(c *strict.Checker) {
 	if len(s.Changes) > MaxScenarioChanges {
-		c.refuse("changes", "too_many", "Here are %d changes; a scenario may have %d at most.", len(s.Changes), MaxScenarioChanges)
+		c.Refuse("changes", "too_many", "Here are %d changes; a scenario may have %d at most.", len(s.Changes), MaxScenarioChanges)
 		return
 	}
-	c.enter("changes")
+	c.Enter("changes")
 	for i := range s.Changes {
-		c.element(i)
+		c.Element(i)
 		s.Changes[i].check(c)
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }
 
-func (ch *ScenarioChange) check(c *checker) {
+func (ch *ScenarioChange) check(c *strict.Checker) {
 	at := slices.IndexFunc(kindsOfChange, func(k kindOfChange) bool { return k.what == ch.What })
 	if at < 0 {
-		oneOf(c, "what", ch.What, whatWords)
+		strict.OneOf(c, "what", ch.What, whatWords)
 		return
 	}
 	kind := kindsOfChange[at]
@@ -103,67 +107,67 @@ func (ch *ScenarioChange) check(c *checker) {
 	} {
 		switch {
 		case m.is && kind.may&m.of == 0:
-			c.refuse(m.name, "not_taken", "%s has no member %q; leave it out.", capital(kind.description), m.name)
+			c.Refuse(m.name, "not_taken", "%s has no member %q; leave it out.", fault.Capital(kind.description), m.name)
 		case !m.is && kind.must&m.of != 0 && m.of != numberMember:
-			c.refuse(m.name, "missing", "The member %q is missing; %s needs it.", m.name, kind.description)
+			c.Refuse(m.name, "missing", "The member %q is missing; %s needs it.", m.name, kind.description)
 		}
 	}
 	if kind.may&numberMember != 0 {
 		ch.checkNumber(c, kind.must&numberMember != 0, kind.description)
 	}
 	if ch.Purchase != "" && kind.may&purchaseMember != 0 {
-		oneOf(c, "purchase", ch.Purchase, purchases)
+		strict.OneOf(c, "purchase", ch.Purchase, purchases)
 		if ch.Contract != "" {
-			c.refuse("purchase", "one_of", "A contract has one price; leave the purchase out.")
+			c.Refuse("purchase", "one_of", "A contract has one price; leave the purchase out.")
 		}
 	}
 	if ch.Bound != "" && kind.may&boundMember != 0 {
-		oneOf(c, "bound", ch.Bound, bounds)
+		strict.OneOf(c, "bound", ch.Bound, bounds)
 	}
 	if ch.Add != nil && kind.may&addMember != 0 {
-		c.enter("add")
+		c.Enter("add")
 		ch.Add.check(c, ch.What)
-		c.leave()
+		c.Leave()
 	}
 }
 
 // checkNumber looks at the factor or the value.
-func (ch *ScenarioChange) checkNumber(c *checker, needed bool, description string) {
+func (ch *ScenarioChange) checkNumber(c *strict.Checker, needed bool, description string) {
 	switch {
 	case ch.Factor != nil && ch.Value != nil:
-		c.refuse("value", "one_of", `Here are a factor and a value; keep one: "factor" multiplies what there is, "value" takes its place.`)
+		c.Refuse("value", "one_of", `Here are a factor and a value; keep one: "factor" multiplies what there is, "value" takes its place.`)
 		return
 	case ch.Factor == nil && ch.Value == nil:
 		if needed {
-			c.refuse("", "one_of", `%s needs a number; give "factor" to multiply what there is, or "value" to take its place.`, capital(description))
+			c.Refuse("", "one_of", `%s needs a number; give "factor" to multiply what there is, or "value" to take its place.`, fault.Capital(description))
 		}
 		return
 	case ch.Factor != nil:
 		if f := *ch.Factor; f > MaxFactor && !math.IsInf(f, 0) {
-			c.refuse("factor", "range", `The factor is %s; it can be %d at most. If this is the new figure itself, give it as "value".`, plain(f), MaxFactor)
+			c.Refuse("factor", "range", `The factor is %s; it can be %d at most. If this is the new figure itself, give it as "value".`, fault.Plain(f), MaxFactor)
 		} else {
-			c.number("factor", "The factor", "", f, MaxFactor)
+			c.Number("factor", "The factor", "", f, MaxFactor)
 		}
 		return
 	}
-	c.money("value", "The value", *ch.Value)
+	money.Check(c, "value", "The value", *ch.Value)
 }
 
-func (a *AddedSupply) check(c *checker, what What) {
+func (a *AddedSupply) check(c *strict.Checker, what What) {
 	if what == AddContract {
 		if a.VMType != nil || a.SlotsPerVM != nil || a.Speed != nil {
-			c.refuse("", "not_taken", `Here a contract is added; give "contract" alone.`)
+			c.Refuse("", "not_taken", `Here a contract is added; give "contract" alone.`)
 		}
 		if a.Contract == nil {
-			c.refuse("contract", "missing", "The contract to add is missing.")
+			c.Refuse("contract", "missing", "The contract to add is missing.")
 		}
 		return
 	}
 	if a.Contract != nil {
-		c.refuse("contract", "not_taken", `Here a VM type is added; give its contracts in "vm_type".`)
+		c.Refuse("contract", "not_taken", `Here a VM type is added; give its contracts in "vm_type".`)
 	}
 	if a.VMType == nil {
-		c.refuse("vm_type", "missing", "The VM type to add is missing.")
+		c.Refuse("vm_type", "missing", "The VM type to add is missing.")
 	}
 }
 

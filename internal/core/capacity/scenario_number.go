@@ -6,6 +6,9 @@ import (
 	"strconv"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // timesFloat is the float64 nearest to a number times a factor, each taken for the decimal that is written
@@ -14,13 +17,13 @@ func timesFloat(x float64, factor decimal.Decimal) float64 {
 	if product, ok := timesShort(x, factor); ok {
 		return product
 	}
-	return Money{decimal.NewFromFloat(x).Mul(factor)}.Float()
+	return money.Amount{Decimal: decimal.NewFromFloat(x).Mul(factor)}.Float()
 }
 
 // timesShort is timesFloat without big numbers, where the factor has few digits: they and those of x, 17 at
 // most, are multiplied in 128 bits, and strconv rounds the product.
 func timesShort(x float64, factor decimal.Decimal) (product float64, ok bool) {
-	if factor.NumDigits() > exactDigits || factor.Sign() < 0 || !(x >= 0) {
+	if factor.NumDigits() > strict.ExactDigits || factor.Sign() < 0 || !(x >= 0) {
 		return 0, false
 	}
 	var room [48]byte

@@ -3,6 +3,10 @@ package capacity
 import (
 	"fmt"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // Detail is how much is answered about each scenario.
@@ -51,12 +55,12 @@ func (a AskedScenario) Scenario() Scenario {
 }
 
 var (
-	whatIfShape        = newShape("a question", []string{"problem", "scenarios"}, "detail")
-	clusterWhatIfShape = newShape("a question", []string{"scenarios"}, "at", "detail")
-	scenarioShape      = newShape("a scenario", []string{"changes"}, "name", "note")
-	askedScenarioShape = newShape("a scenario", nil, "changes", "name", "note", "saved")
-	changeShape        = newShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
-	addedShape         = newShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
+	whatIfShape        = strict.NewShape("a question", []string{"problem", "scenarios"}, "detail")
+	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "detail")
+	scenarioShape      = strict.NewShape("a scenario", []string{"changes"}, "name", "note")
+	askedScenarioShape = strict.NewShape("a scenario", nil, "changes", "name", "note", "saved")
+	changeShape        = strict.NewShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
+	addedShape         = strict.NewShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
 )
 
 // ReadWhatIf reads a question that brings its problem along, as strictly as ReadProblem. Where the
@@ -64,23 +68,22 @@ var (
 func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
 	q := WhatIfQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
 	q.Problem.Options.Engine = EngineAuto
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(whatIfShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(whatIfShape, func(name string) {
 		switch name {
 		case "problem":
-			r.problem(&q.Problem, limits)
+			readProblem(r, &q.Problem, limits)
 		case "scenarios":
-			q.Scenarios = r.scenarios(scenarioShape)
+			q.Scenarios = readScenarios(r, scenarioShape)
 		case "detail":
-			word(r, &q.Detail, details)
+			strict.Word(r, &q.Detail, details)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
-		c.enter("problem")
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
+		c.Enter("problem")
 		q.Problem.check(c)
-		c.leave()
+		c.Leave()
 		checkAsked(c, &q.Detail, q.Scenarios)
 	}); err != nil {
 		return WhatIfQuestion{}, err
@@ -91,20 +94,19 @@ func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
 // ReadClusterWhatIf reads a question about a cluster.
 func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
 	var q ClusterWhatIfQuestion
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(clusterWhatIfShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(clusterWhatIfShape, func(name string) {
 		switch name {
 		case "at":
-			r.moment(&q.At)
+			r.Moment(&q.At)
 		case "scenarios":
-			q.Scenarios = r.scenarios(askedScenarioShape)
+			q.Scenarios = readScenarios(r, askedScenarioShape)
 		case "detail":
-			word(r, &q.Detail, details)
+			strict.Word(r, &q.Detail, details)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) { checkAsked(c, &q.Detail, q.Scenarios) }); err != nil {
+	r.End()
+	if err := r.Result(func(c *strict.Checker) { checkAsked(c, &q.Detail, q.Scenarios) }); err != nil {
 		return ClusterWhatIfQuestion{}, err
 	}
 	return q, nil
@@ -112,87 +114,86 @@ func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
 
 // ReadScenario reads a scenario as a file has it.
 func ReadScenario(data []byte) (Scenario, error) {
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
+	r := strict.NewReader(data)
 	var s AskedScenario
-	r.scenario(&s, scenarioShape)
-	r.end()
-	if err := r.result(s.check); err != nil {
+	readScenario(r, &s, scenarioShape)
+	r.End()
+	if err := r.Result(s.check); err != nil {
 		return Scenario{}, err
 	}
 	return s.Scenario(), nil
 }
 
-func (r *reader) scenarios(s *shape) []AskedScenario {
-	before := len(r.findings)
-	all := list(r, "of scenarios", MaxScenarios, func(a *AskedScenario) { r.scenario(a, s) })
-	if len(all) == 0 && len(r.findings) == before {
-		r.found("missing", "There is no scenario; give at least one.", nil)
+func readScenarios(r *strict.Reader, s *strict.Shape) []AskedScenario {
+	before := len(r.Findings)
+	all := strict.List(r, "of scenarios", MaxScenarios, func(r *strict.Reader, a *AskedScenario) { readScenario(r, a, s) })
+	if len(all) == 0 && len(r.Findings) == before {
+		r.Found("missing", "There is no scenario; give at least one.", nil)
 	}
 	return all
 }
 
-func (r *reader) scenario(a *AskedScenario, s *shape) {
-	had := r.object(s, func(name string) {
+func readScenario(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
+	had := r.Object(s, func(name string) {
 		switch name {
 		case "name":
-			a.Name, _ = r.text()
+			a.Name, _ = r.Text()
 		case "note":
-			a.Note, _ = r.text()
+			a.Note, _ = r.Text()
 		case "saved":
-			a.Saved, _ = r.text()
+			a.Saved, _ = r.Text()
 		case "changes":
-			a.Changes = list(r, "of changes", MaxScenarioChanges, r.change)
+			a.Changes = strict.List(r, "of changes", MaxScenarioChanges, readChange)
 		}
 	})
-	if s == askedScenarioShape && had != 0 && had.has(s, "changes") == had.has(s, "saved") {
-		r.found("one_of", `A scenario gives either its "changes" or the name of a "saved" one.`, nil)
+	if s == askedScenarioShape && had != 0 && had.Has(s, "changes") == had.Has(s, "saved") {
+		r.Found("one_of", `A scenario gives either its "changes" or the name of a "saved" one.`, nil)
 	} else if s == askedScenarioShape && had == 0 {
-		r.missing("changes", "a scenario that is not saved")
+		r.Missing("changes", "a scenario that is not saved")
 	}
 }
 
-func (r *reader) change(ch *ScenarioChange) {
-	r.object(changeShape, func(name string) {
+func readChange(r *strict.Reader, ch *ScenarioChange) {
+	r.Object(changeShape, func(name string) {
 		switch name {
 		case "what":
-			word(r, &ch.What, whatWords)
+			strict.Word(r, &ch.What, whatWords)
 		case "class":
-			ch.Class, _ = r.text()
+			ch.Class, _ = r.Text()
 		case "vm_type":
-			ch.VMType, _ = r.text()
+			ch.VMType, _ = r.Text()
 		case "contract":
-			ch.Contract, _ = r.text()
+			ch.Contract, _ = r.Text()
 		case "purchase":
-			word(r, &ch.Purchase, purchases)
+			strict.Word(r, &ch.Purchase, purchases)
 		case "bound":
-			word(r, &ch.Bound, bounds)
+			strict.Word(r, &ch.Bound, bounds)
 		case "factor":
 			ch.Factor = new(float64)
-			r.float(ch.Factor)
+			r.Float(ch.Factor)
 		case "value":
-			ch.Value = new(Money)
-			r.money(ch.Value)
+			ch.Value = new(money.Amount)
+			money.Read(r, ch.Value)
 		case "add":
 			ch.Add = new(AddedSupply)
-			r.addedSupply(ch.Add)
+			readAddedSupply(r, ch.Add)
 		}
 	})
 }
 
-func (r *reader) addedSupply(a *AddedSupply) {
-	r.object(addedShape, func(name string) {
+func readAddedSupply(r *strict.Reader, a *AddedSupply) {
+	r.Object(addedShape, func(name string) {
 		switch name {
 		case "contract":
 			a.Contract = new(Contract)
-			r.contract(a.Contract)
+			readContract(r, a.Contract)
 		case "vm_type":
 			a.VMType = new(VMTypeSupply)
-			r.vmType(a.VMType, DefaultLimits())
+			readVmType(r, a.VMType, DefaultLimits())
 		case "slots_per_vm":
-			a.SlotsPerVM = named(r, "of slots per VM by class", "class", DefaultLimits().Classes, r.slotsOnVM)
+			a.SlotsPerVM = strict.Named(r, "of slots per VM by class", "class", DefaultLimits().Classes, readSlotsOnVM)
 		case "speed":
-			a.Speed = named(r, "of speeds by class", "class", DefaultLimits().Classes, r.float)
+			a.Speed = strict.Named(r, "of speeds by class", "class", DefaultLimits().Classes, (*strict.Reader).Float)
 		}
 	})
 }
@@ -204,34 +205,34 @@ func ScenarioLoad(scenarios, classes int) error {
 	if load <= MaxScenarioLoad {
 		return nil
 	}
-	return &InputError{[]Finding{{Pointer: "/scenarios", Code: "too_many",
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/scenarios", Code: "too_many",
 		Detail: fmt.Sprintf("Here are %d scenarios of %d classes, which are %d classes to plan; at most %d are planned at once. Ask in parts.", scenarios, classes, load, MaxScenarioLoad)}}}
 }
 
 // checkAsked looks at scenarios by themselves, and says how much is answered where nobody has said.
-func checkAsked(c *checker, detail *Detail, scenarios []AskedScenario) {
+func checkAsked(c *strict.Checker, detail *Detail, scenarios []AskedScenario) {
 	if *detail == "" {
 		if *detail = DetailFull; len(scenarios) > MaxFullScenarios {
 			*detail = DetailSummary
 		}
 	}
 	if *detail == DetailFull && len(scenarios) > MaxFullScenarios {
-		c.found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(scenarios), MaxFullScenarios),
-			c.hint("detail", DetailSummary, "Ask for a summary of each."))
+		c.Found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(scenarios), MaxFullScenarios),
+			c.Hint("detail", DetailSummary, "Ask for a summary of each."))
 	}
-	c.enter("scenarios")
+	c.Enter("scenarios")
 	for i := range scenarios {
-		c.element(i)
+		c.Element(i)
 		scenarios[i].check(c)
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }
 
-func (a *AskedScenario) check(c *checker) {
+func (a *AskedScenario) check(c *strict.Checker) {
 	if a.Name != "" {
-		c.name(a.Name)
+		c.Name(a.Name)
 	}
-	c.description("note", a.Note)
+	c.Description("note", a.Note)
 	a.Scenario().check(c)
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // laidOver is a problem of one kind of machine that scenarios in these tests are laid over.
@@ -38,7 +41,7 @@ func withTypes(t testing.TB) Problem {
 	quota := int64(8)
 	p.Supply = Supply{VMTypes: []VMTypeSupply{
 		{Name: "small", Contracts: p.Supply.Contracts, OnDemand: p.Supply.OnDemand},
-		{Name: "large", OnDemand: OnDemand{Price: RoundMoney(0.4), Quota: &quota}, Spot: &Spot{Price: RoundMoney(0.15), MaxShare: 0.25}},
+		{Name: "large", OnDemand: OnDemand{Price: money.Round(0.4), Quota: &quota}, Spot: &Spot{Price: money.Round(0.15), MaxShare: 0.25}},
 	}}
 	p.Classes[0].SlotsPerVM = SlotsPerVM{ByType: map[string]SlotsPerVM{"small": {Map: 2, Reduce: 2}, "large": {Map: 4, Reduce: 4}}}
 	p.Classes[1].Speed = Speed{"large": 1.5}
@@ -247,7 +250,7 @@ func TestVMTypesThatAreNeededStay(t *testing.T) {
 func TestScenariosUndoThemselves(t *testing.T) {
 	p := laidOver(t)
 	p.Options.Integrality = Relaxed // fractions of jobs
-	p.Classes[1].Penalty = RoundMoney(0.32)
+	p.Classes[1].Penalty = money.Round(0.32)
 	both := readChanges(t, `[{"what":"deadline","factor":0.8},{"what":"demand","factor":1.6},{"what":"penalty","factor":1.25},{"what":"price","factor":0.5},
 		{"what":"price","factor":2},{"what":"penalty","factor":0.8},{"what":"demand","factor":0.625},{"what":"deadline","factor":1.25},
 		{"what":"add_contract","add":{"contract":{"name":"x","vms":1,"price":"1"}}},{"what":"drop_contract","contract":"x"},{"what":"budget","value":"1"},{"what":"budget"}]`)
@@ -291,7 +294,7 @@ func TestKeptScenariosAreChecked(t *testing.T) {
 	if err := s.Validate(); err != nil {
 		t.Error(err)
 	}
-	s.Name, s.Note = " tight", strings.Repeat("x", MaxDescription+1)
+	s.Name, s.Note = " tight", strings.Repeat("x", strict.MaxDescription+1)
 	s.Changes[0].Factor = nil
 	want := "/name text\n/note too_long\n/changes/0 one_of"
 	var got []string
@@ -309,7 +312,7 @@ func BenchmarkApply(b *testing.B) {
 	p.Classes = nil
 	for i := range 100 {
 		one.Name = fmt.Sprintf("class-%d", i)
-		one.Penalty = Money{decimal.New(int64(i), -2)}
+		one.Penalty = money.Amount{Decimal: decimal.New(int64(i), -2)}
 		p.Classes = append(p.Classes, one)
 	}
 	for _, what := range []What{ChangeDeadline, ChangeDemand, ChangePenalty, ChangePrice} {

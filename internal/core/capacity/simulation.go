@@ -5,6 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // SimulationQuestion is a problem whose plan is tried before money is spent.
@@ -129,11 +132,11 @@ func (o *SimulationOptions) WarmUp() float64 {
 }
 
 var (
-	simulationShape        = newShape("a simulation", []string{"problem"}, "options")
-	clusterSimulationShape = newShape("a simulation", nil, "scenario", "options")
-	simulationOptionsShape = newShape("options of a simulation", nil, "seed", "hours", "warm_up_hours", "replications", "max_events",
+	simulationShape        = strict.NewShape("a simulation", []string{"problem"}, "options")
+	clusterSimulationShape = strict.NewShape("a simulation", nil, "scenario", "options")
+	simulationOptionsShape = strict.NewShape("options of a simulation", nil, "seed", "hours", "warm_up_hours", "replications", "max_events",
 		"policy", "compare", "lending", "load", "think_s", "durations", "slow", "slow_by", "measured")
-	measuredTasksShape = newShape("measured tasks", nil, "map_s", "first_shuffle_s", "shuffle_s", "reduce_s", "stage_s")
+	measuredTasksShape = strict.NewShape("measured tasks", nil, "map_s", "first_shuffle_s", "shuffle_s", "reduce_s", "stage_s")
 )
 
 // ReadSimulation reads a simulation that brings its problem along, as strictly as ReadProblem. Where the
@@ -141,23 +144,22 @@ var (
 func ReadSimulation(data []byte, limits Limits) (SimulationQuestion, error) {
 	q := SimulationQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}, Options: DefaultSimulation()}
 	q.Problem.Options.Engine = EngineAuto
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(simulationShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(simulationShape, func(name string) {
 		if name == "problem" {
-			r.problem(&q.Problem, limits)
+			readProblem(r, &q.Problem, limits)
 		} else {
-			r.simulationOptions(&q.Options)
+			readSimulationOptions(r, &q.Options)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
-		c.enter("problem")
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
+		c.Enter("problem")
 		q.Problem.check(c)
-		c.leave()
-		c.enter("options")
+		c.Leave()
+		c.Enter("options")
 		q.Options.check(c)
-		c.leave()
+		c.Leave()
 	}); err != nil {
 		return SimulationQuestion{}, err
 	}
@@ -167,26 +169,25 @@ func ReadSimulation(data []byte, limits Limits) (SimulationQuestion, error) {
 // ReadClusterSimulation reads a simulation of a cluster.
 func ReadClusterSimulation(data []byte) (ClusterSimulationQuestion, error) {
 	q := ClusterSimulationQuestion{Options: DefaultSimulation()}
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(clusterSimulationShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(clusterSimulationShape, func(name string) {
 		if name == "scenario" {
 			q.Scenario = new(AskedScenario)
-			r.scenario(q.Scenario, askedScenarioShape)
+			readScenario(r, q.Scenario, askedScenarioShape)
 		} else {
-			r.simulationOptions(&q.Options)
+			readSimulationOptions(r, &q.Options)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
 		if q.Scenario != nil {
-			c.enter("scenario")
+			c.Enter("scenario")
 			q.Scenario.check(c)
-			c.leave()
+			c.Leave()
 		}
-		c.enter("options")
+		c.Enter("options")
 		q.Options.check(c)
-		c.leave()
+		c.Leave()
 	}); err != nil {
 		return ClusterSimulationQuestion{}, err
 	}
@@ -195,56 +196,55 @@ func ReadClusterSimulation(data []byte) (ClusterSimulationQuestion, error) {
 
 // ReadMeasuredTasks reads measured tasks by class as a file has them.
 func ReadMeasuredTasks(data []byte) (map[string]MeasuredTasks, error) {
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	all := r.measured()
-	r.end()
-	return all, r.result(func(*checker) {})
+	r := strict.NewReader(data)
+	all := readMeasured(r)
+	r.End()
+	return all, r.Result(func(*strict.Checker) {})
 }
 
-func (r *reader) measured() map[string]MeasuredTasks {
-	return named(r, "of measured tasks by class", "class", MaxMeasuredClasses, r.measuredTasks)
+func readMeasured(r *strict.Reader) map[string]MeasuredTasks {
+	return strict.Named(r, "of measured tasks by class", "class", MaxMeasuredClasses, readMeasuredTasks)
 }
 
-func (r *reader) simulationOptions(o *SimulationOptions) {
-	r.object(simulationOptionsShape, func(name string) {
+func readSimulationOptions(r *strict.Reader, o *SimulationOptions) {
+	r.Object(simulationOptionsShape, func(name string) {
 		switch name {
 		case "seed":
-			r.whole(&o.Seed)
+			r.Whole(&o.Seed)
 		case "hours":
-			r.float(&o.Hours)
+			r.Float(&o.Hours)
 		case "warm_up_hours":
 			o.WarmUpHours = new(float64)
-			r.float(o.WarmUpHours)
+			r.Float(o.WarmUpHours)
 		case "replications":
-			r.whole(&o.Replications)
+			r.Whole(&o.Replications)
 		case "max_events":
-			r.whole(&o.MaxEvents)
+			r.Whole(&o.MaxEvents)
 		case "policy":
-			word(r, &o.Policy, simulatedPolicies)
+			strict.Word(r, &o.Policy, simulatedPolicies)
 		case "compare":
-			o.Compare = list(r, "of policies", len(simulatedPolicies), func(p *SimulatedPolicy) { word(r, p, simulatedPolicies) })
+			o.Compare = strict.List(r, "of policies", len(simulatedPolicies), func(r *strict.Reader, p *SimulatedPolicy) { strict.Word(r, p, simulatedPolicies) })
 		case "lending":
-			word(r, &o.Lending, simulatedLendings)
+			strict.Word(r, &o.Lending, simulatedLendings)
 		case "load":
-			word(r, &o.Load, simulatedLoads)
+			strict.Word(r, &o.Load, simulatedLoads)
 		case "think_s":
-			r.float(&o.ThinkSeconds)
+			r.Float(&o.ThinkSeconds)
 		case "durations":
-			word(r, &o.Durations, simulatedDurations)
+			strict.Word(r, &o.Durations, simulatedDurations)
 		case "slow":
-			r.float(&o.Slow)
+			r.Float(&o.Slow)
 		case "slow_by":
-			r.float(&o.SlowBy)
+			r.Float(&o.SlowBy)
 		case "measured":
-			o.Measured = r.measured()
+			o.Measured = readMeasured(r)
 		}
 	})
 }
 
-func (r *reader) measuredTasks(m *MeasuredTasks) {
-	seconds := func() []float64 { return list(r, "of seconds", MaxMeasuredSeconds, r.float) }
-	r.object(measuredTasksShape, func(name string) {
+func readMeasuredTasks(r *strict.Reader, m *MeasuredTasks) {
+	seconds := func() []float64 { return strict.List(r, "of seconds", MaxMeasuredSeconds, (*strict.Reader).Float) }
+	r.Object(measuredTasksShape, func(name string) {
 		switch name {
 		case "map_s":
 			m.MapSeconds = seconds()
@@ -255,103 +255,103 @@ func (r *reader) measuredTasks(m *MeasuredTasks) {
 		case "reduce_s":
 			m.ReduceSeconds = seconds()
 		case "stage_s":
-			m.StageSeconds = list(r, "of stages", MaxSimulationStages, func(s *[]float64) { *s = seconds() })
+			m.StageSeconds = strict.List(r, "of stages", MaxSimulationStages, func(r *strict.Reader, s *[]float64) { *s = seconds() })
 		}
 	})
 }
 
 // Check says what is wrong with options that did not come in a document.
 func (o *SimulationOptions) Check() error {
-	return findingsOf(func(c *checker) {
-		c.enter("options")
+	return strict.Check(func(c *strict.Checker) {
+		c.Enter("options")
 		o.check(c)
-		c.leave()
+		c.Leave()
 	})
 }
 
-func (o *SimulationOptions) check(c *checker) {
+func (o *SimulationOptions) check(c *strict.Checker) {
 	if o.Seed < 0 || o.Seed > MaxSeed {
-		c.refuse("seed", "range", "The seed is %d; give a whole number from 0 to %d.", o.Seed, int64(MaxSeed))
+		c.Refuse("seed", "range", "The seed is %d; give a whole number from 0 to %d.", o.Seed, int64(MaxSeed))
 	}
-	hours := c.number("hours", "The time", "hours", o.Hours, MaxSimulatedHours)
+	hours := c.Number("hours", "The time", "hours", o.Hours, MaxSimulatedHours)
 	if hours && o.Hours == 0 {
-		c.refuse("hours", "range", "The time is 0 hours; give more, %d at most.", MaxSimulatedHours)
+		c.Refuse("hours", "range", "The time is 0 hours; give more, %d at most.", MaxSimulatedHours)
 		hours = false
 	}
-	if w := o.WarmUpHours; w != nil && c.number("warm_up_hours", "The warm-up", "hours", *w, MaxSimulatedHours) && hours && *w >= o.Hours {
-		c.refuse("warm_up_hours", "premise", "The warm-up of %s hours leaves nothing of %s hours; make it shorter.", plain(*w), plain(o.Hours))
+	if w := o.WarmUpHours; w != nil && c.Number("warm_up_hours", "The warm-up", "hours", *w, MaxSimulatedHours) && hours && *w >= o.Hours {
+		c.Refuse("warm_up_hours", "premise", "The warm-up of %s hours leaves nothing of %s hours; make it shorter.", fault.Plain(*w), fault.Plain(o.Hours))
 	}
-	c.whole("replications", "The number of replications", "replications", o.Replications, 1, MaxReplications)
-	c.whole("max_events", "The number of events", "events", o.MaxEvents, 1, MaxSimulatedEvents)
-	oneOf(c, "policy", o.Policy, simulatedPolicies)
-	c.enter("compare")
+	c.Whole("replications", "The number of replications", "replications", o.Replications, 1, MaxReplications)
+	c.Whole("max_events", "The number of events", "events", o.MaxEvents, 1, MaxSimulatedEvents)
+	strict.OneOf(c, "policy", o.Policy, simulatedPolicies)
+	c.Enter("compare")
 	for i, p := range o.Compare {
-		oneOf(c, strconv.Itoa(i), p, simulatedPolicies)
+		strict.OneOf(c, strconv.Itoa(i), p, simulatedPolicies)
 		if p == o.Policy || slices.Contains(o.Compare[:i], p) {
-			c.refuse(strconv.Itoa(i), "duplicate", "The policy %q is there twice; name each once.", p)
+			c.Refuse(strconv.Itoa(i), "duplicate", "The policy %q is there twice; name each once.", p)
 		}
 	}
-	c.leave()
+	c.Leave()
 	if o.Lending != "" {
-		oneOf(c, "lending", o.Lending, simulatedLendings)
+		strict.OneOf(c, "lending", o.Lending, simulatedLendings)
 	}
-	oneOf(c, "load", o.Load, simulatedLoads)
-	c.number("think_s", "The think time", "s", o.ThinkSeconds, MaxSeconds)
+	strict.OneOf(c, "load", o.Load, simulatedLoads)
+	c.Number("think_s", "The think time", "s", o.ThinkSeconds, MaxSeconds)
 	if o.Load == PoissonLoad && o.ThinkSeconds > 0 {
-		c.refuse("think_s", "not_here", "Jobs of a Poisson load come whether others have ended or not, so nobody thinks; leave the think time out, or choose a closed load.")
+		c.Refuse("think_s", "not_here", "Jobs of a Poisson load come whether others have ended or not, so nobody thinks; leave the think time out, or choose a closed load.")
 	}
-	oneOf(c, "durations", o.Durations, simulatedDurations)
-	if c.number("slow", "The part of slow tasks", "", o.Slow, 1) && o.Slow > 0 {
-		if c.number("slow_by", "What slow tasks take", "times", o.SlowBy, MaxSlowBy) && o.SlowBy < 1 {
-			c.refuse("slow_by", "range", "A slow task takes %s times as long as others; give 1 at least.", plain(o.SlowBy))
+	strict.OneOf(c, "durations", o.Durations, simulatedDurations)
+	if c.Number("slow", "The part of slow tasks", "", o.Slow, 1) && o.Slow > 0 {
+		if c.Number("slow_by", "What slow tasks take", "times", o.SlowBy, MaxSlowBy) && o.SlowBy < 1 {
+			c.Refuse("slow_by", "range", "A slow task takes %s times as long as others; give 1 at least.", fault.Plain(o.SlowBy))
 		}
 	}
-	c.enter("measured")
+	c.Enter("measured")
 	for _, name := range slices.Sorted(maps.Keys(o.Measured)) {
 		m := o.Measured[name]
-		c.enter(name)
-		c.measured("map_s", m.MapSeconds)
-		c.measured("first_shuffle_s", m.FirstShuffleSeconds)
-		c.measured("shuffle_s", m.ShuffleSeconds)
-		c.measured("reduce_s", m.ReduceSeconds)
-		c.enter("stage_s")
+		c.Enter(name)
+		checkMeasured(c, "map_s", m.MapSeconds)
+		checkMeasured(c, "first_shuffle_s", m.FirstShuffleSeconds)
+		checkMeasured(c, "shuffle_s", m.ShuffleSeconds)
+		checkMeasured(c, "reduce_s", m.ReduceSeconds)
+		c.Enter("stage_s")
 		for i, seconds := range m.StageSeconds {
-			c.measured(strconv.Itoa(i), seconds)
+			checkMeasured(c, strconv.Itoa(i), seconds)
 		}
-		c.leave()
-		c.leave()
+		c.Leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }
 
-func (c *checker) measured(member string, seconds []float64) {
-	c.enter(member)
+func checkMeasured(c *strict.Checker, member string, seconds []float64) {
+	c.Enter(member)
 	for i, s := range seconds {
-		if !c.number(strconv.Itoa(i), "The measured task", "s", s, MaxSeconds) {
+		if !c.Number(strconv.Itoa(i), "The measured task", "s", s, MaxSeconds) {
 			break
 		}
 	}
-	c.leave()
+	c.Leave()
 }
 
 // CheckFor says what is wrong with options for a problem.
 func (o *SimulationOptions) CheckFor(p *Problem) error {
-	return findingsOf(func(c *checker) {
-		c.enter("options")
-		defer c.leave()
+	return strict.Check(func(c *strict.Checker) {
+		c.Enter("options")
+		defer c.Leave()
 		for _, policy := range append([]SimulatedPolicy{o.Policy}, o.Compare...) {
 			if policy != SimulateFIFO && policy != SimulateEDF || o.LendingFor(p) == LendAll {
 				continue
 			}
 			if o.Lending == "" {
-				c.refuse("policy", "not_here", "The problem's VMs are dedicated to classes, and %s gives any slot to any job; choose fair or capacity, or say that slots are lent to all.", policy)
+				c.Refuse("policy", "not_here", "The problem's VMs are dedicated to classes, and %s gives any slot to any job; choose fair or capacity, or say that slots are lent to all.", policy)
 			} else {
-				c.refuse("lending", "not_here", "%s gives any slot to any job, so that all are lent; leave lending out, or choose fair or capacity.", policy)
+				c.Refuse("lending", "not_here", "%s gives any slot to any job, so that all are lent; leave lending out, or choose fair or capacity.", policy)
 			}
 			break
 		}
-		c.enter("measured")
-		defer c.leave()
+		c.Enter("measured")
+		defer c.Leave()
 		var known []string
 		for i := range p.Classes {
 			known = append(known, p.Classes[i].Name)
@@ -360,11 +360,11 @@ func (o *SimulationOptions) CheckFor(p *Problem) error {
 			i := slices.Index(known, name)
 			switch {
 			case i < 0:
-				c.found(name, "unknown_name", fmt.Sprintf("There is no class %q.", clip(name)), didYouMean(name, known))
+				c.Found(name, "unknown_name", fmt.Sprintf("There is no class %q.", fault.Clip(name)), fault.DidYouMean(name, known))
 			case p.Classes[i].Profile == nil:
-				c.refuse(name, "not_here", "The class %q has no profile, so that nothing says how many tasks its jobs have; give it a profile, or leave its measured tasks out.", clip(name))
+				c.Refuse(name, "not_here", "The class %q has no profile, so that nothing says how many tasks its jobs have; give it a profile, or leave its measured tasks out.", fault.Clip(name))
 			case len(o.Measured[name].StageSeconds) > len(p.Classes[i].Profile.Stages):
-				c.refuse(name, "range", "There are measured tasks of %d stages, and the class %q has %d; give a list for each.", len(o.Measured[name].StageSeconds), clip(name), len(p.Classes[i].Profile.Stages))
+				c.Refuse(name, "range", "There are measured tasks of %d stages, and the class %q has %d; give a list for each.", len(o.Measured[name].StageSeconds), fault.Clip(name), len(p.Classes[i].Profile.Stages))
 			}
 		}
 	})

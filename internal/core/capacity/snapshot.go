@@ -6,6 +6,10 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // Snapshot is a cluster's inputs, read in one transaction.
@@ -27,17 +31,17 @@ type Snapshot struct {
 // cluster's document.
 func (s Snapshot) Problem(at time.Time) (Problem, error) {
 	p := Problem{Currency: s.Cluster.Currency, PeriodSeconds: s.Cluster.PeriodSeconds, Options: s.Cluster.Options}
-	var k checker
+	var k strict.Checker
 	used := slices.Clone(s.VMTypes)
 	used = slices.DeleteFunc(used, func(v VMType) bool { return !v.InUse })
 	switch {
 	case len(s.VMTypes) == 0:
-		k.refuse("vm_types", "missing", "The cluster has no VM type; create one, and a price for it.")
+		k.Refuse("vm_types", "missing", "The cluster has no VM type; create one, and a price for it.")
 	case len(used) == 0:
-		k.refuse("vm_types", "missing", "None of the cluster's VM types is in use; set \"in_use\" of one to true.")
+		k.Refuse("vm_types", "missing", "None of the cluster's VM types is in use; set \"in_use\" of one to true.")
 	}
 	if len(s.Classes) == 0 {
-		k.refuse("classes", "missing", "The cluster has no class; create at least one.")
+		k.Refuse("classes", "missing", "The cluster has no class; create at least one.")
 	}
 	types := make([]VMTypeSupply, len(used))
 	for i, v := range used {
@@ -62,7 +66,7 @@ func (s Snapshot) Problem(at time.Time) (Problem, error) {
 		class.keepTypes(used)
 		typed = typed || class.byType()
 		if said && len(used) > 0 && !slices.ContainsFunc(used, func(v VMType) bool { return class.RunsOn(v.Name) }) {
-			k.refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", clip(c.Name))
+			k.Refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", fault.Clip(c.Name))
 		}
 		if jobs, forecasted := forecast[c.Name]; forecasted {
 			if p.Options.Integrality != Relaxed {
@@ -72,7 +76,7 @@ func (s Snapshot) Problem(at time.Time) (Problem, error) {
 		}
 		p.Classes = append(p.Classes, class)
 	}
-	if err := Refusal(k.findings, k.unlisted); err != nil {
+	if err := fault.Refusal(k.Findings, k.Unlisted); err != nil {
 		return Problem{}, err
 	}
 	if typed {
@@ -96,18 +100,18 @@ func (s Snapshot) class(c PlannedClass) (Class, error) {
 }
 
 // supplyOf is where the VMs of a type come from at a moment. A price that is missing is a finding.
-func (s Snapshot) supplyOf(k *checker, v VMType, at time.Time) VMTypeSupply {
+func (s Snapshot) supplyOf(k *strict.Checker, v VMType, at time.Time) VMTypeSupply {
 	t := VMTypeSupply{Name: v.Name, OnDemand: OnDemand{Quota: v.Quota}}
 	price, known := s.priceAt(v.Name, PurchaseOnDemand, at)
 	if !known {
-		k.refuse("prices", "no_price", "There is no on-demand price of %q at %s; give a price period that covers this moment. Prices are not carried on past their period.",
-			clip(v.Name), at.UTC().Format(time.RFC3339))
+		k.Refuse("prices", "no_price", "There is no on-demand price of %q at %s; give a price period that covers this moment. Prices are not carried on past their period.",
+			fault.Clip(v.Name), at.UTC().Format(time.RFC3339))
 	}
 	t.OnDemand.Price = price
 	if v.Spot != nil {
 		if price, known = s.priceAt(v.Name, PurchaseSpot, at); !known {
-			k.refuse("prices", "no_price", "There is no spot price of %q at %s; give a price period with the purchase \"spot\" that covers this moment, or set the type's \"spot\" to null to do without spot VMs.",
-				clip(v.Name), at.UTC().Format(time.RFC3339))
+			k.Refuse("prices", "no_price", "There is no spot price of %q at %s; give a price period with the purchase \"spot\" that covers this moment, or set the type's \"spot\" to null to do without spot VMs.",
+				fault.Clip(v.Name), at.UTC().Format(time.RFC3339))
 		}
 		t.Spot = &Spot{Price: price, MaxShare: v.Spot.MaxShare}
 	}
@@ -136,13 +140,13 @@ func (class *Class) keepTypes(used []VMType) {
 	}
 }
 
-func (s Snapshot) priceAt(vmType string, purchase Purchase, at time.Time) (Money, bool) {
+func (s Snapshot) priceAt(vmType string, purchase Purchase, at time.Time) (money.Amount, bool) {
 	for _, p := range s.Prices {
 		if p.VMType == vmType && cmp.Or(p.Purchase, PurchaseOnDemand) == purchase && p.HoldsAt(at) {
 			return p.Price, true
 		}
 	}
-	return Money{}, false
+	return money.Amount{}, false
 }
 
 // HoldsAt says whether the price is that of a moment.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/money"
 )
 
 // What a cluster's inputs look like where they are kept. A Problem is made from them for one moment
@@ -55,25 +57,25 @@ type SpotTerms struct {
 // PricePeriod is a price of a VM type in [From, Until), on demand or spot. Periods of a type and purchase
 // do not overlap; an Until of nil is open. No price is carried on past its period.
 type PricePeriod struct {
-	ID       string     `json:"id,omitzero"` // UUID; in documents a period is known by its type, purchase and start
-	VMType   string     `json:"vm_type"`
-	Purchase Purchase   `json:"purchase,omitempty"` // none is on demand
-	Price    Money      `json:"price"`              // per VM-hour, in the cluster's currency
-	From     time.Time  `json:"from"`
-	Until    *time.Time `json:"until"`
+	ID       string       `json:"id,omitzero"` // UUID; in documents a period is known by its type, purchase and start
+	VMType   string       `json:"vm_type"`
+	Purchase Purchase     `json:"purchase,omitempty"` // none is on demand
+	Price    money.Amount `json:"price"`              // per VM-hour, in the cluster's currency
+	From     time.Time    `json:"from"`
+	Until    *time.Time   `json:"until"`
 	Stamp
 }
 
 // SignedContract is a contract with its term [From, Until).
 type SignedContract struct {
-	Name    string    `json:"name"`
-	VMType  string    `json:"vm_type"`
-	VMs     int64     `json:"vms"`
-	Price   Money     `json:"price"` // per VM-hour
-	Billing Billing   `json:"billing"`
-	Upfront Money     `json:"upfront"` // paid once, for the whole contract
-	From    time.Time `json:"from"`
-	Until   time.Time `json:"until"`
+	Name    string       `json:"name"`
+	VMType  string       `json:"vm_type"`
+	VMs     int64        `json:"vms"`
+	Price   money.Amount `json:"price"` // per VM-hour
+	Billing Billing      `json:"billing"`
+	Upfront money.Amount `json:"upfront"` // paid once, for the whole contract
+	From    time.Time    `json:"from"`
+	Until   time.Time    `json:"until"`
 	Stamp
 }
 
@@ -112,7 +114,7 @@ type PlannedClass struct {
 	SlotsPerVM      SlotsPerVM       `json:"slots_per_vm,omitzero"`
 	Speed           Speed            `json:"speed,omitempty"`
 	Jobs            JobRange         `json:"jobs"`
-	Penalty         Money            `json:"penalty"`
+	Penalty         money.Amount     `json:"penalty"`
 	Stamp
 	Warnings []Warning `json:"warnings,omitempty"` // in answers to writes
 	Drift    *Drift    `json:"drift,omitempty"`    // in lists, of a class whose calibration was made of executions

@@ -10,6 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 func moment(text string) time.Time {
@@ -22,8 +26,8 @@ func moment(text string) time.Time {
 
 func pointerTo[T any](x T) *T { return &x }
 
-func amountOf(text string) Money {
-	m, err := ParseMoney(text)
+func amountOf(text string) money.Amount {
+	m, err := money.Parse(text)
 	if err != nil {
 		panic(err)
 	}
@@ -76,7 +80,7 @@ func TestStoredThingsAreRefusedWithPointers(t *testing.T) {
 		"a document's profile number":     {Document{Cluster: NewCluster("c"), Profiles: []ProfileVersion{{Name: "p", Profile: Profile{MapTasks: 1}}}}.Validate(), "/profiles/0/version range", "number"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var input *InputError
+			var input *fault.InputError
 			if !errors.As(test.err, &input) {
 				if test.want != "" || test.err != nil {
 					t.Fatalf("got %v, want %q", test.err, test.want)
@@ -182,7 +186,7 @@ func TestProblemSaysWhatIsMissing(t *testing.T) {
 			s := snapshot()
 			test.change(&s)
 			_, err := s.Problem(test.at)
-			var input *InputError
+			var input *fault.InputError
 			if !errors.As(err, &input) || input.Findings[0].Pointer+" "+input.Findings[0].Code != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -190,7 +194,7 @@ func TestProblemSaysWhatIsMissing(t *testing.T) {
 	}
 	s := snapshot()
 	s.Profiles = nil
-	if _, err := s.Problem(at); err == nil || errors.Is(err, Invalid) {
+	if _, err := s.Problem(at); err == nil || errors.Is(err, fault.Invalid) {
 		t.Errorf("a snapshot without its profile: got %v, want an error that is ours", err)
 	}
 }
@@ -275,15 +279,15 @@ func TestOffersAreCheckedAsThoseOfQuestions(t *testing.T) {
 		"no billing":           {func(o *StandingOffer) { o.Billing = "" }, "/billing choice"},
 		"an odd billing":       {func(o *StandingOffer) { o.Billing = "alwys" }, "/billing choice"},
 		"fewer than none":      {func(o *StandingOffer) { o.Max = -1 }, "/max range"},
-		"a negative upfront":   {func(o *StandingOffer) { o.Upfront = RoundMoney(-1) }, "/upfront range"},
+		"a negative upfront":   {func(o *StandingOffer) { o.Upfront = money.Round(-1) }, "/upfront range"},
 		"a name of two dots":   {func(o *StandingOffer) { o.Name = ".." }, "/name text"},
-		"a note that is long":  {func(o *StandingOffer) { o.Note = strings.Repeat("x", MaxDescription+1) }, "/note too_long"},
-		"a price beyond money": {func(o *StandingOffer) { o.Price = RoundMoney(1e12) }, "/price range"},
+		"a note that is long":  {func(o *StandingOffer) { o.Note = strings.Repeat("x", strict.MaxDescription+1) }, "/note too_long"},
+		"a price beyond money": {func(o *StandingOffer) { o.Price = money.Round(1e12) }, "/price range"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := good
 			test.change(&o)
-			var input *InputError
+			var input *fault.InputError
 			got := ""
 			if errors.As(o.Validate(), &input) {
 				got = input.Findings[0].Pointer + " " + input.Findings[0].Code

@@ -1,6 +1,10 @@
 package capacity
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"headroom/internal/core/money"
+)
 
 // Supply is where virtual machines come from: contracts already signed, on-demand, and spot. A problem
 // with one kind of machine gives them directly; one with several gives VMTypes instead, and then
@@ -41,10 +45,10 @@ func (s Supply) MarshalJSON() ([]byte, error) {
 
 // Contract is a number of reserved VMs at a price per VM-hour.
 type Contract struct {
-	Name    string  `json:"name"`
-	VMs     int64   `json:"vms"`
-	Price   Money   `json:"price"`
-	Billing Billing `json:"billing"`
+	Name    string       `json:"name"`
+	VMs     int64        `json:"vms"`
+	Price   money.Amount `json:"price"`
+	Billing Billing      `json:"billing"`
 }
 
 // Billing says when a contract's VM-hour is paid.
@@ -57,21 +61,21 @@ const (
 
 // OnDemand is what is rented by the hour; Quota, if any, is the most that may be rented at once.
 type OnDemand struct {
-	Price Money  `json:"price"`
-	Quota *int64 `json:"quota"`
+	Price money.Amount `json:"price"`
+	Quota *int64       `json:"quota"`
 }
 
 // Spot is what is rented cheaply and can be taken away: of all VMs of a type at most MaxShare may be
 // such. No interruption is modelled, and a warning says so.
 type Spot struct {
-	Price    Money   `json:"price"`
-	MaxShare float64 `json:"max_share"` // 0 to 1
+	Price    money.Amount `json:"price"`
+	MaxShare float64      `json:"max_share"` // 0 to 1
 }
 
 // Budget is the most that may be spent per period; nil limits nothing.
 type Budget struct {
-	VMCost *Money `json:"vm_cost"` // on VMs, idle contracts included
-	Total  *Money `json:"total"`   // with the penalties of refused jobs
+	VMCost *money.Amount `json:"vm_cost"` // on VMs, idle contracts included
+	Total  *money.Amount `json:"total"`   // with the penalties of refused jobs
 }
 
 // SlotsPerVM is how many map slots or reduce slots one VM offers. A VM's share is one or the other:

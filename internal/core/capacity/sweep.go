@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // SweepQuestion is a problem whose figures take several values, one parameter or a grid of two.
@@ -28,17 +32,17 @@ type ClusterSweepQuestion struct {
 // Vary is a change of a scenario whose number takes several values: those of a list, or Steps ones from
 // From to To, both included.
 type Vary struct {
-	What     What     `json:"what"`
-	Class    string   `json:"class,omitempty"`
-	VMType   string   `json:"vm_type,omitempty"`
-	Contract string   `json:"contract,omitempty"`
-	Purchase Purchase `json:"purchase,omitempty"`
-	By       Measure  `json:"by,omitempty"` // whether the numbers multiply what there is (the default) or take its place
-	From     *Money   `json:"from,omitempty"`
-	To       *Money   `json:"to,omitempty"`
-	Steps    int64    `json:"steps,omitempty"`
-	Spacing  Spacing  `json:"spacing,omitempty"`
-	Values   []Money  `json:"values,omitempty"`
+	What     What           `json:"what"`
+	Class    string         `json:"class,omitempty"`
+	VMType   string         `json:"vm_type,omitempty"`
+	Contract string         `json:"contract,omitempty"`
+	Purchase Purchase       `json:"purchase,omitempty"`
+	By       Measure        `json:"by,omitempty"` // whether the numbers multiply what there is (the default) or take its place
+	From     *money.Amount  `json:"from,omitempty"`
+	To       *money.Amount  `json:"to,omitempty"`
+	Steps    int64          `json:"steps,omitempty"`
+	Spacing  Spacing        `json:"spacing,omitempty"`
+	Values   []money.Amount `json:"values,omitempty"`
 }
 
 // Measure says which member of a change a number is.
@@ -83,7 +87,7 @@ var (
 )
 
 // Change is the scenario's change at one number.
-func (v *Vary) Change(number Money) ScenarioChange {
+func (v *Vary) Change(number money.Amount) ScenarioChange {
 	ch := ScenarioChange{What: v.What, Class: v.Class, VMType: v.VMType, Contract: v.Contract, Purchase: v.Purchase}
 	if v.By == ByValue {
 		ch.Value = &number
@@ -95,18 +99,18 @@ func (v *Vary) Change(number Money) ScenarioChange {
 }
 
 // Numbers is the values in their order. A range of whole things is rounded to such, each once.
-func (v *Vary) Numbers() []Money {
+func (v *Vary) Numbers() []money.Amount {
 	if v.Values != nil {
 		return v.Values
 	}
-	numbers := make([]Money, 0, v.Steps)
+	numbers := make([]money.Amount, 0, v.Steps)
 	for k := range v.Steps {
 		x := v.between(k)
 		if v.By == ByValue && slices.Contains(counted, v.What) {
 			x = x.Round(0)
 		}
 		if n := len(numbers); n == 0 || !numbers[n-1].Equal(x) {
-			numbers = append(numbers, Money{x})
+			numbers = append(numbers, money.Amount{Decimal: x})
 		}
 	}
 	return numbers
@@ -121,10 +125,10 @@ func (v *Vary) between(k int64) decimal.Decimal {
 		return v.To.Decimal
 	case v.Spacing == Geometric:
 		from, to := v.From.Float(), v.To.Float()
-		return RoundMoney(from * math.Pow(to/from, float64(k)/float64(v.Steps-1))).Decimal
+		return money.Round(from * math.Pow(to/from, float64(k)/float64(v.Steps-1))).Decimal
 	}
 	span := v.To.Sub(v.From.Decimal).Mul(decimal.NewFromInt(k))
-	return v.From.Add(span.DivRound(decimal.NewFromInt(v.Steps-1), MoneyPlaces))
+	return v.From.Add(span.DivRound(decimal.NewFromInt(v.Steps-1), money.Places))
 }
 
 // count is how many numbers there are at most.
@@ -136,9 +140,9 @@ func (v *Vary) count() int64 {
 }
 
 var (
-	sweepShape        = newShape("a sweep", []string{"problem", "vary"}, "curve")
-	clusterSweepShape = newShape("a sweep", []string{"vary"}, "at", "changes", "curve")
-	varyShape         = newShape("a parameter", []string{"what"}, "class", "vm_type", "contract", "purchase", "by", "from", "to", "steps", "spacing", "values")
+	sweepShape        = strict.NewShape("a sweep", []string{"problem", "vary"}, "curve")
+	clusterSweepShape = strict.NewShape("a sweep", []string{"vary"}, "at", "changes", "curve")
+	varyShape         = strict.NewShape("a parameter", []string{"what"}, "class", "vm_type", "contract", "purchase", "by", "from", "to", "steps", "spacing", "values")
 )
 
 // ReadSweep reads a sweep that brings its problem along, as strictly as ReadProblem. Where the problem
@@ -146,20 +150,19 @@ var (
 func ReadSweep(data []byte, limits Limits) (SweepQuestion, error) {
 	q := SweepQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
 	q.Problem.Options.Engine = EngineAuto
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(sweepShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(sweepShape, func(name string) {
 		if name == "problem" {
-			r.problem(&q.Problem, limits)
+			readProblem(r, &q.Problem, limits)
 		} else {
-			r.sweepMember(name, &q.Vary, &q.Curve)
+			readSweepMember(r, name, &q.Vary, &q.Curve)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
-		c.enter("problem")
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
+		c.Enter("problem")
 		q.Problem.check(c)
-		c.leave()
+		c.Leave()
 		checkVaried(c, q.Vary, q.Curve)
 	}); err != nil {
 		return SweepQuestion{}, err
@@ -170,20 +173,19 @@ func ReadSweep(data []byte, limits Limits) (SweepQuestion, error) {
 // ReadClusterSweep reads a sweep of a cluster.
 func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
 	var q ClusterSweepQuestion
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.object(clusterSweepShape, func(name string) {
+	r := strict.NewReader(data)
+	r.Object(clusterSweepShape, func(name string) {
 		switch name {
 		case "at":
-			r.moment(&q.At)
+			r.Moment(&q.At)
 		case "changes":
-			q.Changes = list(r, "of changes", MaxScenarioChanges, r.change)
+			q.Changes = strict.List(r, "of changes", MaxScenarioChanges, readChange)
 		default:
-			r.sweepMember(name, &q.Vary, &q.Curve)
+			readSweepMember(r, name, &q.Vary, &q.Curve)
 		}
 	})
-	r.end()
-	if err := r.result(func(c *checker) {
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
 		(&Scenario{Changes: q.Changes}).check(c)
 		checkVaried(c, q.Vary, q.Curve)
 	}); err != nil {
@@ -192,50 +194,50 @@ func ReadClusterSweep(data []byte) (ClusterSweepQuestion, error) {
 	return q, nil
 }
 
-func (r *reader) sweepMember(name string, vary *[]Vary, curve *bool) {
+func readSweepMember(r *strict.Reader, name string, vary *[]Vary, curve *bool) {
 	if name == "curve" {
-		r.flag(curve)
+		r.Flag(curve)
 		return
 	}
-	before := len(r.findings)
-	*vary = list(r, "of parameters", MaxSweepParameters, r.vary)
-	if len(*vary) == 0 && len(r.findings) == before {
-		r.found("missing", "Nothing is varied; name one parameter, or two for a grid.", nil)
+	before := len(r.Findings)
+	*vary = strict.List(r, "of parameters", MaxSweepParameters, readVary)
+	if len(*vary) == 0 && len(r.Findings) == before {
+		r.Found("missing", "Nothing is varied; name one parameter, or two for a grid.", nil)
 	}
 }
 
-func (r *reader) vary(v *Vary) {
-	money := func(into **Money) {
-		*into = new(Money)
-		r.money(*into)
+func readVary(r *strict.Reader, v *Vary) {
+	amount := func(into **money.Amount) {
+		*into = new(money.Amount)
+		money.Read(r, *into)
 	}
-	r.object(varyShape, func(name string) {
+	r.Object(varyShape, func(name string) {
 		switch name {
 		case "what":
-			word(r, &v.What, varied)
+			strict.Word(r, &v.What, varied)
 		case "class":
-			v.Class, _ = r.text()
+			v.Class, _ = r.Text()
 		case "vm_type":
-			v.VMType, _ = r.text()
+			v.VMType, _ = r.Text()
 		case "contract":
-			v.Contract, _ = r.text()
+			v.Contract, _ = r.Text()
 		case "purchase":
-			word(r, &v.Purchase, purchases)
+			strict.Word(r, &v.Purchase, purchases)
 		case "by":
-			word(r, &v.By, measures)
+			strict.Word(r, &v.By, measures)
 		case "from":
-			money(&v.From)
+			amount(&v.From)
 		case "to":
-			money(&v.To)
+			amount(&v.To)
 		case "steps":
-			r.whole(&v.Steps)
+			r.Whole(&v.Steps)
 		case "spacing":
-			word(r, &v.Spacing, spacings)
+			strict.Word(r, &v.Spacing, spacings)
 		case "values":
-			before := len(r.findings)
-			v.Values = list(r, "of values", MaxSweepPoints, r.money)
-			if len(v.Values) == 0 && len(r.findings) == before {
-				r.found("missing", "The list is empty; give at least one value.", nil)
+			before := len(r.Findings)
+			v.Values = strict.List(r, "of values", MaxSweepPoints, money.Read)
+			if len(v.Values) == 0 && len(r.Findings) == before {
+				r.Found("missing", "The list is empty; give at least one value.", nil)
 			}
 		}
 	})
@@ -243,28 +245,28 @@ func (r *reader) vary(v *Vary) {
 
 // CheckVaried is what is wrong with the parameters of a sweep by themselves.
 func CheckVaried(vary []Vary, curve bool) error {
-	return findingsOf(func(c *checker) { checkVaried(c, vary, curve) })
+	return strict.Check(func(c *strict.Checker) { checkVaried(c, vary, curve) })
 }
 
-func checkVaried(c *checker, vary []Vary, curve bool) {
+func checkVaried(c *strict.Checker, vary []Vary, curve bool) {
 	if len(vary) > MaxSweepParameters {
-		c.refuse("vary", "too_many", "Here are %d parameters; a sweep varies one or two.", len(vary))
+		c.Refuse("vary", "too_many", "Here are %d parameters; a sweep varies one or two.", len(vary))
 		return
 	}
-	before := len(c.findings)
-	c.enter("vary")
+	before := len(c.Findings)
+	c.Enter("vary")
 	for i := range vary {
-		c.element(i)
+		c.Element(i)
 		vary[i].check(c)
 		if i == 1 && vary[0].same(&vary[1]) {
-			c.refuse("what", "duplicate_name", "Both parameters are the same; vary another one, or drop this.")
+			c.Refuse("what", "duplicate_name", "Both parameters are the same; vary another one, or drop this.")
 		}
-		c.leave()
+		c.Leave()
 	}
-	if len(c.findings) == before {
+	if len(c.Findings) == before {
 		checkPoints(c, vary)
 	}
-	c.leave()
+	c.Leave()
 	if curve && len(vary) > 0 {
 		checkCurve(c, vary)
 	}
@@ -275,9 +277,9 @@ func (v *Vary) same(w *Vary) bool {
 }
 
 // check looks at one parameter by itself.
-func (v *Vary) check(c *checker) {
+func (v *Vary) check(c *strict.Checker) {
 	if !slices.Contains(varied, v.What) {
-		oneOf(c, "what", v.What, varied)
+		strict.OneOf(c, "what", v.What, varied)
 		return
 	}
 	if v.By == "" {
@@ -286,53 +288,53 @@ func (v *Vary) check(c *checker) {
 	if v.Spacing == "" && v.Values == nil {
 		v.Spacing = Linear
 	}
-	sample := v.Change(Money{decimal.NewFromInt(1)})
+	sample := v.Change(money.Amount{Decimal: decimal.NewFromInt(1)})
 	sample.check(c)
 	switch {
 	case v.Values != nil && (v.From != nil || v.To != nil || v.Steps != 0 || v.Spacing != ""):
-		c.refuse("values", "one_of", `Here are a list and a range; give "values" alone, or "from", "to" and "steps".`)
+		c.Refuse("values", "one_of", `Here are a list and a range; give "values" alone, or "from", "to" and "steps".`)
 		return
 	case v.Values != nil:
-		c.enter("values")
+		c.Enter("values")
 		for i, x := range v.Values {
-			c.element(i)
+			c.Element(i)
 			v.checkNumber(c, "", x)
 			if v.By == ByValue && slices.Contains([]What{ChangeQuota, ChangeContract}, v.What) && !x.IsInteger() {
-				c.refuse("", "not_whole", "This is %s VMs; give a whole number.", x.Decimal)
+				c.Refuse("", "not_whole", "This is %s VMs; give a whole number.", x.Decimal)
 			}
-			c.leave()
+			c.Leave()
 		}
-		c.leave()
+		c.Leave()
 		return
 	case v.From == nil || v.To == nil:
 		missing := "from"
 		if v.From != nil {
 			missing = "to"
 		}
-		c.refuse(missing, "missing", `The member %q is missing; a parameter takes "from", "to" and "steps", or a list of "values".`, missing)
+		c.Refuse(missing, "missing", `The member %q is missing; a parameter takes "from", "to" and "steps", or a list of "values".`, missing)
 		return
 	}
 	v.checkNumber(c, "from", *v.From)
 	v.checkNumber(c, "to", *v.To)
 	if v.Steps < 2 {
-		c.found("steps", "range", fmt.Sprintf("A range has 2 points or more, its two ends among them; here are %d.", max(v.Steps, 0)), c.hint("steps", 11, "Give 11, for instance."))
+		c.Found("steps", "range", fmt.Sprintf("A range has 2 points or more, its two ends among them; here are %d.", max(v.Steps, 0)), c.Hint("steps", 11, "Give 11, for instance."))
 	}
 	if v.Spacing == Geometric && (v.From.Sign() <= 0 || v.To.Sign() <= 0) {
-		c.found("spacing", "range", "Equal ratios need a range above 0.", c.hint("spacing", Linear, "Space the points linearly, or begin above 0."))
+		c.Found("spacing", "range", "Equal ratios need a range above 0.", c.Hint("spacing", Linear, "Space the points linearly, or begin above 0."))
 	}
 }
 
-func (v *Vary) checkNumber(c *checker, member string, x Money) {
+func (v *Vary) checkNumber(c *strict.Checker, member string, x money.Amount) {
 	if v.By == ByFactor && x.Float() > MaxFactor {
-		c.refuse(member, "range", `The factor is %s; it can be %d at most. If these are the new figures themselves, say "by": "value".`, x.Decimal, MaxFactor)
+		c.Refuse(member, "range", `The factor is %s; it can be %d at most. If these are the new figures themselves, say "by": "value".`, x.Decimal, MaxFactor)
 		return
 	}
-	c.money(member, "The number", x)
+	money.Check(c, member, "The number", x)
 }
 
 // checkPoints refuses more points than are planned at once; the parameter that has more of them is to
 // give way.
-func checkPoints(c *checker, vary []Vary) {
+func checkPoints(c *strict.Checker, vary []Vary) {
 	points, most := int64(1), 0
 	for i := range vary {
 		if vary[i].count() > vary[most].count() {
@@ -360,27 +362,27 @@ func checkPoints(c *checker, vary []Vary) {
 	if vary[most].Values != nil {
 		member = "values"
 	}
-	c.element(most)
+	c.Element(most)
 	detail := fmt.Sprintf("These are %s points; a sweep has %d at most.", shown, MaxSweepPoints)
-	if hint := c.hint(member, room, "Give %d steps at most.", room); member == "steps" {
-		c.found(member, "too_many", detail, hint)
+	if hint := c.Hint(member, room, "Give %d steps at most.", room); member == "steps" {
+		c.Found(member, "too_many", detail, hint)
 	} else {
-		c.found(member, "too_many", detail, &Hint{Detail: fmt.Sprintf("Give %d values at most.", room)})
+		c.Found(member, "too_many", detail, &fault.Hint{Detail: fmt.Sprintf("Give %d values at most.", room)})
 	}
-	c.leave()
+	c.Leave()
 }
 
-func checkCurve(c *checker, vary []Vary) {
+func checkCurve(c *strict.Checker, vary []Vary) {
 	v := &vary[0]
 	switch {
 	case len(vary) > 1:
-		c.found("curve", "not_taken", "A curve follows one parameter, and here are two.", c.hint("curve", false, "Ask for the points alone, or drop one parameter."))
+		c.Found("curve", "not_taken", "A curve follows one parameter, and here are two.", c.Hint("curve", false, "Ask for the points alone, or drop one parameter."))
 	case !slices.Contains(curved, v.What) || v.What == ChangePrice && (v.Contract != "" || v.Purchase == PurchaseSpot):
-		c.found("curve", "not_taken", "A curve follows a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.", c.hint("curve", false, "Ask for the points alone."))
+		c.Found("curve", "not_taken", "A curve follows a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.", c.Hint("curve", false, "Ask for the points alone."))
 	case v.Values != nil:
-		c.refuse("curve", "not_taken", `A curve needs a range; give "from", "to" and "steps" instead of a list.`)
+		c.Refuse("curve", "not_taken", `A curve needs a range; give "from", "to" and "steps" instead of a list.`)
 	case v.What == ChangePenalty && v.Class == "" && v.By == ByValue:
-		c.found("curve", "not_taken", "Penalties of all classes can be followed by a common factor only.", &Hint{Detail: `Say "by": "factor", or name one class.`})
+		c.Found("curve", "not_taken", "Penalties of all classes can be followed by a common factor only.", &fault.Hint{Detail: `Say "by": "factor", or name one class.`})
 	}
 }
 
@@ -388,29 +390,29 @@ func checkCurve(c *checker, vary []Vary) {
 // parameter that cannot be as it is said at one of the corners.
 func (q SweepQuestion) Check() error {
 	points := int64(1)
-	numbers := make([][]Money, len(q.Vary))
+	numbers := make([][]money.Amount, len(q.Vary))
 	for i := range q.Vary {
 		numbers[i] = q.Vary[i].Numbers()
 		points *= int64(len(numbers[i]))
 	}
 	if load := points * int64(len(q.Problem.Classes)); load > MaxSweepLoad {
-		return &InputError{[]Finding{{Pointer: "/vary", Code: "too_many",
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/vary", Code: "too_many",
 			Detail: fmt.Sprintf("Here are %d points of %d classes, which are %d classes to plan; a sweep plans %d at most.", points, len(q.Problem.Classes), load, MaxSweepLoad),
-			Hint:   &Hint{Detail: fmt.Sprintf("Ask for %d points at most.", max(1, MaxSweepLoad/int64(len(q.Problem.Classes))))}}}}
+			Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask for %d points at most.", max(1, MaxSweepLoad/int64(len(q.Problem.Classes))))}}}}
 	}
 	if q.Curve && (len(q.Problem.Supply.VMTypes) > 0 || q.Problem.Supply.Spot != nil) {
-		return &InputError{[]Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is known for one kind of VM without spot alone.",
-			Hint: &Hint{Detail: "Ask for the points alone.", Pointer: "/curve", Value: false}}}}
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is known for one kind of VM without spot alone.",
+			Hint: &fault.Hint{Detail: "Ask for the points alone.", Pointer: "/curve", Value: false}}}}
 	}
 	if b := q.Problem.Budget; q.Curve && b != nil && (q.Vary[0].What != ChangeBudget || b.Total != nil) {
-		return &InputError{[]Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is not known for a problem that has a budget besides the parameter.",
-			Hint: &Hint{Detail: "Ask for the points alone, or drop the budget.", Pointer: "/curve", Value: false}}}}
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/curve", Code: "not_taken", Detail: "A curve is not known for a problem that has a budget besides the parameter.",
+			Hint: &fault.Hint{Detail: "Ask for the points alone, or drop the budget.", Pointer: "/curve", Value: false}}}}
 	}
-	extremes := make([][]Money, len(numbers))
+	extremes := make([][]money.Amount, len(numbers))
 	for i, all := range numbers {
-		least := slices.MinFunc(all, func(a, b Money) int { return a.Cmp(b.Decimal) })
-		most := slices.MaxFunc(all, func(a, b Money) int { return a.Cmp(b.Decimal) })
-		extremes[i] = []Money{least, most}
+		least := slices.MinFunc(all, func(a, b money.Amount) int { return a.Cmp(b.Decimal) })
+		most := slices.MaxFunc(all, func(a, b money.Amount) int { return a.Cmp(b.Decimal) })
+		extremes[i] = []money.Amount{least, most}
 	}
 	for corner := range 1 << len(extremes) {
 		var s Scenario
@@ -426,7 +428,7 @@ func (q SweepQuestion) Check() error {
 
 // blame leads what is wrong with the changes of a corner back to the parameters.
 func (q SweepQuestion) blame(err error, corner int) error {
-	input, ok := err.(*InputError)
+	input, ok := err.(*fault.InputError)
 	if !ok {
 		return err
 	}
@@ -454,7 +456,7 @@ func (q SweepQuestion) blame(err error, corner int) error {
 			break
 		}
 	}
-	return &InputError{findings}
+	return &fault.InputError{Findings: findings}
 }
 
 // end is the member that has the least (0) or the greatest (1) number.

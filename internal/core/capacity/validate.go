@@ -6,6 +6,10 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // The largest inputs that still mean something; beyond them float64 no longer counts whole VMs, or
@@ -16,14 +20,12 @@ const (
 	MaxSeconds       = 1e7
 	MaxJobs          = 1_000_000
 	MaxVMs           = 1_000_000_000
-	MaxMoney         = 1_000_000_000
 	MaxSlotsPerVM    = 1_000
 	MaxVMTypes       = 50
 	MinSpeed         = 0.001 // but 0, which is not at all
 	MaxSpeed         = 1_000
 	MinCalibration   = 0.001 // the factor of one
 	MaxCalibration   = 1_000
-	MaxNameLength    = 200 // characters
 	MaxPeriodSeconds = 366 * 24 * 3600
 	MaxGap           = 0.1
 	MaxSolveMs       = 600_000
@@ -41,75 +43,75 @@ var (
 // Validate says everything that is wrong with the problem, as an *InputError, or nil. A deadline
 // that no number of slots can meet is no input error: the plan answers it.
 func (p Problem) Validate() error {
-	var c checker
+	var c strict.Checker
 	p.check(&c)
-	return Refusal(c.findings, c.unlisted)
+	return fault.Refusal(c.Findings, c.Unlisted)
 }
 
-func (p Problem) check(c *checker) {
-	checkCurrency(c, p.Currency)
-	c.whole("period_s", "The period", "seconds", p.PeriodSeconds, 1, MaxPeriodSeconds)
-	c.enter("supply")
+func (p Problem) check(c *strict.Checker) {
+	money.CheckCurrency(c, p.Currency)
+	c.Whole("period_s", "The period", "seconds", p.PeriodSeconds, 1, MaxPeriodSeconds)
+	c.Enter("supply")
 	p.Supply.check(c)
 	fleet := p.Supply.fleet(c)
-	c.leave()
-	c.enter("classes")
+	c.Leave()
+	c.Enter("classes")
 	if len(p.Classes) == 0 {
-		c.refuse("", "missing", "There is no class; give at least one.")
+		c.Refuse("", "missing", "There is no class; give at least one.")
 	}
-	var named names
+	var named strict.Names
 	if p.Options.Near != nil || !rising(p.Classes) { // else no name is there twice, and nobody asks for one
-		named = make(names, len(p.Classes))
+		named = make(strict.Names, len(p.Classes))
 	}
 	for i := range p.Classes {
-		c.element(i)
+		c.Element(i)
 		class := &p.Classes[i]
-		c.name(class.Name)
+		c.Name(class.Name)
 		if named != nil {
-			named.add(c, "class", class.Name, i)
+			named.Add(c, "class", class.Name, i)
 		}
 		class.check(c, p.Options.Integrality)
 		if class.byType() {
 			class.checkTypes(c, fleet)
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 	if p.Budget != nil {
-		c.enter("budget")
+		c.Enter("budget")
 		p.Budget.check(c)
-		c.leave()
+		c.Leave()
 	}
-	c.enter("options")
+	c.Enter("options")
 	p.Options.check(c, named)
-	c.leave()
+	c.Leave()
 }
 
 // checkChanged finds what check does, where the problem was valid before and at most its supply, its budget
 // and its classes' deadlines, jobs and penalties have changed since, each class in its place.
-func (p *Problem) checkChanged(c *checker, before *Problem) {
-	c.enter("supply")
+func (p *Problem) checkChanged(c *strict.Checker, before *Problem) {
+	c.Enter("supply")
 	p.Supply.check(c)
 	fleet := p.Supply.fleet(c)
-	c.leave()
-	c.enter("classes")
+	c.Leave()
+	c.Enter("classes")
 	for i := range p.Classes {
 		class, was := &p.Classes[i], &before.Classes[i]
 		if class.DeadlineSeconds == was.DeadlineSeconds && class.Jobs == was.Jobs && class.Penalty == was.Penalty {
 			continue
 		}
-		c.element(i)
+		c.Element(i)
 		class.check(c, p.Options.Integrality)
 		if class.byType() {
 			class.checkTypes(c, fleet)
 		}
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 	if p.Budget != nil {
-		c.enter("budget")
+		c.Enter("budget")
 		p.Budget.check(c)
-		c.leave()
+		c.Leave()
 	}
 }
 
@@ -123,121 +125,89 @@ func rising(classes []Class) bool {
 	return true
 }
 
-// names is which index has which name.
-type names map[string]int
-
-// add refuses a name that something of the same kind has already.
-func (n names) add(c *checker, kind, name string, i int) {
-	j, taken := n[name]
-	if !taken {
-		n[name] = i
-		return
-	}
-	if name != "" { // an empty name is refused already
-		c.refuse("name", "duplicate_name", "The %s with index %d is called %q as well; give each %s a name of its own.", kind, j, clip(name), kind)
-	}
-}
-
-func checkCurrency(c *checker, currency string) {
-	const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	code := func(s string) bool { return len(s) == 3 && strings.Trim(s, capitals) == "" }
-	if code(currency) {
-		return
-	}
-	var hint *Hint
-	if upper := strings.ToUpper(strings.TrimSpace(currency)); code(upper) {
-		hint = c.hint("currency", upper, "Write %q.", upper)
-	}
-	c.found("currency", "text", fmt.Sprintf("%q is no currency; give three capital letters such as \"USD\".", clip(currency)), hint)
-}
-
-func (o Options) check(c *checker, classes names) {
-	oneOf(c, "integrality", o.Integrality, integralities)
-	oneOf(c, "bound", o.Bound, bounds)
-	oneOf(c, "engine", o.Engine, engines)
-	oneOf(c, "sharing", o.Sharing, sharings)
-	c.number("gap", "The gap", "", o.Gap, MaxGap)
-	c.whole("max_solve_ms", "The time budget", "milliseconds", o.MaxSolveMs, 1, MaxSolveMs)
+func (o Options) check(c *strict.Checker, classes strict.Names) {
+	strict.OneOf(c, "integrality", o.Integrality, integralities)
+	strict.OneOf(c, "bound", o.Bound, bounds)
+	strict.OneOf(c, "engine", o.Engine, engines)
+	strict.OneOf(c, "sharing", o.Sharing, sharings)
+	c.Number("gap", "The gap", "", o.Gap, MaxGap)
+	c.Whole("max_solve_ms", "The time budget", "milliseconds", o.MaxSolveMs, 1, MaxSolveMs)
 	if o.Near != nil {
-		c.enter("near")
+		c.Enter("near")
 		o.Near.check(c, classes)
-		c.leave()
+		c.Leave()
 	}
 }
 
-func (n Near) check(c *checker, classes names) {
-	c.number("vms", "The number of VMs", "", n.VMs, math.MaxInt64)
-	c.enter("jobs")
-	defer c.leave()
+func (n Near) check(c *strict.Checker, classes strict.Names) {
+	c.Number("vms", "The number of VMs", "", n.VMs, math.MaxInt64)
+	c.Enter("jobs")
+	defer c.Leave()
 	var names []string
 	compared := 0
 	for _, name := range slices.Sorted(maps.Keys(n.Jobs)) {
 		if _, known := classes[name]; known {
-			c.number(name, "The number of jobs", "", n.Jobs[name], MaxJobs)
+			c.Number(name, "The number of jobs", "", n.Jobs[name], MaxJobs)
 			continue
 		}
 		if names == nil {
 			names = slices.Sorted(maps.Keys(classes))
 		}
-		var hint *Hint
-		if compared += len(names); compared <= mostCompared {
-			hint = didYouMean(name, names)
+		var hint *fault.Hint
+		if compared += len(names); compared <= strict.MostCompared {
+			hint = fault.DidYouMean(name, names)
 		}
-		c.found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", clip(name)), hint)
+		c.Found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", fault.Clip(name)), hint)
 	}
 }
-
-// mostCompared bounds the names that mistaken ones are compared with: every mistake of a usual problem,
-// some tenths of a second where somebody makes it last.
-const mostCompared = 50_000
 
 // PremiseSlack is the relative slack with which a profile's premises (mean ≤ max ≤ sum of the tasks)
 // and a class's range of jobs are compared, so that figures rounded on their way are not refused.
 const PremiseSlack = 1e-9
 
-func (class *Class) check(c *checker, integrality Integrality) {
+func (class *Class) check(c *strict.Checker, integrality Integrality) {
 	class.checkNeed(c)
 	if class.Calibration != nil {
-		c.enter("calibration")
+		c.Enter("calibration")
 		class.Calibration.check(c)
-		c.leave()
+		c.Leave()
 		if class.Profile == nil {
-			c.refuse("calibration", "not_here", "Only a class with a profile has bounds that can be calibrated; leave the calibration out.")
+			c.Refuse("calibration", "not_here", "Only a class with a profile has bounds that can be calibrated; leave the calibration out.")
 		}
 	}
 	if class.VMsPerJob == nil || class.DeadlineSeconds != 0 {
-		if c.number("deadline_s", "The deadline", "seconds", class.DeadlineSeconds, MaxSeconds) && class.DeadlineSeconds == 0 {
-			c.refuse("deadline_s", "range", "The deadline is 0; give the seconds within which a job must be done.")
+		if c.Number("deadline_s", "The deadline", "seconds", class.DeadlineSeconds, MaxSeconds) && class.DeadlineSeconds == 0 {
+			c.Refuse("deadline_s", "range", "The deadline is 0; give the seconds within which a job must be done.")
 		}
 	}
 	if class.VMsPerJob == nil || !class.SlotsPerVM.IsZero() {
-		c.enter("slots_per_vm")
+		c.Enter("slots_per_vm")
 		class.SlotsPerVM.check(c)
-		c.leave()
+		c.Leave()
 	}
 	if class.Speed != nil {
 		class.Speed.check(c)
 	}
-	c.enter("jobs")
+	c.Enter("jobs")
 	class.Jobs.check(c, integrality)
-	c.leave()
-	c.money("penalty", "The penalty", class.Penalty)
+	c.Leave()
+	money.Check(c, "penalty", "The penalty", class.Penalty)
 }
 
 // checkNeed checks that the class says in exactly one way what a job needs, and what it says.
-func (class *Class) checkNeed(c *checker) {
+func (class *Class) checkNeed(c *strict.Checker) {
 	ways := make([]string, 0, 3)
 	if class.Profile != nil {
 		ways = append(ways, `"profile"`)
-		c.enter("profile")
+		c.Enter("profile")
 		class.Profile.check(c)
-		c.leave()
+		c.Leave()
 	}
 	if class.Demand != nil {
 		ways = append(ways, `"demand"`)
-		c.enter("demand")
+		c.Enter("demand")
 		class.Demand.check(c)
-		c.leave()
+		c.Leave()
 	}
 	if class.VMsPerJob != nil {
 		ways = append(ways, `"vms_per_job"`)
@@ -245,58 +215,58 @@ func (class *Class) checkNeed(c *checker) {
 	}
 	switch {
 	case len(ways) == 0:
-		c.refuse("", "one_of", `The class does not say what a job needs; give "profile", "demand" or "vms_per_job".`)
+		c.Refuse("", "one_of", `The class does not say what a job needs; give "profile", "demand" or "vms_per_job".`)
 	case len(ways) > 1:
-		c.refuse("", "one_of", "The class says more than once what a job needs, by %s; keep one.", strings.Join(ways, " and "))
+		c.Refuse("", "one_of", "The class says more than once what a job needs, by %s; keep one.", strings.Join(ways, " and "))
 	}
 }
 
 // checkVMsPerJob keeps whole VMs countable: a class's load may be at most MaxVMs.
-func (class *Class) checkVMsPerJob(c *checker) {
-	perJob := Money{*class.VMsPerJob}
+func (class *Class) checkVMsPerJob(c *strict.Checker) {
+	perJob := money.Amount{Decimal: *class.VMsPerJob}
 	switch {
 	case perJob.IsNegative():
-		c.refuse("vms_per_job", "range", "The VMs per job are %s; they cannot be negative.", clip(perJob.Decimal.String()))
+		c.Refuse("vms_per_job", "range", "The VMs per job are %s; they cannot be negative.", fault.Clip(perJob.Decimal.String()))
 	case perJob.Float()*max(1, class.Jobs.Max) > MaxVMs*class.Speed.slowest():
-		c.refuse("vms_per_job", "range", "%s VMs per job and %s jobs are more than %d VMs, the most that can be planned. Check the unit.",
-			clip(perJob.Decimal.String()), plain(class.Jobs.Max), MaxVMs)
-	case placesBeyond(*class.VMsPerJob, gammaPlaces):
-		c.places("vms_per_job", *class.VMsPerJob, gammaPlaces)
+		c.Refuse("vms_per_job", "range", "%s VMs per job and %s jobs are more than %d VMs, the most that can be planned. Check the unit.",
+			fault.Clip(perJob.Decimal.String()), fault.Plain(class.Jobs.Max), MaxVMs)
+	case strict.PlacesBeyond(*class.VMsPerJob, gammaPlaces):
+		c.Places("vms_per_job", *class.VMsPerJob, gammaPlaces)
 	}
 }
 
-func (m Calibration) check(c *checker) {
-	oneOf(c, "bound", m.Bound, formulas)
+func (m Calibration) check(c *strict.Checker) {
+	strict.OneOf(c, "bound", m.Bound, formulas)
 	switch f := m.Factor; {
-	case !c.finite("factor", "The factor", f):
+	case !c.Finite("factor", "The factor", f):
 	case f < MinCalibration || f > MaxCalibration:
-		c.refuse("factor", "range", "The factor is %s; give one from %s to %s. At 1 the bound is taken as it is.", plain(f), plain(MinCalibration), plain(MaxCalibration))
+		c.Refuse("factor", "range", "The factor is %s; give one from %s to %s. At 1 the bound is taken as it is.", fault.Plain(f), fault.Plain(MinCalibration), fault.Plain(MaxCalibration))
 	}
 }
 
-func (j JobRange) check(c *checker, integrality Integrality) {
-	low := c.number("min", "The number of jobs", "", j.Min, MaxJobs)
-	high := c.number("max", "The number of jobs", "", j.Max, MaxJobs)
+func (j JobRange) check(c *strict.Checker, integrality Integrality) {
+	low := c.Number("min", "The number of jobs", "", j.Min, MaxJobs)
+	high := c.Number("max", "The number of jobs", "", j.Max, MaxJobs)
 	if integrality != Relaxed {
 		if low && j.Min != math.Trunc(j.Min) {
-			c.found("min", "not_whole", fmt.Sprintf("%s jobs cannot be promised unless the problem is relaxed.", plain(j.Min)),
-				c.hint("min", math.Ceil(j.Min), `Give %s, or set "integrality" to "relaxed".`, plain(math.Ceil(j.Min))))
+			c.Found("min", "not_whole", fmt.Sprintf("%s jobs cannot be promised unless the problem is relaxed.", fault.Plain(j.Min)),
+				c.Hint("min", math.Ceil(j.Min), `Give %s, or set "integrality" to "relaxed".`, fault.Plain(math.Ceil(j.Min))))
 		}
 		if high && j.Max != math.Trunc(j.Max) {
-			c.found("max", "not_whole", fmt.Sprintf("%s jobs cannot be asked for unless the problem is relaxed.", plain(j.Max)),
-				c.hint("max", math.Floor(j.Max), `Give %s, or set "integrality" to "relaxed".`, plain(math.Floor(j.Max))))
+			c.Found("max", "not_whole", fmt.Sprintf("%s jobs cannot be asked for unless the problem is relaxed.", fault.Plain(j.Max)),
+				c.Hint("max", math.Floor(j.Max), `Give %s, or set "integrality" to "relaxed".`, fault.Plain(math.Floor(j.Max))))
 		}
 	}
 	if low && high && j.Min > j.Max {
-		c.found("min", "order", fmt.Sprintf("At least %s jobs are promised, but only %s are asked for.", plain(j.Min), plain(j.Max)),
-			c.hint("min", j.Max, "Promise at most %s, or ask for more.", plain(j.Max)))
+		c.Found("min", "order", fmt.Sprintf("At least %s jobs are promised, but only %s are asked for.", fault.Plain(j.Min), fault.Plain(j.Max)),
+			c.Hint("min", j.Max, "Promise at most %s, or ask for more.", fault.Plain(j.Max)))
 	}
 }
 
-func (d Demand) check(c *checker) {
-	c.number("map_work_s", "The map work", "seconds", d.MapWorkSeconds, MaxTasks*MaxSeconds)
-	c.number("reduce_work_s", "The reduce work", "seconds", d.ReduceWorkSeconds, MaxTasks*MaxSeconds)
-	if c.finite("fixed_s", "The fixed time", d.FixedSeconds) && math.Abs(d.FixedSeconds) > MaxSeconds {
-		c.refuse("fixed_s", "range", "The fixed time is %s seconds; at most %s seconds can be planned. Check the unit.", plain(d.FixedSeconds), plain(MaxSeconds))
+func (d Demand) check(c *strict.Checker) {
+	c.Number("map_work_s", "The map work", "seconds", d.MapWorkSeconds, MaxTasks*MaxSeconds)
+	c.Number("reduce_work_s", "The reduce work", "seconds", d.ReduceWorkSeconds, MaxTasks*MaxSeconds)
+	if c.Finite("fixed_s", "The fixed time", d.FixedSeconds) && math.Abs(d.FixedSeconds) > MaxSeconds {
+		c.Refuse("fixed_s", "range", "The fixed time is %s seconds; at most %s seconds can be planned. Check the unit.", fault.Plain(d.FixedSeconds), fault.Plain(MaxSeconds))
 	}
 }

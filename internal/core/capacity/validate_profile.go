@@ -1,33 +1,38 @@
 package capacity
 
-import "fmt"
+import (
+	"fmt"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
 
 // Findings is what is wrong with the profile, with JSON pointers below pointer; empty if nothing is.
-func (p Profile) Findings(pointer string) []Finding {
-	c := checker{base: pointer}
+func (p Profile) Findings(pointer string) []fault.Finding {
+	c := strict.Checker{Base: pointer}
 	p.check(&c)
-	return c.findings
+	return c.Findings
 }
 
 // check refuses profiles that no execution can have. Where there are no reduce tasks the reduce
 // figures mean nothing: they must be sensible numbers, no more.
-func (p *Profile) check(c *checker) {
+func (p *Profile) check(c *strict.Checker) {
 	if p.Stages != nil {
 		p.checkStages(c)
 		return
 	}
-	c.whole("map_tasks", "The number of map tasks", "tasks", p.MapTasks, 1, MaxTasks)
-	c.whole("reduce_tasks", "The number of reduce tasks", "tasks", p.ReduceTasks, 0, MaxTasks)
+	c.Whole("map_tasks", "The number of map tasks", "tasks", p.MapTasks, 1, MaxTasks)
+	c.Whole("reduce_tasks", "The number of reduce tasks", "tasks", p.ReduceTasks, 0, MaxTasks)
 	checkPhase(c, "map", "map_avg_s", "map_max_s", p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds)
 	// The first wave has at most as many shuffles as there are reduce tasks, so that what is
 	// impossible for all of them is impossible for it.
 	checkPhase(c, "first shuffle", "first_shuffle_avg_s", "first_shuffle_max_s", p.ReduceTasks, p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds)
 	checkPhase(c, "shuffle", "shuffle_avg_s", "shuffle_max_s", p.ReduceTasks, p.ShuffleAvgSeconds, p.ShuffleMaxSeconds)
 	checkPhase(c, "reduce", "reduce_avg_s", "reduce_max_s", p.ReduceTasks, p.ReduceAvgSeconds, p.ReduceMaxSeconds)
-	c.number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
+	c.Number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
 }
 
-func (p *Profile) checkStages(c *checker) {
+func (p *Profile) checkStages(c *strict.Checker) {
 	for _, also := range [...]struct {
 		name  string
 		given bool
@@ -38,50 +43,50 @@ func (p *Profile) checkStages(c *checker) {
 		{"reduce_avg_s", p.ReduceAvgSeconds != 0}, {"reduce_max_s", p.ReduceMaxSeconds != 0},
 	} {
 		if also.given {
-			c.refuse("stages", "one_of", "The profile has stages and %q as well; give stages and the overhead alone, or the figures of maps and reduces.", also.name)
+			c.Refuse("stages", "one_of", "The profile has stages and %q as well; give stages and the overhead alone, or the figures of maps and reduces.", also.name)
 			break
 		}
 	}
-	c.number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
-	c.enter("stages")
-	defer c.leave()
+	c.Number("overhead_s", "The overhead", "seconds", p.OverheadSeconds, MaxSeconds)
+	c.Enter("stages")
+	defer c.Leave()
 	switch n := len(p.Stages); {
 	case n == 0:
-		c.refuse("", "missing", "There is no stage; give at least one, or leave the stages out and give the figures of maps and reduces.")
+		c.Refuse("", "missing", "There is no stage; give at least one, or leave the stages out and give the figures of maps and reduces.")
 	case n > MaxStages:
-		c.refuse("", "too_many", "There are %d stages; there can be %d at most.", n, MaxStages)
+		c.Refuse("", "too_many", "There are %d stages; there can be %d at most.", n, MaxStages)
 		return
 	}
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		c.element(i)
+		c.Element(i)
 		if s.Name != "" {
-			c.name(s.Name)
+			c.Name(s.Name)
 		}
-		c.whole("tasks", "The number of tasks", "tasks", s.Tasks, 1, MaxTasks)
+		c.Whole("tasks", "The number of tasks", "tasks", s.Tasks, 1, MaxTasks)
 		checkPhase(c, "stage", "avg_s", "max_s", s.Tasks, s.AvgSeconds, s.MaxSeconds)
-		c.leave()
+		c.Leave()
 	}
 }
 
 // checkPhase checks the mean and the longest of a phase's tasks: mean <= longest <= tasks·mean.
-func checkPhase(c *checker, phase, avg, longest string, tasks int64, mean, most float64) {
-	ok := c.number(avg, "The mean task", "seconds", mean, MaxSeconds)
-	ok = c.number(longest, "The longest task", "seconds", most, MaxSeconds) && ok
+func checkPhase(c *strict.Checker, phase, avg, longest string, tasks int64, mean, most float64) {
+	ok := c.Number(avg, "The mean task", "seconds", mean, MaxSeconds)
+	ok = c.Number(longest, "The longest task", "seconds", most, MaxSeconds) && ok
 	if !ok || tasks < 1 {
 		return
 	}
 	n := float64(tasks)
 	switch {
 	case tasks == 1 && differ(mean, most):
-		c.found(longest, "premise", fmt.Sprintf("With one task the mean and the longest %s task are the same, not %s and %s seconds.", phase, plain(mean), plain(most)),
-			c.hint(longest, mean, "Set it to %s.", plain(mean)))
+		c.Found(longest, "premise", fmt.Sprintf("With one task the mean and the longest %s task are the same, not %s and %s seconds.", phase, fault.Plain(mean), fault.Plain(most)),
+			c.Hint(longest, mean, "Set it to %s.", fault.Plain(mean)))
 	case most < mean*(1-PremiseSlack):
-		c.found(longest, "premise", fmt.Sprintf("The longest %s task (%s seconds) is shorter than the mean (%s).", phase, plain(most), plain(mean)),
-			c.hint(longest, mean, "Set it to %s at least; perhaps the two are swapped.", plain(mean)))
+		c.Found(longest, "premise", fmt.Sprintf("The longest %s task (%s seconds) is shorter than the mean (%s).", phase, fault.Plain(most), fault.Plain(mean)),
+			c.Hint(longest, mean, "Set it to %s at least; perhaps the two are swapped.", fault.Plain(mean)))
 	case n*mean < most*(1-PremiseSlack):
-		c.found(avg, "premise", fmt.Sprintf("%d tasks with a mean of %s seconds take %s together, less than the longest %s task alone (%s).", tasks, plain(mean), plain(n*mean), phase, plain(most)),
-			c.hint(avg, most/n, "The mean must be %s at least.", plain(most/n)))
+		c.Found(avg, "premise", fmt.Sprintf("%d tasks with a mean of %s seconds take %s together, less than the longest %s task alone (%s).", tasks, fault.Plain(mean), fault.Plain(n*mean), phase, fault.Plain(most)),
+			c.Hint(avg, most/n, "The mean must be %s at least.", fault.Plain(most/n)))
 	}
 }
 

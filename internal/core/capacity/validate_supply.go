@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
-func (s Supply) check(c *checker) {
+func (s Supply) check(c *strict.Checker) {
 	if len(s.VMTypes) == 0 {
 		s.Types()[0].check(c, map[string]string{})
 		return
@@ -18,89 +22,89 @@ func (s Supply) check(c *checker) {
 		{"contracts", s.Contracts != nil}, {"on_demand", s.OnDemand.Quota != nil || !s.OnDemand.Price.IsZero()}, {"spot", s.Spot != nil},
 	} {
 		if beside.given {
-			c.refuse(beside.name, "not_here", "%s", besideTypes(beside.name))
+			c.Refuse(beside.name, "not_here", "%s", besideTypes(beside.name))
 		}
 	}
-	c.enter("vm_types")
-	named := make(names, len(s.VMTypes))
+	c.Enter("vm_types")
+	named := make(strict.Names, len(s.VMTypes))
 	contracts := map[string]string{}
 	for i, t := range s.VMTypes {
-		c.element(i)
-		c.name(t.Name)
-		named.add(c, "VM type", t.Name, i)
+		c.Element(i)
+		c.Name(t.Name)
+		named.Add(c, "VM type", t.Name, i)
 		t.check(c, contracts)
-		c.leave()
+		c.Leave()
 	}
-	c.leave()
+	c.Leave()
 }
 
 // check checks what a type offers; owners is which type has a contract of a name so far.
-func (t VMTypeSupply) check(c *checker, owners map[string]string) {
-	c.enter("contracts")
-	named := make(names, len(t.Contracts))
+func (t VMTypeSupply) check(c *strict.Checker, owners map[string]string) {
+	c.Enter("contracts")
+	named := make(strict.Names, len(t.Contracts))
 	for i, contract := range t.Contracts {
-		c.element(i)
-		c.name(contract.Name)
+		c.Element(i)
+		c.Name(contract.Name)
 		if owner, elsewhere := owners[contract.Name]; elsewhere && contract.Name != "" {
-			c.refuse("name", "duplicate_name", "The VM type %q has a contract called %q as well; give each contract a name of its own, whatever its type.", clip(owner), clip(contract.Name))
+			c.Refuse("name", "duplicate_name", "The VM type %q has a contract called %q as well; give each contract a name of its own, whatever its type.", fault.Clip(owner), fault.Clip(contract.Name))
 		} else {
-			named.add(c, "contract", contract.Name, i)
+			named.Add(c, "contract", contract.Name, i)
 		}
-		c.whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
-		c.money("price", "The price", contract.Price)
-		oneOf(c, "billing", contract.Billing, billings)
-		c.leave()
+		c.Whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
+		money.Check(c, "price", "The price", contract.Price)
+		strict.OneOf(c, "billing", contract.Billing, billings)
+		c.Leave()
 	}
 	for name := range named {
 		owners[name] = t.Name
 	}
-	c.leave()
-	c.enter("on_demand")
-	c.money("price", "The price", t.OnDemand.Price)
+	c.Leave()
+	c.Enter("on_demand")
+	money.Check(c, "price", "The price", t.OnDemand.Price)
 	if t.OnDemand.Quota != nil {
-		c.whole("quota", "The quota", "VMs, or null for no limit", *t.OnDemand.Quota, 0, MaxVMs)
+		c.Whole("quota", "The quota", "VMs, or null for no limit", *t.OnDemand.Quota, 0, MaxVMs)
 	}
-	c.leave()
+	c.Leave()
 	if t.Spot != nil {
-		c.enter("spot")
-		c.money("price", "The price", t.Spot.Price)
-		c.number("max_share", "The share of spot VMs", "", t.Spot.MaxShare, 1)
-		c.leave()
+		c.Enter("spot")
+		money.Check(c, "price", "The price", t.Spot.Price)
+		c.Number("max_share", "The share of spot VMs", "", t.Spot.MaxShare, 1)
+		c.Leave()
 	}
 }
 
-func (b Budget) check(c *checker) {
+func (b Budget) check(c *strict.Checker) {
 	if b.VMCost != nil {
-		c.money("vm_cost", "The budget for VMs", *b.VMCost)
+		money.Check(c, "vm_cost", "The budget for VMs", *b.VMCost)
 	}
 	if b.Total != nil {
-		c.money("total", "The budget", *b.Total)
+		money.Check(c, "total", "The budget", *b.Total)
 	}
 }
 
-func (s SlotsPerVM) check(c *checker) {
+func (s SlotsPerVM) check(c *strict.Checker) {
 	if s.ByType == nil {
-		c.whole("map", "The number of map slots", "slots per VM", s.Map, 1, MaxSlotsPerVM)
-		c.whole("reduce", "The number of reduce slots", "slots per VM", s.Reduce, 1, MaxSlotsPerVM)
+		c.Whole("map", "The number of map slots", "slots per VM", s.Map, 1, MaxSlotsPerVM)
+		c.Whole("reduce", "The number of reduce slots", "slots per VM", s.Reduce, 1, MaxSlotsPerVM)
 		return
 	}
 	for _, vmType := range slices.Sorted(maps.Keys(s.ByType)) {
-		c.enter(vmType)
+		c.Enter(vmType)
 		on := s.ByType[vmType]
 		on.ByType = nil
 		on.check(c)
-		c.leave()
+		c.Leave()
 	}
 }
 
-func (s Speed) check(c *checker) {
-	c.enter("speed")
+func (s Speed) check(c *strict.Checker) {
+	c.Enter("speed")
 	for _, vmType := range slices.Sorted(maps.Keys(s)) {
-		if speed := s[vmType]; c.number(vmType, "The speed", "", speed, MaxSpeed) && speed > 0 && speed < MinSpeed {
-			c.refuse(vmType, "range", "The speed is %s; it must be at least %s, or 0 where the class does not run on the type.", plain(speed), plain(MinSpeed))
+		if speed := s[vmType]; c.Number(vmType, "The speed", "", speed, MaxSpeed) && speed > 0 && speed < MinSpeed {
+			c.Refuse(vmType, "range", "The speed is %s; it must be at least %s, or 0 where the class does not run on the type.", fault.Plain(speed), fault.Plain(MinSpeed))
 		}
 	}
-	c.leave()
+	c.Leave()
 }
 
 // slowest is the least speed at which anything runs, and 1 at most.
@@ -119,8 +123,8 @@ func (class *Class) byType() bool { return class.SlotsPerVM.ByType != nil || cla
 
 // fleet is the names of the VM types that classes can speak of; none where there is a single kind.
 // It is nil where a fault of the supply keeps them from being known.
-func (s Supply) fleet(c *checker) []string {
-	if c.covered != nil && (c.covered(c.at("vm_types")) || c.covered(c.at("on_demand")) && len(s.VMTypes) == 0) {
+func (s Supply) fleet(c *strict.Checker) []string {
+	if c.Covered != nil && (c.Covered(c.At("vm_types")) || c.Covered(c.At("on_demand")) && len(s.VMTypes) == 0) {
 		return nil
 	}
 	types := make([]string, len(s.VMTypes))
@@ -133,29 +137,29 @@ func (s Supply) fleet(c *checker) []string {
 }
 
 // checkTypes checks what the class says about VM types against those there are.
-func (class *Class) checkTypes(c *checker, types []string) {
+func (class *Class) checkTypes(c *strict.Checker, types []string) {
 	if types == nil {
 		return
 	}
 	known := checkTypeNames(c, "slots_per_vm", class.SlotsPerVM.ByType, types)
 	known = checkTypeNames(c, "speed", class.Speed, types) && known
 	if known && len(types) > 0 && !slices.ContainsFunc(types, class.RunsOn) {
-		c.refuse("", "no_type", "The class runs on none of the VM types; give its \"slots_per_vm\" on one at least, and a speed above 0 there.")
+		c.Refuse("", "no_type", "The class runs on none of the VM types; give its \"slots_per_vm\" on one at least, and a speed above 0 there.")
 	}
 }
 
 // checkTypeNames is false where something is said of a type that is not there.
-func checkTypeNames[T any](c *checker, member string, said map[string]T, types []string) (known bool) {
+func checkTypeNames[T any](c *strict.Checker, member string, said map[string]T, types []string) (known bool) {
 	if len(said) > 0 && len(types) == 0 {
-		c.refuse(member, "unknown_name", "The problem has one kind of VM, which has no name, so that %q cannot speak of types; say it without one, or give the supply's \"vm_types\".", member)
+		c.Refuse(member, "unknown_name", "The problem has one kind of VM, which has no name, so that %q cannot speak of types; say it without one, or give the supply's \"vm_types\".", member)
 		return false
 	}
-	c.enter(member)
-	defer c.leave()
+	c.Enter(member)
+	defer c.Leave()
 	known = true
 	for _, vmType := range slices.Sorted(maps.Keys(said)) {
 		if !slices.Contains(types, vmType) {
-			c.found(vmType, "unknown_name", fmt.Sprintf("The supply has no VM type %q; leave it out, or add the type to \"vm_types\".", clip(vmType)), didYouMean(vmType, types))
+			c.Found(vmType, "unknown_name", fmt.Sprintf("The supply has no VM type %q; leave it out, or add the type to \"vm_types\".", fault.Clip(vmType)), fault.DidYouMean(vmType, types))
 			known = false
 		}
 	}

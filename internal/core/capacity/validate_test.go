@@ -8,6 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // TestValidateRefusesWhatNoTextCanSay: problems made in Go may hold what JSON cannot.
@@ -33,7 +36,7 @@ func TestValidateRefusesWhatNoTextCanSay(t *testing.T) {
 		{"no billing", func(p *Problem) { p.Supply.Contracts[0].Billing = "" }, "/supply/contracts/0/billing choice"},
 		{"name that is no text", func(p *Problem) { p.Classes[0].Name = "a\xff" }, "/classes/0/name text"},
 		{"no classes", func(p *Problem) { p.Classes = nil }, "/classes missing"},
-		{"more places than money has", func(p *Problem) { p.Classes[0].Penalty = Money{decimal.New(1, -10)} }, "/classes/0/penalty precision"},
+		{"more places than money has", func(p *Problem) { p.Classes[0].Penalty = money.Amount{Decimal: decimal.New(1, -10)} }, "/classes/0/penalty precision"},
 	} {
 		p, err := ReadProblem([]byte(nightly(t)), DefaultLimits())
 		if err != nil {
@@ -117,11 +120,11 @@ func TestReadBoundsReadsEachKind(t *testing.T) {
 }
 
 func TestReadPlanReadsWhatIsWritten(t *testing.T) {
-	half, penalty := 0.5, Money{decimal.New(81, -2)}
+	half, penalty := 0.5, money.Amount{Decimal: decimal.New(81, -2)}
 	want := Plan{
-		Status: Optimal, Objective: Money{decimal.New(-448, -1)}, Cost: Cost{Currency: "USD", PeriodSeconds: 3600, Total: penalty},
+		Status: Optimal, Objective: money.Amount{Decimal: decimal.New(-448, -1)}, Cost: Cost{Currency: "USD", PeriodSeconds: 3600, Total: penalty},
 		Classes:  []ClassPlan{{Name: "a", Time: &Times{Average: &half}, Slots: &Slots{52, 29}, Verdict: VerdictFull, BreakEvenPenalty: &penalty}},
-		Warnings: []Warning{}, Conflicts: []Finding{},
+		Warnings: []Warning{}, Conflicts: []fault.Finding{},
 	}
 	text, err := json.Marshal(want)
 	if err != nil {

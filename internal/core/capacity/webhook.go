@@ -12,6 +12,10 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
 )
 
 // Webhook is an address that is told when something happens.
@@ -64,38 +68,38 @@ const MaxWebhooks = 200
 
 // Validate says what is wrong with the webhook on its own; whether its host is allowed the list says.
 func (w Webhook) Validate() error {
-	return findingsOf(func(k *checker) {
-		k.storedName(w.Name)
+	return strict.Check(func(k *strict.Checker) {
+		k.StoredName(w.Name)
 		if _, fault := ParseTarget(w.URL); fault != "" {
-			k.refuse("url", "text", "%s", fault)
+			k.Refuse("url", "text", "%s", fault)
 		}
 		if len(w.Events) == 0 {
-			k.refuse("events", "missing", "The list of events is empty, so that nothing would be sent; name some of %s.", strings.Join(words(Events), ", "))
+			k.Refuse("events", "missing", "The list of events is empty, so that nothing would be sent; name some of %s.", strings.Join(fault.Words(Events), ", "))
 		}
-		k.enter("events")
+		k.Enter("events")
 		for i, e := range w.Events {
-			k.element(i)
-			oneOf(k, "", e, Events)
+			k.Element(i)
+			strict.OneOf(k, "", e, Events)
 			if slices.Contains(w.Events[:i], e) {
-				k.refuse("", "duplicate", "The event %q is listed twice.", clip(string(e)))
+				k.Refuse("", "duplicate", "The event %q is listed twice.", fault.Clip(string(e)))
 			}
-			k.leave()
+			k.Leave()
 		}
-		k.leave()
+		k.Leave()
 		if w.Clusters != nil && len(w.Clusters) == 0 {
-			k.refuse("clusters", "missing", "The list of clusters is empty, so that nothing would be sent; name clusters, or give null for all.")
+			k.Refuse("clusters", "missing", "The list of clusters is empty, so that nothing would be sent; name clusters, or give null for all.")
 		}
-		k.enter("clusters")
+		k.Enter("clusters")
 		for i, name := range w.Clusters {
-			k.element(i)
+			k.Element(i)
 			if detail := clusterNameFault(name); detail != "" {
-				k.refuse("", "text", "%s", detail)
+				k.Refuse("", "text", "%s", detail)
 			} else if slices.Contains(w.Clusters[:i], name) {
-				k.refuse("", "duplicate", "The cluster %q is listed twice.", name)
+				k.Refuse("", "duplicate", "The cluster %q is listed twice.", name)
 			}
-			k.leave()
+			k.Leave()
 		}
-		k.leave()
+		k.Leave()
 	})
 }
 
@@ -115,10 +119,10 @@ func NewSecret(drawn []byte) string {
 
 // CheckSecret says what is wrong with a secret that somebody chose. Its value is not repeated.
 func CheckSecret(secret string) error {
-	return findingsOf(func(k *checker) {
+	return strict.Check(func(k *strict.Checker) {
 		key, err := secretKey(secret)
 		if err != nil || len(key) < shortestSecret || len(key) > longestSecret {
-			k.refuse("secret", "text", "The secret must be %q and %d to %d random bytes in base64; leave it out and one is made.", SecretPrefix, shortestSecret, longestSecret)
+			k.Refuse("secret", "text", "The secret must be %q and %d to %d random bytes in base64; leave it out and one is made.", SecretPrefix, shortestSecret, longestSecret)
 		}
 	})
 }
@@ -215,13 +219,13 @@ type EventHead struct {
 
 // EventPlan is a plan in an event.
 type EventPlan struct {
-	Number      int64    `json:"number"` // later plans have higher numbers, in whichever order events come
-	ID          string   `json:"id"`
-	Status      Status   `json:"status"`
-	VMs         EventVMs `json:"vms"`
-	CostPerHour Money    `json:"cost_per_hour"` // in all, as the plan's cost.per_hour
-	VMsPerHour  Money    `json:"vms_per_hour"`  // of it what the VMs cost; the rest are penalties
-	Currency    string   `json:"currency"`
+	Number      int64        `json:"number"` // later plans have higher numbers, in whichever order events come
+	ID          string       `json:"id"`
+	Status      Status       `json:"status"`
+	VMs         EventVMs     `json:"vms"`
+	CostPerHour money.Amount `json:"cost_per_hour"` // in all, as the plan's cost.per_hour
+	VMsPerHour  money.Amount `json:"vms_per_hour"`  // of it what the VMs cost; the rest are penalties
+	Currency    string       `json:"currency"`
 }
 
 // EventVMs is how many VMs a plan rents.
@@ -268,8 +272,8 @@ type PingEvent struct {
 
 // InEvent is a plan as events tell it.
 func (s PlanSummary) InEvent() EventPlan {
-	perHour := func(cost decimal.Decimal) Money {
-		return Money{cost.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), MoneyPlaces)}
+	perHour := func(cost decimal.Decimal) money.Amount {
+		return money.Amount{Decimal: cost.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), money.Places)}
 	}
 	return EventPlan{
 		Number: s.Number, ID: s.ID, Status: s.Status, Currency: s.Currency,

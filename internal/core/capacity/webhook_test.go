@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/core/money"
 )
 
 func TestWebhooksThatAreRefused(t *testing.T) {
@@ -86,8 +88,8 @@ func TestPausesGrow(t *testing.T) {
 }
 
 func TestPlansInEventsCostAnHour(t *testing.T) {
-	money := func(s string) Money {
-		m, err := ParseMoney(s)
+	money := func(s string) money.Amount {
+		m, err := money.Parse(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"headroom/internal/core/fault"
 )
 
 // HoursPerWeek and HoursPerYear: a year is twelve months of HoursPerMonth.
@@ -181,15 +183,15 @@ func parseRules(text string) (w Week, err error) {
 			when, value, found = "", strings.TrimPrefix(rest, ":"), true
 		}
 		if !found {
-			return w, fmt.Errorf("the rule %q has no colon; write one like \"mon-fri 8-18: 40\" or \"else 5\"", clip(rule))
+			return w, fmt.Errorf("the rule %q has no colon; write one like \"mon-fri 8-18: 40\" or \"else 5\"", fault.Clip(rule))
 		}
 		jobs, err := jobsOf(value)
 		if err != nil {
-			return w, fmt.Errorf("the rule %q: %w", clip(rule), err)
+			return w, fmt.Errorf("the rule %q: %w", fault.Clip(rule), err)
 		}
 		days, from, until, err := parseWhen(when)
 		if err != nil {
-			return w, fmt.Errorf("the rule %q: %w", clip(rule), err)
+			return w, fmt.Errorf("the rule %q: %w", fault.Clip(rule), err)
 		}
 		counts := false
 		for i := range w {
@@ -198,7 +200,7 @@ func parseRules(text string) (w Week, err error) {
 			}
 		}
 		if !counts {
-			return w, fmt.Errorf("the rule %q never counts, because those before it are for all of its hours; put it before them, or leave it out", clip(rule))
+			return w, fmt.Errorf("the rule %q never counts, because those before it are for all of its hours; put it before them, or leave it out", fault.Clip(rule))
 		}
 	}
 	for i, x := range w {
@@ -222,7 +224,7 @@ func parseWhen(when string) (days [7]bool, from, until int, err error) {
 				}
 				a, b := dayOf(first), dayOf(last)
 				if a < 0 || b < 0 {
-					return days, 0, 0, fmt.Errorf("%q is no day; the days are mon, tue, wed, thu, fri, sat, sun, and mon-fri is five of them", clip(part))
+					return days, 0, 0, fmt.Errorf("%q is no day; the days are mon, tue, wed, thu, fri, sat, sun, and mon-fri is five of them", fault.Clip(part))
 				}
 				for d := a; ; d = (d + 1) % 7 { // sat-mon goes over the end of the week
 					days[d] = true
@@ -240,9 +242,9 @@ func parseWhen(when string) (days [7]bool, from, until int, err error) {
 		}
 		switch {
 		case err != nil || from > 23 || until > 24:
-			return days, 0, 0, fmt.Errorf("%q are no hours; 8-18 are those from 8:00 until 18:00, and 24 is midnight at the day's end", clip(word))
+			return days, 0, 0, fmt.Errorf("%q are no hours; 8-18 are those from 8:00 until 18:00, and 24 is midnight at the day's end", fault.Clip(word))
 		case until <= from:
-			return days, 0, 0, fmt.Errorf("the hours %s go over midnight; write two rules, %d-24 and 0-%d", clip(word), from, until)
+			return days, 0, 0, fmt.Errorf("the hours %s go over midnight; write two rules, %d-24 and 0-%d", fault.Clip(word), from, until)
 		}
 	}
 	return days, from, until, nil
@@ -265,9 +267,9 @@ func jobsOf(text string) (float64, error) {
 	case text == "":
 		return 0, errors.New("a number is missing; write 0 where nothing runs")
 	case strings.Trim(text, "0123456789.eE+-") != "" || err != nil && !errors.Is(err, strconv.ErrRange):
-		return 0, fmt.Errorf("%q is no number", clip(text))
+		return 0, fmt.Errorf("%q is no number", fault.Clip(text))
 	case x < 0 || x > MaxJobs:
-		return 0, fmt.Errorf("%s jobs are out of range; there can be 0 to %d", clip(text), MaxJobs)
+		return 0, fmt.Errorf("%s jobs are out of range; there can be 0 to %d", fault.Clip(text), MaxJobs)
 	}
 	return x + 0, nil
 }

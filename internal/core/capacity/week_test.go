@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/core/fault"
 )
 
 // zones change their clocks in every way there is: by an hour and by half of one, in both halves of the
@@ -220,7 +222,7 @@ func FuzzReadWeekly(f *testing.F) {
 	f.Add([]byte(`{"class":"a","from":"2026-01-01T00:00:00Z","until":"2026-01-02T00:00:00Z","week":[1,2,3]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		w, err := ReadWeekly(text)
-		if input := (*InputError)(nil); err != nil {
+		if input := (*fault.InputError)(nil); err != nil {
 			if !errors.As(err, &input) || len(input.Findings) == 0 {
 				t.Fatalf("%v", err)
 			}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Measured is one past execution of a class that ended well.
@@ -202,7 +203,7 @@ func Calibrate(d JobDemands, overheadSeconds float64, executions []Measured, cov
 		coverage = DefaultCoverage
 	}
 	if !(coverage >= leastCoverage && coverage <= mostCoverage) {
-		return Calibration{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/coverage", Code: "out_of_range",
+		return Calibration{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/coverage", Code: "out_of_range",
 			Detail: fmt.Sprintf("The coverage is %g; it must be from %g to %g.", coverage, leastCoverage, mostCoverage)}}}
 	}
 	c := Calibration{Coverage: coverage, Bands: []Band{}, Factors: []Factor{}, Warnings: []capacity.Warning{}}

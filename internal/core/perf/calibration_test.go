@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 var firstDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -279,7 +280,7 @@ func TestCalibrationOfBadInput(t *testing.T) {
 		t.Errorf("19 executions: got %+v", c)
 	}
 	for _, coverage := range []float64{-1, 0.49, 1, math.NaN(), math.Inf(1)} {
-		var refused *capacity.InputError
+		var refused *fault.InputError
 		if _, err := Calibrate(Demands(nightly), 0, good, coverage); !errors.As(err, &refused) {
 			t.Errorf("coverage %v: got %v", coverage, err)
 		}

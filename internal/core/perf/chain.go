@@ -1,6 +1,9 @@
 package perf
 
-import "headroom/internal/core/capacity"
+import (
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+)
 
 // chain is the demands of a job of stages, all on map slots: the sums over the stages, each a phase.
 //
@@ -24,7 +27,7 @@ import "headroom/internal/core/capacity"
 // Where a class's jobs share slots, so that m is what each has on average, every stage begins as a reduce phase
 // does, perhaps without a slot, and the upper form is the conservative estimate that it is there (E6).
 func chain(p capacity.Profile) (d JobDemands) {
-	var work, shrinking, fixed capacity.Sum
+	var work, shrinking, fixed money.Sum
 	for _, s := range p.Stages {
 		w := float64(s.Tasks) * s.AvgSeconds
 		less, ramp := sharedPhase(w, s.MaxSeconds)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // JobFit is what is fitted to the measurements of a job and kind. Exactly one of the four is there, or none
@@ -106,7 +108,7 @@ func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, ch
 
 // sentence is what is wrong, without its place.
 func sentence(err error) string {
-	if input, is := err.(*capacity.InputError); is && len(input.Findings) > 0 {
+	if input, is := err.(*fault.InputError); is && len(input.Findings) > 0 {
 		return input.Findings[0].Detail
 	}
 	return strings.TrimSpace(err.Error())
@@ -133,7 +135,7 @@ const fewTasks = 3
 // FitRates is the rates that measurements of tasks on types of nodes come to.
 func FitRates(all []capacity.JobMeasurement) (f RateFit, err error) {
 	if len(all) == 0 {
-		return f, &capacity.InputError{Findings: []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give the time of at least one task and the type of its node."}}}
+		return f, &fault.InputError{Findings: []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give the time of at least one task and the type of its node."}}}
 	}
 	var rates Rates
 	squares := map[string]float64{}
@@ -242,10 +244,10 @@ func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
 		}
 	}
 	if nearest == 0 {
-		return f, &capacity.InputError{Findings: []capacity.Finding{{Code: "too_few", Detail: fmt.Sprintf(
+		return f, &fault.InputError{Findings: []fault.Finding{{Code: "too_few", Detail: fmt.Sprintf(
 			"There is no measurement; give the load of the processors and the MB/s of an execution, on %d VMs at best.", capacity.ReferenceVMs)}}}
 	}
-	var cpu, io capacity.Sum
+	var cpu, io money.Sum
 	for _, m := range all {
 		if m.VMs != nil && int64(*m.VMs) == nearest && m.CPUPercent != nil && m.IOMBPerS != nil {
 			cpu.Add(*m.CPUPercent)

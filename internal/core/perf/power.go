@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // confidence is how sure the intervals of fits are.
@@ -20,7 +22,7 @@ const flatSpread = 1e-24
 // begin at the list; what is doubtful about the fit stands in its warnings.
 func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacity.PowerFit, error) {
 	if findings := unfit(points); len(findings) > 0 {
-		return capacity.PowerFit{}, &capacity.InputError{Findings: findings}
+		return capacity.PowerFit{}, &fault.InputError{Findings: findings}
 	}
 	if method == "" {
 		method = capacity.FitLog
@@ -31,7 +33,7 @@ func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacit
 		f.PowerModel = leastSquares(points)
 	}
 	if !(math.Abs(f.B) < capacity.MaxPowerB) || !(f.A >= capacity.MinPowerA && f.A <= capacity.MaxPowerA) {
-		return capacity.PowerFit{}, &capacity.InputError{Findings: []capacity.Finding{{Code: "steep", Detail: fmt.Sprintf(
+		return capacity.PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: fmt.Sprintf(
 			"The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", f.A, f.B)}}}
 	}
 	quality(&f, points, l)
@@ -39,10 +41,10 @@ func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacit
 }
 
 // unfit is what is wrong with measurements.
-func unfit(points []capacity.Measurement) (findings []capacity.Finding) {
+func unfit(points []capacity.Measurement) (findings []fault.Finding) {
 	refuse := func(i int, member, code, detail string) {
-		if len(findings) < capacity.MaxFindings {
-			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/%d/%s", i, member), Code: code, Detail: detail})
+		if len(findings) < fault.MaxFindings {
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/%d/%s", i, member), Code: code, Detail: detail})
 		}
 	}
 	sizes := map[float64]bool{}
@@ -66,11 +68,11 @@ func unfit(points []capacity.Measurement) (findings []capacity.Finding) {
 	}
 	switch {
 	case len(points) == 0:
-		return []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give at least two, on different numbers of VMs."}}
+		return []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give at least two, on different numbers of VMs."}}
 	case len(points) == 1:
-		return []capacity.Finding{{Code: "too_few", Detail: "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."}}
+		return []fault.Finding{{Code: "too_few", Detail: "One measurement does not say how the time changes with the VMs; give at least two, on different numbers of VMs."}}
 	case len(sizes) == 1:
-		return []capacity.Finding{{Code: "one_size", Detail: fmt.Sprintf("All measurements were made on %g VMs, which does not say how the time changes with them; measure on another number of VMs.", points[0].VMs)}}
+		return []fault.Finding{{Code: "one_size", Detail: fmt.Sprintf("All measurements were made on %g VMs, which does not say how the time changes with them; measure on another number of VMs.", points[0].VMs)}}
 	}
 	return nil
 }
@@ -84,14 +86,14 @@ type line struct {
 }
 
 func logLine(points []capacity.Measurement) (l line) {
-	var x, y capacity.Sum
+	var x, y money.Sum
 	for _, p := range points {
 		x.Add(math.Log(p.VMs))
 		y.Add(math.Log(p.Seconds))
 	}
 	n := float64(len(points))
 	mx, my := x.Value()/n, y.Value()/n
-	var sxx, sxy, syy capacity.Sum
+	var sxx, sxy, syy money.Sum
 	largest := 0.0
 	for _, p := range points {
 		dx, dy := math.Log(p.VMs)-mx, math.Log(p.Seconds)-my
@@ -120,14 +122,14 @@ func leastSquares(points []capacity.Measurement) capacity.PowerModel {
 		scale = min(scale, p.VMs)
 	}
 	best := func(b float64) (a, squares, slope float64) {
-		var above, below capacity.Sum
+		var above, below money.Sum
 		for _, p := range points {
 			power := math.Pow(p.VMs/scale, b)
 			above.Add(p.Seconds * power)
 			below.Add(power * power)
 		}
 		a = above.Value() / below.Value()
-		var s, d capacity.Sum
+		var s, d money.Sum
 		for _, p := range points {
 			power := a * math.Pow(p.VMs/scale, b)
 			e := p.Seconds - power
@@ -162,7 +164,7 @@ func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
 	f.Warnings = []capacity.Warning{}
 	f.LeastVMs, f.MostVMs = math.Inf(1), 0
 	m := float64(len(points))
-	var seconds, logs, left, relative capacity.Sum
+	var seconds, logs, left, relative money.Sum
 	for _, p := range points {
 		f.LeastVMs, f.MostVMs = min(f.LeastVMs, p.VMs), max(f.MostVMs, p.VMs)
 		seconds.Add(p.Seconds)
@@ -174,7 +176,7 @@ func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
 		logs.Add(d * d)
 	}
 	mean := seconds.Value() / m
-	var total capacity.Sum
+	var total money.Sum
 	for _, p := range points {
 		total.Add((p.Seconds - mean) * (p.Seconds - mean))
 	}
@@ -224,7 +226,7 @@ func doubts(f *capacity.PowerFit) (w []capacity.Warning) {
 
 // firstOrder is the deviations of a and b of a least-squares fit, from its derivatives at the optimum.
 func firstOrder(m capacity.PowerModel, points []capacity.Measurement, variance float64) (a, b float64) {
-	var aa, ab, bb capacity.Sum
+	var aa, ab, bb money.Sum
 	for _, p := range points {
 		da := math.Pow(p.VMs, m.B)
 		db := m.A * da * math.Log(p.VMs)
@@ -248,7 +250,7 @@ func Power(m capacity.PowerModel, vms float64) float64 { return m.A * math.Pow(v
 // executions lie about it, an interval.
 func PredictPower(f capacity.PowerFit, vms float64) (capacity.PowerPrediction, error) {
 	if !(vms >= 1 && vms <= capacity.MaxVMs) {
-		return capacity.PowerPrediction{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/vms", Code: "range",
+		return capacity.PowerPrediction{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/vms", Code: "range",
 			Detail: fmt.Sprintf("A job cannot run on %g VMs; give a number from 1 to %d.", vms, capacity.MaxVMs)}}}
 	}
 	p := capacity.PowerPrediction{VMs: vms, Seconds: Power(f.PowerModel, vms), Warnings: []capacity.Warning{}}

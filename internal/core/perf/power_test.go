@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 func measured(pairs ...float64) (points []capacity.Measurement) {
@@ -187,7 +189,7 @@ func TestWhatCannotBeFitted(t *testing.T) {
 		{"a cliff", measured(1000, 1, 1001, 1e6), "steep", ""},
 	} {
 		_, err := FitPower(c.points, capacity.FitLog)
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || len(wrong.Findings) == 0 {
 			t.Errorf("%s: got error %v", c.name, err)
 			continue
@@ -197,8 +199,8 @@ func TestWhatCannotBeFitted(t *testing.T) {
 		}
 	}
 	many := slices.Repeat(measured(2, -1), 1000)
-	var wrong *capacity.InputError
-	if _, err := FitPower(many, ""); !errors.As(err, &wrong) || len(wrong.Findings) > capacity.MaxFindings {
+	var wrong *fault.InputError
+	if _, err := FitPower(many, ""); !errors.As(err, &wrong) || len(wrong.Findings) > fault.MaxFindings {
 		t.Errorf("got %v", err)
 	}
 }
@@ -224,7 +226,7 @@ func TestJobsAreClassified(t *testing.T) {
 
 // A sum in one go loses what is small beside what is large; this one does not.
 func TestSumsLoseNothing(t *testing.T) {
-	var s capacity.Sum
+	var s money.Sum
 	for _, x := range []float64{1, 1e100, 1, -1e100} {
 		s.Add(x)
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // DefaultLeastUsable is the part of a node from which a slot on it counts as usable.
@@ -33,7 +33,7 @@ func Completable(t *TaskTime, slots Slots, seconds float64) (real float64, whole
 	if !(seconds > 0) {
 		return 0, 0
 	}
-	var total capacity.Sum
+	var total money.Sum
 	for _, r := range slots {
 		if r > 0 {
 			tasks := seconds / t.Seconds(r)
@@ -67,7 +67,7 @@ type Completion struct {
 
 // CompletionOf predicts when a job's tasks are done on slots; false where no slot does anything.
 func CompletionOf(t *TaskTime, slots Slots, tasks int64) (c Completion, some bool) {
-	var rate, times capacity.Sum
+	var rate, times money.Sum
 	var seconds []float64
 	for _, r := range slots {
 		if r > 0 {

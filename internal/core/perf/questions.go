@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Limits of a question beside those of capacity: beyond them answers would overflow, and nothing that
@@ -45,16 +46,16 @@ func Validate(q capacity.BoundsQuestion) error {
 	if len(c.findings) == 0 {
 		return nil
 	}
-	return capacity.Refusal(c.findings, 0)
+	return fault.Refusal(c.findings, 0)
 }
 
 // checker collects findings.
 type checker struct {
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
 func (c *checker) add(pointer, code, format string, args ...any) {
-	c.findings = append(c.findings, capacity.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
+	c.findings = append(c.findings, fault.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
 // phase checks the tasks of a phase: their number, and that mean and longest are those of some tasks.

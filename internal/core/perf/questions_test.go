@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 func TestQuestionsThatMakeNoSense(t *testing.T) {
@@ -73,11 +74,11 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := Bounds(tt.q)
-			var input *capacity.InputError
+			var input *fault.InputError
 			if !errors.As(err, &input) || a != nil {
 				t.Fatalf("got answer %v and error %v, want an input error alone", a, err)
 			}
-			if !errors.Is(err, capacity.Invalid) {
+			if !errors.Is(err, fault.Invalid) {
 				t.Errorf("the error %v is not of kind invalid", err)
 			}
 			var got []string

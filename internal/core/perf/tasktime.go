@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // TaskTime is how long a task takes by what its node has left for it, r: a·e^(b·r) + c·e^(d·r) seconds
@@ -88,7 +89,7 @@ type TaskTimePrediction struct {
 // PredictTaskTime says how long the next task takes.
 func PredictTaskTime(f TaskTimeFit, r float64) (TaskTimePrediction, error) {
 	if !(r >= 0 && r <= 1) {
-		return TaskTimePrediction{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/residual", Code: rangeOf(r), Detail: residualDetail(r)}}}
+		return TaskTimePrediction{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/residual", Code: rangeOf(r), Detail: residualDetail(r)}}}
 	}
 	p := TaskTimePrediction{Residual: r, Seconds: f.Seconds(r), Normed: f.Normed(r), Warnings: []capacity.Warning{}}
 	switch {
@@ -107,16 +108,16 @@ func residualDetail(r float64) string {
 }
 
 // unfitTasks is what is wrong with samples.
-func unfitTasks(samples []TaskSample) (findings []capacity.Finding) {
+func unfitTasks(samples []TaskSample) (findings []fault.Finding) {
 	for i, s := range samples {
-		if len(findings) >= capacity.MaxFindings {
+		if len(findings) >= fault.MaxFindings {
 			break
 		}
 		if !(s.Residual >= 0 && s.Residual <= 1) {
-			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/%d/residual", i), Code: rangeOf(s.Residual), Detail: residualDetail(s.Residual)})
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/%d/residual", i), Code: rangeOf(s.Residual), Detail: residualDetail(s.Residual)})
 		}
 		if !isTime(s.Seconds) {
-			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/%d/seconds", i), Code: rangeOf(s.Seconds), Detail: secondsDetail("task", s.Seconds)})
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/%d/seconds", i), Code: rangeOf(s.Seconds), Detail: secondsDetail("task", s.Seconds)})
 		}
 	}
 	return findings

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 func fittedTasks(t *testing.T, samples []TaskSample, unconstrained bool) TaskTimeFit {
@@ -233,7 +234,7 @@ func TestWhatIsNoTaskTimeIsRefused(t *testing.T) {
 		{[]TaskSample{{0.5, 1e300}}, "/0/seconds"},
 	} {
 		_, err := FitTaskTime(c.samples, false)
-		var input *capacity.InputError
+		var input *fault.InputError
 		if !errors.As(err, &input) || input.Findings[0].Pointer != c.pointer || input.Findings[0].Detail == "" {
 			t.Errorf("%v: got %v, want a finding at %q", c.samples, err, c.pointer)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 const (
@@ -82,10 +84,10 @@ func (t *TaskTimes) Due(fittedAt int64) bool {
 func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) {
 	findings := unfitTasks(samples)
 	if len(samples) == 0 {
-		findings = []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give at least one task's time and what was left of its node."}}
+		findings = []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give at least one task's time and what was left of its node."}}
 	}
 	if len(findings) > 0 {
-		return TaskTimeFit{}, &capacity.InputError{Findings: findings}
+		return TaskTimeFit{}, &fault.InputError{Findings: findings}
 	}
 	samples = slices.Clone(samples)
 	slices.SortFunc(samples, func(a, b TaskSample) int {
@@ -95,7 +97,7 @@ func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) 
 	for from := 0; from < len(samples); {
 		p := TaskPart{Residual: samples[from].Residual, Least: samples[from].Seconds}
 		to := from
-		var seconds, squares capacity.Sum
+		var seconds, squares money.Sum
 		for ; to < len(samples) && samples[to].Residual == p.Residual; to++ {
 			seconds.Add(samples[to].Seconds)
 		}
@@ -168,7 +170,7 @@ func toldApart(parts []TaskPart) (clusters []TaskPart) {
 
 // judge says how far the measurements lie from the fit.
 func (f *TaskTimeFit) judge(parts []TaskPart) {
-	var squares, count capacity.Sum
+	var squares, count money.Sum
 	least, most := math.Inf(1), 0.0
 	for _, p := range parts {
 		e := p.Seconds - f.Seconds(p.Residual)

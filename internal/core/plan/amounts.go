@@ -7,7 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // amountSum is an exact sum of amounts times counts. Whole billionths times whole counts, or times
@@ -39,7 +39,7 @@ const (
 	mostMillionths = 1e13
 )
 
-func (s *amountSum) add(m capacity.Money, count float64) {
+func (s *amountSum) add(m money.Amount, count float64) {
 	n, exact := m.Billionths()
 	if exact = exact && n >= 0 && count >= 0 && count <= mostCounted; exact && count == math.Trunc(count) {
 		s.whole.add(n, int64(count))
@@ -55,9 +55,9 @@ func (s *amountSum) add(m capacity.Money, count float64) {
 }
 
 func (s *amountSum) value() decimal.Decimal {
-	sum := s.whole.value(capacity.MoneyPlaces)
+	sum := s.whole.value(money.Places)
 	if s.parts != (wideSum{}) {
-		sum = sum.Add(s.parts.value(capacity.MoneyPlaces + 6))
+		sum = sum.Add(s.parts.value(money.Places + 6))
 	}
 	if !s.rest.IsZero() {
 		sum = sum.Add(s.rest)
@@ -73,6 +73,6 @@ func keep[T any](list *[]T, x T) *T {
 }
 
 // amount is an optional sum of money.
-func amount(list *[]capacity.Money, x float64) *capacity.Money {
-	return keep(list, capacity.RoundMoney(x))
+func amount(list *[]money.Amount, x float64) *money.Amount {
+	return keep(list, money.Round(x))
 }

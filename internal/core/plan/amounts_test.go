@@ -6,7 +6,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Sums of amounts are exact whatever their size, and whatever is counted.
@@ -17,7 +17,7 @@ func TestAmountsAddUpExactly(t *testing.T) {
 		var sum amountSum
 		want := decimal.Zero
 		for range r.IntN(20) {
-			m := capacity.Money{Decimal: decimal.New(r.Int64N(1_000_000), -int32(r.IntN(12)))}
+			m := money.Amount{Decimal: decimal.New(r.Int64N(1_000_000), -int32(r.IntN(12)))}
 			count := float64(r.IntN(1000))
 			switch r.IntN(8) {
 			case 0:

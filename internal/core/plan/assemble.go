@@ -7,7 +7,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // answer is a plan's decisions before they are priced and explained.
@@ -98,7 +100,7 @@ func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
 	if d.best.Gap > smallestMoney {
-		p.Bound = capacity.Money{Decimal: pl.Objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(capacity.MoneyPlaces)}
+		p.Bound = money.Amount{Decimal: pl.Objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(money.Places)}
 		p.Gap = relativeGap(pl.Objective.Sub(p.Bound.Decimal).InexactFloat64(), pl)
 	}
 	return p
@@ -134,7 +136,7 @@ func (m *model) target() func(objective float64) float64 {
 
 // priced fills in jobs, VMs and money, the money exactly from the counts.
 func (m *model) priced(a answer) capacity.Plan {
-	pl := capacity.Plan{Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}, Classes: make([]capacity.ClassPlan, len(m.classes))}
+	pl := capacity.Plan{Warnings: []capacity.Warning{}, Conflicts: []fault.Finding{}, Classes: make([]capacity.ClassPlan, len(m.classes))}
 	shares := 0.0
 	var times timetable
 	if !m.brief() {
@@ -158,7 +160,7 @@ func (m *model) priced(a answer) capacity.Plan {
 }
 
 // money is what the VMs and the refused jobs cost, and P2's objective: VMs minus penalties avoided.
-func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, capacity.Money) {
+func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, money.Amount) {
 	var penalties, avoided amountSum
 	for i := range m.classes {
 		c := &m.classes[i]
@@ -217,14 +219,14 @@ func (m *model) hourly(v capacity.VMs) hourlyCost {
 
 // cost is exact: prices per hour times counts times seconds, divided by 3600 once. Each line is
 // rounded by itself and the total is the sum of the lines; the objective is rounded once.
-func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity.Cost, capacity.Money) {
+func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity.Cost, money.Amount) {
 	hour, period := decimal.NewFromInt(3600), decimal.NewFromInt(m.PeriodSeconds)
-	perPeriod := func(perHour decimal.Decimal) capacity.Money {
-		return capacity.Money{Decimal: perHour.Mul(period).DivRound(hour, capacity.MoneyPlaces)}
+	perPeriod := func(perHour decimal.Decimal) money.Amount {
+		return money.Amount{Decimal: perHour.Mul(period).DivRound(hour, money.Places)}
 	}
 	cost := capacity.Cost{
 		OnDemand: perPeriod(v.onDemand), Reserved: perPeriod(v.used), ReservedIdle: perPeriod(v.idle),
-		Penalties: capacity.Money{Decimal: penalties.Round(capacity.MoneyPlaces)},
+		Penalties: money.Amount{Decimal: penalties.Round(money.Places)},
 		Currency:  m.Currency, PeriodSeconds: m.PeriodSeconds,
 	}
 	total := cost.OnDemand.Add(cost.Reserved.Decimal).Add(cost.ReservedIdle.Decimal).Add(cost.Penalties.Decimal)
@@ -232,13 +234,13 @@ func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity
 		cost.Spot = perPeriod(v.spot)
 		total = total.Add(cost.Spot.Decimal)
 	}
-	perSecond := func(seconds int64) capacity.Money {
-		return capacity.Money{Decimal: total.Mul(decimal.NewFromInt(seconds)).DivRound(period, capacity.MoneyPlaces)}
+	perSecond := func(seconds int64) money.Amount {
+		return money.Amount{Decimal: total.Mul(decimal.NewFromInt(seconds)).DivRound(period, money.Places)}
 	}
-	cost.Total = capacity.Money{Decimal: total}
+	cost.Total = money.Amount{Decimal: total}
 	cost.PerHour, cost.PerMonth = perSecond(3600), perSecond(3600*capacity.HoursPerMonth)
 	exact := v.sum().Mul(period).Sub(avoided.Mul(hour))
-	return cost, capacity.Money{Decimal: exact.DivRound(hour, capacity.MoneyPlaces)}
+	return cost, money.Amount{Decimal: exact.DivRound(hour, money.Places)}
 }
 
 // committed is what contracts billed always cost per period for certain: a constant of every objective.
@@ -257,7 +259,7 @@ func (m *model) relaxedSummary(r *relaxation) *capacity.RelaxedPlan {
 	for i := range m.classes {
 		jobs[m.classes[i].index] = r.jobs[i]
 	}
-	return &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + m.committed()), Capacity: r.capacity, Jobs: jobs}
+	return &capacity.RelaxedPlan{Objective: money.Round(r.objective + m.committed()), Capacity: r.capacity, Jobs: jobs}
 }
 
 // integerSummary is the plan with whole jobs and VMs alone (the paper's, where VMs are shared), and

@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // brute is a problem of a few small classes made ready for trying everything: money in whole
@@ -58,7 +59,7 @@ func (b *brute) addSupply(p capacity.Problem, most int64) {
 			prices = append(prices, price)
 		}
 	}
-	perPeriod := func(m capacity.Money) int64 { return millionths(m.Decimal) * p.PeriodSeconds / 3600 }
+	perPeriod := func(m money.Amount) int64 { return millionths(m.Decimal) * p.PeriodSeconds / 3600 }
 	for _, c := range p.Supply.Contracts {
 		if c.Billing == capacity.BilledAlways {
 			b.fixed += c.VMs * perPeriod(c.Price)
@@ -222,7 +223,7 @@ func (d sample) problem(r *rand.Rand) capacity.Problem {
 	p.Options.Integrality, p.Options.Sharing, p.Options.Engine, p.Options.Gap = d.integrality, d.sharing, capacity.EngineExact, 0
 	p.Options.OneSlotPerJob = r.IntN(3) > 0
 	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound}[r.IntN(4)]
-	price := func() capacity.Money { return hundredths(1 + r.IntN(60)) }
+	price := func() money.Amount { return hundredths(1 + r.IntN(60)) }
 	for k := range r.IntN(4) {
 		c := capacity.Contract{Name: fmt.Sprintf("contract-%d", k), VMs: r.Int64N(12), Price: price(), Billing: capacity.BilledUsed}
 		if r.IntN(4) == 0 {
@@ -244,7 +245,7 @@ func (d sample) problem(r *rand.Rand) capacity.Problem {
 	return p
 }
 
-func hundredths(n int) capacity.Money { return capacity.Money{Decimal: decimal.New(int64(n), -2)} }
+func hundredths(n int) money.Amount { return money.Amount{Decimal: decimal.New(int64(n), -2)} }
 
 func (d sample) class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
 	low := float64(max(0, r.IntN(6)-2))
@@ -283,7 +284,7 @@ func (d sample) class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
 	if n := len(p.Supply.Contracts); n > 0 && r.IntN(4) == 0 { // tied with a price
 		worth = p.Supply.Contracts[r.IntN(n)].Price.Float() * hours * gamma
 	}
-	c.Penalty = capacity.Money{Decimal: decimal.NewFromFloat(math.Min(worth, 1e6)).Round(4)}
+	c.Penalty = money.Amount{Decimal: decimal.NewFromFloat(math.Min(worth, 1e6)).Round(4)}
 	return c
 }
 

@@ -9,11 +9,13 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // keepWithin cuts the tiers at the most VMs that the budget pays for: since VMs are rented cheapest first,
 // a budget for them is a quota.
-func (m *model) keepWithin(budget capacity.Money) {
+func (m *model) keepWithin(budget money.Amount) {
 	pays := func(n int64) bool { return m.atMost(m.hourly(m.vms(float64(n))).sum(), budget) }
 	if !pays(0) { // not even for the contracts that are paid in any case
 		m.overspent = true
@@ -39,7 +41,7 @@ func (m *model) keepWithin(budget capacity.Money) {
 
 // budgetWorth is what one more unit of money for VMs would save, at the margin of the linear program; nil
 // where there is no budget.
-func (m *model) budgetWorth(r *relaxation) *capacity.Money {
+func (m *model) budgetWorth(r *relaxation) *money.Amount {
 	if m.Budget == nil || m.Budget.VMCost == nil {
 		return nil
 	}
@@ -71,8 +73,8 @@ func (m *model) fullTier(k int) int64 {
 
 // overBudget is the conflict of promised jobs that need more VMs than the budget pays for; the cure is
 // what so many VMs cost.
-func (m *model) overBudget(need float64) capacity.Finding {
-	f := capacity.Finding{
+func (m *model) overBudget(need float64) fault.Finding {
+	f := fault.Finding{
 		Pointer: "/budget/vm_cost", Code: "shortage",
 		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", number(need), m.Budget.VMCost, newSupply(m.tiers).most()),
 	}
@@ -86,8 +88,8 @@ func (m *model) overBudget(need float64) capacity.Finding {
 	if float64(newSupply(all.tiers).most()) >= need {
 		hourly := all.hourly(all.vms(math.Ceil(need))).sum()
 		period, hour := decimal.NewFromInt(m.PeriodSeconds), decimal.NewFromInt(3600)
-		least := capacity.Money{Decimal: hourly.Mul(period).Div(hour).RoundCeil(capacity.MoneyPlaces)}
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: f.Pointer, Value: least.String()}
+		least := money.Amount{Decimal: hourly.Mul(period).Div(hour).RoundCeil(money.Places)}
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: f.Pointer, Value: least.String()}
 	}
 	return f
 }
@@ -121,16 +123,16 @@ func (f *fleet) overspends(vms []float64) bool {
 }
 
 // atMost says that so much an hour is at most the amount a period.
-func (m *model) atMost(hourly decimal.Decimal, budget capacity.Money) bool {
+func (m *model) atMost(hourly decimal.Decimal, budget money.Amount) bool {
 	return hourly.Mul(decimal.NewFromInt(m.PeriodSeconds)).Cmp(budget.Mul(decimal.NewFromInt(3600))) <= 0
 }
 
 // finite is an amount, nil where it has no end.
-func finite(x float64) *capacity.Money {
+func finite(x float64) *money.Amount {
 	if math.IsInf(x, 1) {
 		return nil
 	}
-	m := capacity.RoundMoney(x)
+	m := money.Round(x)
 	return &m
 }
 
@@ -182,14 +184,14 @@ const (
 )
 
 // overTotal compares a plan, and its bound, with the budget for everything.
-func overTotal(p *capacity.Problem, pl *capacity.Plan) (capacity.Finding, likelihood) {
+func overTotal(p *capacity.Problem, pl *capacity.Plan) (fault.Finding, likelihood) {
 	if p.Budget == nil || p.Budget.Total == nil || pl.Cost.Total.LessThanOrEqual(p.Budget.Total.Decimal) {
-		return capacity.Finding{}, no
+		return fault.Finding{}, no
 	}
-	f := capacity.Finding{
+	f := fault.Finding{
 		Pointer: "/budget/total", Code: "over_budget",
 		Detail: fmt.Sprintf("The cheapest plan costs %s with the penalties of the jobs it refuses, and the budget is %s.", pl.Cost.Total, p.Budget.Total),
-		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
+		Hint:   &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", pl.Cost.Total), Pointer: "/budget/total", Value: pl.Cost.Total.String()},
 	}
 	if open := pl.Objective.Sub(pl.Proof.Bound.Decimal); pl.Cost.Total.Sub(open).LessThanOrEqual(p.Budget.Total.Decimal) {
 		return f, perhaps
@@ -200,18 +202,18 @@ func overTotal(p *capacity.Problem, pl *capacity.Plan) (capacity.Finding, likeli
 // openBudget is the answer where a plan costs more than the budget for everything, and a cheaper one is
 // not ruled out. Where that is not for lack of time, the penalties that a plan avoids are so large that
 // what is left of the cost drowns in them.
-func openBudget(ctx context.Context, pl *capacity.Plan, over capacity.Finding) error {
+func openBudget(ctx context.Context, pl *capacity.Plan, over fault.Finding) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
 	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
 	objective, wanted := pl.Objective.Float(), pl.Cost.Total.Sub(pl.Objective.Decimal).InexactFloat64()
 	if open.InexactFloat64() > 1.01*max(proofResolution*yardstick(objective, wanted), gapNoise*wanted) {
-		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, capacity.Busy)
+		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, fault.Busy)
 	}
 	over.Code = "range"
 	over.Detail = fmt.Sprintf("The best plan found costs %s, more than this budget, and whether another is within it cannot be told: a plan avoids penalties of %s, and beside those amounts below %.2g are lost in rounding.",
 		pl.Cost.Total, avoided.StringFixed(2), open.InexactFloat64())
 	over.Hint.Detail = fmt.Sprintf("Raise the budget to %s, or state smaller penalties.", pl.Cost.Total)
-	return &capacity.InputError{Findings: []capacity.Finding{over}}
+	return &fault.InputError{Findings: []fault.Finding{over}}
 }

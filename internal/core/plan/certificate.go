@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and
@@ -95,7 +96,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		case dedicated, exact && c.slotted: // counted below
 			coefficient = 0
 		case c.VMsPerJob != nil && perVM > 1: // multiplied as the decimal it is
-			coefficient = capacity.Money{Decimal: c.VMsPerJob.Mul(decimal.NewFromInt(perVM))}.Float()
+			coefficient = money.Amount{Decimal: c.VMsPerJob.Mul(decimal.NewFromInt(perVM))}.Float()
 		}
 		p.Column(-c.penalty, c.low, c.high, whole, lp.Entry{Row: row, Coefficient: coefficient})
 		x = append(x, h)

@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
@@ -18,7 +19,7 @@ func TestPenaltiesThatEqualLargeCostsArePlanned(t *testing.T) {
 		p.Supply.OnDemand.Price = amountOf("9876.123456789")
 		for i := range n {
 			gamma := decimal.NewFromInt(int64(7 + i))
-			penalty := capacity.Money{Decimal: p.Supply.OnDemand.Price.Mul(gamma).Mul(decimal.NewFromInt(730))}
+			penalty := money.Amount{Decimal: p.Supply.OnDemand.Price.Mul(gamma).Mul(decimal.NewFromInt(730))}
 			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('A' + i)), VMsPerJob: &gamma, Penalty: penalty, Jobs: capacity.JobRange{Min: 999, Max: 1000}})
 		}
 		pl := answered(t, p)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // conflictsMost bounds the classes named in one conflict; the ones that take most come first.
@@ -13,8 +15,8 @@ const conflictsMost = 10
 
 // conflicts is why no plan can exist, each with what would cure it; none where one does. It needs
 // no solver: the promised jobs fit or they do not.
-func (m *model) conflicts() []capacity.Finding {
-	var found []capacity.Finding
+func (m *model) conflicts() []fault.Finding {
+	var found []fault.Finding
 	for i := range m.classes {
 		if c := &m.classes[i]; c.impossible && c.Jobs.Min > 0 {
 			found = append(found, m.impossible(i))
@@ -32,7 +34,7 @@ func (m *model) conflicts() []capacity.Finding {
 }
 
 // infeasible is the answer to a problem with conflicts.
-func (m *model) infeasible(conflicts []capacity.Finding) capacity.Plan {
+func (m *model) infeasible(conflicts []fault.Finding) capacity.Plan {
 	return capacity.Plan{
 		Status: capacity.InfeasibleStatus, Conflicts: conflicts,
 		Warnings: append([]capacity.Warning{}, m.warnings...), Classes: []capacity.ClassPlan{},
@@ -44,7 +46,7 @@ func (m *model) infeasible(conflicts []capacity.Finding) capacity.Plan {
 // promised is the VMs that the promised jobs need, whole where the plan's must be.
 func (m *model) promised(classes []class) float64 {
 	if m.Options.Integrality == capacity.Relaxed {
-		var floor capacity.Sum
+		var floor money.Sum
 		for i := range classes {
 			floor.Add(classes[i].gamma * classes[i].low)
 		}
@@ -71,22 +73,22 @@ func (m *model) promised(classes []class) float64 {
 }
 
 // impossible is a promised class whose deadline no number of slots meets.
-func (m *model) impossible(i int) capacity.Finding {
+func (m *model) impossible(i int) fault.Finding {
 	c := &m.classes[i]
 	least := c.shape.work.FixedSeconds
-	f := capacity.Finding{
+	f := fault.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
 		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, number(least), number(c.DeadlineSeconds)),
 	}
 	if deadline, ok := m.cureByDeadline(i); ok {
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: f.Pointer, Value: deadline}
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: f.Pointer, Value: deadline}
 	}
 	return f
 }
 
 // shortage is promised jobs that do not fit into all VMs there are.
-func (m *model) shortage(need float64, most int64) []capacity.Finding {
-	var found []capacity.Finding
+func (m *model) shortage(need float64, most int64) []fault.Finding {
+	var found []fault.Finding
 	if m.budgeted || m.overspent {
 		found = append(found, m.overBudget(need))
 		if m.overspent {
@@ -94,12 +96,12 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 		}
 	} else {
 		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
-		f := capacity.Finding{
+		f := fault.Finding{
 			Pointer: "/supply/on_demand/quota", Code: "shortage",
 			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", more(need, most), most),
 		}
 		if m.paysWithQuota(quota, need) {
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
+			f.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
 		}
 		found = append(found, f)
 	}
@@ -121,19 +123,19 @@ func (m *model) shortage(need float64, most int64) []capacity.Finding {
 	})
 	for _, i := range order[:min(len(order), conflictsMost)] {
 		c := &m.classes[i]
-		f := capacity.Finding{
+		f := fault.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
 			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, jobCount(c.low), number(c.gamma)),
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
-			f.Hint = &capacity.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
+			f.Hint = &fault.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
 		}
 		found = append(found, f)
 		if deadline, ok := m.cureByDeadline(i); ok {
-			found = append(found, capacity.Finding{
+			found = append(found, fault.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
 				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
-				Hint:   &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+				Hint:   &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
 			})
 		}
 	}

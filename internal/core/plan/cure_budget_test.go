@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
@@ -19,7 +20,7 @@ func TestLeastBudgetIsRoundedUpOnce(t *testing.T) {
 			for seconds := int64(1); seconds < 60; seconds++ {
 				p := capacity.Problem{Currency: "USD", PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
 				p.Options.Integrality, p.Options.Engine = integrality, capacity.EngineExact
-				p.Budget = &capacity.Budget{VMCost: &capacity.Money{}}
+				p.Budget = &capacity.Budget{VMCost: &money.Amount{}}
 				p.Supply.Contracts = []capacity.Contract{{Name: "always", VMs: 10, Price: amountOf("1"), Billing: capacity.BilledAlways}}
 				p.Supply.OnDemand.Price = amountOf("0.1")
 				if types > 0 {
@@ -36,7 +37,7 @@ func TestLeastBudgetIsRoundedUpOnce(t *testing.T) {
 				}
 				said := amountOf(pl.Conflicts[0].Hint.Value.(string))
 				spent, allowed := hourly[integrality].Mul(decimal.NewFromInt(seconds)), said.Mul(decimal.NewFromInt(3600))
-				if over := allowed.Sub(spent); over.IsNegative() || over.GreaterThanOrEqual(decimal.New(3600, -capacity.MoneyPlaces)) {
+				if over := allowed.Sub(spent); over.IsNegative() || over.GreaterThanOrEqual(decimal.New(3600, -money.Places)) {
 					t.Errorf("%s is said to be the least budget; an hour costs %s\n%s", said, hourly[integrality], asText(p))
 				}
 			}
@@ -57,7 +58,7 @@ func TestBudgetAHairTooSmallIsOneWithoutPlan(t *testing.T) {
 			gamma := amountOf(x.gamma).Decimal
 			p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 1, Max: 2}, Penalty: amountOf("3.3")}}
 			short := decimal.New(1, -places)
-			p.Budget = &capacity.Budget{VMCost: &capacity.Money{Decimal: amountOf(x.cost).Sub(short)}}
+			p.Budget = &capacity.Budget{VMCost: &money.Amount{Decimal: amountOf(x.cost).Sub(short)}}
 			pl := answered(t, p)
 			if noise := amountOf(x.cost).Mul(decimal.New(1, -9)).Add(decimal.New(1, -9)); (pl.Status == capacity.InfeasibleStatus) != short.GreaterThan(noise) {
 				t.Errorf("%s too little: %s\n%s", short, pl.Status, asText(p))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Curve is the linear program's cost over one parameter. Between two of its points the cost is a straight
@@ -25,17 +26,17 @@ type Curve struct {
 
 // CurvePoint is one end of a straight line.
 type CurvePoint struct {
-	At     float64         `json:"at"`
-	Cost   capacity.Money  `json:"cost"`   // total, with penalties, per period
-	Slope  *capacity.Money `json:"slope"`  // from here on, per unit of the parameter; null at the end
-	Margin string          `json:"margin"` // what changes from here on: a class, a contract, on_demand; "" is nothing
+	At     float64       `json:"at"`
+	Cost   money.Amount  `json:"cost"`   // total, with penalties, per period
+	Slope  *money.Amount `json:"slope"`  // from here on, per unit of the parameter; null at the end
+	Margin string        `json:"margin"` // what changes from here on: a class, a contract, on_demand; "" is nothing
 }
 
 // NewCurve follows a parameter through the linear program of a problem with one kind of VM and no other
 // budget (spec 5.6). The parameter has a range, and the question has been checked.
 func NewCurve(p capacity.Problem, v capacity.Vary) (Curve, error) {
 	p.Options.Integrality = capacity.Relaxed
-	var spend capacity.Money
+	var spend money.Amount
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		spend = *p.Budget.VMCost
 	}
@@ -64,7 +65,7 @@ type curving struct {
 	vary     capacity.Vary
 	from, to float64
 	unit     float64
-	spend    capacity.Money // the budget for VMs
+	spend    money.Amount // the budget for VMs
 	curve    Curve
 }
 
@@ -81,7 +82,7 @@ type piece struct {
 // end of the range; neighbours of one slope become one.
 func (c *curving) lay(at, cost float64, pieces []piece) {
 	end := c.to * c.unit
-	position, sum := at, capacity.Sum{}
+	position, sum := at, money.Sum{}
 	sum.Add(cost)
 	var points []CurvePoint
 	slope := math.NaN()
@@ -96,15 +97,15 @@ func (c *curving) lay(at, cost float64, pieces []piece) {
 		length := min(now.length, end-position)
 		if now.slope != slope {
 			slope = now.slope
-			each := capacity.RoundMoney(slope * c.unit)
-			points = append(points, CurvePoint{At: position / c.unit, Cost: capacity.RoundMoney(sum.Value()), Slope: &each, Margin: now.margin})
+			each := money.Round(slope * c.unit)
+			points = append(points, CurvePoint{At: position / c.unit, Cost: money.Round(sum.Value()), Slope: &each, Margin: now.margin})
 		}
 		sum.Add(slope * length)
 		if position += length; length < now.length {
 			break
 		}
 	}
-	c.curve.Points = append(points, CurvePoint{At: position / c.unit, Cost: capacity.RoundMoney(sum.Value())})
+	c.curve.Points = append(points, CurvePoint{At: position / c.unit, Cost: money.Round(sum.Value())})
 }
 
 // beginning says where the curve begins if the promised jobs need at least so much; false where that is
@@ -143,7 +144,7 @@ type demand struct {
 
 func newDemand(m *model) demand {
 	r := &relaxation{classes: m.classes, theta: make([]float64, len(m.classes))}
-	var floor, penalties capacity.Sum
+	var floor, penalties money.Sum
 	for i := range m.classes {
 		c := &m.classes[i]
 		if c.gamma > 0 {

@@ -8,6 +8,8 @@ import (
 	"sort"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // shortest is the shortest straight part that is told from rounding, in VMs.
@@ -50,7 +52,7 @@ func (c *curving) contract() (Curve, error) {
 		own, fixed = 0, own
 	}
 	cost, rest := rentUpTo(sources, d.floor-least)
-	var total capacity.Sum
+	var total money.Sum
 	total.Add(cost)
 	total.Add((own + fixed) * least)
 	total.Add(others)
@@ -97,7 +99,7 @@ func takenFrom(all []source, vms float64) (taken []piece) {
 
 // skip goes a length along pieces, and answers what is left of them and the cost there.
 func skip(pieces []piece, length, cost float64) ([]piece, float64) {
-	var sum capacity.Sum
+	var sum money.Sum
 	sum.Add(cost)
 	for k := range pieces {
 		part := min(length, pieces[k].length)
@@ -113,7 +115,7 @@ func skip(pieces []piece, length, cost float64) ([]piece, float64) {
 
 // solved is the linear program of a changed problem, and its whole cost; false where there is no plan.
 func (c *curving) solved(number float64) (r *relaxation, cost float64, ok bool, err error) {
-	s := capacity.Scenario{Changes: []capacity.ScenarioChange{c.vary.Change(capacity.RoundMoney(number))}}
+	s := capacity.Scenario{Changes: []capacity.ScenarioChange{c.vary.Change(money.Round(number))}}
 	p, err := s.Apply(c.problem)
 	if err != nil {
 		return nil, 0, false, err
@@ -226,7 +228,7 @@ func (c *curving) penalty() (Curve, error) {
 	}
 	d := newDemand(m)
 	rent, rest := rentUpTo(m.sources(-2), d.floor)
-	var cost, slope capacity.Sum
+	var cost, slope money.Sum
 	cost.Add(rent + m.committed())
 	cost.Add(c.from * d.penalties)
 	slope.Add(d.penalties)
@@ -313,10 +315,10 @@ func (c *curving) budget() (Curve, error) {
 	}
 	begin, ok := c.beginning(least)
 	if !ok {
-		c.curve.Conflict = fmt.Sprintf("The contracts paid in any case and the promised jobs cost %s.", capacity.RoundMoney(least))
+		c.curve.Conflict = fmt.Sprintf("The contracts paid in any case and the promised jobs cost %s.", money.Round(least))
 		return c.curve, nil
 	}
-	var cost capacity.Sum
+	var cost money.Sum
 	cost.Add(least)
 	cost.Add(d.penalties)
 	var pieces []piece
@@ -342,7 +344,7 @@ func (c *curving) deadline() (Curve, error) {
 	var infeasible, feasible float64
 	known := false
 	numbers := c.vary.Numbers()
-	slices.SortFunc(numbers, func(a, b capacity.Money) int { return a.Cmp(b.Decimal) })
+	slices.SortFunc(numbers, func(a, b money.Amount) int { return a.Cmp(b.Decimal) })
 	for _, x := range numbers {
 		_, cost, ok, err := c.feasible(x.Float())
 		if err != nil {
@@ -355,7 +357,7 @@ func (c *curving) deadline() (Curve, error) {
 		if !known {
 			known, feasible = true, x.Float()
 		}
-		c.curve.Points = append(c.curve.Points, CurvePoint{At: x.Float(), Cost: capacity.RoundMoney(cost)})
+		c.curve.Points = append(c.curve.Points, CurvePoint{At: x.Float(), Cost: money.Round(cost)})
 	}
 	if !known || feasible == numbers[0].Float() {
 		return c.curve, nil
@@ -379,7 +381,7 @@ func (c *curving) deadline() (Curve, error) {
 // feasible is solved, where more VMs than can be counted are as good as no plan.
 func (c *curving) feasible(number float64) (r *relaxation, cost float64, ok bool, err error) {
 	r, cost, ok, err = c.solved(number)
-	if input, is := err.(*capacity.InputError); is {
+	if input, is := err.(*fault.InputError); is {
 		c.curve.Conflict = input.Findings[0].Detail
 		return nil, 0, false, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 )
 
 // clpCost is the whole cost of the linear program at a number of the parameter, as Clp finds it; false
@@ -23,7 +24,7 @@ func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v capacity.Vary
 		p.Budget = nil
 		m, err = newModel(&p)
 	} else {
-		changed, applied := capacity.Scenario{Changes: []capacity.ScenarioChange{v.Change(capacity.RoundMoney(number))}}.Apply(p)
+		changed, applied := capacity.Scenario{Changes: []capacity.ScenarioChange{v.Change(money.Round(number))}}.Apply(p)
 		if applied != nil {
 			t.Fatal(applied)
 		}
@@ -94,7 +95,7 @@ func height(c Curve, number float64) float64 {
 }
 
 func drawCurve(r *rand.Rand, p *capacity.Problem) (v capacity.Vary) {
-	number := func(x float64) *capacity.Money { m := capacity.RoundMoney(x); return &m }
+	number := func(x float64) *money.Amount { m := money.Round(x); return &m }
 	class := &p.Classes[r.IntN(len(p.Classes))]
 	kind := r.IntN(6)
 	if kind == 0 && len(p.Supply.Contracts) == 0 {

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // ImpossibleDeadlines names the classes of a valid problem whose deadline no number of slots meets,
 // in their order: those that promise jobs as findings, which make the problem infeasible whatever is
 // rented, the others as warnings, because all their jobs will be refused. Of several VM types it is
 // enough if one meets it.
-func ImpossibleDeadlines(p capacity.Problem) (findings []capacity.Finding, warnings []capacity.Warning, err error) {
+func ImpossibleDeadlines(p capacity.Problem) (findings []fault.Finding, warnings []capacity.Warning, err error) {
 	p.Budget, p.Options.Integrality = nil, capacity.Relaxed // neither changes how long an execution takes
 	if isFleet(&p) {
 		return impossibleOfFleet(&p)
@@ -40,7 +41,7 @@ func ImpossibleDeadlines(p capacity.Problem) (findings []capacity.Finding, warni
 }
 
 // impossibleOfFleet is ImpossibleDeadlines of a problem with several VM types.
-func impossibleOfFleet(p *capacity.Problem) (findings []capacity.Finding, warnings []capacity.Warning, err error) {
+func impossibleOfFleet(p *capacity.Problem) (findings []fault.Finding, warnings []capacity.Warning, err error) {
 	f, err := newFleet(p)
 	if err != nil {
 		return nil, nil, err

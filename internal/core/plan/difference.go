@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Answered is a plan with the problem it answers.
@@ -25,10 +26,10 @@ type Difference struct {
 
 // MoneyChange is one cost line in both plans.
 type MoneyChange struct {
-	Name   string         `json:"name"`
-	From   capacity.Money `json:"from"`
-	To     capacity.Money `json:"to"`
-	Change capacity.Money `json:"change"`
+	Name   string       `json:"name"`
+	From   money.Amount `json:"from"`
+	To     money.Amount `json:"to"`
+	Change money.Amount `json:"change"`
 }
 
 // CountChange is one number in both plans.
@@ -52,12 +53,12 @@ func Compare(from, to Answered) Difference {
 	a, b := from.Plan.Cost, to.Plan.Cost
 	for _, line := range []struct {
 		name     string
-		from, to capacity.Money
+		from, to money.Amount
 	}{
 		{"total", a.Total, b.Total}, {"on_demand", a.OnDemand, b.OnDemand}, {"spot", a.Spot, b.Spot}, {"reserved", a.Reserved, b.Reserved},
 		{"reserved_idle", a.ReservedIdle, b.ReservedIdle}, {"penalties", a.Penalties, b.Penalties},
 	} {
-		d.Cost = append(d.Cost, MoneyChange{line.name, line.from, line.to, capacity.Money{Decimal: line.to.Sub(line.from.Decimal)}})
+		d.Cost = append(d.Cost, MoneyChange{line.name, line.from, line.to, money.Amount{Decimal: line.to.Sub(line.from.Decimal)}})
 	}
 	count := func(name string, from, to float64) {
 		d.VMs = append(d.VMs, CountChange{name, from, to, to - from})
@@ -124,9 +125,9 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	case change.IsZero():
 		parts = append(parts, fmt.Sprintf("The cost stays %s %s", b.Total, b.Currency))
 	case change.IsPositive():
-		parts = append(parts, fmt.Sprintf("The cost rises by %s to %s %s", capacity.Money{Decimal: change}, b.Total, b.Currency))
+		parts = append(parts, fmt.Sprintf("The cost rises by %s to %s %s", money.Amount{Decimal: change}, b.Total, b.Currency))
 	default:
-		parts = append(parts, fmt.Sprintf("The cost falls by %s to %s %s", capacity.Money{Decimal: change.Neg()}, b.Total, b.Currency))
+		parts = append(parts, fmt.Sprintf("The cost falls by %s to %s %s", money.Amount{Decimal: change.Neg()}, b.Total, b.Currency))
 	}
 	switch vms := d.VMs[0]; {
 	case vms.Change > 0:

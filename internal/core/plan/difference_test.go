@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 func answeredPlan(t *testing.T, p capacity.Problem) Answered {
@@ -64,8 +65,8 @@ func TestCompareSaysWhatChangedAndWhy(t *testing.T) {
 
 func TestCompareAcrossCurrenciesAndPeriods(t *testing.T) {
 	in := func(currency string, seconds int64, total, hour string) Answered {
-		money := func(text string) capacity.Money {
-			m, err := capacity.ParseMoney(text)
+		money := func(text string) money.Amount {
+			m, err := money.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,9 +145,9 @@ func TestADifferenceWithSpotCloses(t *testing.T) {
 	p := market(t, 0, "0.10", "0.40", capacity.Integer)
 	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 0, 4)}
 	from := Answered{p, solved(t, p)}
-	p.Supply.Spot = &capacity.Spot{Price: money(t, "0.05"), MaxShare: 0.5}
+	p.Supply.Spot = &capacity.Spot{Price: amountIn(t, "0.05"), MaxShare: 0.5}
 	d := Compare(from, Answered{p, solved(t, p)})
-	sum, vms := capacity.Money{}, 0.0
+	sum, vms := money.Amount{}, 0.0
 	for _, line := range d.Cost[1:] {
 		sum.Decimal = sum.Add(line.Change.Decimal)
 	}

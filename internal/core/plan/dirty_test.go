@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
@@ -38,7 +39,7 @@ func dirty(r *rand.Rand) capacity.Problem {
 	o.Integrality = []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Integer, capacity.Executable, capacity.Executable}[r.IntN(5)]
 	o.Sharing = []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(2)]
 	o.Gap, o.Engine = 0, capacity.EngineExact
-	price := func() capacity.Money { return hundredths(1 + r.IntN(250)) }
+	price := func() money.Amount { return hundredths(1 + r.IntN(250)) }
 	for k := range r.IntN(4) {
 		c := capacity.Contract{Name: fmt.Sprintf("contract-%d", k), VMs: r.Int64N(6), Price: price(), Billing: capacity.BilledUsed}
 		if r.IntN(4) == 0 {
@@ -70,7 +71,7 @@ func dirty(r *rand.Rand) capacity.Problem {
 			c.VMsPerJob = &ratio
 		}
 		if r.IntN(4) == 0 && c.VMsPerJob != nil { // tied with the price
-			c.Penalty = capacity.Money{Decimal: p.Supply.OnDemand.Price.Mul(*c.VMsPerJob).Round(4)}
+			c.Penalty = money.Amount{Decimal: p.Supply.OnDemand.Price.Mul(*c.VMsPerJob).Round(4)}
 		}
 		p.Classes = append(p.Classes, c)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // drawProblem draws a valid problem with every kind of coincidence in it: no to three contracts, some
@@ -100,7 +101,7 @@ func drawClass(r *rand.Rand, i int, integrality capacity.Integrality) capacity.C
 }
 
 func drawPrices(r *rand.Rand, p *capacity.Problem) {
-	hundredths := func() capacity.Money { return capacity.Money{Decimal: decimal.New(1+r.Int64N(300), -2)} }
+	hundredths := func() money.Amount { return money.Amount{Decimal: decimal.New(1+r.Int64N(300), -2)} }
 	for k := range r.IntN(4) {
 		c := capacity.Contract{Name: fmt.Sprintf("contract-%d", k), Price: hundredths(), Billing: capacity.BilledUsed}
 		if k > 0 && r.IntN(4) == 0 {
@@ -119,11 +120,11 @@ func drawPrices(r *rand.Rand, p *capacity.Problem) {
 
 // drawPenalty is per period, as prices per VM are in the model. A class of another's gamma gets its
 // penalty at times, so that both are worth the same per VM.
-func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) capacity.Money {
+func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) money.Amount {
 	c := &m.classes[i]
 	switch r.IntN(12) {
 	case 0:
-		return capacity.Money{}
+		return money.Amount{}
 	case 1, 2:
 		if c.VMsPerJob != nil { // exactly a price per VM
 			price := p.Supply.OnDemand.Price.Decimal
@@ -131,14 +132,14 @@ func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) capacity.Mo
 				price = p.Supply.Contracts[r.IntN(n)].Price.Decimal
 			}
 			perPeriod := price.Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), 4)
-			return capacity.Money{Decimal: perPeriod.Mul(*c.VMsPerJob)}
+			return money.Amount{Decimal: perPeriod.Mul(*c.VMsPerJob)}
 		}
 	case 3, 4:
 		for j := range i {
 			if other := &p.Classes[j]; c.VMsPerJob != nil && other.VMsPerJob != nil && other.VMsPerJob.IsPositive() {
 				*c.VMsPerJob = other.VMsPerJob.Mul(decimal.NewFromInt(2))
 				c.gamma = c.VMsPerJob.InexactFloat64()
-				return capacity.Money{Decimal: other.Penalty.Mul(decimal.NewFromInt(2))}
+				return money.Amount{Decimal: other.Penalty.Mul(decimal.NewFromInt(2))}
 			}
 		}
 	}
@@ -146,7 +147,7 @@ func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) capacity.Mo
 	if gamma == 0 {
 		gamma = 1
 	}
-	return capacity.RoundMoney(math.Round(p.Supply.OnDemand.Price.Float()*m.hours*gamma*1.8*r.Float64()*1e4) / 1e4)
+	return money.Round(math.Round(p.Supply.OnDemand.Price.Float()*m.hours*gamma*1.8*r.Float64()*1e4) / 1e4)
 }
 
 func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
@@ -179,10 +180,10 @@ func solved(t testing.TB, p capacity.Problem) capacity.Plan {
 	return pl
 }
 
-// money is an exact amount.
-func money(t testing.TB, text string) capacity.Money {
+// amountIn is an exact amount.
+func amountIn(t testing.TB, text string) money.Amount {
 	t.Helper()
-	amount, err := capacity.ParseMoney(text)
+	amount, err := money.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func byGamma(t testing.TB, name, gamma, penalty string, low, high float64) capac
 	if err != nil {
 		t.Fatal(err)
 	}
-	return capacity.Class{Name: name, VMsPerJob: &g, Penalty: money(t, penalty), Jobs: capacity.JobRange{Min: low, Max: high}}
+	return capacity.Class{Name: name, VMsPerJob: &g, Penalty: amountIn(t, penalty), Jobs: capacity.JobRange{Min: low, Max: high}}
 }
 
 // market is a problem without classes: one contract of so many VMs, and on-demand without a quota.
@@ -204,10 +205,10 @@ func market(t testing.TB, reserved int64, reservedPrice, onDemandPrice string, i
 	t.Helper()
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = integrality, capacity.EngineExact
-	p.Supply.OnDemand.Price = money(t, onDemandPrice)
-	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: reserved, Price: money(t, reservedPrice), Billing: capacity.BilledUsed}}
+	p.Supply.OnDemand.Price = amountIn(t, onDemandPrice)
+	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: reserved, Price: amountIn(t, reservedPrice), Billing: capacity.BilledUsed}}
 	return p
 }
 
 // exactMoney is the amount whose float64 is nearest to x, unrounded.
-func exactMoney(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x)} }
+func exactMoney(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Fact is one of the few numbers that drive an answer, for programs.
@@ -26,7 +27,7 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	facts = []Fact{}
 	hours := float64(p.PeriodSeconds) / 3600
 	about := About(p.Options.Integrality)
-	perHour := func(m capacity.Money) string { return about + cents(m.Float()/hours) }
+	perHour := func(m money.Amount) string { return about + cents(m.Float()/hours) }
 	unit := p.Currency + " per VM and hour"
 	var said []string
 	fact := func(name, of, value, unit string) { facts = append(facts, Fact{name, of, value, unit}) }
@@ -37,9 +38,9 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	}
 	budget := pl.Prices.Budget
 	for _, price := range prices {
-		fact("vm_price_low", price.Name, capacity.RoundMoney(price.Low.Float()/hours).String(), unit)
+		fact("vm_price_low", price.Name, money.Round(price.Low.Float()/hours).String(), unit)
 		if price.High != nil {
-			fact("vm_price_high", price.Name, capacity.RoundMoney(price.High.Float()/hours).String(), unit)
+			fact("vm_price_high", price.Name, money.Round(price.High.Float()/hours).String(), unit)
 		}
 	}
 	for _, price := range rentedTypes(prices, pl) {
@@ -69,8 +70,8 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 			said = append(said, of+fmt.Sprintf("one more to serve %s%s", about, cents(c.BreakEvenPenalty.Float())))
 		} else {
 			worth := class.Penalty.Float() / c.VMsPerJob / hours
-			fact("class_at_the_margin", c.Name, capacity.RoundMoney(worth).String(), unit)
-			fact("class_at_the_margin_vms_per_job", c.Name, capacity.RoundMoney(c.VMsPerJob).String(), "VMs")
+			fact("class_at_the_margin", c.Name, money.Round(worth).String(), unit)
+			fact("class_at_the_margin_vms_per_job", c.Name, money.Round(c.VMsPerJob).String(), "VMs")
 			said = append(said, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it", vmCountOf(roundedTo(c.VMsPerJob, 3)), cents(worth)))
 		}
 	}
@@ -79,7 +80,7 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 			continue
 		}
 		worth := pl.Prices.Contracts[k].Worth
-		fact("contract_that_binds", use.Name, capacity.RoundMoney(worth.Float()/hours).String(), unit)
+		fact("contract_that_binds", use.Name, money.Round(worth.Float()/hours).String(), unit)
 		said = append(said, fmt.Sprintf("contract %q is used up, and one more VM in it would save %s an hour", use.Name, perHour(worth)))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {

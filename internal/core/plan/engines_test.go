@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 )
 
 // solver is a lp.Solver made of a function.
@@ -31,7 +32,7 @@ func warned(pl capacity.Plan, code string) bool {
 }
 
 // sameMoney allows for the gap the engines stop at.
-func sameMoney(a, b capacity.Money) bool {
+func sameMoney(a, b money.Amount) bool {
 	return math.Abs(a.Float()-b.Float()) <= 1e-6*math.Max(1, math.Abs(a.Float()))
 }
 

@@ -15,7 +15,9 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 )
 
 // smallProblem draws an instance that can be enumerated, half of them from the seeded family and
@@ -225,7 +227,7 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 				continue
 			}
 			after = answered(t, cured(t, p, c.Hint.Pointer, less))
-			worse := func(f capacity.Finding) bool { return f.Pointer == c.Hint.Pointer } // now impossible
+			worse := func(f fault.Finding) bool { return f.Pointer == c.Hint.Pointer } // now impossible
 			if !remains(pl, after, c) && !slices.ContainsFunc(after.Conflicts, worse) {
 				t.Fatalf("trial %d: %q is more than %q needs: %v does\n%s", trial, c.Hint.Detail, c.Detail, less, asText(p))
 			}
@@ -245,8 +247,8 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 
 // remains says that a cured problem still has a conflict. Shortages share one cause; impossible
 // deadlines are their class's own, and a shortage that was not there before is no cure either.
-func remains(before, after capacity.Plan, c capacity.Finding) bool {
-	shortage := func(f capacity.Finding) bool { return f.Code == "shortage" }
+func remains(before, after capacity.Plan, c fault.Finding) bool {
+	shortage := func(f fault.Finding) bool { return f.Code == "shortage" }
 	for _, left := range after.Conflicts {
 		switch {
 		case left.Code == c.Code && (shortage(c) || left.Pointer == c.Pointer):
@@ -259,7 +261,7 @@ func remains(before, after capacity.Plan, c capacity.Finding) bool {
 }
 
 // lessOf is the next smaller step than a hint's: one VM or second less, one promised job more.
-func lessOf(p capacity.Problem, h *capacity.Hint) (value any, smaller bool) {
+func lessOf(p capacity.Problem, h *fault.Hint) (value any, smaller bool) {
 	switch v := h.Value.(type) {
 	case int64:
 		return v - 1, v > *p.Supply.OnDemand.Quota+1
@@ -281,7 +283,7 @@ func TestThirdsAddUpToWholeVMs(t *testing.T) {
 	}{{3, 3}, {3, 300}, {6, 6}, {7, 7}, {7, 70_000}, {9, 27}, {12, 60}} {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 		p.Options.Engine, p.Options.Integrality = capacity.EngineExact, capacity.Integer
-		p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(1, -1)}
+		p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(1, -1)}
 		p.Classes = []capacity.Class{{
 			Name: "thirds", Demand: &capacity.Demand{MapWorkSeconds: 100}, DeadlineSeconds: 100,
 			SlotsPerVM: capacity.SlotsPerVM{Map: c.slots, Reduce: 1}, Jobs: capacity.JobRange{Min: c.jobs, Max: c.jobs},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // oneMore says what admitting one more job of a class would cost in VMs, all else as planned; the
@@ -27,8 +28,8 @@ func (d *decision) next(i int) (vms int64, cost float64) {
 // for refused jobs come from the relaxation, since the integer program has no prices.
 func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 	n := len(m.classes)
-	breakEven := make([]capacity.Money, 0, n)
-	flips := flipper{relaxation: r, model: m, amounts: make([]capacity.Money, 0, 2*n), seconds: make([]float64, 0, n)}
+	breakEven := make([]money.Amount, 0, n)
+	flips := flipper{relaxation: r, model: m, amounts: make([]money.Amount, 0, 2*n), seconds: make([]float64, 0, n)}
 	for i := range m.classes {
 		c := &m.classes[i]
 		out := &pl.Classes[c.index]
@@ -46,16 +47,16 @@ func (m *model) explain(pl *capacity.Plan, r *relaxation, next oneMore) {
 		if c.Billing != capacity.BilledAlways {
 			worth = max(0, worth) // one that is not used costs nothing
 		}
-		prices.Contracts[i] = capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)}
+		prices.Contracts[i] = capacity.ContractWorth{Name: c.Name, Worth: money.Round(worth)}
 	}
 	prices.Budget = m.budgetWorth(r)
 	pl.Prices = prices
 }
 
 func (r *relaxation) capacityPrice() capacity.CapacityPrice {
-	price := capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow)}
+	price := capacity.CapacityPrice{Low: money.Round(r.nuLow)}
 	if !math.IsInf(r.nuHigh, 1) {
-		high := capacity.RoundMoney(r.nuHigh)
+		high := money.Round(r.nuHigh)
 		price.High = &high
 	}
 	return price
@@ -110,7 +111,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 		return "One more job would need " + counted(vms, "VM") + " more than there are, and refusing others to make room would cost more." + floor
 	case vms == 0:
 		return "One more job would fit, but refusing it costs nothing that would pay for it." + floor
-	case proved && capacity.RoundMoney(cost).Equal(c.Penalty.Decimal):
+	case proved && money.Round(cost).Equal(c.Penalty.Decimal):
 		return "One more job needs " + counted(vms, "VM") + " for " + cents(cost) + " " + period + ", as much as refusing it costs: a tie, and no VMs are rented that save nothing." + floor
 	case cost < c.penalty && !tied(cost, c.penalty):
 		return "One more job would pay for its " + counted(vms, "VM") + ", but the plan as a whole is cheaper without it." + floor
@@ -144,7 +145,7 @@ func tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
 // apart is two amounts for one sentence, with more places where two do not tell them apart.
 func apart(a, b float64) (string, string) {
 	x, y := cents(a), cents(b)
-	for places := 3; x == y && !tied(a, b) && a != b && places <= capacity.MoneyPlaces; places++ {
+	for places := 3; x == y && !tied(a, b) && a != b && places <= money.Places; places++ {
 		x, y = strconv.FormatFloat(a, 'f', places, 64), strconv.FormatFloat(b, 'f', places, 64)
 	}
 	return x, y

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -85,7 +86,7 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 			return nil, err
 		}
 	}
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	for i := range f.classes {
 		c := &f.classes[i]
 		if c.impossible {
@@ -98,7 +99,7 @@ func newFleet(p *capacity.Problem) (*fleet, error) {
 		f.linear[i] = p.Options.Sharing == capacity.Shared && (p.Options.Integrality != capacity.Executable || !c.slotted)
 	}
 	if len(findings) > 0 {
-		return nil, capacity.Refusal(findings, 0)
+		return nil, fault.Refusal(findings, 0)
 	}
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		f.budget = p.Budget.VMCost.Float() - f.committed()
@@ -144,7 +145,7 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 		t.warnings = t.warnings[:0]
 	}
 	if total > mostVMs {
-		return &capacity.InputError{Findings: []capacity.Finding{{
+		return &fault.InputError{Findings: []fault.Finding{{
 			Pointer: "/classes", Code: "range",
 			Detail: fmt.Sprintf("All classes together need %.3g VMs of type %q; a problem may need at most %.0g. Plan parts of it separately.", total, s.Name, mostVMs),
 		}}}

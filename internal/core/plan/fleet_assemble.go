@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // plan writes the decision down.
 func (d *fleetDecision) plan() capacity.Plan {
 	pl := capacity.Plan{
-		Warnings: append([]capacity.Warning{}, d.warnings...), Conflicts: []capacity.Finding{},
+		Warnings: append([]capacity.Warning{}, d.warnings...), Conflicts: []fault.Finding{},
 		Classes: make([]capacity.ClassPlan, len(d.classes)), Status: capacity.Feasible,
 	}
 	own := make([]capacity.Plan, len(d.types)) // each type's part
@@ -176,7 +178,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 	prices := &capacity.Prices{Contracts: []capacity.ContractWorth{}}
 	for v := range d.types {
 		t := &d.types[v]
-		p := capacity.CapacityPrice{Low: capacity.RoundMoney(r.nuLow[v]), High: finite(r.nuHigh[v])}
+		p := capacity.CapacityPrice{Low: money.Round(r.nuLow[v]), High: finite(r.nuHigh[v])}
 		if v == 0 || p.Low.LessThan(prices.Capacity.Low.Decimal) {
 			prices.Capacity = p
 		}
@@ -188,7 +190,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 			if c.Billing != capacity.BilledAlways {
 				worth = max(0, worth)
 			}
-			prices.Contracts = append(prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)})
+			prices.Contracts = append(prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: money.Round(worth)})
 		}
 	}
 	if !math.IsInf(d.budget, 1) {

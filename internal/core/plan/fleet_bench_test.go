@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // largeFleet draws a problem as large as a real one: every type with three contracts, every class with
@@ -39,7 +40,7 @@ func (l largeFleet) problem(t testing.TB, seed uint64) capacity.Problem {
 		if l.equal {
 			price = 0.2 * speeds[v] * within(0.999, 1.001)
 		}
-		money := func(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x).Round(5)} }
+		money := func(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x).Round(5)} }
 		s.OnDemand.Price = money(price)
 		for k := range 3 {
 			s.Contracts = append(s.Contracts, capacity.Contract{
@@ -85,7 +86,7 @@ func (l largeFleet) problem(t testing.TB, seed uint64) capacity.Problem {
 		f.ShuffleAvgSeconds, f.ShuffleMaxSeconds = phase(60)
 		f.ReduceAvgSeconds, f.ReduceMaxSeconds = phase(40)
 		c.Profile = &f
-		c.Penalty = capacity.Money{Decimal: decimal.NewFromFloat(0.2 * within(0.4, 3) * float64(f.MapTasks) * f.MapAvgSeconds / 3000).Round(2)}
+		c.Penalty = money.Amount{Decimal: decimal.NewFromFloat(0.2 * within(0.4, 3) * float64(f.MapTasks) * f.MapAvgSeconds / 3000).Round(2)}
 		p.Classes = append(p.Classes, c)
 	}
 	if l.budget {
@@ -94,7 +95,7 @@ func (l largeFleet) problem(t testing.TB, seed uint64) capacity.Problem {
 		if err != nil {
 			t.Fatal(err)
 		}
-		amount := capacity.RoundMoney(round((pl.Cost.Total.Float()-pl.Cost.Penalties.Float())*0.8, 2))
+		amount := money.Round(round((pl.Cost.Total.Float()-pl.Cost.Penalties.Float())*0.8, 2))
 		p.Budget = &capacity.Budget{VMCost: &amount}
 	}
 	return p

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // bruteFleet is a problem of several types made ready for trying every mix of every class: money in
@@ -272,8 +273,8 @@ func drawFleet(r *rand.Rand, k fleetKind, classes, width int) capacity.Problem {
 			for i := range b.high {
 				spend += b.penalty[i] * b.high[i]
 			}
-			amount := func() *capacity.Money {
-				x := capacity.Money{Decimal: decimal.New(int64(float64(spend)*(0.4+0.8*r.Float64())), -6)}
+			amount := func() *money.Amount {
+				x := money.Amount{Decimal: decimal.New(int64(float64(spend)*(0.4+0.8*r.Float64())), -6)}
 				return &x
 			}
 			if r.IntN(4) > 0 {
@@ -323,7 +324,7 @@ func TestFleetsAreAsGoodAsTryingEverything(t *testing.T) {
 					continue
 				}
 				plans++
-				want := capacity.Money{Decimal: decimal.New(objective, -6)}
+				want := money.Amount{Decimal: decimal.New(objective, -6)}
 				if pl.Status != capacity.Optimal || !pl.Objective.Equal(want.Decimal) {
 					t.Fatalf("trial %d: got %s with %v, bound %v; want %v with %v\n%s", trial, pl.Status, pl.Objective, proofBound(pl), want, jobs, text)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // certify re-checks a fleet's finished plan from its own figures: each type's part as a program of its
@@ -118,7 +119,7 @@ func (f *fleet) certifyWhole(pl *capacity.Plan, hourly hourlyCost) error {
 	}
 	cost, objective := f.cost(hourly, penalties, avoided)
 	noise := decimal.New(1, -8).Add(cost.Total.Abs().Add(avoided.Abs()).Mul(moneyNoise)) // fractions of jobs are float64
-	near := func(a, b capacity.Money) bool {
+	near := func(a, b money.Amount) bool {
 		return a.Sub(b.Decimal).Abs().LessThanOrEqual(noise)
 	}
 	if !near(cost.Total, pl.Cost.Total) || !near(objective, pl.Objective) {

@@ -10,11 +10,13 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // shortages is why the promised jobs of a fleet cannot all run, each with what would cure it alone. A
 // cure is offered only after it has been tried; where the time runs out the others are not.
-func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
+func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 	found := f.supplyConflicts(ctx)
 	order := make([]int, 0, len(f.classes))
 	need := func(i int) float64 {
@@ -40,7 +42,7 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 	})
 	for _, i := range order[:min(len(order), conflictsMost)] {
 		c := &f.classes[i]
-		finding := capacity.Finding{
+		finding := fault.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
 			Detail: fmt.Sprintf("Class %q is promised %s; what that takes is %s at least.", c.Name, jobCount(c.low), vmCountOf(need(i))),
 		}
@@ -49,14 +51,14 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 		})
 		if ok {
 			most := math.Floor(c.low) - float64(jobs)
-			finding.Hint = &capacity.Hint{Detail: promiseAtMost(most), Pointer: finding.Pointer, Value: most}
+			finding.Hint = &fault.Hint{Detail: promiseAtMost(most), Pointer: finding.Pointer, Value: most}
 		}
 		found = append(found, finding)
 		if !c.slotted {
 			continue
 		}
 		if hint := f.deadlineCure(ctx, i); hint != nil {
-			found = append(found, capacity.Finding{
+			found = append(found, fault.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
 				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
 				Hint:   hint,
@@ -67,7 +69,7 @@ func (f *fleet) shortages(ctx context.Context) []capacity.Finding {
 }
 
 // deadlineCure offers a deadline of a class at which all promised jobs can run; nil if there is none.
-func (f *fleet) deadlineCure(ctx context.Context, class int) *capacity.Hint {
+func (f *fleet) deadlineCure(ctx context.Context, class int) *fault.Hint {
 	c := &f.classes[class]
 	deadline, ok := f.cure(ctx, earliest(c.DeadlineSeconds), capacity.MaxSeconds, func(p *capacity.Problem, seconds int64) {
 		p.Classes[c.index].DeadlineSeconds = float64(seconds)
@@ -79,12 +81,12 @@ func (f *fleet) deadlineCure(ctx context.Context, class int) *capacity.Hint {
 }
 
 // allow is the hint to give a class a later deadline.
-func allow(c *class, deadline int64) *capacity.Hint {
-	return &capacity.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
+func allow(c *class, deadline int64) *fault.Hint {
+	return &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
 }
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.
-func (f *fleet) supplyConflicts(ctx context.Context) (found []capacity.Finding) {
+func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 	for v, s := range f.Supply.Types() {
 		if s.OnDemand.Quota == nil {
 			continue
@@ -107,25 +109,25 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []capacity.Finding) 
 		if most := f.types[v].rental.most; most < capacity.MaxVMs { // spot VMs alone may have no limit
 			had = vmCountOf(float64(most))
 		}
-		finding := capacity.Finding{
+		finding := fault.Finding{
 			Pointer: pointer, Code: "shortage",
 			Detail: fmt.Sprintf("The promised jobs do not fit into what can be had: %s%s, of which %d on demand.", had, named, *s.OnDemand.Quota),
 		}
 		if ok {
 			quota := *s.OnDemand.Quota + more
-			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the quota%s to %d.", named, quota), Pointer: pointer, Value: quota}
+			finding.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the quota%s to %d.", named, quota), Pointer: pointer, Value: quota}
 			found = append(found, finding)
 		} else if f.Budget == nil || f.Budget.VMCost == nil {
 			found = append(found, finding)
 		}
 	}
 	if f.Budget != nil && f.Budget.VMCost != nil {
-		finding := capacity.Finding{
+		finding := fault.Finding{
 			Pointer: "/budget/vm_cost", Code: "shortage",
 			Detail: fmt.Sprintf("The VMs that the promised jobs need cost more than the budget of %v.", f.Budget.VMCost),
 		}
 		if least, ok := f.leastSpend(ctx); ok {
-			finding.Hint = &capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: finding.Pointer, Value: least.String()}
+			finding.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the budget to %v.", least), Pointer: finding.Pointer, Value: least.String()}
 			found = append(found, finding)
 		} else if len(found) == 0 {
 			found = append(found, finding)
@@ -136,13 +138,13 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []capacity.Finding) 
 
 // leastSpend is the smallest budget for VMs that pays for the promised jobs: the cost of the cheapest
 // plan of them alone that is found in the time there is.
-func (f *fleet) leastSpend(ctx context.Context) (capacity.Money, bool) {
+func (f *fleet) leastSpend(ctx context.Context) (money.Amount, bool) {
 	p := promisedAlone(f.copied())
 	p.Budget = nil
 	p.Options.Engine, p.Options.Near = capacity.EngineExact, nil
 	pl, err := solveFleet(ctx, p, nil)
 	if err != nil || pl.Status == capacity.InfeasibleStatus {
-		return capacity.Money{}, false
+		return money.Amount{}, false
 	}
 	vms := []float64{pl.VMs.Total}
 	if f.named() {
@@ -152,7 +154,7 @@ func (f *fleet) leastSpend(ctx context.Context) (capacity.Money, bool) {
 		}
 	}
 	least := f.spend(vms).Mul(decimal.NewFromInt(f.PeriodSeconds)).Div(decimal.NewFromInt(3600))
-	return capacity.Money{Decimal: least.RoundCeil(capacity.MoneyPlaces)}, true
+	return money.Amount{Decimal: least.RoundCeil(money.Places)}, true
 }
 
 // copied is the problem with classes and supply that can be changed.
@@ -168,7 +170,7 @@ func (f *fleet) copied() *capacity.Problem {
 func promisedAlone(p *capacity.Problem) *capacity.Problem {
 	for i := range p.Classes {
 		c := &p.Classes[i]
-		c.Jobs.Max, c.Penalty = c.Jobs.Min, capacity.Money{}
+		c.Jobs.Max, c.Penalty = c.Jobs.Min, money.Amount{}
 	}
 	return p
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 )
 
 // unbudgeted is the mixed fleets without the budget, which is drawn by trying everything.
@@ -28,7 +30,7 @@ func TestClpFindsTheSamePricesOfFleets(t *testing.T) {
 		p.Options.Integrality, p.Options.Sharing, p.Options.Engine = capacity.Relaxed, capacity.Shared, capacity.EngineCBC
 		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
 			spent := pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal)
-			amount := capacity.Money{Decimal: spent.Mul(decimal.NewFromFloat(0.5 + 0.6*r.Float64())).Round(4)}
+			amount := money.Amount{Decimal: spent.Mul(decimal.NewFromFloat(0.5 + 0.6*r.Float64())).Round(4)}
 			p.Budget = &capacity.Budget{VMCost: &amount}
 		}
 		pl, err := Solve(t.Context(), p, pool)
@@ -99,7 +101,7 @@ func TestFleetsAreMonotone(t *testing.T) {
 		},
 		"higher budget": func(p *capacity.Problem) {
 			if p.Budget != nil && p.Budget.VMCost != nil {
-				more := capacity.Money{Decimal: p.Budget.VMCost.Mul(decimal.NewFromFloat(1.2)).Round(6)}
+				more := money.Amount{Decimal: p.Budget.VMCost.Mul(decimal.NewFromFloat(1.2)).Round(6)}
 				p.Budget = &capacity.Budget{VMCost: &more, Total: p.Budget.Total}
 			}
 		},
@@ -118,7 +120,7 @@ func TestFleetsAreMonotone(t *testing.T) {
 	for trial := range trials(20, 1_500) {
 		p := drawFleet(r, unbudgeted, 5, 8)
 		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
-			spent := capacity.Money{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Mul(decimal.NewFromFloat(0.8)).Round(4)}
+			spent := money.Amount{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Mul(decimal.NewFromFloat(0.8)).Round(4)}
 			p.Budget = &capacity.Budget{VMCost: &spent}
 		}
 		before := solved(t, p)
@@ -172,7 +174,7 @@ func TestCuresOfFleetsCure(t *testing.T) {
 }
 
 // impossibleElsewhere says that the plan has a conflict of another kind beside this one.
-func impossibleElsewhere(pl capacity.Plan, conflict capacity.Finding) bool {
+func impossibleElsewhere(pl capacity.Plan, conflict fault.Finding) bool {
 	for _, other := range pl.Conflicts {
 		if other.Code == "impossible_deadline" && other.Pointer != conflict.Pointer {
 			return true
@@ -182,7 +184,7 @@ func impossibleElsewhere(pl capacity.Plan, conflict capacity.Finding) bool {
 }
 
 // withCure is the problem with the hint's value at its pointer.
-func withCure(t *testing.T, p capacity.Problem, h capacity.Hint) capacity.Problem {
+func withCure(t *testing.T, p capacity.Problem, h fault.Hint) capacity.Problem {
 	t.Helper()
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -15,14 +15,16 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // hostileFleet draws a valid problem whose figures stand at the edges of what is allowed: nothing at all,
 // very little, very much, all the same.
 func hostileFleet(r *rand.Rand) capacity.Problem {
 	pick := func(x ...float64) float64 { return x[r.IntN(len(x))] }
-	amount := func(x ...string) capacity.Money {
-		return capacity.Money{Decimal: decimal.RequireFromString(x[r.IntN(len(x))])}
+	amount := func(x ...string) money.Amount {
+		return money.Amount{Decimal: decimal.RequireFromString(x[r.IntN(len(x))])}
 	}
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: int64(pick(1, 60, 3600, 86400, capacity.MaxPeriodSeconds)), Options: capacity.DefaultOptions()}
 	o := &p.Options
@@ -76,7 +78,7 @@ func hostileFleet(r *rand.Rand) capacity.Problem {
 func hostileClass(r *rand.Rand, i int, types []capacity.VMTypeSupply, integrality capacity.Integrality) capacity.Class {
 	pick := func(x ...float64) float64 { return x[r.IntN(len(x))] }
 	c := capacity.Class{Name: fmt.Sprintf("class-%d", i)}
-	c.Penalty = capacity.Money{Decimal: decimal.NewFromFloat(pick(0, 0, 1e-9, 0.5, 3, 40, 1e9))}
+	c.Penalty = money.Amount{Decimal: decimal.NewFromFloat(pick(0, 0, 1e-9, 0.5, 3, 40, 1e9))}
 	c.Jobs.Max = pick(0, 1, 2, 5, 10, 40, 3000)
 	c.Jobs.Min = math.Floor(c.Jobs.Max * pick(0, 0, 0, 0.3, 1))
 	if integrality == capacity.Relaxed && r.IntN(3) == 0 {
@@ -154,9 +156,9 @@ func TestHostileFleetsAreAnswered(t *testing.T) {
 		if took > 10*time.Second {
 			t.Errorf("trial %d took %v\n%s", trial, took, text)
 		}
-		var refused *capacity.InputError
+		var refused *fault.InputError
 		switch {
-		case errors.Is(err, capacity.Busy):
+		case errors.Is(err, fault.Busy):
 			answers["busy"]++
 			t.Logf("trial %d: busy\n%s", trial, text)
 		case errors.As(err, &refused):
@@ -202,7 +204,7 @@ func TestWorkIsBoundedWithinOneClass(t *testing.T) {
 	// Whatever the time, what comes back is a plan, or that the time was too short.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if pl, err := Solve(ctx, p, nil); !errors.Is(err, capacity.Busy) && (err != nil || !pl.Proof.Checked) {
+	if pl, err := Solve(ctx, p, nil); !errors.Is(err, fault.Busy) && (err != nil || !pl.Proof.Checked) {
 		t.Errorf("got %v with %+v", err, pl.Proof)
 	}
 }
@@ -218,7 +220,7 @@ func TestBudgetsThatDrownInPenaltiesSaySo(t *testing.T) {
 			t.Fatal(err)
 		}
 		pl, err := Solve(t.Context(), p, nil)
-		var refused *capacity.InputError
+		var refused *fault.InputError
 		switch {
 		case drowned:
 			if !errors.As(err, &refused) || refused.Findings[0].Pointer != "/budget/total" || refused.Findings[0].Hint == nil || refused.Findings[0].Hint.Value != "100000.02" {
@@ -242,7 +244,7 @@ func TestRaisedBudgetsAreRoundedUp(t *testing.T) {
 	if len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "1.272222223" {
 		t.Fatalf("got %+v, want a budget of 1.272222223", pl.Conflicts)
 	}
-	raised := money(t, "1.272222223")
+	raised := amountIn(t, "1.272222223")
 	p.Budget.VMCost = &raised
 	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus {
 		t.Errorf("got %+v with the budget raised", pl.Conflicts)
@@ -271,13 +273,13 @@ func TestOddSlotsOfFleets(t *testing.T) {
 	odd := func(name string, perVM int64, slots float64) capacity.Class {
 		return capacity.Class{
 			Name: name, Demand: &capacity.Demand{MapWorkSeconds: 60 * slots}, DeadlineSeconds: 60,
-			SlotsPerVM: capacity.SlotsPerVM{Map: perVM, Reduce: 1}, Jobs: capacity.JobRange{Min: 1, Max: 1}, Penalty: money(t, "1"),
+			SlotsPerVM: capacity.SlotsPerVM{Map: perVM, Reduce: 1}, Jobs: capacity.JobRange{Min: 1, Max: 1}, Penalty: amountIn(t, "1"),
 		}
 	}
 	two := int64(2)
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Classes: []capacity.Class{odd("half", 2, 1), odd("third", 3, 2), odd("fifth", 5, 4)}}
 	p.Options.Engine = capacity.EngineExact
-	p.Supply.VMTypes = []capacity.VMTypeSupply{{Name: "only", OnDemand: capacity.OnDemand{Price: money(t, "0.1"), Quota: &two}}}
+	p.Supply.VMTypes = []capacity.VMTypeSupply{{Name: "only", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.1"), Quota: &two}}}
 	pl := solved(t, p)
 	if pl.Status != capacity.InfeasibleStatus || len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != int64(3) {
 		t.Errorf("got %s with %v, want a quota of 3", pl.Status, pl.Conflicts)
@@ -289,14 +291,14 @@ func TestOddSlotsOfFleets(t *testing.T) {
 	}
 	// Another type takes what does not lay out, although it is dearer.
 	p.Supply.VMTypes[0].OnDemand.Quota = &two
-	p.Supply.VMTypes = append(p.Supply.VMTypes, capacity.VMTypeSupply{Name: "other", OnDemand: capacity.OnDemand{Price: money(t, "5")}})
+	p.Supply.VMTypes = append(p.Supply.VMTypes, capacity.VMTypeSupply{Name: "other", OnDemand: capacity.OnDemand{Price: amountIn(t, "5")}})
 	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus || pl.VMs.Total != 3 && pl.VMs.Total != 2 || !pl.Proof.Checked {
 		t.Errorf("got %s with %+v VMs", pl.Status, pl.VMs)
 	}
 	// A budget that pays for two is raised to what three cost.
 	p.Supply.VMTypes = p.Supply.VMTypes[:1]
 	p.Supply.VMTypes[0].OnDemand.Quota = nil
-	budget := money(t, "0.2")
+	budget := amountIn(t, "0.2")
 	p.Budget = &capacity.Budget{VMCost: &budget}
 	if pl = solved(t, p); pl.Status != capacity.InfeasibleStatus || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "0.30" {
 		t.Errorf("got %s with %v, want a budget of 0.30", pl.Status, pl.Conflicts)

@@ -20,8 +20,10 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
 )
 
 // peerFleet draws fleets as an independent comparison draws them: classes by VMs per job, from a tenth of a VM to twenty,
@@ -58,7 +60,7 @@ func peerFleets(classes, types, contracts int) (list []peerFleet) {
 func (d peerFleet) problem(t testing.TB, seed uint64) capacity.Problem {
 	r := rand.New(rand.NewPCG(seed, 25))
 	within := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
-	money := func(x float64) capacity.Money { return capacity.Money{Decimal: decimal.NewFromFloat(x).Round(5)} }
+	money := func(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x).Round(5)} }
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality = capacity.Integer
 	p.Options.Engine = capacity.EngineAuto
@@ -348,7 +350,7 @@ func TestRelaxedFleetsOutOfTimeSaySo(t *testing.T) {
 			pl, err := Solve(ctx, p, nil)
 			cancel()
 			switch {
-			case errors.Is(err, capacity.Busy):
+			case errors.Is(err, fault.Busy):
 				undecided++
 			case err != nil || pl.Status == capacity.InfeasibleStatus || !pl.Proof.Checked:
 				t.Errorf("kind %d, %d ms: %v with %v and %+v", k, limit, err, pl.Status, pl.Conflicts)

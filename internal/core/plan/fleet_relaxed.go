@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // fleetRelaxation is the fleet's linear program solved: fractional jobs and VMs, every job at its
@@ -88,7 +89,7 @@ func (f *fleet) relax() *fleetRelaxation {
 		return nil
 	}
 	r := &fleetRelaxation{prices: p, box: b, nu: slices.Clone(p.nu), mu: p.mu, jobs: make([][]float64, len(f.classes)), vms: make([]float64, len(f.types))}
-	var sum capacity.Sum
+	var sum money.Sum
 	var list []share
 	for i := range r.jobs {
 		r.jobs[i] = make([]float64, len(f.types))
@@ -182,7 +183,7 @@ func (f *fleet) cheapestOn(i int, nu []float64) (kind int, cost float64) {
 }
 
 func (f *fleet) relaxedSummary(r *fleetRelaxation) *capacity.RelaxedPlan {
-	s := &capacity.RelaxedPlan{Objective: capacity.RoundMoney(r.objective + f.committed()), Jobs: make([]float64, len(f.classes))}
+	s := &capacity.RelaxedPlan{Objective: money.Round(r.objective + f.committed()), Jobs: make([]float64, len(f.classes))}
 	for i := range f.classes {
 		for _, h := range r.jobs[i] {
 			s.Jobs[f.classes[i].index] += h

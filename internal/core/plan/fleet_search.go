@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For
@@ -225,7 +226,7 @@ func (f *fleet) weigher(b *box) weigher {
 // boundAt is the identity's bound: what no plan in the box costs less than. Without penalties and at a
 // price of 1 for a VM, or an amount of money, that is missing it is the least that must be missing.
 func (f *fleet) boundAt(b *box, weigh weigher, nu []float64, mu float64, missing bool) float64 {
-	var sum capacity.Sum
+	var sum money.Sum
 	for i, penalty := range f.penalty {
 		if missing {
 			penalty = 0
@@ -291,7 +292,7 @@ func (s *fleetSearch) visit(n *treeNode) []*treeNode {
 func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 	plan := &fleetPlan{jobs: jobs, vms: make([]int64, len(f.types))}
 	loads := make([]int64, len(f.types))
-	var sum capacity.Sum
+	var sum money.Sum
 	for i, mix := range jobs {
 		for v, h := range mix {
 			if h > 0 {

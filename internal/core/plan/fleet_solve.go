@@ -11,7 +11,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // solveFleet answers a problem of several types, of spot VMs, or both.
@@ -57,7 +59,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	}
 	switch conflict, over := overTotal(p, &pl); {
 	case over == certainly:
-		return f.infeasible([]capacity.Finding{conflict}), nil
+		return f.infeasible([]fault.Finding{conflict}), nil
 	case over == perhaps:
 		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
 	}
@@ -95,7 +97,7 @@ func undecided(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the time was too short to find a plan or to prove that there is none; allow more by options.max_solve_ms: %w", capacity.Busy)
+	return fmt.Errorf("the time was too short to find a plan or to prove that there is none; allow more by options.max_solve_ms: %w", fault.Busy)
 }
 
 // fleetDecision is a chosen plan of a fleet and what is known about it.
@@ -261,7 +263,7 @@ func (t *vmType) packed(mixes [][]int64, v int) ([]capacity.VMLayout, int64) {
 
 // impossibleClasses is the promised classes whose deadline no number of slots of any type meets. Where it is one
 // alone, the deadline offered is one at which all promised jobs can run.
-func (f *fleet) impossibleClasses(ctx context.Context) (found []capacity.Finding) {
+func (f *fleet) impossibleClasses(ctx context.Context) (found []fault.Finding) {
 	promises := f.impossiblePromises()
 	for _, i := range promises {
 		finding := f.impossible(i)
@@ -274,9 +276,9 @@ func (f *fleet) impossibleClasses(ctx context.Context) (found []capacity.Finding
 }
 
 // impossible is a promised class whose deadline no number of slots of any type meets.
-func (f *fleet) impossible(i int) capacity.Finding {
+func (f *fleet) impossible(i int) fault.Finding {
 	c := &f.classes[i]
-	finding := capacity.Finding{
+	finding := fault.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
 		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds)),
 	}
@@ -295,10 +297,10 @@ func (f *fleet) impossible(i int) capacity.Finding {
 }
 
 // gapOf is the relative gap of a plan and its bound, rounded down so that it stays one.
-func gapOf(pl *capacity.Plan, gap float64) (bound capacity.Money, relative float64) {
+func gapOf(pl *capacity.Plan, gap float64) (bound money.Amount, relative float64) {
 	bound = pl.Objective
 	if gap > smallestMoney {
-		bound = capacity.Money{Decimal: pl.Objective.Sub(decimal.NewFromFloat(gap)).RoundFloor(capacity.MoneyPlaces)}
+		bound = money.Amount{Decimal: pl.Objective.Sub(decimal.NewFromFloat(gap)).RoundFloor(money.Places)}
 		relative = relativeGap(pl.Objective.Sub(bound.Decimal).InexactFloat64(), pl)
 	}
 	return bound, relative

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // flipper says, for each input of a class alone, the nearest value at which its whole jobs in the
@@ -14,7 +15,7 @@ import (
 type flipper struct {
 	*relaxation
 	model   *model
-	amounts []capacity.Money
+	amounts []money.Amount
 	seconds []float64
 	last    [4]int // where the four searches for a step ended for the class before: most end there again
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // knob is one input of a class that can be turned alone.
@@ -18,7 +19,7 @@ type knob struct {
 	most    float64
 }
 
-func ofMoney(m *capacity.Money) *float64 {
+func ofMoney(m *money.Amount) *float64 {
 	if m == nil {
 		return nil
 	}
@@ -31,7 +32,7 @@ var knobs = []knob{
 		"penalty",
 		func(p capacity.Problem, i int) float64 { return p.Classes[i].Penalty.Float() },
 		func(p *capacity.Problem, i int, to float64) { p.Classes[i].Penalty = exactMoney(to) },
-		func(f capacity.Flips) *float64 { return ofMoney(f.Penalty) }, capacity.MaxMoney,
+		func(f capacity.Flips) *float64 { return ofMoney(f.Penalty) }, money.Max,
 	},
 	{
 		"deadline_s",
@@ -43,7 +44,7 @@ var knobs = []knob{
 		"on_demand_price",
 		func(p capacity.Problem, i int) float64 { return p.Supply.OnDemand.Price.Float() },
 		func(p *capacity.Problem, i int, to float64) { p.Supply.OnDemand.Price = exactMoney(to) },
-		func(f capacity.Flips) *float64 { return ofMoney(f.OnDemandPrice) }, capacity.MaxMoney,
+		func(f capacity.Flips) *float64 { return ofMoney(f.OnDemandPrice) }, money.Max,
 	},
 }
 
@@ -221,7 +222,7 @@ func TestFlipsByHand(t *testing.T) {
 	demand := func(mapWork, reduceWork, fixed, deadline float64, slots capacity.SlotsPerVM, penalty string) capacity.Class {
 		return capacity.Class{
 			Name: "a", Demand: &capacity.Demand{MapWorkSeconds: mapWork, ReduceWorkSeconds: reduceWork, FixedSeconds: fixed},
-			DeadlineSeconds: deadline, SlotsPerVM: slots, Jobs: capacity.JobRange{Max: 10}, Penalty: money(t, penalty),
+			DeadlineSeconds: deadline, SlotsPerVM: slots, Jobs: capacity.JobRange{Max: 10}, Penalty: amountIn(t, penalty),
 		}
 	}
 	none := math.NaN()

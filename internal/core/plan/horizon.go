@@ -11,6 +11,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // HorizonAnswer is a plan for every period of a horizon, and what they add up to. All money is for the time
@@ -22,8 +24,8 @@ type HorizonAnswer struct {
 	Currency    string             `json:"currency"`
 	Explanation string             `json:"explanation"`
 	Total       SpanTotal          `json:"total"`
-	Upfront     capacity.Money     `json:"upfront"` // of all contracts, the share that lies in the time answered; not in the totals
-	Gap         capacity.Money     `json:"gap"`     // all periods together cost at most so much more than necessary
+	Upfront     money.Amount       `json:"upfront"` // of all contracts, the share that lies in the time answered; not in the totals
+	Gap         money.Amount       `json:"gap"`     // all periods together cost at most so much more than necessary
 	Months      []SpanTotal        `json:"months"`
 	Contracts   []ContractTotal    `json:"contracts"` // the problem's first, then those with a term
 	Classes     []ClassTotal       `json:"classes"`   // in the order of the problem
@@ -48,11 +50,11 @@ const infeasibleShown = 100
 
 // ClassTotal is what became of a class.
 type ClassTotal struct {
-	Name          string         `json:"name"`
-	AdmittedHours float64        `json:"admitted_job_hours"`
-	RefusedHours  float64        `json:"refused_job_hours"`
-	VMHours       float64        `json:"vm_hours"` // its share of the VMs
-	Penalties     capacity.Money `json:"penalties"`
+	Name          string       `json:"name"`
+	AdmittedHours float64      `json:"admitted_job_hours"`
+	RefusedHours  float64      `json:"refused_job_hours"`
+	VMHours       float64      `json:"vm_hours"` // its share of the VMs
+	Penalties     money.Amount `json:"penalties"`
 }
 
 // SituationAnswer is what all periods that are alike have in common besides their totals.
@@ -86,16 +88,16 @@ type PeriodAnswer struct {
 
 // SpanCost is money for some time. Total is the sum of the others.
 type SpanCost struct {
-	Total        capacity.Money `json:"total"`
-	OnDemand     capacity.Money `json:"on_demand"`
-	Spot         capacity.Money `json:"spot,omitzero"`
-	Reserved     capacity.Money `json:"reserved"`
-	ReservedIdle capacity.Money `json:"reserved_idle"`
-	Penalties    capacity.Money `json:"penalties"`
+	Total        money.Amount `json:"total"`
+	OnDemand     money.Amount `json:"on_demand"`
+	Spot         money.Amount `json:"spot,omitzero"`
+	Reserved     money.Amount `json:"reserved"`
+	ReservedIdle money.Amount `json:"reserved_idle"`
+	Penalties    money.Amount `json:"penalties"`
 }
 
 func (c *SpanCost) add(x *SpanCost) {
-	for _, line := range [...]struct{ to, from *capacity.Money }{
+	for _, line := range [...]struct{ to, from *money.Amount }{
 		{&c.Total, &x.Total}, {&c.OnDemand, &x.OnDemand}, {&c.Spot, &x.Spot}, {&c.Reserved, &x.Reserved},
 		{&c.ReservedIdle, &x.ReservedIdle}, {&c.Penalties, &x.Penalties},
 	} {
@@ -121,17 +123,17 @@ type SpanTotal struct {
 
 // ContractTotal is what became of a contract in the hours in which it was in force and there was a plan.
 type ContractTotal struct {
-	Name         string         `json:"name"`
-	VMType       string         `json:"vm_type,omitempty"`
-	VMs          int64          `json:"vms"`
-	Hours        float64        `json:"hours"`
-	UsedHours    float64        `json:"used_vm_hours"`
-	IdleHours    float64        `json:"idle_vm_hours"`
-	Utilisation  *float64       `json:"utilisation"` // used of all; null where there is none
-	IdleShare    *float64       `json:"idle_share"`
-	Reserved     capacity.Money `json:"reserved"`
-	ReservedIdle capacity.Money `json:"reserved_idle"`
-	Upfront      capacity.Money `json:"upfront"` // the share of its term that lies in the horizon
+	Name         string       `json:"name"`
+	VMType       string       `json:"vm_type,omitempty"`
+	VMs          int64        `json:"vms"`
+	Hours        float64      `json:"hours"`
+	UsedHours    float64      `json:"used_vm_hours"`
+	IdleHours    float64      `json:"idle_vm_hours"`
+	Utilisation  *float64     `json:"utilisation"` // used of all; null where there is none
+	IdleShare    *float64     `json:"idle_share"`
+	Reserved     money.Amount `json:"reserved"`
+	ReservedIdle money.Amount `json:"reserved_idle"`
+	Upfront      money.Amount `json:"upfront"` // the share of its term that lies in the horizon
 }
 
 // Horizon plans every period of a valid horizon. Nothing binds the periods together, so that each is solved
@@ -213,7 +215,7 @@ func (c *Course) Work(ctx context.Context) error {
 func (c *Course) one(ctx context.Context, i int) error {
 	p := c.calendar.problem(&c.calendar.situations[i], c.contracts)
 	pl, err := c.solve(ctx, p)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
 	}
 	if err == nil {
@@ -303,6 +305,6 @@ func contractsOf(h *capacity.Horizon) []ContractTotal {
 }
 
 // proRata is an amount times part/whole, rounded once.
-func proRata(amount decimal.Decimal, part, whole int64) capacity.Money {
-	return capacity.Money{Decimal: amount.Mul(decimal.NewFromInt(part)).DivRound(decimal.NewFromInt(whole), capacity.MoneyPlaces)}
+func proRata(amount decimal.Decimal, part, whole int64) money.Amount {
+	return money.Amount{Decimal: amount.Mul(decimal.NewFromInt(part)).DivRound(decimal.NewFromInt(whole), money.Places)}
 }

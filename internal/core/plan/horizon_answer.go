@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // settlement is what a horizon keeps of a situation's plan: its counts, and money as exact rates.
@@ -37,8 +38,8 @@ type classPenalty struct {
 // amounts is a settlement's money for so many seconds, every line rounded once.
 type amounts struct {
 	cost       SpanCost
-	used, idle []capacity.Money // by contract
-	penalties  []capacity.Money // by settlement.penalties
+	used, idle []money.Amount // by contract
+	penalties  []money.Amount // by settlement.penalties
 	gap        decimal.Decimal
 }
 
@@ -120,14 +121,14 @@ func (s *settlement) over(seconds, period int64) *amounts {
 	if known := s.amounts[seconds]; known != nil {
 		return known
 	}
-	a := &amounts{used: make([]capacity.Money, len(s.used)), idle: make([]capacity.Money, len(s.used))}
+	a := &amounts{used: make([]money.Amount, len(s.used)), idle: make([]money.Amount, len(s.used))}
 	a.cost.OnDemand, a.cost.Spot = proRata(s.onDemand, seconds, 3600), proRata(s.spot, seconds, 3600)
 	for _, p := range s.penalties {
 		amount := proRata(p.amount, seconds, period)
 		a.penalties = append(a.penalties, amount)
 		a.cost.Penalties.Decimal = a.cost.Penalties.Add(amount.Decimal)
 	}
-	a.gap = s.gapAmount.Mul(decimal.NewFromInt(seconds)).Div(decimal.NewFromInt(period)).RoundCeil(capacity.MoneyPlaces)
+	a.gap = s.gapAmount.Mul(decimal.NewFromInt(seconds)).Div(decimal.NewFromInt(period)).RoundCeil(money.Places)
 	for i := range s.usedRate {
 		if s.inForce[i] {
 			a.used[i], a.idle[i] = proRata(s.usedRate[i], seconds, 3600), proRata(s.idleRate[i], seconds, 3600)
@@ -190,7 +191,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 			a.Status = s.status
 		}
 	}
-	a.Gap, a.Solved = capacity.Money{Decimal: gap}, len(a.Situations)
+	a.Gap, a.Solved = money.Amount{Decimal: gap}, len(a.Situations)
 	answered := term{h.Start(), h.End()}
 	if !a.Complete {
 		answered.until = h.Start().Add(time.Duration(math.Round(a.Total.Hours*3600)) * time.Second)

@@ -7,6 +7,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // Stint is some time of a horizon in which nothing changes, within a day (UTC), and its money, rounded where
@@ -18,7 +20,7 @@ type Stint struct {
 	Classes   []ClassShare
 	Types     []TypeCharge     // by VM type in the problem's order; one without a name where there is one kind
 	Contracts []ContractCharge // those in force
-	Penalties capacity.Money
+	Penalties money.Amount
 }
 
 // End is when the stint is over.
@@ -33,8 +35,8 @@ type TypeCharge struct {
 // RentCharge is a number of VMs, the price of each per hour, and what they cost for the time.
 type RentCharge struct {
 	VMs    float64
-	Price  capacity.Money
-	Amount capacity.Money
+	Price  money.Amount
+	Amount money.Amount
 }
 
 // ContractCharge is a contract in a stint. Used and Idle are paid by the hour.
@@ -43,9 +45,9 @@ type ContractCharge struct {
 	Index   int // in the answer's contracts
 	Type    int // in the stint's types
 	UsedVMs float64
-	Used    capacity.Money
-	Idle    capacity.Money
-	Upfront capacity.Money // the stint's share of the upfront payment, by seconds
+	Used    money.Amount
+	Idle    money.Amount
+	Upfront money.Amount // the stint's share of the upfront payment, by seconds
 }
 
 // Charges visits the stints of a horizon's answer in their order, and in the end holds them against the
@@ -84,7 +86,7 @@ func Charges(h *capacity.Horizon, a *HorizonAnswer, visit func(*Stint) error) er
 	return nil
 }
 
-var errOtherHorizon = fmt.Errorf("the answer is not one to this horizon; plan the horizon again: %w", capacity.Conflict)
+var errOtherHorizon = fmt.Errorf("the answer is not one to this horizon; plan the horizon again: %w", fault.Conflict)
 
 // charging goes through the stints of an answer. Money comes from the same settlements that made the answer.
 type charging struct {
@@ -167,7 +169,7 @@ func (w *charging) settle(period *PeriodAnswer, p stint) bool {
 // closes says whether the stints came to what the answer says.
 func (w *charging) closes() bool {
 	t := &w.answer.Total.Cost
-	for _, line := range [...][2]capacity.Money{
+	for _, line := range [...][2]money.Amount{
 		{t.Total, w.total.Total}, {t.OnDemand, w.total.OnDemand}, {t.Spot, w.total.Spot},
 		{t.Reserved, w.total.Reserved}, {t.ReservedIdle, w.total.ReservedIdle}, {t.Penalties, w.total.Penalties},
 	} {
@@ -191,9 +193,9 @@ type runningCharge struct {
 	amount  decimal.Decimal
 }
 
-func (r *runningCharge) of(vms float64, price capacity.Money) RentCharge {
+func (r *runningCharge) of(vms float64, price money.Amount) RentCharge {
 	r.perHour = r.perHour.Add(price.Mul(decimal.NewFromFloat(vms)))
 	before := r.amount
 	r.amount = proRata(r.perHour, r.seconds, 3600).Decimal
-	return RentCharge{vms, price, capacity.Money{Decimal: r.amount.Sub(before)}}
+	return RentCharge{vms, price, money.Amount{Decimal: r.amount.Sub(before)}}
 }

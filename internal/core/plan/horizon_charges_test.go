@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // checkCharges reads the answer back from JSON and adds its charges up again: by period, type and contract, with
@@ -87,7 +88,7 @@ func TestChargesOfAnotherHorizon(t *testing.T) {
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 2, 5, 2)}
 	h.Contracts = []capacity.TermContract{signed(t, 3, "0.05", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	a := planned(t, h)
-	dearer, cheaper := money(t, "0.30"), money(t, "20.00")
+	dearer, cheaper := amountIn(t, "0.30"), amountIn(t, "20.00")
 	for name, change := range map[string]func(h *capacity.Horizon, a *HorizonAnswer){
 		"another price":  func(h *capacity.Horizon, _ *HorizonAnswer) { h.Problem.Supply.OnDemand.Price = dearer },
 		"another fee":    func(h *capacity.Horizon, _ *HorizonAnswer) { h.Contracts[0].Upfront = cheaper },
@@ -113,7 +114,7 @@ func TestChargesOfAnotherHorizon(t *testing.T) {
 			other.Periods = append([]capacity.HorizonPeriod(nil), h.Periods...)
 			answer.Periods = append([]PeriodAnswer(nil), a.Periods...)
 			change(&other, &answer)
-			if err := Charges(&other, &answer, func(*Stint) error { return nil }); !errors.Is(err, capacity.Conflict) {
+			if err := Charges(&other, &answer, func(*Stint) error { return nil }); !errors.Is(err, fault.Conflict) {
 				t.Errorf("got %v, want a refusal", err)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // hoursFrom is periods of one hour each with these jobs of a single class.
@@ -32,7 +33,7 @@ func oneClass(t testing.TB, onDemandPrice string) capacity.Problem {
 
 func signed(t testing.TB, vms int64, price string, billing capacity.Billing, from, until time.Time) capacity.TermContract {
 	t.Helper()
-	return capacity.TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: money(t, price), Billing: billing}, Upfront: money(t, "24.00"), From: from, Until: until}
+	return capacity.TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: amountIn(t, price), Billing: billing}, Upfront: amountIn(t, "24.00"), From: from, Until: until}
 }
 
 func planned(t testing.TB, h capacity.Horizon) HorizonAnswer {
@@ -63,7 +64,7 @@ func TestHorizonContractBeginsInTheMiddle(t *testing.T) {
 	// 10.5 h of 4 VMs on demand, then 13.5 h of 4 used and 2 idle; 13.5/48 of 24.00 upfront.
 	for _, line := range []struct {
 		name string
-		got  capacity.Money
+		got  money.Amount
 		want string
 	}{
 		{"on demand", a.Total.Cost.OnDemand, "8.40"}, {"reserved", a.Total.Cost.Reserved, "2.70"}, {"idle", a.Total.Cost.ReservedIdle, "1.35"},
@@ -125,8 +126,8 @@ func TestHorizonCountsByTheCalendar(t *testing.T) {
 // Penalties are per period of the problem: two hours of a problem by the day are a twelfth of it.
 func TestHorizonPenaltiesInProportion(t *testing.T) {
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: firstHour, Hours: 2}}}
-	h.Problem.PeriodSeconds, h.Problem.Classes[0].Penalty = 86400, money(t, "1.20")
-	price := money(t, "0.04")
+	h.Problem.PeriodSeconds, h.Problem.Classes[0].Penalty = 86400, amountIn(t, "1.20")
+	price := amountIn(t, "0.04")
 	if a := planned(t, h); a.Total.Cost.Penalties.String() != "1.00" || a.Total.RefusedHours != 20 {
 		t.Errorf("got penalties of %v, want 1.00: 10 jobs, 1.20 a day", a.Total.Cost.Penalties)
 	}
@@ -154,7 +155,7 @@ func TestHorizonInfeasibleHour(t *testing.T) {
 func TestHorizonOfSeveralTypes(t *testing.T) {
 	p := oneClass(t, "0")
 	p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
-		{Name: "large", OnDemand: capacity.OnDemand{Price: money(t, "0.30")}}, {Name: "small", OnDemand: capacity.OnDemand{Price: money(t, "0.20")}},
+		{Name: "large", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.30")}}, {Name: "small", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.20")}},
 	}}
 	p.Classes[0].Speed = capacity.Speed{"small": 1}
 	h := capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 4, 4)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // explain says in a paragraph what a horizon comes to.
@@ -21,7 +22,7 @@ func (a *HorizonAnswer) explain(h *capacity.Horizon) {
 	fmt.Fprintf(&b, "From %s until %s (%s) VMs and refused jobs cost %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), cents(c.Total.Float()), a.Currency)
 	var parts []string
 	for _, line := range []struct {
-		amount capacity.Money
+		amount money.Amount
 		what   string
 	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Penalties, "in penalties"}} {
 		if !line.amount.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // slotKind is one class's slots of one phase: so many, each taking 1/perVM of a VM.
@@ -51,7 +52,7 @@ func (d *decision) slotKinds(jobs []int64) (kinds []slotKind, least int64) {
 	} else {
 		kinds = make([]slotKind, 0, 2*len(d.classes))
 	}
-	var sum capacity.Sum
+	var sum money.Sum
 	for i := range d.classes {
 		c := &d.classes[i]
 		if jobs[i] == 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // checkLayout says what is wrong with a layout: a VM that carries more than itself, counted
@@ -202,8 +203,8 @@ func oddSlots(min [3]float64, penalty [3]string, quota *int64) capacity.Problem 
 	return p
 }
 
-func amountOf(s string) capacity.Money {
-	m, err := capacity.ParseMoney(s)
+func amountOf(s string) money.Amount {
+	m, err := money.Parse(s)
 	if err != nil {
 		panic(err)
 	}

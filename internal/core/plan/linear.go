@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // P2 solves the paper's integer program: jobs, reserved and on-demand VMs whole. The answer is
@@ -110,7 +111,7 @@ func (l *linear) perVM() int64 { return l.grid.perVM }
 
 // objective is P2's: VM cost minus the penalties avoided.
 func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
-	var sum capacity.Sum
+	var sum money.Sum
 	for from := 0; from < len(penalty); from += blockSize {
 		block := 0.0
 		for i, p := range penalty[from:min(from+blockSize, len(penalty))] {

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // A change is what may be done to a problem without making its plan worse.
@@ -39,7 +40,7 @@ func reorder(r *rand.Rand, p *capacity.Problem) (float64, bool) {
 
 func otherUnit(r *rand.Rand, p *capacity.Problem) (float64, bool) {
 	unit := []decimal.Decimal{decimal.New(1, 2), decimal.New(7, 0), decimal.New(1, -2), decimal.New(15624, -4), decimal.New(4, 0)}[r.IntN(5)]
-	scale := func(m *capacity.Money) { m.Decimal = m.Mul(unit) }
+	scale := func(m *money.Amount) { m.Decimal = m.Mul(unit) }
 	scale(&p.Supply.OnDemand.Price)
 	for k := range p.Supply.Contracts {
 		scale(&p.Supply.Contracts[k].Price)

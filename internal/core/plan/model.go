@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 )
 
@@ -54,7 +56,7 @@ func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		m.keepWithin(*p.Budget.VMCost)
 	}
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	total := 0.0
 	var demands []perf.JobDemands
 	if known == nil {
@@ -69,13 +71,13 @@ func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
 		total += c.gamma * c.high
 	}
 	if len(findings) == 0 && total > mostVMs {
-		findings = append(findings, capacity.Finding{
+		findings = append(findings, fault.Finding{
 			Pointer: "/classes", Code: "range",
 			Detail: fmt.Sprintf("All classes together need %.3g VMs; a problem may need at most %.0g. Plan parts of it separately.", total, mostVMs),
 		})
 	}
 	if len(findings) > 0 {
-		return nil, capacity.Refusal(findings, 0)
+		return nil, fault.Refusal(findings, 0)
 	}
 	return m, nil
 }
@@ -92,8 +94,8 @@ func byName(classes []capacity.Class) []int {
 
 // tooLarge refuses a class that no cluster could carry, most often one whose deadline leaves
 // hardly any time.
-func tooLarge(c *class, need float64) capacity.Finding {
-	f := capacity.Finding{
+func tooLarge(c *class, need float64) fault.Finding {
+	f := fault.Finding{
 		Pointer: c.pointer("jobs/max"), Code: "range",
 		Detail: fmt.Sprintf("Class %q needs %.3g VMs for %g jobs; a problem may need at most %.0g.", c.Name, need, c.high, mostVMs),
 	}
@@ -101,7 +103,7 @@ func tooLarge(c *class, need float64) capacity.Finding {
 		later := math.Ceil(c.shape.work.FixedSeconds + c.shape.slack*need/mostVMs*1.01)
 		f.Pointer = c.pointer("deadline_s")
 		f.Detail = fmt.Sprintf("The deadline of class %q leaves %.3g s for the work itself, which would need %.3g VMs.", c.Name, c.shape.slack, need)
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Allow %g s or more.", later), Pointer: f.Pointer, Value: later}
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %g s or more.", later), Pointer: f.Pointer, Value: later}
 	}
 	return f
 }
@@ -159,7 +161,7 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 			c.demands = &known.demands
 		}
 	case c.VMsPerJob != nil:
-		c.gamma = capacity.Money{Decimal: *c.VMsPerJob}.Float()
+		c.gamma = money.Amount{Decimal: *c.VMsPerJob}.Float()
 		c.long = c.VMsPerJob.Exponent() < -maxGridDigits && !c.VMsPerJob.Equal(c.VMsPerJob.Round(maxGridDigits))
 		return
 	case c.Profile != nil:

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // stayNear trades what the gap leaves open for calm: among the plans that are still within the
@@ -88,7 +88,7 @@ type walker struct {
 	supply supply
 	jobs   []int64
 	load   int64
-	worth  capacity.Sum
+	worth  money.Sum
 }
 
 func (d *decision) newWalker(from []int64) *walker {

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // tiedProblem draws a problem in which many plans cost nearly the same: jobs are worth nearly the
@@ -17,14 +18,14 @@ func tiedProblem(r *rand.Rand) capacity.Problem {
 	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
 	p.Options.Gap = []float64{0, 1e-6, 0.005, 0.02, 0.1}[r.IntN(5)]
 	low, middle, high := 10+r.Int64N(10), 25+r.Int64N(10), 40+r.Int64N(10)
-	p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(high, -2)}
-	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: 3 + r.Int64N(25), Price: capacity.Money{Decimal: decimal.New(low, -2)}, Billing: capacity.BilledUsed}}
+	p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(high, -2)}
+	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: 3 + r.Int64N(25), Price: money.Amount{Decimal: decimal.New(low, -2)}, Billing: capacity.BilledUsed}}
 	for i := range 2 + r.IntN(3) {
 		gamma := decimal.New(1+r.Int64N(40), -1)
 		c := capacity.Class{Name: string(rune('a' + i)), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(1 + r.IntN(6))}}
-		c.Penalty = capacity.Money{Decimal: gamma.Mul(decimal.New(middle, -2))}
+		c.Penalty = money.Amount{Decimal: gamma.Mul(decimal.New(middle, -2))}
 		if r.IntN(4) == 0 {
-			c.Penalty = capacity.Money{Decimal: c.Penalty.Add(decimal.New(r.Int64N(3), -2))}
+			c.Penalty = money.Amount{Decimal: c.Penalty.Add(decimal.New(r.Int64N(3), -2))}
 		}
 		if r.IntN(4) == 0 {
 			c.Jobs.Min = float64(r.IntN(int(c.Jobs.Max) + 1))

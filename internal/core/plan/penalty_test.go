@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Whatever refusing a job costs, the VMs of a plan are as cheap as they can be: a gap is a share of the bill
@@ -20,8 +21,8 @@ func TestPenaltiesThatSayNever(t *testing.T) {
 	for n := range cases {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 		p.Options.Engine = capacity.EngineExact
-		p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(1+r.Int64N(60), -2)}
-		p.Supply.Contracts = []capacity.Contract{{Name: "held", VMs: r.Int64N(4), Price: capacity.Money{Decimal: decimal.New(1+r.Int64N(30), -2)}}}
+		p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(1+r.Int64N(60), -2)}
+		p.Supply.Contracts = []capacity.Contract{{Name: "held", VMs: r.Int64N(4), Price: money.Amount{Decimal: decimal.New(1+r.Int64N(30), -2)}}}
 		much := math.Pow(10, float64(r.IntN(12)))
 		for i := range 1 + r.IntN(3) {
 			gamma := decimal.New(1+r.Int64N(290), -2)
@@ -29,7 +30,7 @@ func TestPenaltiesThatSayNever(t *testing.T) {
 			if r.IntN(2) == 0 {
 				penalty = penalty.Mul(decimal.NewFromFloat(much))
 			}
-			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('a' + i)), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(r.IntN(5))}, Penalty: capacity.Money{Decimal: penalty}})
+			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('a' + i)), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(r.IntN(5))}, Penalty: money.Amount{Decimal: penalty}})
 		}
 		if r.IntN(3) == 0 {
 			quota := r.Int64N(6)
@@ -60,7 +61,7 @@ func cheapestBill(p capacity.Problem, at int, load, refused decimal.Decimal) dec
 		vms := load.Ceil().IntPart()
 		cost := refused
 		first, second := p.Supply.Contracts[0], p.Supply.OnDemand
-		take := func(n int64, price capacity.Money) {
+		take := func(n int64, price money.Amount) {
 			cost = cost.Add(price.Mul(decimal.NewFromInt(n)))
 			vms -= n
 		}

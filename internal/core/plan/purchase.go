@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
@@ -25,7 +26,7 @@ type PurchaseAnswer struct {
 	OnDemandOnly PurchaseCost       `json:"on_demand_only"` // without any contract either
 	BillSaving   *Saving            `json:"bill_saving"`    // of the VM bill, against today; negative where it rises; null where today is infeasible
 	BillOnly     *Saving            `json:"bill_saving_against_on_demand"`
-	Avoided      *capacity.Money    `json:"penalties_avoided"` // today's penalties less those of the recommendation, which are on no bill
+	Avoided      *money.Amount      `json:"penalties_avoided"` // today's penalties less those of the recommendation, which are on no bill
 	Saving       *Saving            `json:"saving"`            // both together
 	SavingOnly   *Saving            `json:"saving_against_on_demand"`
 	Coverage     *float64           `json:"coverage"`    // VM-hours on contracts and offers, of all
@@ -43,42 +44,42 @@ type PurchaseAnswer struct {
 
 // OfferAnswer is one offer in the recommendation.
 type OfferAnswer struct {
-	Name        string         `json:"name"`
-	VMs         int64          `json:"vms"`
-	Most        int64          `json:"max"`
-	Share       float64        `json:"share"`   // of its term that lies in the horizon
-	Paid        capacity.Money `json:"paid"`    // upfront, in full
-	Upfront     capacity.Money `json:"upfront"` // the share of it that counts
-	Reserved    capacity.Money `json:"reserved"`
-	Idle        capacity.Money `json:"reserved_idle"`
-	Utilisation *float64       `json:"utilisation"`
+	Name        string       `json:"name"`
+	VMs         int64        `json:"vms"`
+	Most        int64        `json:"max"`
+	Share       float64      `json:"share"`   // of its term that lies in the horizon
+	Paid        money.Amount `json:"paid"`    // upfront, in full
+	Upfront     money.Amount `json:"upfront"` // the share of it that counts
+	Reserved    money.Amount `json:"reserved"`
+	Idle        money.Amount `json:"reserved_idle"`
+	Utilisation *float64     `json:"utilisation"`
 }
 
 // PurchaseCost is what the horizon costs. Total is its cost and the upfront payments' share, Bill is Total without
 // the penalties of refused jobs, which nobody pays.
 type PurchaseCost struct {
 	Status  capacity.Status `json:"status"`
-	Bill    capacity.Money  `json:"bill"`
+	Bill    money.Amount    `json:"bill"`
 	Cost    SpanCost        `json:"cost"`
-	Upfront capacity.Money  `json:"upfront"`
-	Total   capacity.Money  `json:"total"`
+	Upfront money.Amount    `json:"upfront"`
+	Total   money.Amount    `json:"total"`
 }
 
 // Saving is an amount, and its share of what is paid without it.
 type Saving struct {
-	Amount capacity.Money `json:"amount"`
-	Share  float64        `json:"share"`
+	Amount money.Amount `json:"amount"`
+	Share  float64      `json:"share"`
 }
 
 // SavingMonth is what the offers save in a month of the calendar by lower running costs, what is paid upfront
 // for them in it, in full, and what remains of both since the start: of the bill, and with penalties as well.
 type SavingMonth struct {
-	Month       time.Time      `json:"month"`
-	BillSaved   capacity.Money `json:"bill_saved"`
-	Paid        capacity.Money `json:"paid"`
-	BillBalance capacity.Money `json:"bill_balance"`
-	Saved       capacity.Money `json:"saved"`
-	Balance     capacity.Money `json:"balance"`
+	Month       time.Time    `json:"month"`
+	BillSaved   money.Amount `json:"bill_saved"`
+	Paid        money.Amount `json:"paid"`
+	BillBalance money.Amount `json:"bill_balance"`
+	Saved       money.Amount `json:"saved"`
+	Balance     money.Amount `json:"balance"`
 }
 
 // SavingCurve is what other numbers of one offer come to, the others as recommended.
@@ -92,33 +93,33 @@ type SavingCurve struct {
 
 // SavingPoint is one number of VMs.
 type SavingPoint struct {
-	VMs        int64           `json:"vms"`
-	Bill       *capacity.Money `json:"bill"`        // null where promised jobs do not fit, or the curve is not exact
-	BillSaving *capacity.Money `json:"bill_saving"` // against today
-	Cost       *capacity.Money `json:"cost"`        // the bill and penalties; null where promised jobs do not fit
-	Saving     *capacity.Money `json:"saving"`      // against today
+	VMs        int64         `json:"vms"`
+	Bill       *money.Amount `json:"bill"`        // null where promised jobs do not fit, or the curve is not exact
+	BillSaving *money.Amount `json:"bill_saving"` // against today
+	Cost       *money.Amount `json:"cost"`        // the bill and penalties; null where promised jobs do not fit
+	Saving     *money.Amount `json:"saving"`      // against today
 }
 
 // RegretPoint is the recommendation at another demand, beside the best purchase there.
 type RegretPoint struct {
-	Factor    float64         `json:"factor"`
-	TodayBill *capacity.Money `json:"today_bill"` // of buying nothing; null where promised jobs do not fit
-	Bill      *capacity.Money `json:"bill"`       // of the recommendation; likewise
-	BestBill  *capacity.Money `json:"best_bill"`
-	TodayCost *capacity.Money `json:"today_cost"` // the bill and penalties
-	Cost      *capacity.Money `json:"cost"`       // of the recommendation; likewise
-	Best      []int64         `json:"best"`       // by offer; null where nothing fits
-	BestCost  *capacity.Money `json:"best_cost"`
-	Regret    *capacity.Money `json:"regret"`
-	Gap       float64         `json:"gap"` // how far BestCost may be from the cheapest, relative
+	Factor    float64       `json:"factor"`
+	TodayBill *money.Amount `json:"today_bill"` // of buying nothing; null where promised jobs do not fit
+	Bill      *money.Amount `json:"bill"`       // of the recommendation; likewise
+	BestBill  *money.Amount `json:"best_bill"`
+	TodayCost *money.Amount `json:"today_cost"` // the bill and penalties
+	Cost      *money.Amount `json:"cost"`       // of the recommendation; likewise
+	Best      []int64       `json:"best"`       // by offer; null where nothing fits
+	BestCost  *money.Amount `json:"best_cost"`
+	Regret    *money.Amount `json:"regret"`
+	Gap       float64       `json:"gap"` // how far BestCost may be from the cheapest, relative
 }
 
 // PurchaseProof says that no purchase costs less than Bound.
 type PurchaseProof struct {
-	Bound      capacity.Money `json:"bound"`
-	Gap        float64        `json:"gap"`         // relative to the recommendation's total
-	PriceBound capacity.Money `json:"price_bound"` // proved by one price of capacity per situation alone
-	Situations int            `json:"situations"`
+	Bound      money.Amount `json:"bound"`
+	Gap        float64      `json:"gap"`         // relative to the recommendation's total
+	PriceBound money.Amount `json:"price_bound"` // proved by one price of capacity per situation alone
+	Situations int          `json:"situations"`
 }
 
 // Purchase is Weigh with so many workers.
@@ -216,8 +217,8 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 				p.Cost, p.Bill = new(a.Recommended.Total), new(a.Recommended.Bill)
 			}
 			if c.Exact && p.Saving != nil && a.Today.Status != capacity.InfeasibleStatus {
-				p.Saving = &capacity.Money{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
-				p.BillSaving = &capacity.Money{Decimal: a.Today.Bill.Sub(p.Bill.Decimal)}
+				p.Saving = &money.Amount{Decimal: a.Today.Total.Sub(p.Cost.Decimal)}
+				p.BillSaving = &money.Amount{Decimal: a.Today.Bill.Sub(p.Bill.Decimal)}
 			}
 		}
 	}
@@ -231,7 +232,7 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 			p.TodayCost, p.TodayBill = new(a.Today.Total), new(a.Today.Bill)
 		}
 		if p.Regret != nil {
-			p.Regret = &capacity.Money{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
+			p.Regret = &money.Amount{Decimal: p.Cost.Sub(p.BestCost.Decimal)}
 		}
 	}
 }
@@ -291,7 +292,7 @@ func withOffers(q *capacity.PurchaseQuestion, bought []int64) capacity.Horizon {
 		from, until := o.Term(h.Start())
 		h.Contracts = append(h.Contracts, capacity.TermContract{
 			Contract: capacity.Contract{Name: o.Name, VMs: bought[k], Price: o.Price, Billing: o.Billing},
-			Upfront:  capacity.Money{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, From: from, Until: until,
+			Upfront:  money.Amount{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, From: from, Until: until,
 		})
 	}
 	return h
@@ -305,7 +306,7 @@ func withoutContracts(h capacity.Horizon) capacity.Horizon {
 func costOf(h *HorizonAnswer) PurchaseCost {
 	total := h.Total.Cost.Total.Add(h.Upfront.Decimal)
 	return PurchaseCost{Status: h.Status, Cost: h.Total.Cost, Upfront: h.Upfront,
-		Bill: capacity.Money{Decimal: total.Sub(h.Total.Cost.Penalties.Decimal)}, Total: capacity.Money{Decimal: total}}
+		Bill: money.Amount{Decimal: total.Sub(h.Total.Cost.Penalties.Decimal)}, Total: money.Amount{Decimal: total}}
 }
 
 // savings is what the bill falls by against another cost, and what bill and penalties together fall by.
@@ -316,8 +317,8 @@ func (to *PurchaseCost) savings(from *PurchaseCost) (bill, both *Saving) {
 	return saving(from.Bill, to.Bill), saving(from.Total, to.Total)
 }
 
-func saving(from, to capacity.Money) *Saving {
-	s := &Saving{Amount: capacity.Money{Decimal: from.Sub(to.Decimal)}}
+func saving(from, to money.Amount) *Saving {
+	s := &Saving{Amount: money.Amount{Decimal: from.Sub(to.Decimal)}}
 	if total := from.Float(); total > 0 {
 		s.Share = s.Amount.Float() / total
 	}
@@ -327,8 +328,8 @@ func saving(from, to capacity.Money) *Saving {
 // prove states the bound of the search for the plans that were made in the end, whose odd slots may have
 // taken a VM more than the search knew of.
 func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
-	floor := func(x float64) capacity.Money {
-		return capacity.Money{Decimal: decimal.NewFromFloat(x).RoundFloor(capacity.MoneyPlaces)}
+	floor := func(x float64) money.Amount {
+		return money.Amount{Decimal: decimal.NewFromFloat(x).RoundFloor(money.Places)}
 	}
 	total := a.Recommended.Total.Float()
 	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
@@ -361,7 +362,7 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 		t, c := term{from, until}, &contracts[k]
 		a.Offers = append(a.Offers, OfferAnswer{
 			Name: o.Name, VMs: bought[k], Most: o.Max, Share: float64(t.within(whole)) / float64(until.Unix()-from.Unix()),
-			Paid: capacity.Money{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, Upfront: c.Upfront,
+			Paid: money.Amount{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, Upfront: c.Upfront,
 			Reserved: c.Reserved, Idle: c.ReservedIdle, Utilisation: c.Utilisation,
 		})
 		used, all = used+c.UsedHours, all+c.UsedHours+c.IdleHours
@@ -377,7 +378,7 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 	a.BillSaving, a.Saving = a.Recommended.savings(&a.Today)
 	a.BillOnly, a.SavingOnly = a.Recommended.savings(&a.OnDemandOnly)
 	if a.Saving != nil {
-		a.Avoided = &capacity.Money{Decimal: a.Today.Cost.Penalties.Sub(a.Recommended.Cost.Penalties.Decimal)}
+		a.Avoided = &money.Amount{Decimal: a.Today.Cost.Penalties.Sub(a.Recommended.Cost.Penalties.Decimal)}
 	}
 }
 
@@ -400,9 +401,9 @@ func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *HorizonAnsw
 		saved := before.Total.Sub(m.Cost.Total.Decimal)
 		billSaved := saved.Sub(before.Penalties.Sub(m.Cost.Penalties.Decimal))
 		balance, bill = balance.Add(saved).Sub(paid), bill.Add(billSaved).Sub(paid)
-		a.Months = append(a.Months, SavingMonth{Month: m.Start, Paid: capacity.Money{Decimal: paid},
-			BillSaved: capacity.Money{Decimal: billSaved}, BillBalance: capacity.Money{Decimal: bill},
-			Saved: capacity.Money{Decimal: saved}, Balance: capacity.Money{Decimal: balance}})
+		a.Months = append(a.Months, SavingMonth{Month: m.Start, Paid: money.Amount{Decimal: paid},
+			BillSaved: money.Amount{Decimal: billSaved}, BillBalance: money.Amount{Decimal: bill},
+			Saved: money.Amount{Decimal: saved}, Balance: money.Amount{Decimal: balance}})
 		a.BreakEven, a.BillEven = evenSince(a.BreakEven, balance, m.Start), evenSince(a.BillEven, bill, m.Start)
 	}
 	if !slices.ContainsFunc(a.Offers, func(o OfferAnswer) bool { return o.VMs > 0 }) {

@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // yearOfHours is 8,760 hours of 50 classes with five offers. With a pattern every week is like the first one
@@ -54,8 +55,8 @@ func yearOfHours(tb testing.TB, pattern bool, integrality capacity.Integrality) 
 		}
 		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(hour) * time.Hour), Hours: 1, Jobs: jobs})
 	}
-	share := func(x float64) capacity.Money {
-		return capacity.Money{Decimal: p.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(x)).Round(6)}
+	share := func(x float64) money.Amount {
+		return money.Amount{Decimal: p.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(x)).Round(6)}
 	}
 	q.Offers = []capacity.Offer{
 		{Name: "1 year, nothing upfront", Price: share(0.70), Billing: capacity.BilledAlways, TermYears: 1, Max: 20_000},

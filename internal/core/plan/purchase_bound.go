@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // What is bought is weighed on a convex program that is never dearer than the plans: in every situation each
@@ -155,9 +156,9 @@ func (s *stage) ceiling() float64 {
 // saves at these prices is known, and buying it or not is then decided offer by offer. Any prices prove a
 // bound; good ones prove a good one. Nothing of the search enters here.
 func (w *weighing) bound(prices []float64) float64 {
-	var sum, size capacity.Sum
+	var sum, size money.Sum
 	sum.Add(w.constant)
-	saved := make([]capacity.Sum, len(w.offers))
+	saved := make([]money.Sum, len(w.offers))
 	for i := range w.stages {
 		s := &w.stages[i]
 		price := min(max(0, prices[i]), s.ceiling())
@@ -197,7 +198,7 @@ func (w *weighing) cutAt(ctx context.Context, bought []float64) (cut, error) {
 	n := (len(w.stages) + chunk - 1) / chunk
 	parts := make([]cut, n)
 	err := each(ctx, n, w.crew, nil, func(ctx context.Context, part int) error {
-		var sum capacity.Sum
+		var sum money.Sum
 		slope, short := make([]float64, len(w.offers)), false
 		for i := part * chunk; i < min(len(w.stages), (part+1)*chunk); i++ {
 			if i%64 == 0 {
@@ -217,7 +218,7 @@ func (w *weighing) cutAt(ctx context.Context, bought []float64) (cut, error) {
 		return nil
 	})
 	c := cut{at: slices.Clone(bought), slope: make([]float64, len(w.offers))}
-	var sum capacity.Sum
+	var sum money.Sum
 	sum.Add(w.constant)
 	for _, part := range parts {
 		sum.Add(part.value)

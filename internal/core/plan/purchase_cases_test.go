@@ -32,7 +32,7 @@ func TestPurchaseLooksBeyondALocalMinimum(t *testing.T) {
 	p.Supply.OnDemand.Quota = &none
 	p.Classes = []capacity.Class{byGamma(t, "wide", "3", "10.00", 0, 1)}
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 1)}, Factors: []float64{}}
-	q.Offers = []capacity.Offer{{Name: "hour", Price: money(t, "2.00"), Billing: capacity.BilledAlways, TermHours: 1, Max: 4}}
+	q.Offers = []capacity.Offer{{Name: "hour", Price: amountIn(t, "2.00"), Billing: capacity.BilledAlways, TermHours: 1, Max: 4}}
 	w, err := newWeighing(t.Context(), &q, Crew{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestPurchaseOfATermBeyondTheHorizon(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: start, Hours: 8760, Jobs: []float64{5}}}}
 	q := capacity.PurchaseQuestion{Horizon: h, Factors: []float64{}}
-	q.Offers = []capacity.Offer{{Name: "three years", Price: money(t, "0.05"), Upfront: money(t, "1096.00"), Billing: capacity.BilledAlways, TermYears: 3, Max: 9}}
+	q.Offers = []capacity.Offer{{Name: "three years", Price: amountIn(t, "0.05"), Upfront: amountIn(t, "1096.00"), Billing: capacity.BilledAlways, TermYears: 3, Max: 9}}
 	a := recommended(t, q)
 	o := a.Offers[0]
 	// 2028 is a leap year: 365 of 1,096 days.
@@ -242,7 +242,7 @@ func TestPurchaseOfATermBeyondTheHorizon(t *testing.T) {
 		t.Errorf("got utilisation %g, coverage %g, saving %v", *a.Utilisation, *a.Coverage, a.Saving.Amount)
 	}
 	// A term that is over before the horizon is pays all of its upfront payment, for its own hours alone.
-	q.Offers[0].TermYears, q.Offers[0].TermHours, q.Offers[0].Upfront = 0, 10, money(t, "1.00")
+	q.Offers[0].TermYears, q.Offers[0].TermHours, q.Offers[0].Upfront = 0, 10, amountIn(t, "1.00")
 	if a = recommended(t, q); a.Offers[0].VMs != 5 || a.Recommended.Total.String() != "8757.50" || a.Offers[0].Upfront.String() != "5.00" {
 		t.Errorf("got %+v for %v, want 5 VMs for ten hours and 8757.50", a.Offers[0], a.Recommended.Total)
 	}
@@ -262,7 +262,7 @@ func TestPurchaseOfNothing(t *testing.T) {
 	for k := range q.Periods {
 		q.Periods[k].Jobs = []float64{0}
 	}
-	q.Problem.Supply.OnDemand.Price = money(t, "1.00")
+	q.Problem.Supply.OnDemand.Price = amountIn(t, "1.00")
 	if a = recommended(t, q); a.Coverage != nil || a.Recommended.Total.Sign() != 0 {
 		t.Errorf("without any demand: got coverage %v and %v", a.Coverage, a.Recommended.Total)
 	}
@@ -275,8 +275,8 @@ func TestPurchaseMakesPromisesPossible(t *testing.T) {
 	p.Supply.OnDemand.Quota, p.Classes[0].Jobs.Min = &quota, 10
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 2, 5, 9)}, Factors: []float64{2}}
 	q.Offers = []capacity.Offer{
-		{Name: "dear", Price: money(t, "7.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 10},
-		{Name: "few", Price: money(t, "1.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 4},
+		{Name: "dear", Price: amountIn(t, "7.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 10},
+		{Name: "few", Price: amountIn(t, "1.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 4},
 	}
 	a := recommended(t, q)
 	if a.Status != capacity.Optimal || a.Offers[0].VMs != 3 || a.Offers[1].VMs != 4 || a.Saving != nil || a.Today.Status != capacity.InfeasibleStatus {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 var firstHour = time.Date(2026, 1, 31, 20, 0, 0, 0, time.UTC) // days and months end inside most horizons
@@ -322,7 +323,7 @@ func checkSums(t testing.TB, a *HorizonAnswer) {
 		months.add(&a.Months[i].Cost)
 		hours[2] += a.Months[i].Hours
 	}
-	same := cmp.Comparer(func(a, b capacity.Money) bool { return a.Equal(b.Decimal) })
+	same := cmp.Comparer(func(a, b money.Amount) bool { return a.Equal(b.Decimal) })
 	for _, sum := range []SpanCost{periods, days, months} {
 		if d := cmp.Diff(a.Total.Cost, sum, same); d != "" {
 			t.Fatalf("the sums do not close (-total +sum):\n%s", d)
@@ -335,7 +336,7 @@ func checkSums(t testing.TB, a *HorizonAnswer) {
 	if sum := c.OnDemand.Add(c.Spot.Decimal).Add(c.Reserved.Decimal).Add(c.ReservedIdle.Decimal).Add(c.Penalties.Decimal); !sum.Equal(c.Total.Decimal) {
 		t.Fatalf("the lines add up to %s, the total is %v", sum, c.Total)
 	}
-	var reserved, idle, upfront capacity.Money
+	var reserved, idle, upfront money.Amount
 	used := 0.0
 	for _, k := range a.Contracts {
 		reserved.Decimal, idle.Decimal = reserved.Add(k.Reserved.Decimal), idle.Add(k.ReservedIdle.Decimal)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.
@@ -124,7 +125,7 @@ func (w *weighing) exactAll(ctx context.Context, bought []int64) (kept, error) {
 	if err != nil {
 		return kept{}, err
 	}
-	var sum, vms, open capacity.Sum
+	var sum, vms, open money.Sum
 	sum.Add(w.constant)
 	vms.Add(w.constant)
 	for i, v := range stages {
@@ -163,7 +164,7 @@ type boughtKey [capacity.MaxOffers]int32
 type kept struct{ cost, vms, gap float64 }
 
 // bill is what VMs cost; nil where promised jobs do not fit.
-func (k kept) bill() *capacity.Money {
+func (k kept) bill() *money.Amount {
 	if math.IsInf(k.cost, 1) {
 		return nil
 	}
@@ -256,7 +257,7 @@ func (m *model) least(ctx context.Context) kept {
 
 // refusing adds the penalties of the jobs that are not admitted to what VMs cost.
 func (m *model) refusing(vms float64, admitted func(class int) float64) float64 {
-	sum := capacity.Sum{}
+	sum := money.Sum{}
 	sum.Add(vms)
 	for i := range m.classes {
 		sum.Add(m.classes[i].penalty * (m.classes[i].high - admitted(i)))

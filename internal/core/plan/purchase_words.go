@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // tell says what to buy and what that rests on, and lists the figures in it.
@@ -100,12 +101,12 @@ func (a *PurchaseAnswer) billSentence() string {
 
 // closing writes two amounts and their distance with as many places as it takes for the three to add up and for the
 // distance to be right within a twentieth.
-func closing(was, is capacity.Money) (first, second, by string) {
+func closing(was, is money.Amount) (first, second, by string) {
 	distance := was.Sub(is.Decimal).Abs()
 	for places := int32(2); ; places++ {
 		x, y := was.Round(places), is.Round(places)
 		shown := x.Sub(y).Abs()
-		if shown.Sub(distance).Abs().Mul(decimal.NewFromInt(20)).LessThanOrEqual(distance) || places == capacity.MoneyPlaces {
+		if shown.Sub(distance).Abs().Mul(decimal.NewFromInt(20)).LessThanOrEqual(distance) || places == money.Places {
 			return x.StringFixed(places), y.StringFixed(places), shown.StringFixed(places)
 		}
 	}
@@ -279,4 +280,4 @@ func gapShare(gap float64) string {
 	return strconv.FormatFloat(100*gap, 'g', 2, 64) + " %"
 }
 
-func plainFigure(x float64) string { return capacity.RoundMoney(x).Decimal.String() }
+func plainFigure(x float64) string { return money.Round(x).Decimal.String() }

@@ -7,21 +7,23 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // QuestionAnswer is the answer to a question: a plan in few figures, one paragraph that can be forwarded, and
 // the figures in it.
 type QuestionAnswer struct {
-	Question    capacity.Ask       `json:"question"`
-	Status      capacity.Status    `json:"status"`
-	Answer      string             `json:"answer"` // one sentence
-	Explanation string             `json:"explanation"`
-	Facts       []Fact             `json:"facts"`
-	Outcome     Outcome            `json:"outcome"`  // of the plan that answers
-	Compared    *Outcome           `json:"compared"` // of the problem as it is; null where it cannot be planned
-	Classes     []ServedClass      `json:"classes"`
-	Deadlines   []DeadlineCost     `json:"deadlines"` // of cheapest_deadline, the latest first
-	Conflicts   []capacity.Finding `json:"conflicts"` // where there is no plan: what is missing, with cures
+	Question    capacity.Ask    `json:"question"`
+	Status      capacity.Status `json:"status"`
+	Answer      string          `json:"answer"` // one sentence
+	Explanation string          `json:"explanation"`
+	Facts       []Fact          `json:"facts"`
+	Outcome     Outcome         `json:"outcome"`  // of the plan that answers
+	Compared    *Outcome        `json:"compared"` // of the problem as it is; null where it cannot be planned
+	Classes     []ServedClass   `json:"classes"`
+	Deadlines   []DeadlineCost  `json:"deadlines"` // of cheapest_deadline, the latest first
+	Conflicts   []fault.Finding `json:"conflicts"` // where there is no plan: what is missing, with cures
 }
 
 // ServedClass is what becomes of a class in the answer.
@@ -52,7 +54,7 @@ type asking struct {
 //   - cheapest_deadline: see deadline.
 func Answer(ctx context.Context, p capacity.Problem, q capacity.Question, solve Planner) (QuestionAnswer, error) {
 	p.Options.Near = nil // the answer is about money, not about what is nearest to some plan
-	a := &asking{problem: &p, question: q, solve: solve, answer: QuestionAnswer{Question: q.Question, Facts: []Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []capacity.Finding{}}}
+	a := &asking{problem: &p, question: q, solve: solve, answer: QuestionAnswer{Question: q.Question, Facts: []Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
 	var err error
 	switch q.Question {
 	case capacity.AskMostForBudget:
@@ -76,7 +78,7 @@ func (a *asking) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, e
 		return capacity.Plan{}, err
 	}
 	pl, err := a.solve(ctx, p)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings, Cost: capacity.Cost{Currency: p.Currency, PeriodSeconds: p.PeriodSeconds}}, nil
 	}
 	return pl, err
@@ -140,9 +142,9 @@ func served(o Outcome) string {
 }
 
 // vmCost is what an outcome's VMs cost, those of idle contracts too.
-func vmCost(o Outcome) capacity.Money {
-	return capacity.Money{Decimal: o.Cost.Total.Sub(o.Cost.Penalties.Decimal)}
+func vmCost(o Outcome) money.Amount {
+	return money.Amount{Decimal: o.Cost.Total.Sub(o.Cost.Penalties.Decimal)}
 }
 
 // less is one amount minus another.
-func less(a, b capacity.Money) capacity.Money { return capacity.Money{Decimal: a.Sub(b.Decimal)} }
+func less(a, b money.Amount) money.Amount { return money.Amount{Decimal: a.Sub(b.Decimal)} }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // DeadlineCost is what promising a deadline costs.
@@ -15,8 +17,8 @@ type DeadlineCost struct {
 	Deadline float64         `json:"deadline"` // in seconds, or the common factor of all
 	Earlier  float64         `json:"earlier"`  // than the given one, in per cent of it
 	Status   capacity.Status `json:"status"`
-	Cost     capacity.Money  `json:"cost"`  // total per period
-	Extra    capacity.Money  `json:"extra"` // over the cost at the given deadline
+	Cost     money.Amount    `json:"cost"`  // total per period
+	Extra    money.Amount    `json:"extra"` // over the cost at the given deadline
 	VMs      float64         `json:"vms"`
 }
 
@@ -46,9 +48,9 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 	}
 	s := a.newDeadlines(before)
 	if s.held == 0 {
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/class", Code: "not_taken",
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/class", Code: "not_taken",
 			Detail: "None of these jobs is admitted at the given deadline, so that there is no promise whose price could be found.",
-			Hint:   &capacity.Hint{Detail: "Ask what serving everything costs, or promise some of them first."}}}}
+			Hint:   &fault.Hint{Detail: "Ask what serving everything costs, or promise some of them first."}}}}
 	}
 	given, err := s.at(ctx, s.grid)
 	if err != nil {
@@ -181,7 +183,7 @@ func (s *deadlines) deadline(k int64) float64 {
 	if k == s.grid {
 		return s.given
 	}
-	return capacity.RoundMoney(s.given * float64(k) / float64(s.grid)).Float()
+	return money.Round(s.given * float64(k) / float64(s.grid)).Float()
 }
 
 // changed is the problem at one deadline.
@@ -193,7 +195,7 @@ func (s *deadlines) changed(k int64) capacity.Problem {
 		switch {
 		case c.DeadlineSeconds == 0 || k == s.grid:
 		case s.class == "":
-			c.DeadlineSeconds = capacity.RoundMoney(c.DeadlineSeconds * float64(k) / float64(s.grid)).Float()
+			c.DeadlineSeconds = money.Round(c.DeadlineSeconds * float64(k) / float64(s.grid)).Float()
 		case c.Name == s.class:
 			c.DeadlineSeconds = s.deadline(k)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // mostForBudget plans within a budget.
@@ -69,15 +71,15 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 }
 
 // inWords is the asked budget, or another amount in its unit.
-func (a *asking) inWords(amount capacity.Money) string {
+func (a *asking) inWords(amount money.Amount) string {
 	per := map[capacity.BudgetPeriod]string{capacity.PerHour: "an hour", capacity.PerMonth: "a month (730 hours)", capacity.PerPeriod: perPeriodOf(a.problem)}
 	return fmt.Sprintf("%s %s %s", amount, a.problem.Currency, per[a.question.Budget.Per])
 }
 
-var oneMoney = capacity.RoundMoney(1)
+var oneMoney = money.Round(1)
 
 // budgetConflicts leads what is wrong with the budget back to the question, in its unit.
-func (a *asking) budgetConflicts(conflicts []capacity.Finding) []capacity.Finding {
+func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 	conflicts = slices.Clone(conflicts)
 	for i := range conflicts {
 		f := &conflicts[i]
@@ -91,11 +93,11 @@ func (a *asking) budgetConflicts(conflicts []capacity.Finding) []capacity.Findin
 		if f.Hint == nil {
 			continue
 		}
-		hint := capacity.Hint{Detail: f.Hint.Detail}
+		hint := fault.Hint{Detail: f.Hint.Detail}
 		if text, ok := f.Hint.Value.(string); ok {
-			if least, err := capacity.ParseMoney(text); err == nil {
+			if least, err := money.Parse(text); err == nil {
 				raised := a.question.Budget.Asked(a.problem, least)
-				hint = capacity.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", a.inWords(raised)), Pointer: f.Pointer, Value: raised.String()}
+				hint = fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", a.inWords(raised)), Pointer: f.Pointer, Value: raised.String()}
 			}
 		}
 		f.Hint = &hint
@@ -105,15 +107,15 @@ func (a *asking) budgetConflicts(conflicts []capacity.Finding) []capacity.Findin
 
 // aboutBudget leads an amount that cannot be a budget back to the question.
 func (a *asking) aboutBudget(err error) error {
-	if input, ok := err.(*capacity.InputError); ok {
-		return &capacity.InputError{Findings: a.budgetConflicts(input.Findings)}
+	if input, ok := err.(*fault.InputError); ok {
+		return &fault.InputError{Findings: a.budgetConflicts(input.Findings)}
 	}
 	return err
 }
 
 // asPromised is what is wrong with promises that the question made, and not the problem: to promise less is no
 // cure for it.
-func (a *asking) asPromised(conflicts []capacity.Finding, asked *capacity.Problem) []capacity.Finding {
+func (a *asking) asPromised(conflicts []fault.Finding, asked *capacity.Problem) []fault.Finding {
 	conflicts = slices.Clone(conflicts)
 	for i := range asked.Classes {
 		if asked.Classes[i].Jobs.Min == a.problem.Classes[i].Jobs.Min {
@@ -128,7 +130,7 @@ func (a *asking) asPromised(conflicts []capacity.Finding, asked *capacity.Proble
 	return conflicts
 }
 
-func firstConflict(conflicts []capacity.Finding) string {
+func firstConflict(conflicts []fault.Finding) string {
 	if len(conflicts) == 0 {
 		return ""
 	}
@@ -207,7 +209,7 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	class.Jobs.Max++
 	class.Jobs.Min = before.Classes[at].Admitted + 1
 	if class.Jobs.Max > capacity.MaxJobs {
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/class", Code: "range",
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/class", Code: "range",
 			Detail: fmt.Sprintf("Class %q has as many jobs as there can be, %d.", class.Name, capacity.MaxJobs)}}}
 	}
 	pl, err := a.plan(ctx, p)
@@ -225,11 +227,11 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
 	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
 	a.fact("cost", class.Name, extra.String(), a.period())
-	a.fact("vms", class.Name, capacity.RoundMoney(vms).Decimal.String(), "VMs")
+	a.fact("vms", class.Name, money.Round(vms).Decimal.String(), "VMs")
 	a.fact("penalty", class.Name, class.Penalty.String(), a.period())
 	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, vmCountOf(was.VMs.Total), o.Cost.Total, vmCountOf(o.VMs.Total))}
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
-		bound := capacity.RoundMoney(gap)
+		bound := money.Round(gap)
 		a.fact("uncertainty", class.Name, bound.String(), a.period())
 		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
 	}
@@ -254,18 +256,18 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 
 // marginal is what the linear program says of a job more and a job less of a class. Of several VM types each
 // has a price of its own, and what a job more costs on the cheapest is the penalty at which it breaks even.
-func (a *asking) marginal(before *capacity.Plan, at int, extra capacity.Money) string {
+func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) string {
 	c, price := &before.Classes[at], before.Prices
 	if price == nil {
 		return ""
 	}
-	var low, high *capacity.Money
+	var low, high *money.Amount
 	if len(price.Types) > 0 {
 		high = c.BreakEvenPenalty
 	} else {
-		low = new(capacity.RoundMoney(c.VMsPerJob * price.Capacity.Low.Float()))
+		low = new(money.Round(c.VMsPerJob * price.Capacity.Low.Float()))
 		if price.Capacity.High != nil {
-			high = new(capacity.RoundMoney(c.VMsPerJob * price.Capacity.High.Float()))
+			high = new(money.Round(c.VMsPerJob * price.Capacity.High.Float()))
 		}
 	}
 	const counted = "In fractions of VMs, as the linear program counts, "

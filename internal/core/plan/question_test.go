@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 func asked(t *testing.T, p capacity.Problem, q capacity.Question) QuestionAnswer {
@@ -40,7 +41,7 @@ func cheapestWithin(p capacity.Problem, jobs []int64, at int, best *float64, spe
 	need, penalties := 0.0, 0.0
 	for i := range p.Classes {
 		c := &p.Classes[i]
-		need += capacity.Money{Decimal: *c.VMsPerJob}.Float() * float64(jobs[i])
+		need += money.Amount{Decimal: *c.VMsPerJob}.Float() * float64(jobs[i])
 		penalties += c.Penalty.Float() * (c.Jobs.Max - float64(jobs[i]))
 	}
 	vms := int64(need)
@@ -81,7 +82,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 			p.Supply.OnDemand.Quota = &quota
 		}
 		jobs := make([]int64, len(p.Classes))
-		amount := capacity.Money{Decimal: numberAt(float64(r.IntN(30)) / 10).Decimal}
+		amount := money.Amount{Decimal: numberAt(float64(r.IntN(30)) / 10).Decimal}
 		check := func(a QuestionAnswer, best float64) {
 			t.Helper()
 			if best < 0 {
@@ -109,7 +110,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 				bound++
 			}
 			if a.Status == capacity.InfeasibleStatus && a.Conflicts[0].Hint != nil && a.Conflicts[0].Hint.Pointer == "/budget/amount" {
-				raised := money(t, a.Conflicts[0].Hint.Value.(string))
+				raised := amountIn(t, a.Conflicts[0].Hint.Value.(string))
 				if again := asked(t, p, capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: raised, Of: of, Per: capacity.PerHour}}); again.Status == capacity.InfeasibleStatus {
 					t.Fatalf("trial %d: a budget of %s was the cure and is too small", trial, raised)
 				}
@@ -140,7 +141,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		best = -1
 		cheapestWithin(more, jobs, 0, &best, always)
 		check(a, best)
-		if best >= 0 && !near(money(t, a.Facts[0].Value).Float(), best-before, 1e-9) {
+		if best >= 0 && !near(amountIn(t, a.Facts[0].Value).Float(), best-before, 1e-9) {
 			t.Fatalf("trial %d: one more job costs %s, want %g", trial, a.Facts[0].Value, best-before)
 		}
 	}
@@ -159,7 +160,7 @@ func TestCheapestDeadlineAgreesWithTryingAll(t *testing.T) {
 		p.Supply.OnDemand.Quota = new(int64(40))
 		for i := range 2 {
 			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('a' + i)), Demand: &capacity.Demand{MapWorkSeconds: 300 + 500*r.Float64(), ReduceWorkSeconds: 100, FixedSeconds: 60},
-				DeadlineSeconds: 500, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 4}, Penalty: money(t, "2")})
+				DeadlineSeconds: 500, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 4}, Penalty: amountIn(t, "2")})
 		}
 		class := []string{"a", ""}[trial%2]
 		extra := float64(5 * (trial % 3))

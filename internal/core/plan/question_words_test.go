@@ -12,8 +12,8 @@ func twoTypes(t *testing.T) capacity.Problem {
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality = capacity.Integer
 	p.Supply.VMTypes = []capacity.VMTypeSupply{
-		{Name: "old", OnDemand: capacity.OnDemand{Price: money(t, "0.50")}},
-		{Name: "new", OnDemand: capacity.OnDemand{Price: money(t, "0.20"), Quota: new(int64(4))}},
+		{Name: "old", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.50")}},
+		{Name: "new", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.20"), Quota: new(int64(4))}},
 	}
 	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 0, 6), byGamma(t, "b", "1", "0.30", 0, 3)}
 	p.Classes[0].Speed = capacity.Speed{"old": 0.5}
@@ -64,7 +64,7 @@ func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 	p := market(t, 0, "0.10", "0.20", capacity.Integer)
 	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 1, 1)}
 	month := func(amount string) capacity.Question {
-		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: money(t, amount), Per: capacity.PerMonth, Of: capacity.OfVMCost}}
+		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: amountIn(t, amount), Per: capacity.PerMonth, Of: capacity.OfVMCost}}
 	}
 	a := asked(t, p, month("150"))
 	if want := "For at most 150.00 USD a month (730 hours) on VMs, the only job can be served, on 1 VM. 146.00 USD a month (730 hours) is spent on VMs and 4.00 is left. The budget does not bind"; !strings.HasPrefix(a.Explanation, want) {
@@ -84,7 +84,7 @@ func TestSentencesCountOneAsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := money(t, "1")
+	one := amountIn(t, "1")
 	for want, s := range map[string]capacity.Scenario{
 		`A demand of 1 job of class "a"`:  {Changes: []capacity.ScenarioChange{{What: capacity.ChangeDemand, Class: "a", Value: &one}}},
 		`A promise of 1 job of class "a"`: {Changes: []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "a", Value: &one}}},

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // relaxation is P2 as a linear program, solved in closed form: classes by falling ratio of penalty
@@ -41,7 +41,7 @@ type relaxation struct {
 func newRelaxation(m *model) (r *relaxation, short float64) {
 	n := len(m.classes)
 	r = &relaxation{supply: newSupply(m.tiers), classes: m.classes, theta: make([]float64, n), jobs: make([]float64, n)}
-	var floor capacity.Sum
+	var floor money.Sum
 	for i := range m.classes {
 		c := &m.classes[i]
 		r.theta[i] = math.Inf(1)
@@ -139,7 +139,7 @@ func (r *relaxation) span(i int) float64 {
 }
 
 func (r *relaxation) fill() {
-	var used, cost capacity.Sum
+	var used, cost money.Sum
 	used.Add(r.floor)
 	tier := 0
 	room := func() float64 { // of the tier

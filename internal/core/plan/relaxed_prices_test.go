@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // The optimum is convex in every amount of VMs and jobs, so that a difference lies between the price
@@ -200,7 +201,7 @@ func TestBreakEvenPenaltyDecides(t *testing.T) {
 			like := q.Classes[i]
 			like.Name = "sliver"
 			like.Jobs = capacity.JobRange{Max: 1e-4}
-			like.Penalty = capacity.Money{Decimal: decimal.NewFromFloat(margin * factor).Round(9)}
+			like.Penalty = money.Amount{Decimal: decimal.NewFromFloat(margin * factor).Round(9)}
 			q.Classes = append(q.Classes, like)
 			admitted := solved(t, q).Relaxed.Jobs[len(p.Classes)]
 			switch {

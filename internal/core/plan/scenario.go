@@ -6,19 +6,21 @@ import (
 	"sync"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // Outcome is what a problem comes to: its plan in few figures.
 type Outcome struct {
-	Name      string             `json:"name"` // of the scenario; "" for the base
-	Status    capacity.Status    `json:"status"`
-	Cost      capacity.Cost      `json:"cost"`
-	VMs       RentedVMs          `json:"vms"`
-	Admitted  float64            `json:"admitted"` // jobs of all classes
-	Refused   float64            `json:"refused"`
-	Gap       float64            `json:"gap"`       // no plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost
-	Conflicts []capacity.Finding `json:"conflicts"` // of an infeasible one: why, with cures
-	Plan      *capacity.Plan     `json:"plan,omitempty"`
+	Name      string          `json:"name"` // of the scenario; "" for the base
+	Status    capacity.Status `json:"status"`
+	Cost      capacity.Cost   `json:"cost"`
+	VMs       RentedVMs       `json:"vms"`
+	Admitted  float64         `json:"admitted"` // jobs of all classes
+	Refused   float64         `json:"refused"`
+	Gap       float64         `json:"gap"`       // no plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost
+	Conflicts []fault.Finding `json:"conflicts"` // of an infeasible one: why, with cures
+	Plan      *capacity.Plan  `json:"plan,omitempty"`
 }
 
 // RentedVMs is how many VMs are rented, and how they are paid for.
@@ -58,11 +60,11 @@ type ScenarioDifference struct {
 
 // MoneySplit is one line of both bills.
 type MoneySplit struct {
-	Name      string         `json:"name"`
-	From      capacity.Money `json:"from"`
-	Values    capacity.Money `json:"values"`    // the base's decisions at the new figures, less From
-	Decisions capacity.Money `json:"decisions"` // what adapting adds to that
-	To        capacity.Money `json:"to"`
+	Name      string       `json:"name"`
+	From      money.Amount `json:"from"`
+	Values    money.Amount `json:"values"`    // the base's decisions at the new figures, less From
+	Decisions money.Amount `json:"decisions"` // what adapting adds to that
+	To        money.Amount `json:"to"`
 }
 
 // ClassSplit is a class's line, and its jobs.
@@ -113,7 +115,7 @@ func (b *Base) Answer(ctx context.Context, s capacity.Scenario, full bool) (Scen
 		return ScenarioAnswer{}, err
 	}
 	pl, err := b.solve(ctx, p)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // more VMs than can be counted
+	if input := (*fault.InputError)(nil); errors.As(err, &input) { // more VMs than can be counted
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
 	}
 	if err != nil {
@@ -160,7 +162,7 @@ func (b *Base) difference(p *capacity.Problem, pl *capacity.Plan, full bool) (*S
 	from, to := b.Plan.Cost, pl.Cost
 	for _, line := range [...]struct {
 		name           string
-		from, kept, to capacity.Money
+		from, kept, to money.Amount
 	}{
 		{"total", from.Total, kept.total(), to.Total},
 		{"on_demand", from.OnDemand, kept.onDemand, to.OnDemand},
@@ -177,9 +179,9 @@ func (b *Base) difference(p *capacity.Problem, pl *capacity.Plan, full bool) (*S
 	return d, nil
 }
 
-func split(name string, from, kept, to capacity.Money) MoneySplit {
+func split(name string, from, kept, to money.Amount) MoneySplit {
 	return MoneySplit{Name: name, From: from, To: to,
-		Values: capacity.Money{Decimal: kept.Sub(from.Decimal)}, Decisions: capacity.Money{Decimal: to.Sub(kept.Decimal)}}
+		Values: money.Amount{Decimal: kept.Sub(from.Decimal)}, Decisions: money.Amount{Decimal: to.Sub(kept.Decimal)}}
 }
 
 func (b *Base) splitClasses(d *ScenarioDifference, p *capacity.Problem, pl *capacity.Plan, same *same, kept *bill) {

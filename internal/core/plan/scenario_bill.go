@@ -4,6 +4,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // use is what a plan rents of one VM type and what runs on it.
@@ -59,7 +60,7 @@ func usesOf(p *capacity.Problem, pl *capacity.Plan) []use {
 
 // bill is what decisions cost per period, line by line as a plan's cost.
 type bill struct {
-	onDemand, spot, reserved, idle, penalties capacity.Money
+	onDemand, spot, reserved, idle, penalties money.Amount
 
 	paid []decimal.Decimal // per hour for the VMs in use, by type
 }
@@ -90,13 +91,13 @@ func billOf(p *capacity.Problem, uses []use) bill {
 		penalties.add(p.Classes[i].Penalty, p.Classes[i].Jobs.Max-jobsOf(uses, i))
 	}
 	b.onDemand, b.spot, b.reserved, b.idle = perPeriod(p, rented), perPeriod(p, spot), perPeriod(p, reserved), perPeriod(p, idle)
-	b.penalties = capacity.Money{Decimal: penalties.value().Round(capacity.MoneyPlaces)}
+	b.penalties = money.Amount{Decimal: penalties.value().Round(money.Places)}
 	return b
 }
 
 // perPeriod is an amount per hour as one per period, rounded once.
-func perPeriod(p *capacity.Problem, perHour decimal.Decimal) capacity.Money {
-	return capacity.Money{Decimal: perHour.Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), capacity.MoneyPlaces)}
+func perPeriod(p *capacity.Problem, perHour decimal.Decimal) money.Amount {
+	return money.Amount{Decimal: perHour.Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), money.Places)}
 }
 
 func jobsOf(uses []use, class int) float64 {
@@ -112,26 +113,26 @@ func (b *bill) vmCost() decimal.Decimal {
 	return b.onDemand.Add(b.spot.Decimal).Add(b.reserved.Decimal).Add(b.idle.Decimal)
 }
 
-func (b *bill) total() capacity.Money {
-	return capacity.Money{Decimal: b.vmCost().Add(b.penalties.Decimal)}
+func (b *bill) total() money.Amount {
+	return money.Amount{Decimal: b.vmCost().Add(b.penalties.Decimal)}
 }
 
 // byClass shares the VMs in use out by the classes' shares, type by type, and adds the penalties. What is
 // left of the total belongs to no class.
-func (b *bill) byClass(p *capacity.Problem, uses []use, total capacity.Money) (classes []capacity.Money, shared capacity.Money) {
-	classes = make([]capacity.Money, len(p.Classes))
+func (b *bill) byClass(p *capacity.Problem, uses []use, total money.Amount) (classes []money.Amount, shared money.Amount) {
+	classes = make([]money.Amount, len(p.Classes))
 	rest := total.Decimal
 	for i := range p.Classes {
 		sum := decimal.Zero
 		for t := range uses {
 			if vms, all := uses[t].vms[i], uses[t].total(); vms > 0 && all > 0 {
-				share := b.paid[t].Mul(decimal.NewFromFloat(vms)).DivRound(decimal.NewFromFloat(all), 2*capacity.MoneyPlaces)
+				share := b.paid[t].Mul(decimal.NewFromFloat(vms)).DivRound(decimal.NewFromFloat(all), 2*money.Places)
 				sum = sum.Add(perPeriod(p, share).Decimal)
 			}
 		}
 		refused := decimal.NewFromFloat(p.Classes[i].Jobs.Max - jobsOf(uses, i))
-		classes[i] = capacity.Money{Decimal: sum.Add(p.Classes[i].Penalty.Mul(refused).Round(capacity.MoneyPlaces))}
+		classes[i] = money.Amount{Decimal: sum.Add(p.Classes[i].Penalty.Mul(refused).Round(money.Places))}
 		rest = rest.Sub(classes[i].Decimal)
 	}
-	return classes, capacity.Money{Decimal: rest}
+	return classes, money.Amount{Decimal: rest}
 }

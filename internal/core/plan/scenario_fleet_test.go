@@ -24,7 +24,7 @@ func TestScenariosOfSeveralVMTypesClose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			added := money(t, "0.05")
+			added := amountIn(t, "0.05")
 			for _, changes := range [][]capacity.ScenarioChange{
 				nil,
 				{{What: capacity.ChangePrice, Factor: factor(1.5)}},

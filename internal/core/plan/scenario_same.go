@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // same is a plan's decisions carried over to other figures, and what is not as it was.
@@ -228,12 +229,12 @@ func (u *use) rentMore(of capacity.VMTypeSupply, vms float64) (got float64) {
 	type spare struct {
 		used  *float64
 		vms   float64
-		price capacity.Money // at the margin
+		price money.Amount // at the margin
 	}
 	var spares []spare
 	for k, c := range of.Contracts {
 		if c.Billing == capacity.BilledAlways {
-			c.Price = capacity.Money{}
+			c.Price = money.Amount{}
 		}
 		spares = append(spares, spare{&u.contracts[k], float64(c.VMs), c.Price})
 	}
@@ -346,7 +347,7 @@ const mostReasons = 5
 func (s *same) because(kept *bill) []string {
 	if b := s.Budget; b != nil {
 		if b.VMCost != nil && kept.vmCost().GreaterThan(b.VMCost.Decimal) {
-			s.say("Its VMs would cost %s %s, and the budget for VMs is %s.", capacity.Money{Decimal: kept.vmCost()}, s.Currency, *b.VMCost)
+			s.say("Its VMs would cost %s %s, and the budget for VMs is %s.", money.Amount{Decimal: kept.vmCost()}, s.Currency, *b.VMCost)
 		}
 		if b.Total != nil && kept.total().GreaterThan(b.Total.Decimal) {
 			s.say("It would cost %s %s in all, and the budget is %s.", kept.total(), s.Currency, *b.Total)

@@ -15,6 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
@@ -28,7 +29,7 @@ func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 	if r.IntN(2) == 0 {
 		class = p.Classes[r.IntN(len(p.Classes))].Name
 	}
-	value := capacity.Money{Decimal: decimal.New(r.Int64N(60), 0)}
+	value := money.Amount{Decimal: decimal.New(r.Int64N(60), 0)}
 	for {
 		switch what := []capacity.What{
 			capacity.ChangeDeadline, capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePenalty, capacity.ChangePrice,
@@ -189,7 +190,7 @@ func checkClosed(at func(string, ...any), d *ScenarioDifference, from, to *capac
 func checkSame(t *testing.T, at func(string, ...any), p *capacity.Problem, s *same, d *ScenarioDifference) {
 	t.Helper()
 	u := &s.uses[0]
-	rat := func(m capacity.Money) *big.Rat { return m.Decimal.Rat() }
+	rat := func(m money.Amount) *big.Rat { return m.Decimal.Rat() }
 	times := func(x *big.Rat, n float64) *big.Rat { return new(big.Rat).Mul(x, new(big.Rat).SetFloat64(n)) }
 	hourly := times(rat(p.Supply.OnDemand.Price), u.onDemand)
 	for k, c := range p.Supply.Contracts {
@@ -278,14 +279,14 @@ func TestNoChangeChangesNothing(t *testing.T) {
 func market2(t *testing.T) capacity.Problem {
 	p := market(t, 30, "0.10", "0.20", capacity.Executable)
 	etl := capacity.Class{Name: "etl", Demand: &capacity.Demand{MapWorkSeconds: 1200}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 1, Reduce: 1},
-		Jobs: capacity.JobRange{Min: 2, Max: 20}, Penalty: money(t, "5.00")}
+		Jobs: capacity.JobRange{Min: 2, Max: 20}, Penalty: amountIn(t, "5.00")}
 	p.Classes = []capacity.Class{etl, byGamma(t, "adhoc", "1", "0.15", 0, 5)}
 	return p
 }
 
 func TestSameDecisionsByHand(t *testing.T) {
 	factor := func(x float64) *float64 { return &x }
-	value := func(text string) *capacity.Money { m := money(t, text); return &m }
+	value := func(text string) *money.Amount { m := amountIn(t, text); return &m }
 	for _, c := range []struct {
 		name    string
 		changes []capacity.ScenarioChange
@@ -317,7 +318,7 @@ func TestSameDecisionsByHand(t *testing.T) {
 			"A quota of 4 VMs costs 13.80 USD an hour more: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before."},
 		{"a promise costs nothing until one keeps it", []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
 			`A promise of 3 jobs of class "adhoc" costs 0.15 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before.`},
-		{"a contract that is paid in any case", []capacity.ScenarioChange{{What: capacity.AddContract, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: money(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
+		{"a contract that is paid in any case", []capacity.ScenarioChange{{What: capacity.AddContract, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: amountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
 			`Contract "new" saves 2.25 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more.`},
 	} {
 		base, err := NewBase(t.Context(), market2(t), alone)
@@ -346,7 +347,7 @@ func TestSameDecisionsByHand(t *testing.T) {
 }
 
 func TestScenariosOfInfeasibleProblems(t *testing.T) {
-	none := capacity.Money{}
+	none := money.Amount{}
 	tight := capacity.Scenario{Name: "tight", Changes: []capacity.ScenarioChange{{What: capacity.DropContract, Contract: "reserved"}, {What: capacity.ChangeQuota, Value: &none}}}
 	p := market2(t)
 	w, err := CompareScenarios(context.Background(), p, []capacity.Scenario{tight}, true, alone)
@@ -378,7 +379,7 @@ func TestABudgetIsOverdrawnByTheSameDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := market2(t)
-	budget := money(t, "4.00")
+	budget := amountIn(t, "4.00")
 	p.Budget = &capacity.Budget{VMCost: &budget, Total: &budget}
 	same, err := base.sameDecisions(&p)
 	if err != nil {

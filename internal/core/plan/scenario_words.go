@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // sentence says what a scenario comes to.
@@ -32,7 +33,7 @@ func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
 		return subject + " " + verb("changes", "change") + " nothing."
 	}
 	var text string
-	money := fmt.Sprintf("%s %s %s", capacity.Money{Decimal: change.Abs()}, a.Cost.Currency, perPeriodOf(&b.Problem))
+	money := fmt.Sprintf("%s %s %s", money.Amount{Decimal: change.Abs()}, a.Cost.Currency, perPeriodOf(&b.Problem))
 	switch {
 	case change.IsZero():
 		text = subject + " " + verb("costs", "cost") + " as much as before"

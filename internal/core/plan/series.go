@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 )
 
@@ -64,7 +65,7 @@ type preparedClass struct {
 	mapSlots int64 // on a VM
 	redSlots int64
 	oneSlot  bool
-	price    capacity.Money
+	price    money.Amount
 
 	demands  perf.JobDemands // of a profile
 	work     capacity.Demand

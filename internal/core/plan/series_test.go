@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // TestSeriesAgreesWithSolve draws problems and scenarios over them, ties included: what is answered in brief
@@ -124,7 +125,7 @@ func drawSeries(t *testing.T, r *rand.Rand) capacity.Problem {
 		p.Options.Near = &capacity.Near{VMs: float64(r.IntN(40)), Jobs: map[string]float64{p.Classes[0].Name: p.Classes[0].Jobs.Max / 2}}
 	}
 	if r.IntN(6) == 0 {
-		limit := capacity.Money{Decimal: decimal.New(r.Int64N(200), 0)}
+		limit := money.Amount{Decimal: decimal.New(r.Int64N(200), 0)}
 		p.Budget = &capacity.Budget{}
 		if r.IntN(2) == 0 {
 			p.Budget.VMCost = &limit

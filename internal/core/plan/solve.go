@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 )
 
@@ -39,7 +40,7 @@ func solveWithin(ctx context.Context, p *capacity.Problem, solver lp.Solver, kno
 	}
 	switch over {
 	case certainly:
-		return (&model{Problem: p}).infeasible([]capacity.Finding{conflict}), nil
+		return (&model{Problem: p}).infeasible([]fault.Finding{conflict}), nil
 	case perhaps:
 		return capacity.Plan{}, openBudget(ctx, &pl, conflict)
 	}

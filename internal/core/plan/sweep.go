@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // SweepPoint is what a problem comes to at one value of each parameter.
@@ -38,7 +40,7 @@ type SweepAnswer struct {
 // Sweep is a sweep at work: any number of workers take points until none is left.
 type Sweep struct {
 	question capacity.SweepQuestion
-	numbers  [][]capacity.Money
+	numbers  [][]money.Amount
 	points   []SweepPoint
 	plans    []*capacity.Plan // of the first and the last point, which are explained
 	finished []atomic.Bool
@@ -49,7 +51,7 @@ type Sweep struct {
 
 // NewSweep makes a checked question ready.
 func NewSweep(q capacity.SweepQuestion) *Sweep {
-	s := &Sweep{question: q, numbers: make([][]capacity.Money, len(q.Vary))}
+	s := &Sweep{question: q, numbers: make([][]money.Amount, len(q.Vary))}
 	s.curve = sync.OnceValues(func() (Curve, error) { return NewCurve(q.Problem, q.Vary[0]) })
 	total := 1
 	for i := range q.Vary {
@@ -108,7 +110,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve, brief Planner) error {
 	if err == nil {
 		pl, err = solve(ctx, p)
 	}
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // between the corners, or more VMs than can be counted
+	if input := (*fault.InputError)(nil); errors.As(err, &input) { // between the corners, or more VMs than can be counted
 		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
 		pl.Cost.Currency, pl.Cost.PeriodSeconds = s.question.Problem.Currency, s.question.Problem.PeriodSeconds
 	}

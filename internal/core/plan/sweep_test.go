@@ -13,9 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
-func numberAt(x float64) *capacity.Money { m := capacity.RoundMoney(x); return &m }
+func numberAt(x float64) *money.Amount { m := money.Round(x); return &m }
 
 func swept(t *testing.T, q capacity.SweepQuestion, workers int) SweepAnswer {
 	t.Helper()
@@ -53,7 +54,7 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 		class := p.Classes[r.IntN(len(p.Classes))].Name
 		q := capacity.SweepQuestion{Problem: p, Vary: []capacity.Vary{
 			{What: capacity.ChangePenalty, Class: class, From: numberAt(0.5), To: numberAt(8), Steps: 4, Spacing: capacity.Geometric},
-			{What: capacity.ChangeQuota, By: capacity.ByValue, Values: []capacity.Money{*numberAt(0), *numberAt(30), *numberAt(500)}},
+			{What: capacity.ChangeQuota, By: capacity.ByValue, Values: []money.Amount{*numberAt(0), *numberAt(30), *numberAt(500)}},
 		}}
 		a := swept(t, q, 3)
 		if !a.Complete || a.Total != 12 || len(a.Points) != 12 {
@@ -68,7 +69,7 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 				changed := copied(p)
 				for n := range changed.Classes {
 					if c := &changed.Classes[n]; c.Name == class {
-						c.Penalty = capacity.Money{Decimal: c.Penalty.Mul(numberAt(point.Parameters[0]).Decimal).Round(capacity.MoneyPlaces)}
+						c.Penalty = money.Amount{Decimal: c.Penalty.Mul(numberAt(point.Parameters[0]).Decimal).Round(money.Places)}
 					}
 				}
 				changed.Supply.OnDemand.Quota = &quota

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // explain says in a paragraph what the points show, and lists the figures in it.
@@ -106,7 +107,7 @@ func parameterNames(vary []capacity.Vary) string {
 func placeOf(vary []capacity.Vary, numbers []float64) string {
 	parts := make([]string, len(vary))
 	for i := range vary {
-		parts[i] = ParameterName(vary[i]) + " " + capacity.RoundMoney(numbers[i]).Decimal.String()
+		parts[i] = ParameterName(vary[i]) + " " + money.Round(numbers[i]).Decimal.String()
 	}
 	return strings.Join(parts, ", ")
 }

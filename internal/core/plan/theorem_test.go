@@ -20,7 +20,7 @@ func paperProblem(t testing.TB, r *rand.Rand, classes int, integrality capacity.
 	p.Supply.OnDemand.Quota = nil
 	reserved := p.Supply.Contracts
 	if len(reserved) == 0 {
-		reserved = []capacity.Contract{{Name: "reserved", Price: money(t, "0.50"), VMs: r.Int64N(30)}}
+		reserved = []capacity.Contract{{Name: "reserved", Price: amountIn(t, "0.50"), VMs: r.Int64N(30)}}
 	}
 	p.Supply.Contracts = reserved[:1]
 	p.Supply.Contracts[0].Billing = capacity.BilledUsed

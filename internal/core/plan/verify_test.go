@@ -11,14 +11,15 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 )
 
 // drawn is a random valid problem of every kind the product plans: contracts of both billings,
 // quotas, profiles, demands and ratios, all integralities, both ways of sharing.
 func drawn(r *rand.Rand) capacity.Problem {
-	money := func(most int) capacity.Money {
-		return capacity.Money{Decimal: decimal.New(int64(r.IntN(most*100)), -2)}
+	money := func(most int) money.Amount {
+		return money.Amount{Decimal: decimal.New(int64(r.IntN(most*100)), -2)}
 	}
 	pick := func(n int) int { return r.IntN(n) }
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: []int64{3600, 3600, 900, 1000, 86400}[pick(5)], Options: capacity.DefaultOptions()}

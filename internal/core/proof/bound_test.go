@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // plainSlots looks at every number of map slots from the smallest that can do, until map slots
@@ -141,7 +142,7 @@ func fluid(t *rapid.T) capacity.Problem {
 		if tied {
 			penalty = gamma.Mul(decimal.New(3, -1))
 		}
-		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprint(k), VMsPerJob: &gamma, Penalty: capacity.Money{Decimal: penalty},
+		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprint(k), VMsPerJob: &gamma, Penalty: money.Amount{Decimal: penalty},
 			Jobs: capacity.JobRange{Max: float64(rapid.IntRange(1, 3).Draw(t, "jobs"))}})
 	}
 	return p
@@ -197,7 +198,7 @@ func TestAStarvedSearchSaysWhatItDoesNotKnow(t *testing.T) {
 	for k := range 24 { // ties at no round figures: nothing can be dropped early
 		gamma := decimal.New(int64(1_000_003+k*k*7919%1_999_993), -6)
 		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprint(k), VMsPerJob: &gamma,
-			Penalty: capacity.Money{Decimal: gamma.Mul(decimal.New(15, -2))}, Jobs: capacity.JobRange{Max: 1}})
+			Penalty: money.Amount{Decimal: gamma.Mul(decimal.New(15, -2))}, Jobs: capacity.JobRange{Max: 1}})
 	}
 	m := newModel(p)
 	lp := m.relax(zero())
@@ -240,7 +241,7 @@ func table(classes int, integrality capacity.Integrality) capacity.Problem {
 		top := s.i(10, 30)
 		c.Jobs = capacity.JobRange{Min: float64((9*top + 9) / 10), Max: float64(top)}
 		gamma, _ := newModelClass(&c).low.Float64()
-		c.Penalty = capacity.RoundMoney(gamma * (0.3*11.07 + (1.7*27.13-0.3*11.07)*s.u(0, 1)))
+		c.Penalty = money.Round(gamma * (0.3*11.07 + (1.7*27.13-0.3*11.07)*s.u(0, 1)))
 		p.Classes = append(p.Classes, c)
 	}
 	lp := newModel(p).relax(zero())

@@ -9,9 +9,11 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
-func plus(m *capacity.Money, by string) { m.Decimal = m.Add(cash(by).Decimal) }
+func plus(m *money.Amount, by string) { m.Decimal = m.Add(cash(by).Decimal) }
 
 // clone copies a plan so that a corruption reaches nobody else.
 func clone(pl capacity.Plan) capacity.Plan {
@@ -68,7 +70,7 @@ var corruptions = []corruption{
 	}},
 	{"an unknown status", ShapeCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.Status = "good" }},
 	{"a conflict in a plan", ShapeCheck, func(_ *capacity.Problem, pl *capacity.Plan) {
-		pl.Conflicts = []capacity.Finding{{Detail: "no"}}
+		pl.Conflicts = []fault.Finding{{Detail: "no"}}
 	}},
 	{"infinite VMs", ShapeCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.VMs.Total = math.Inf(1) }},
 	{"an admitted figure that is no number", ShapeCheck, func(_ *capacity.Problem, pl *capacity.Plan) { pl.Classes[0].Admitted = math.NaN() }},

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // apply puts a cure's value where it points, in a copy.
-func apply(p capacity.Problem, h capacity.Hint) (capacity.Problem, bool) {
+func apply(p capacity.Problem, h fault.Hint) (capacity.Problem, bool) {
 	steps := strings.Split(h.Pointer, "/")[1:]
 	x, ok := value(h.Value)
 	if !ok && h.Value != nil || len(steps) == 0 {
@@ -26,7 +27,7 @@ func apply(p capacity.Problem, h capacity.Hint) (capacity.Problem, bool) {
 	case !ok:
 		return p, false
 	case steps[0] == "budget" && len(steps) == 2 && p.Budget != nil:
-		b, amount := *p.Budget, money(x)
+		b, amount := *p.Budget, amountOf(x)
 		if p.Budget = &b; steps[1] == "vm_cost" {
 			b.VMCost = &amount
 			return p, true

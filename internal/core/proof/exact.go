@@ -7,7 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Tolerances. Everything else is compared exactly.
@@ -62,10 +62,10 @@ func number(f float64) *big.Rat {
 // amount is a decimal as a fraction.
 func amount(d decimal.Decimal) *big.Rat { return d.Rat() }
 
-// money is a fraction rounded as money is.
-func money(x *big.Rat) capacity.Money {
-	d, _ := decimal.NewFromString(x.FloatString(capacity.MoneyPlaces))
-	return capacity.Money{Decimal: d}
+// amountOf is a fraction rounded as money is.
+func amountOf(x *big.Rat) money.Amount {
+	d, _ := decimal.NewFromString(x.FloatString(money.Places))
+	return money.Amount{Decimal: d}
 }
 
 // short is a fraction for a sentence.

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
@@ -191,11 +192,11 @@ var fleetCorruptions = []corruption{
 		p.Supply.VMTypes[1].Contracts[0].Price = cash("0.32")
 	}},
 	{"a budget for VMs that is broken", BudgetCheck, func(p *capacity.Problem, pl *capacity.Plan) {
-		less := capacity.Money{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Sub(cash("0.01").Decimal)}
+		less := money.Amount{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Sub(cash("0.01").Decimal)}
 		p.Budget = &capacity.Budget{VMCost: &less}
 	}},
 	{"a budget for everything that is broken", BudgetCheck, func(p *capacity.Problem, pl *capacity.Plan) {
-		less := capacity.Money{Decimal: pl.Cost.Total.Sub(cash("0.01").Decimal)}
+		less := money.Amount{Decimal: pl.Cost.Total.Sub(cash("0.01").Decimal)}
 		p.Budget = &capacity.Budget{Total: &less}
 	}},
 	{"a bound above the plan", CertificateCheck, func(_ *capacity.Problem, pl *capacity.Plan) { plus(&pl.Proof.Bound, "0.01") }},

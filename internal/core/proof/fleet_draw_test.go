@@ -10,13 +10,14 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // drawnFleet is a random problem of the kinds that have more than one price of capacity, or a budget: one type
 // with a budget, one with spot VMs, several types; all integralities, both ways of sharing.
 func drawnFleet(r *rand.Rand) capacity.Problem {
 	pick := r.IntN
-	cents := func(most int) capacity.Money { return capacity.Money{Decimal: decimal.New(int64(pick(most*100)), -2)} }
+	cents := func(most int) money.Amount { return money.Amount{Decimal: decimal.New(int64(pick(most*100)), -2)} }
 	round := func(x float64) float64 { return math.Round(x*100) / 100 }
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: []int64{3600, 3600, 900, 1000}[pick(4)], Options: capacity.DefaultOptions()}
 	p.Options.Engine = capacity.EngineExact

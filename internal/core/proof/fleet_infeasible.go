@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // likelihood is whether there is a plan.
@@ -100,7 +101,7 @@ func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
 	found, _ = p.look(threshold, nodes)
 	switch there = found.below(threshold); {
 	case there == no:
-		return no, fmt.Sprintf("The VMs of the promised jobs cost more than the %s that the budget leaves for them.", money(f.purse))
+		return no, fmt.Sprintf("The VMs of the promised jobs cost more than the %s that the budget leaves for them.", amountOf(f.purse))
 	case there == yes && !(strictly && linear && less(f.purse, found.better.objective)):
 		return yes, "The budget pays for the VMs of the promised jobs."
 	}
@@ -177,7 +178,7 @@ func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 		}
 	}
 	for _, i := range impossible {
-		if !slices.ContainsFunc(pl.Conflicts, func(c capacity.Finding) bool { k, ok := classOf(c, len(f.classes)); return ok && k == i }) {
+		if !slices.ContainsFunc(pl.Conflicts, func(c fault.Finding) bool { k, ok := classOf(c, len(f.classes)); return ok && k == i }) {
 			all.addf("No conflict names %s, whose deadline no number of slots meets.", f.problem.Classes[i].Name)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // This file is a planner of fleets for tests: all mixes of all classes are tried, in plain floating point and
@@ -185,7 +187,7 @@ func (b *fleetPlanner) finish(loads []float64, avoided float64, mixes [][]int64)
 // fill writes the plan down, type by type.
 func (b *fleetPlanner) fill() capacity.Plan {
 	named := len(b.p.Supply.VMTypes) > 0
-	pl := capacity.Plan{Status: capacity.Optimal, Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}}
+	pl := capacity.Plan{Status: capacity.Optimal, Warnings: []capacity.Warning{}, Conflicts: []fault.Finding{}}
 	var parts []capacity.Plan
 	cost := &pl.Cost
 	for v, t := range b.types {
@@ -210,7 +212,7 @@ func (b *fleetPlanner) fill() capacity.Plan {
 		pl.VMs.OnDemand += part.VMs.OnDemand
 		pl.VMs.Spot += part.VMs.Spot
 		pl.VMs.Rounding += part.VMs.Rounding
-		for _, line := range []struct{ to, from *capacity.Money }{{&cost.OnDemand, &part.Cost.OnDemand}, {&cost.Spot, &part.Cost.Spot},
+		for _, line := range []struct{ to, from *money.Amount }{{&cost.OnDemand, &part.Cost.OnDemand}, {&cost.Spot, &part.Cost.Spot},
 			{&cost.Reserved, &part.Cost.Reserved}, {&cost.ReservedIdle, &part.Cost.ReservedIdle}} {
 			line.to.Decimal = line.to.Add(line.from.Decimal)
 		}
@@ -325,9 +327,9 @@ func TestFleetsPlannedByTryingAllAreAccepted(t *testing.T) {
 		}
 		if !found {
 			none++
-			claim := capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: []capacity.Finding{{Detail: "None.", Pointer: "/supply"}}}
+			claim := capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: []fault.Finding{{Detail: "None.", Pointer: "/supply"}}}
 			for i := range p.Classes {
-				claim.Conflicts = append(claim.Conflicts, capacity.Finding{Detail: "None.", Pointer: "/classes/" + string(rune('0'+i)) + "/deadline_s"})
+				claim.Conflicts = append(claim.Conflicts, fault.Finding{Detail: "None.", Pointer: "/classes/" + string(rune('0'+i)) + "/deadline_s"})
 			}
 			if r := Verify(p, claim, Options{Brief: true}); r.Outcome != OK {
 				t.Fatalf("trial %d: there is no plan, and the claim is %s\n%s\n%s", trial, r.Outcome, r, text(p))
@@ -339,7 +341,7 @@ func TestFleetsPlannedByTryingAllAreAccepted(t *testing.T) {
 			t.Fatalf("trial %d: got %s, want ok\n%s\n%s\n%s", trial, r.Outcome, r, text(p), text(pl))
 		}
 		pl.Status = capacity.InfeasibleStatus
-		pl.Conflicts = []capacity.Finding{{Detail: "None."}}
+		pl.Conflicts = []fault.Finding{{Detail: "None."}}
 		if r := Verify(p, pl, Options{Brief: true}); r.Accepted() {
 			t.Fatalf("trial %d: there is a plan, and the claim that there is none is accepted\n%s\n%s", trial, r, text(p))
 		}

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // sides is the linear program's objective from both sides.
@@ -45,10 +46,10 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 	}
 	said := amount(x.Objective.Decimal)
 	if less(add(said, lp.slack), lp.low) {
-		all.addf("Its objective is no less than %s, not %s.", money(lp.low), x.Objective)
+		all.addf("Its objective is no less than %s, not %s.", amountOf(lp.low), x.Objective)
 	}
 	if less(add(lp.high, lp.slack), said) {
-		all.addf("Its objective is %s, not %s.", money(lp.high), x.Objective)
+		all.addf("Its objective is %s, not %s.", amountOf(lp.high), x.Objective)
 	}
 	least, most, lost := zero(), zero(), zero() // VMs
 	fixed := f.newProgram(true, objective)
@@ -141,7 +142,7 @@ func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *
 }
 
 // within says whether an amount is a slope; tolerance is that of the linear program's sides.
-func (f *fleet) within(m capacity.Money, low, high *big.Rat) bool {
+func (f *fleet) within(m money.Amount, low, high *big.Rat) bool {
 	x := amount(m.Decimal)
 	slack := add(add(halfUnit, halfUnit), mul(big.NewRat(1, 1e7), add(whole(1), abs(x))))
 	return (low == nil || !less(add(x, slack), low)) && (high == nil || !less(add(high, slack), x))
@@ -217,11 +218,11 @@ func between(low, high *big.Rat) string {
 		low = zero()
 		fallthrough
 	case high == nil:
-		return money(low).String() + " or more"
-	case money(low).Equal(money(high).Decimal):
-		return money(low).String()
+		return amountOf(low).String() + " or more"
+	case amountOf(low).Equal(amountOf(high).Decimal):
+		return amountOf(low).String()
 	}
-	return fmt.Sprintf("%s to %s", money(low), money(high))
+	return fmt.Sprintf("%s to %s", amountOf(low), amountOf(high))
 }
 
 // priceOf checks what a VM of a type is worth.
@@ -260,7 +261,7 @@ func (f *fleet) lacks(v int) bool {
 
 // worthOf checks what one VM more in a contract saves. One that is billed always is paid in any case: what it does
 // is free.
-func (f *fleet) worthOf(all *faults, v, k int, said capacity.Money, lp sides) {
+func (f *fleet) worthOf(all *faults, v, k int, said money.Amount, lp sides) {
 	c := f.types[v].problem.Supply.Contracts[k]
 	price, always := mul(amount(c.Price.Decimal), f.hours), c.Billing == capacity.BilledAlways
 	step := stepVMs
@@ -277,7 +278,7 @@ func (f *fleet) worthOf(all *faults, v, k int, said capacity.Money, lp sides) {
 	})
 	saved := said
 	if always {
-		saved = money(add(amount(said.Decimal), price))
+		saved = amountOf(add(amount(said.Decimal), price))
 	}
 	if !f.within(saved, low, high) {
 		all.addf("One VM more in contract %s saves %s, and %s is said.", c.Name, between(low, high), saved)

@@ -75,7 +75,7 @@ func (t *vmType) rental(pl capacity.Plan) []string {
 		tolerance = add(mul(relative, cost), mul(slack, t.dearest()))
 	}
 	if ok && less(add(least, tolerance), cost) {
-		f.addf("%v VMs can be rented for %s, not %s.", pl.VMs.Total, money(least), money(cost))
+		f.addf("%v VMs can be rented for %s, not %s.", pl.VMs.Total, amountOf(least), amountOf(cost))
 	}
 	return f
 }

@@ -266,10 +266,10 @@ func (r *Report) budget(m *model, b bill) {
 	}
 	var f faults
 	if most := limits.VMCost; most != nil && less(add(amount(most.Decimal), b.slack), b.vms) {
-		f.addf("The VMs cost %s and the budget for them is %s.", money(b.vms), *most)
+		f.addf("The VMs cost %s and the budget for them is %s.", amountOf(b.vms), *most)
 	}
 	if most := limits.Total; most != nil && less(add(amount(most.Decimal), add(b.slack, roundings)), b.total) {
-		f.addf("The plan costs %s and the budget is %s.", money(b.total), *most)
+		f.addf("The plan costs %s and the budget is %s.", amountOf(b.total), *most)
 	}
-	r.add(BudgetCheck, f, fmt.Sprintf("The plan costs %s, of which %s for VMs, and keeps the budget.", money(b.total), money(b.vms)))
+	r.add(BudgetCheck, f, fmt.Sprintf("The plan costs %s, of which %s for VMs, and keeps the budget.", amountOf(b.total), amountOf(b.vms)))
 }

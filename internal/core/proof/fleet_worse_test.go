@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // restricted is a problem in which less is possible: other numbers of jobs, or a class kept from a type. Its plans
@@ -133,7 +134,7 @@ func TestCuresOfFleetsAreTried(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		p       capacity.Problem
-		finding capacity.Finding
+		finding fault.Finding
 		check   string
 		want    Outcome
 	}{
@@ -154,7 +155,7 @@ func TestCuresOfFleetsAreTried(t *testing.T) {
 		{"hardly later", late, cure("/classes/0/deadline_s", "/classes/0/deadline_s", 61), CuresCheck, Failed},
 		{"another class later", late, cure("/classes/1/deadline_s", "/classes/1/deadline_s", 2700), CuresCheck, Failed},
 		{"a type that is not there", shortOfAll(), cure("/supply/vm_types/7/on_demand/quota", "/supply/vm_types/7/on_demand/quota", 50), CuresCheck, NotProved},
-		{"no conflict", shortOfAll(), capacity.Finding{}, CuresCheck, Failed},
+		{"no conflict", shortOfAll(), fault.Finding{}, CuresCheck, Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pl := infeasible(c.finding)

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // market is the linear program as one class sees it: what VMs it finds if it is worth so much a VM, all other
@@ -161,7 +162,7 @@ func (m *model) flips(pl capacity.Plan) []string {
 	return f
 }
 
-func (k *market) breakEven(f *faults, i int, said *capacity.ClassPlan, high *capacity.Money) {
+func (k *market) breakEven(f *faults, i int, said *capacity.ClassPlan, high *money.Amount) {
 	c := &k.m.classes[i]
 	switch shown := said.BreakEvenPenalty; {
 	case c.impossible || high == nil:
@@ -172,7 +173,7 @@ func (k *market) breakEven(f *faults, i int, said *capacity.ClassPlan, high *cap
 		exact := mul(c.low, amount(high.Decimal))
 		slack := add(add(halfUnit, mul(halfUnit, c.low)), add(mul(relative, exact), mul(c.doubt(), amount(high.Decimal))))
 		if shown == nil || abs(sub(amount(shown.Decimal), exact)).Cmp(slack) > 0 {
-			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, money(exact), orNone(shown))
+			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, amountOf(exact), orNone(shown))
 		}
 	}
 }

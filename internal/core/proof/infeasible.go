@@ -11,6 +11,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // shortage is why a problem has no plan: promised classes that no slots help, or too few VMs for the
@@ -114,7 +116,7 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 		}
 	}
 	for _, i := range s.impossible {
-		named := slices.ContainsFunc(pl.Conflicts, func(c capacity.Finding) bool {
+		named := slices.ContainsFunc(pl.Conflicts, func(c fault.Finding) bool {
 			k, ok := classOf(c, len(m.classes))
 			return ok && k == i
 		})
@@ -174,7 +176,7 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 }
 
 // classOf is the class that a finding or its cure points into.
-func classOf(c capacity.Finding, classes int) (int, bool) {
+func classOf(c fault.Finding, classes int) (int, bool) {
 	pointers := []string{c.Pointer}
 	if c.Hint != nil {
 		pointers = append(pointers, c.Hint.Pointer)
@@ -202,7 +204,7 @@ func value(v any) (*big.Rat, bool) {
 		return whole(v), true
 	case decimal.Decimal:
 		return amount(v), modest(v)
-	case capacity.Money:
+	case money.Amount:
 		return amount(v.Decimal), modest(v.Decimal)
 	case json.Number:
 		return value(string(v))

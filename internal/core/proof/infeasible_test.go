@@ -10,14 +10,16 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
-func infeasible(conflicts ...capacity.Finding) capacity.Plan {
+func infeasible(conflicts ...fault.Finding) capacity.Plan {
 	return capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: conflicts}
 }
 
-func cure(where, at string, value any) capacity.Finding {
-	return capacity.Finding{Pointer: where, Detail: "too little", Code: "short", Hint: &capacity.Hint{Detail: "change it", Pointer: at, Value: value}}
+func cure(where, at string, value any) fault.Finding {
+	return fault.Finding{Pointer: where, Detail: "too little", Code: "short", Hint: &fault.Hint{Detail: "change it", Pointer: at, Value: value}}
 }
 
 // scarce promises nine jobs of 4.03 VMs and has 30 + 3.
@@ -127,7 +129,7 @@ func TestUnreadableProblemsAreNamed(t *testing.T) {
 	spoil := map[string]func(p *capacity.Problem){
 		"period":        func(p *capacity.Problem) { p.PeriodSeconds = 0 },
 		"price":         func(p *capacity.Problem) { p.Supply.OnDemand.Price = cash("-1") },
-		"beyond reason": func(p *capacity.Problem) { p.Supply.OnDemand.Price = capacity.Money{Decimal: decimal.New(1, 900)} },
+		"beyond reason": func(p *capacity.Problem) { p.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(1, 900)} },
 		"quota":         func(p *capacity.Problem) { p.Supply.OnDemand.Quota = pointer(int64(-1)) },
 		"exactly one":   func(p *capacity.Problem) { p.Classes[0].Demand = &capacity.Demand{} },
 		"not a range":   func(p *capacity.Problem) { p.Classes[0].Jobs.Min = 99 },
@@ -276,7 +278,7 @@ func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
 	c.VMsPerJob, c.VMs, c.Slots.Reduce = 1, 2, 2
 	short.Layout = append(short.Layout, capacity.VMLayout{VMs: 1, Slots: []capacity.ClassSlots{{Class: "maps", Reduce: 2}}})
 	short.VMs.Total, short.VMs.Reserved, short.VMs.Contracts[0].Used = 2, 2, 2
-	for _, m := range []*capacity.Money{&short.Objective, &short.Cost.Reserved, &short.Cost.Total, &short.Cost.PerHour, &short.Proof.Bound} {
+	for _, m := range []*money.Amount{&short.Objective, &short.Cost.Reserved, &short.Cost.Total, &short.Cost.PerHour, &short.Proof.Bound} {
 		plus(m, "0.10")
 	}
 	plus(&short.Cost.PerMonth, "73")

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // bill is what a plan's counts cost a period, worked out exactly.
@@ -71,10 +72,10 @@ func (b bill) yardstick() *big.Rat { return smaller(abs(b.objective), b.total) }
 // cost, and where that is nothing too, of any amount, 1.
 func (b bill) fits(gap, distance, slack *big.Rat) bool {
 	size := b.yardstick()
-	if money(size).IsZero() {
+	if amountOf(size).IsZero() {
 		size = b.vms
 	}
-	if money(size).IsZero() {
+	if amountOf(size).IsZero() {
 		return gap.Sign() == 0 && distance.Cmp(larger(smallest, slack)) <= 0 || gap.Cmp(whole(1)) == 0 && distance.Cmp(slack) > 0
 	}
 	return gap.Sign() >= 0 && abs(sub(mul(gap, size), distance)).Cmp(larger(slack, smallest)) <= 0
@@ -90,14 +91,14 @@ func (b bill) noise() *big.Rat {
 func (m *model) money(pl capacity.Plan, b bill) []string {
 	var f faults
 	c := pl.Cost
-	line := func(what string, shown capacity.Money, slack *big.Rat, exact ...*big.Rat) {
+	line := func(what string, shown money.Amount, slack *big.Rat, exact ...*big.Rat) {
 		tolerance := add(halfUnit, slack)
 		for _, x := range exact {
 			if abs(sub(amount(shown.Decimal), x)).Cmp(tolerance) <= 0 {
 				return
 			}
 		}
-		f.addf("%s is %s, not %s.", what, money(exact[0]), shown)
+		f.addf("%s is %s, not %s.", what, amountOf(exact[0]), shown)
 	}
 	line("The cost on demand", c.OnDemand, b.slack, b.onDemand)
 	line("The cost of spot VMs", c.Spot, b.slack, b.spot)
@@ -105,7 +106,7 @@ func (m *model) money(pl capacity.Plan, b bill) []string {
 	line("The cost of idle reserved VMs", c.ReservedIdle, b.slack, b.idle)
 	line("The sum of penalties", c.Penalties, b.slack, b.penalties)
 	lines := zero()
-	for _, x := range []capacity.Money{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties} {
+	for _, x := range []money.Amount{c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties} {
 		lines.Add(lines, amount(x.Decimal))
 	}
 	line("The total", c.Total, b.slack, b.total, lines)

@@ -21,10 +21,10 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 	size := b.yardstick()
 	slack := add(halfUnit, b.noise())
 	if less(add(distance, slack), zero()) {
-		f.addf("The bound %s is above the objective %s, which the plan itself reaches.", pl.Proof.Bound, money(b.objective))
+		f.addf("The bound %s is above the objective %s, which the plan itself reaches.", pl.Proof.Bound, amountOf(b.objective))
 	}
 	if !b.fits(gap, larger(distance, zero()), slack) {
-		f.addf("The gap between %s and the bound %s is not %v.", money(b.objective), pl.Proof.Bound, pl.Proof.Gap)
+		f.addf("The gap between %s and the bound %s is not %v.", amountOf(b.objective), pl.Proof.Bound, pl.Proof.Gap)
 	}
 	if allowed := number(m.problem.Options.Gap); pl.Status == capacity.Optimal && less(add(larger(smallest, mul(allowed, size)), slack), distance) {
 		f.addf("The plan is called optimal with a gap of %v, and %v is allowed.", pl.Proof.Gap, m.problem.Options.Gap)
@@ -37,7 +37,7 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(threshold *big.Rat) (finding, string)) {
 	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), b.yardstick())))
 	allowed.Sub(allowed, add(halfUnit, b.slack))
-	claim, threshold := "more than the gap below "+money(b.objective).String(), allowed
+	claim, threshold := "more than the gap below "+amountOf(b.objective).String(), allowed
 	var f finding
 	var why string
 	if pl.Proof != nil {
@@ -77,7 +77,7 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(thresh
 		}
 		r.note(OptimalityCheck, NotProved, fmt.Sprintf("No plan %s was found; the bound says within %s: %s.", claim, within, why))
 	}
-	said := money(f.bound)
+	said := amountOf(f.bound)
 	r.Bound = &said
 }
 
@@ -135,7 +135,7 @@ func (m *model) leeway(lp relaxed) *big.Rat {
 }
 
 func (m *model) describe(s *selection) *Better {
-	b := &Better{Objective: money(s.objective), Jobs: s.jobs}
+	b := &Better{Objective: amountOf(s.objective), Jobs: s.jobs}
 	b.VMs, _ = s.vms.Float64()
 	for _, o := range s.options {
 		b.Jobs = append(b.Jobs, float64(o.jobs))
@@ -153,7 +153,7 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 		without.integrality = capacity.Integer
 		least := sub(sub(lp.objective, without.leeway(lp)), add(halfUnit, mul(relative, m.magnitude(lp))))
 		if less(objective, least) {
-			f.addf("Its objective %s is below the linear program's %s.", x.Objective, money(lp.objective))
+			f.addf("Its objective %s is below the linear program's %s.", x.Objective, amountOf(lp.objective))
 		}
 	}
 	if !vms.IsInt() || vms.Sign() < 0 || missing.Sign() < 0 || !missing.IsInt() {
@@ -166,7 +166,7 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 		return f
 	}
 	if abs(sub(objective, b.objective)).Cmp(halfUnit) > 0 || vms.Cmp(number(pl.VMs.Total)) != 0 {
-		f.addf("%s on %v VMs is not this integer plan's %s on %v.", x.Objective, x.VMs, money(b.objective), pl.VMs.Total)
+		f.addf("%s on %v VMs is not this integer plan's %s on %v.", x.Objective, x.VMs, amountOf(b.objective), pl.VMs.Total)
 	}
 	executable := *m
 	executable.integrality = capacity.Executable

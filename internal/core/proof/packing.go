@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // packingTolerance is by which share two ways to compute a time may differ.
@@ -15,7 +16,7 @@ const packingTolerance = 1e-9
 // rules of which VMs may share a machine, as long as its model says, and that the sums are right. It computes
 // every figure from the batch. Whether a shorter packing exists it does not say; that the lower bound is not
 // above the packing it does. An empty answer is a packing in order.
-func Packing(p capacity.PackingProblem, a capacity.Packing) []capacity.Finding {
+func Packing(p capacity.PackingProblem, a capacity.Packing) []fault.Finding {
 	c := &packingCheck{problem: p, packing: a, kinds: map[string]int{}, seen: map[string]map[int64]bool{}}
 	c.jobs()
 	if len(c.findings) > 0 {
@@ -55,12 +56,12 @@ type packingCheck struct {
 	busy     float64
 	met      int64
 	missed   int64
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
 func (c *packingCheck) wrong(pointer, sentence string, values ...any) {
-	if len(c.findings) < capacity.MaxFindings {
-		c.findings = append(c.findings, capacity.Finding{Pointer: pointer, Code: "packing", Detail: fmt.Sprintf(sentence, values...) + "."})
+	if len(c.findings) < fault.MaxFindings {
+		c.findings = append(c.findings, fault.Finding{Pointer: pointer, Code: "packing", Detail: fmt.Sprintf(sentence, values...) + "."})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // batchText is two hosts and a guest on two machines of two disks, where an extra VM needs two hosts; and a plain
@@ -33,7 +34,7 @@ const handPacked = `{"algorithm": "multi", "status": "feasible", "busy_s": 275, 
 	   "placement": [{"disks": [0, 0]}, {"disks": [0, -1]}]}],
 	"deadlines": {"met": 1, "missed": 1, "proved": false, "basis": ""}, "warnings": []}`
 
-func handBatch(t *testing.T, batch, packing string) []capacity.Finding {
+func handBatch(t *testing.T, batch, packing string) []fault.Finding {
 	t.Helper()
 	p, err := capacity.ReadPacking([]byte(batch), capacity.DefaultLimits())
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // finds is the whole jobs of a class in the linear program if a VM is worth so much to it and a job takes gamma.
@@ -37,7 +38,7 @@ func (b *planner) flips(i int, relaxed float64) (f capacity.Flips) {
 		return f
 	}
 	if k.possible && k.gamma == 0 {
-		f.Penalty = new(capacity.RoundMoney(0))
+		f.Penalty = new(money.Round(0))
 		return f
 	}
 	if k.in.VMsPerJob == nil && penalty > 0 {
@@ -61,13 +62,13 @@ func (b *planner) flips(i int, relaxed float64) (f capacity.Flips) {
 		hair := 1e-9 * (x + 1e-9)
 		below, above := b.finds(i, x-hair, k.gamma, true), b.finds(i, x+hair, k.gamma, true)
 		if x > own+hair && above != now || x < own-hair && below != now || math.Abs(x-own) <= hair && (above != now || below != now) {
-			f.Penalty = new(capacity.RoundMoney(x * k.gamma))
+			f.Penalty = new(money.Round(x * k.gamma))
 			break
 		}
 	}
 	with, without := b.served(i, true), b.served(i, false)
 	if with != without && penalty > 0 {
-		f.OnDemandPrice = new(capacity.RoundMoney(own * 3600 / float64(b.p.PeriodSeconds)))
+		f.OnDemandPrice = new(money.Round(own * 3600 / float64(b.p.PeriodSeconds)))
 	}
 	return f
 }
@@ -106,8 +107,8 @@ func (b *planner) deadlineFlip(k kind, i int, now float64) *float64 {
 func (b *planner) served(i int, onDemand bool) float64 {
 	k, rent := b.kinds[i], b.p.Supply.OnDemand.Price
 	defer func() { b.p.Supply.OnDemand.Price = rent }()
-	if b.p.Supply.OnDemand.Price = capacity.RoundMoney(0); !onDemand {
-		b.p.Supply.OnDemand.Price = capacity.RoundMoney(1e9)
+	if b.p.Supply.OnDemand.Price = money.Round(0); !onDemand {
+		b.p.Supply.OnDemand.Price = money.Round(1e9)
 	}
 	return b.finds(i, k.in.Penalty.Float()/k.gamma, k.gamma, onDemand)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // This file is a planner for tests: brute force over all jobs of a few small classes, in plain floating
@@ -361,12 +363,12 @@ func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
 // fillCounts writes everything but the sums down.
 func (b *planner) fillCounts(jobs []float64, vms float64) capacity.Plan {
 	p := b.p
-	pl := capacity.Plan{Status: capacity.Optimal, Warnings: []capacity.Warning{}, Conflicts: []capacity.Finding{}}
+	pl := capacity.Plan{Status: capacity.Optimal, Warnings: []capacity.Warning{}, Conflicts: []fault.Finding{}}
 	_, taken := b.rent(vms)
 	hours := decimal.NewFromInt(p.PeriodSeconds).Div(decimal.NewFromInt(3600))
 	od := len(p.Supply.Contracts)
 	pl.VMs.Total, pl.VMs.OnDemand = vms, taken[od]
-	pl.Cost.OnDemand = capacity.Money{Decimal: p.Supply.OnDemand.Price.Mul(dec(taken[od])).Mul(hours)}
+	pl.Cost.OnDemand = money.Amount{Decimal: p.Supply.OnDemand.Price.Mul(dec(taken[od])).Mul(hours)}
 	for i, c := range p.Supply.Contracts {
 		pl.VMs.Contracts = append(pl.VMs.Contracts, capacity.ContractUse{Name: c.Name, VMs: float64(c.VMs), Used: taken[i]})
 		pl.VMs.Reserved += taken[i]
@@ -388,27 +390,27 @@ func (b *planner) fillCounts(jobs []float64, vms float64) capacity.Plan {
 
 func (b *planner) fillPrices(pl *capacity.Plan) {
 	jobs, load, low, high, objective := b.relaxation()
-	pl.Relaxed = &capacity.RelaxedPlan{Objective: capacity.RoundMoney(objective), Capacity: load, Jobs: jobs}
-	pl.Prices = &capacity.Prices{Capacity: capacity.CapacityPrice{Low: capacity.RoundMoney(low)}}
+	pl.Relaxed = &capacity.RelaxedPlan{Objective: money.Round(objective), Capacity: load, Jobs: jobs}
+	pl.Prices = &capacity.Prices{Capacity: capacity.CapacityPrice{Low: money.Round(low)}}
 	if !math.IsInf(high, 1) {
-		m := capacity.RoundMoney(high)
+		m := money.Round(high)
 		pl.Prices.Capacity.High = &m
 	}
 	for i, k := range b.kinds {
 		if c := &pl.Classes[i]; k.possible && !math.IsInf(high, 1) {
-			c.BreakEvenPenalty = new(capacity.RoundMoney(high * k.gamma))
+			c.BreakEvenPenalty = new(money.Round(high * k.gamma))
 		}
 		pl.Classes[i].Flips = b.flips(i, jobs[i])
 	}
 	if budget := b.p.Budget; budget != nil && budget.VMCost != nil {
-		pl.Prices.Budget = new(capacity.RoundMoney(0))
+		pl.Prices.Budget = new(money.Round(0))
 	}
 	for _, c := range b.p.Supply.Contracts {
 		worth := low - c.Price.Float()*float64(b.p.PeriodSeconds)/3600
 		if c.Billing != capacity.BilledAlways {
 			worth = math.Max(0, worth)
 		}
-		pl.Prices.Contracts = append(pl.Prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: capacity.RoundMoney(worth)})
+		pl.Prices.Contracts = append(pl.Prices.Contracts, capacity.ContractWorth{Name: c.Name, Worth: money.Round(worth)})
 	}
 }
 

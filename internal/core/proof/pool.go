@@ -9,6 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // poolTolerance is by which share figures of a pool that are computed in two ways may differ, and work may be missing.
@@ -17,10 +19,10 @@ const poolTolerance = 1e-8
 // Pool checks a plan of a pool against its problem: that all work is done in time by instances that are there, that the
 // data has a place, and that money and bound are right. Whether a cheaper mix exists it does not say. An empty answer is
 // a plan in order.
-func Pool(p capacity.PoolProblem, a capacity.PoolPlan) []capacity.Finding {
+func Pool(p capacity.PoolProblem, a capacity.PoolPlan) []fault.Finding {
 	if a.Status == capacity.PoolInfeasible {
 		if len(a.Conflicts) == 0 {
-			return []capacity.Finding{{Pointer: "/conflicts", Code: "pool", Detail: "The plan is called infeasible and does not say why."}}
+			return []fault.Finding{{Pointer: "/conflicts", Code: "pool", Detail: "The plan is called infeasible and does not say why."}}
 		}
 		return nil
 	}
@@ -57,7 +59,7 @@ func Pool(p capacity.PoolProblem, a capacity.PoolPlan) []capacity.Finding {
 }
 
 // PoolEvaluation checks what is said of a given mix.
-func PoolEvaluation(p capacity.PoolProblem, e capacity.PoolEvaluation) []capacity.Finding {
+func PoolEvaluation(p capacity.PoolProblem, e capacity.PoolEvaluation) []fault.Finding {
 	c := &poolCheck{problem: p, outcome: e.PoolOutcome}
 	c.all()
 	met := true
@@ -88,7 +90,7 @@ func PoolEvaluation(p capacity.PoolProblem, e capacity.PoolEvaluation) []capacit
 }
 
 // PoolFault is findings about a pool as an error, which is none of the caller's; nil where there are none.
-func PoolFault(wrong []capacity.Finding) error {
+func PoolFault(wrong []fault.Finding) error {
 	if len(wrong) == 0 {
 		return nil
 	}
@@ -104,12 +106,12 @@ type poolCheck struct {
 	outcome  capacity.PoolOutcome
 	types    map[string]capacity.PoolType
 	held     float64
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
 func (c *poolCheck) wrong(pointer, sentence string, values ...any) {
-	if len(c.findings) < capacity.MaxFindings {
-		c.findings = append(c.findings, capacity.Finding{Pointer: pointer, Code: "pool", Detail: fmt.Sprintf(sentence, values...) + "."})
+	if len(c.findings) < fault.MaxFindings {
+		c.findings = append(c.findings, fault.Finding{Pointer: pointer, Code: "pool", Detail: fmt.Sprintf(sentence, values...) + "."})
 	}
 }
 
@@ -132,7 +134,7 @@ func (c *poolCheck) all() {
 func (c *poolCheck) money() {
 	o := c.outcome
 	core, accelerators := decimal.Zero, decimal.Zero
-	bill := func(at, name string, count, hours int64, said capacity.Money, may func(capacity.PoolType) bool) decimal.Decimal {
+	bill := func(at, name string, count, hours int64, said money.Amount, may func(capacity.PoolType) bool) decimal.Decimal {
 		t, known := c.types[name]
 		if !known || !may(t) {
 			c.wrong(at+"/type", "there is no type %q that may be that", name)
@@ -157,7 +159,7 @@ func (c *poolCheck) money() {
 	}
 	for _, m := range []struct {
 		at   string
-		said capacity.Money
+		said money.Amount
 		is   decimal.Decimal
 	}{{"/core_cost", o.CoreCost, core}, {"/accelerator_cost", o.AcceleratorCost, accelerators}, {"/cost", o.Cost, core.Add(accelerators)}} {
 		if !m.said.Equal(m.is) {
@@ -327,7 +329,7 @@ func (c *poolCheck) moments(at string, finish float64, said capacity.PoolJobDone
 
 // PoolCourse checks a course against its problem: that rounds follow each other, that what is rented and given back comes
 // to each round's mix, that the data is what has come in, and the sum. Each round's plan is checked where it is made.
-func PoolCourse(p capacity.PoolCourseProblem, a capacity.PoolCourse) []capacity.Finding {
+func PoolCourse(p capacity.PoolCourseProblem, a capacity.PoolCourse) []fault.Finding {
 	c := &poolCheck{}
 	if len(a.Rounds) != p.Rounds() {
 		c.wrong("/rounds", "there are %d rounds, not %d", p.Rounds(), len(a.Rounds))

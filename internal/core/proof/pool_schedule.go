@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // PoolSchedule checks what a schedule says is to run and to be done, from its rounds and the machines that run alone: that
 // its targets are what its rounds ask for, that the steps keep as many machines running, that none more run for longer than
 // the hour that is paid for, and the sum. Each round's plan is checked where it is made.
-func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []capacity.Finding {
+func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding {
 	c := &poolCheck{}
 	type kind struct{ name, as string }
 	kinds, moments := map[kind]bool{}, []time.Time{b.At}
@@ -119,7 +121,7 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []capacity.Find
 		}
 	}
 	status := capacity.PoolOptimal
-	total := capacity.Money{}
+	total := money.Amount{}
 	for _, r := range s.Rounds {
 		if r.DecidedBy != 0 {
 			continue

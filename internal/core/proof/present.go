@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // NotChecked is what plans say that no check looks at.
@@ -49,7 +50,7 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 func (m *model) blank(pl capacity.Plan) []string {
 	var f faults
 	c, v := &pl.Cost, &pl.VMs
-	for _, amount := range []capacity.Money{pl.Objective, c.Total, c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties, c.PerHour, c.PerMonth} {
+	for _, amount := range []money.Amount{pl.Objective, c.Total, c.OnDemand, c.Spot, c.Reserved, c.ReservedIdle, c.Penalties, c.PerHour, c.PerMonth} {
 		if !amount.IsZero() {
 			f.addf("There is no plan, and an amount of %s.", amount)
 		}
@@ -105,7 +106,7 @@ func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
 	usedUp := bounded && !less(add(lp.load, add(whole(1), hair)), most)
 	left := bounded && less(add(lp.load, sub(whole(1), hair)), most) || !bounded
 	if !(usedUp && abs(sub(said, worth)).Cmp(slack) <= 0) && !(left && said.Sign() == 0) {
-		f.addf("One more in the budget for VMs saves %s, not %s.", money(worth), x.Budget)
+		f.addf("One more in the budget for VMs saves %s, not %s.", amountOf(worth), x.Budget)
 	}
 	return f
 }
@@ -173,7 +174,7 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 			if none {
 				all.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", said.Name, shown)
 			} else {
-				all.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, money(high), orNone(shown))
+				all.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, amountOf(high), orNone(shown))
 			}
 		}
 		f.penaltyFlip(&all, i, said, pl.Relaxed.Jobs[i], low, high, slack)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // relaxed is the linear program's answer (paper P2 without whole numbers), exact up to the grid gamma is on.
@@ -152,7 +153,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 	tolerance := add(add(halfUnit, mul(lost, lp.low)), mul(relative, m.magnitude(lp)))
 	objective := amount(x.Objective.Decimal)
 	if abs(sub(objective, lp.objective)).Cmp(tolerance) > 0 {
-		f.addf("Its objective is %s, not %s.", money(lp.objective), x.Objective)
+		f.addf("Its objective is %s, not %s.", amountOf(lp.objective), x.Objective)
 	}
 	load, avoided := zero(), zero()
 	for i := range m.classes {
@@ -176,7 +177,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 		f.addf("%v VMs are more than there are.", x.Capacity)
 	}
 	if abs(sub(sub(cost, avoided), objective)).Cmp(mul(whole(2), tolerance)) > 0 {
-		f.addf("Its jobs and VMs cost %s, not %s.", money(sub(cost, avoided)), x.Objective)
+		f.addf("Its jobs and VMs cost %s, not %s.", amountOf(sub(cost, avoided)), x.Objective)
 	}
 	return f
 }
@@ -218,19 +219,19 @@ func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 
 func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
 	var f faults
-	same := func(shown capacity.Money, exact *big.Rat) bool {
+	same := func(shown money.Amount, exact *big.Rat) bool {
 		return abs(sub(amount(shown.Decimal), exact)).Cmp(add(halfUnit, mul(relative, exact))) <= 0
 	}
 	if !same(x.Capacity.Low, lp.low) {
-		f.addf("One VM less costs %s, not %s.", money(lp.low), x.Capacity.Low)
+		f.addf("One VM less costs %s, not %s.", amountOf(lp.low), x.Capacity.Low)
 	}
 	switch high := x.Capacity.High; {
 	case lp.high == nil && high != nil:
 		f.addf("One VM more cannot be had, not even for %s.", *high)
 	case lp.high != nil && high == nil:
-		f.addf("One VM more costs %s, and the plan says it cannot be had.", money(lp.high))
+		f.addf("One VM more costs %s, and the plan says it cannot be had.", amountOf(lp.high))
 	case lp.high != nil && !same(*high, lp.high):
-		f.addf("One VM more costs %s, not %s.", money(lp.high), *high)
+		f.addf("One VM more costs %s, not %s.", amountOf(lp.high), *high)
 	}
 	for k, c := range m.problem.Supply.Contracts {
 		said := x.Contracts[k]
@@ -244,7 +245,7 @@ func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
 			saving = larger(zero(), saving)
 		}
 		if abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, larger(lp.low, price)))) > 0 {
-			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, money(saving), said.Worth)
+			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, amountOf(saving), said.Worth)
 		}
 	}
 	return f

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // readable says what keeps a problem from being understood at all. The full rules of validity are
@@ -13,7 +14,7 @@ func readable(p capacity.Problem) []string {
 	if p.PeriodSeconds <= 0 {
 		f.addf("The period is %d s and must be positive.", p.PeriodSeconds)
 	}
-	price := func(what string, m capacity.Money) {
+	price := func(what string, m money.Amount) {
 		if !modest(m.Decimal) || m.IsNegative() {
 			f.addf("%s is negative or beyond reason.", what)
 		}
@@ -42,7 +43,7 @@ func readable(p capacity.Problem) []string {
 		}
 	}
 	if b := p.Budget; b != nil {
-		for _, m := range []*capacity.Money{b.VMCost, b.Total} {
+		for _, m := range []*money.Amount{b.VMCost, b.Total} {
 			if m != nil {
 				price("The budget", *m)
 			}
@@ -142,7 +143,7 @@ func sane(pl capacity.Plan) []string {
 			f.addf("%s has a figure that is no proper number.", what)
 		}
 	}
-	amounts := func(what string, ms ...*capacity.Money) {
+	amounts := func(what string, ms ...*money.Amount) {
 		for _, m := range ms {
 			if m != nil && !modest(m.Decimal) {
 				f.addf("%s has an amount beyond reason.", what)

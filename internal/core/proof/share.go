@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Share checks a share plan: that slots are there and shares are right. Whether a better one exists it does not say.
-func Share(p capacity.SharePlanProblem, a capacity.SharePlan) (findings []capacity.Finding) {
+func Share(p capacity.SharePlanProblem, a capacity.SharePlan) (findings []fault.Finding) {
 	wrong := func(pointer, sentence string, values ...any) {
-		if len(findings) < capacity.MaxFindings {
-			findings = append(findings, capacity.Finding{Pointer: pointer, Code: "share", Detail: fmt.Sprintf(sentence, values...) + "."})
+		if len(findings) < fault.MaxFindings {
+			findings = append(findings, fault.Finding{Pointer: pointer, Code: "share", Detail: fmt.Sprintf(sentence, values...) + "."})
 		}
 	}
 	if len(a.Jobs) != len(p.Jobs) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Outcome is what became of one check.
@@ -58,18 +59,18 @@ type Report struct {
 	Outcome Outcome `json:"outcome"`
 	Checks  []Check `json:"checks"`
 	// NotChecked is what the plan says that no check looks at.
-	NotChecked []string        `json:"not_checked"`
-	Bound      *capacity.Money `json:"bound,omitempty"`  // no plan's objective is lower; found here
-	Better     *Better         `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
+	NotChecked []string      `json:"not_checked"`
+	Bound      *money.Amount `json:"bound,omitempty"`  // no plan's objective is lower; found here
+	Better     *Better       `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
 
 	pause func() `json:"-"`
 }
 
 // Better is a plan found here that refutes a claim of optimality.
 type Better struct {
-	Objective capacity.Money `json:"objective"`
-	VMs       float64        `json:"vms"`
-	Jobs      []float64      `json:"jobs"` // in the order of the problem's classes
+	Objective money.Amount `json:"objective"`
+	VMs       float64      `json:"vms"`
+	Jobs      []float64    `json:"jobs"` // in the order of the problem's classes
 }
 
 // Accepted says that nothing speaks against the plan.

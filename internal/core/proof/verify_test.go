@@ -8,10 +8,11 @@ import (
 	"pgregory.net/rapid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
-func cash(s string) capacity.Money {
-	m, err := capacity.ParseMoney(s)
+func cash(s string) money.Amount {
+	m, err := money.Parse(s)
 	if err != nil {
 		panic(err)
 	}
@@ -103,8 +104,8 @@ func aProblem(t *rapid.T) capacity.Problem {
 	seconds := func(low, high int, what string) float64 {
 		return float64(rapid.IntRange(low*10, high*10).Draw(t, what)) / 10
 	}
-	price := func(low, high int, what string) capacity.Money {
-		return capacity.Money{Decimal: decimal.New(int64(rapid.IntRange(low, high).Draw(t, what)), -4)}
+	price := func(low, high int, what string) money.Amount {
+		return money.Amount{Decimal: decimal.New(int64(rapid.IntRange(low, high).Draw(t, what)), -4)}
 	}
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: rapid.SampledFrom([]int64{3600, 7200, 900}).Draw(t, "period"), Options: capacity.DefaultOptions()}
 	p.Options.Integrality = rapid.SampledFrom([]capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable}).Draw(t, "integrality")

@@ -22,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Config is how a client works. Zero values mean the defaults named.
@@ -130,12 +131,12 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 
 // allowed is an address and the entry of the list that lets it be used.
 func (c *Client) allowed(ctx context.Context, address string) (capacity.Target, capacity.AllowedHost, error) {
-	target, fault := capacity.ParseTarget(address)
-	if fault != "" {
-		return target, capacity.AllowedHost{}, refused(fault)
+	target, wrong := capacity.ParseTarget(address)
+	if wrong != "" {
+		return target, capacity.AllowedHost{}, refused(wrong)
 	}
 	host, err := c.config.HostOf(ctx, target.Host, target.Port)
-	if errors.Is(err, capacity.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		return target, host, refused(target.NotAllowed())
 	}
 	if err == nil {

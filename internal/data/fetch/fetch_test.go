@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // names is a name server on loopback: a name's first answer, second answer and so on, the last of
@@ -97,7 +98,7 @@ func list(hosts ...capacity.AllowedHost) func(context.Context, string, int64) (c
 				return h, nil
 			}
 		}
-		return capacity.AllowedHost{}, capacity.NotFound
+		return capacity.AllowedHost{}, fault.NotFound
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/strict"
 )
 
 // structure is what executions must share for their stages to be the same ones: the stages' names, in their
@@ -127,7 +128,7 @@ func shortened(name string) string {
 		}
 		return r
 	}, name))
-	return string(letters[:min(len(letters), capacity.MaxNameLength)])
+	return string(letters[:min(len(letters), strict.MaxNameLength)])
 }
 
 // MergeRecords makes one profile of the records of one job, of the form that most of them have.

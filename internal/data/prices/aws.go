@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/strict"
 )
 
 // attributes is what AWS says of a product, as far as it decides anything here.
@@ -127,7 +128,7 @@ func (r *aws) product(a attributes, at place) (*product, error) {
 	}
 	for _, name := range []string{a.sku, a.name, a.regionKey()} {
 		if !isName(name) {
-			r.add(at, "text", "%q cannot be a name; it must have 1 to %d characters that can be seen.", clip(name), capacity.MaxNameLength)
+			r.add(at, "text", "%q cannot be a name; it must have 1 to %d characters that can be seen.", clip(name), strict.MaxNameLength)
 			return nil, nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // offerFile draws files shaped as AWS's offer file for EC2 are: the same seed gives the same file, in
@@ -364,7 +365,7 @@ func naively(t testing.TB, data []byte, region, prefix string) map[string]Instan
 				fmt.Sscanf(term.TermAttributes["LeaseContractLength"], "%dyr", &o.TermYears)
 				o.Name = fmt.Sprintf("%dyr %s %s", o.TermYears, o.Class, o.Payment)
 				perHour := o.Upfront.DivRound(decimal.New(8760*o.TermYears, 0), 40).Add(o.PerHour)
-				o.Effective = capacity.Money{Decimal: perHour.RoundBank(capacity.MoneyPlaces)}
+				o.Effective = money.Amount{Decimal: perHour.RoundBank(money.Places)}
 				i.Reserved = append(i.Reserved, o)
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // builder gathers what was selected of a sheet, from whatever form it has, and everything wrong with it.
@@ -137,9 +139,9 @@ func (b *builder) inCurrency(currency string, at place) bool {
 // amount reads a price or fee written in digits; nil where it is none, which is noted.
 func (b *builder) amount(text, what string, at place) *decimal.Decimal {
 	const example = "give digits with a point, such as 0.10"
-	hint := func(instead string) *capacity.Hint {
+	hint := func(instead string) *fault.Hint {
 		if isAmount(instead) {
-			return &capacity.Hint{Detail: fmt.Sprintf("Write %s.", instead), Pointer: at.pointer, Value: instead}
+			return &fault.Hint{Detail: fmt.Sprintf("Write %s.", instead), Pointer: at.pointer, Value: instead}
 		}
 		return nil
 	}
@@ -156,8 +158,8 @@ func (b *builder) amount(text, what string, at place) *decimal.Decimal {
 		return nil
 	}
 	x, err := decimal.NewFromString(text)
-	if err != nil || x.GreaterThan(decimal.New(capacity.MaxMoney, 0)) {
-		b.add(at, "range", "The %s is %s, more than the %d that money can be.", what, clip(text), int64(capacity.MaxMoney))
+	if err != nil || x.GreaterThan(decimal.New(money.Max, 0)) {
+		b.add(at, "range", "The %s is %s, more than the %d that money can be.", what, clip(text), int64(money.Max))
 		return nil
 	}
 	return &x
@@ -172,7 +174,7 @@ func isAmount(text string) bool {
 }
 
 // isFree refuses what costs nothing, unless that was asked for.
-func (b *builder) isFree(stored capacity.Money, what string, e *entry, at place) bool {
+func (b *builder) isFree(stored money.Amount, what string, e *entry, at place) bool {
 	if stored.IsPositive() || b.ZeroPrices {
 		return false
 	}
@@ -183,17 +185,17 @@ func (b *builder) isFree(stored capacity.Money, what string, e *entry, at place)
 // finish makes the sheet of all that was gathered, or one error of every fault; ended says why the reading
 // ended early, if it did.
 func (b *builder) finish(ended error) (Sheet, error) {
-	var last *capacity.InputError
+	var last *fault.InputError
 	switch {
 	case errors.As(ended, &last):
-		b.more += max(0, len(b.first)+len(last.Findings)-capacity.MaxFindings+1)
-		b.first = append(slices.Clone(last.Findings), b.first[:min(len(b.first), capacity.MaxFindings-1-len(last.Findings))]...)
+		b.more += max(0, len(b.first)+len(last.Findings)-fault.MaxFindings+1)
+		b.first = append(slices.Clone(last.Findings), b.first[:min(len(b.first), fault.MaxFindings-1-len(last.Findings))]...)
 		return Sheet{}, b.err()
 	case ended != nil:
 		return Sheet{}, ended
 	}
 	if len(b.Regions) == 0 && len(b.regions.list) > 1 {
-		return Sheet{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/regions", Code: "missing",
+		return Sheet{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/regions", Code: "missing",
 			Detail: fmt.Sprintf("The sheet has several regions (%s); say by its region which one is wanted.", some(b.regions.list))}}}
 	}
 	for _, f := range b.foreign {
@@ -218,7 +220,7 @@ func (b *builder) finish(ended error) (Sheet, error) {
 			b.add(place{}, "missing", "The sheet has no price of an instance that is selected; see whether it is the right sheet.")
 		}
 	}
-	slices.SortStableFunc(b.first, func(x, y capacity.Finding) int { return cmp.Compare(x.Line, y.Line) })
+	slices.SortStableFunc(b.first, func(x, y fault.Finding) int { return cmp.Compare(x.Line, y.Line) })
 	if err := b.err(); err != nil {
 		return Sheet{}, err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // The columns of our own CSV, in any order; all but the first two can be left out, or empty in a row.
@@ -91,7 +93,7 @@ func (r *simple) header() bool {
 		case !slices.Contains(known, name):
 			hint := didYouMean(name, known)
 			if hint == nil {
-				hint = &capacity.Hint{Detail: "The columns are " + strings.Join(known, ", ") + "."}
+				hint = &fault.Hint{Detail: "The columns are " + strings.Join(known, ", ") + "."}
 			}
 			r.hint(r.in.place(i), "unknown_column", hint, "No column is called %q.", clip(name))
 		case again:
@@ -125,11 +127,11 @@ func (r *simple) row() error {
 	region, regionAt := r.field(colRegion)
 	name, region = strings.Clone(name), strings.Clone(region)
 	if !isName(name) {
-		r.add(at, "text", "The vm_type %q cannot be a name; it must have 1 to %d characters that can be seen.", clip(name), capacity.MaxNameLength)
+		r.add(at, "text", "The vm_type %q cannot be a name; it must have 1 to %d characters that can be seen.", clip(name), strict.MaxNameLength)
 		return nil
 	}
 	if region != "" && !isName(region) {
-		r.add(regionAt, "text", "The region %q cannot be a name; it can have %d characters that can be seen.", clip(region), capacity.MaxNameLength)
+		r.add(regionAt, "text", "The region %q cannot be a name; it can have %d characters that can be seen.", clip(region), strict.MaxNameLength)
 		return nil
 	}
 	r.regions.add(region)
@@ -272,7 +274,7 @@ func (r *simple) offer(e *entry, perHour *decimal.Decimal) Reserved {
 	if o.Name = strings.Clone(text); o.Name == "" {
 		o.Name = o.describe()
 	} else if !isName(o.Name) {
-		r.add(at, "text", "The name %q cannot be one; it must have 1 to %d characters that can be seen.", clip(text), capacity.MaxNameLength)
+		r.add(at, "text", "The name %q cannot be one; it must have 1 to %d characters that can be seen.", clip(text), strict.MaxNameLength)
 	}
 	return o
 }

@@ -6,7 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // place is where something stands: a line and column of a CSV, or a pointer into a JSON file and the
@@ -38,7 +39,7 @@ func (p place) String() string {
 
 // faults are the findings about a sheet: the first of them, and how many more there are.
 type faults struct {
-	first []capacity.Finding
+	first []fault.Finding
 	more  int
 }
 
@@ -47,8 +48,8 @@ func (f *faults) add(at place, code, sentence string, values ...any) {
 	f.hint(at, code, nil, sentence, values...)
 }
 
-func (f *faults) hint(at place, code string, hint *capacity.Hint, sentence string, values ...any) {
-	if len(f.first) == capacity.MaxFindings-1 { // the last says how many more
+func (f *faults) hint(at place, code string, hint *fault.Hint, sentence string, values ...any) {
+	if len(f.first) == fault.MaxFindings-1 { // the last says how many more
 		f.more++
 		return
 	}
@@ -56,7 +57,7 @@ func (f *faults) hint(at place, code string, hint *capacity.Hint, sentence strin
 	if at.pointer != "" {
 		detail = fmt.Sprintf("(byte %d) %s", at.offset, detail)
 	}
-	f.first = append(f.first, capacity.Finding{Pointer: at.pointer, Line: at.line, Column: at.column, Code: code, Detail: detail, Hint: hint})
+	f.first = append(f.first, fault.Finding{Pointer: at.pointer, Line: at.line, Column: at.column, Code: code, Detail: detail, Hint: hint})
 }
 
 func (f *faults) any() bool { return len(f.first) > 0 }
@@ -71,9 +72,9 @@ func (f *faults) err() error {
 	}
 	findings := f.first
 	if f.more > 0 {
-		findings = append(findings, capacity.Finding{Code: "more", Detail: fmt.Sprintf("And %d more; mend these first.", f.more)})
+		findings = append(findings, fault.Finding{Code: "more", Detail: fmt.Sprintf("And %d more; mend these first.", f.more)})
 	}
-	return &capacity.InputError{Findings: findings}
+	return &fault.InputError{Findings: findings}
 }
 
 // refusal is an error of a single finding, for what makes reading on senseless.
@@ -84,9 +85,9 @@ func refusal(at place, code, sentence string, values ...any) error {
 }
 
 // didYouMean is the cure for a mistaken name; nil where none is near.
-func didYouMean(name string, known []string) *capacity.Hint {
-	if best := capacity.Nearest(name, known); best != "" {
-		return &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
+func didYouMean(name string, known []string) *fault.Hint {
+	if best := fault.Nearest(name, known); best != "" {
+		return &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 	}
 	return nil
 }
@@ -102,5 +103,5 @@ func clip(s string) string {
 
 // isName says that a name can be shown and kept.
 func isName(s string) bool {
-	return s != "" && utf8.RuneCountInString(s) <= capacity.MaxNameLength && strings.IndexFunc(s, unicode.IsControl) < 0 && strings.TrimSpace(s) == s
+	return s != "" && utf8.RuneCountInString(s) <= strict.MaxNameLength && strings.IndexFunc(s, unicode.IsControl) < 0 && strings.TrimSpace(s) == s
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // repeated is so many bytes of a text again and again, between a beginning and an end.
@@ -258,7 +258,7 @@ func TestTheReadersOwnErrorComesBack(t *testing.T) {
 		"nothing": iotest.ErrReader(broken),
 	} {
 		s, err := Read(in, Selection{Currency: "USD"}, nil)
-		if !errors.Is(err, broken) || errors.Is(err, capacity.Invalid) || len(s.Instances) > 0 {
+		if !errors.Is(err, broken) || errors.Is(err, fault.Invalid) || len(s.Instances) > 0 {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // Selection says what of a sheet is wanted. The empty one takes everything of a sheet of one region.
@@ -81,7 +82,7 @@ type Reserved struct {
 	Payment   Payment
 	PerHour   decimal.Decimal // exact
 	Upfront   decimal.Decimal // exact, for one VM
-	Effective capacity.Money  // both together, see EffectivePerHour
+	Effective money.Amount    // both together, see EffectivePerHour
 	Billing   capacity.Billing
 	Max       int64     // the most VMs to be had; 0: not said
 	From      time.Time // since when it is offered; zero: not said
@@ -106,21 +107,21 @@ const hoursPerYear = 8760
 
 // EffectivePerHour is what an hour of a term costs if every hour is used: hourly + upfront/(8760·years),
 // reckoned as a fraction and rounded once, half to even, to the places that money keeps.
-func EffectivePerHour(perHour, upfront decimal.Decimal, years int64) capacity.Money {
+func EffectivePerHour(perHour, upfront decimal.Decimal, years int64) money.Amount {
 	hours := new(big.Rat).SetInt64(hoursPerYear * years)
 	rate := new(big.Rat).Quo(upfront.Rat(), hours)
 	return roundHalfEven(rate.Add(rate, perHour.Rat()))
 }
 
 // Stored is an exact amount as money keeps it: rounded half to even.
-func Stored(exact decimal.Decimal) capacity.Money { return roundHalfEven(exact.Rat()) }
+func Stored(exact decimal.Decimal) money.Amount { return roundHalfEven(exact.Rat()) }
 
-func roundHalfEven(x *big.Rat) capacity.Money {
-	scaled := new(big.Int).Mul(x.Num(), new(big.Int).Exp(big.NewInt(10), big.NewInt(capacity.MoneyPlaces), nil))
+func roundHalfEven(x *big.Rat) money.Amount {
+	scaled := new(big.Int).Mul(x.Num(), new(big.Int).Exp(big.NewInt(10), big.NewInt(money.Places), nil))
 	quotient, rest := new(big.Int).QuoRem(scaled, x.Denom(), new(big.Int)) // amounts are not negative
 	switch half := rest.Lsh(rest, 1).Cmp(x.Denom()); {
 	case half > 0, half == 0 && quotient.Bit(0) == 1:
 		quotient.Add(quotient, big.NewInt(1))
 	}
-	return capacity.Money{Decimal: decimal.NewFromBigInt(quotient, -capacity.MoneyPlaces)}
+	return money.Amount{Decimal: decimal.NewFromBigInt(quotient, -money.Places)}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 var long = os.Getenv("HEADROOM_LONG") == "1"
@@ -29,7 +29,7 @@ var long = os.Getenv("HEADROOM_LONG") == "1"
 // alike compares sheets; amounts are the same whatever their exponent, and an offer's order is its own.
 var alike = cmp.Options{
 	cmp.Comparer(func(x, y decimal.Decimal) bool { return x.Equal(y) }),
-	cmp.Comparer(func(x, y capacity.Money) bool { return x.Equal(y.Decimal) }),
+	cmp.Comparer(func(x, y money.Amount) bool { return x.Equal(y.Decimal) }),
 	cmpopts.SortSlices(func(x, y Reserved) bool { return x.Name < y.Name }),
 	cmpopts.EquateEmpty(),
 	cmpopts.IgnoreFields(Price{}, "Where"), // differs in every form; see TestPricesSayWhereTheyStand

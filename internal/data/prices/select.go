@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // filter is a selection being applied to a sheet: what it takes in, and what it has met, for those who
@@ -44,7 +44,7 @@ func (f *filter) check(found *faults) {
 	}{{"regions", f.Regions}, {"instances", f.Instances}} {
 		for i, entry := range list.entries {
 			if strings.TrimPrefix(entry, "!") == "" || strings.TrimSpace(entry) != entry {
-				found.first = append(found.first, capacity.Finding{Pointer: fmt.Sprintf("/%s/%d", list.member, i), Code: "text",
+				found.first = append(found.first, fault.Finding{Pointer: fmt.Sprintf("/%s/%d", list.member, i), Code: "text",
 					Detail: fmt.Sprintf("%q names nothing; leave it out, or give a name such as \"m5.xlarge\" or \"m5.*\".", entry)})
 			}
 		}
@@ -89,26 +89,26 @@ func (f *filter) unmet(found *faults) {
 	missing := func(member string, i int, pattern string, known names) {
 		pointer := fmt.Sprintf("/%s/%d", member, i)
 		if slices.ContainsFunc(known.list, func(name string) bool { return matches(pattern, name) }) {
-			found.first = append(found.first, capacity.Finding{Pointer: pointer, Code: "missing",
+			found.first = append(found.first, fault.Finding{Pointer: pointer, Code: "missing",
 				Detail: fmt.Sprintf("The sheet has %q, but no price of it that is selected; leave it out.", clip(pattern))})
 			return
 		}
 		hint := didYouMean(pattern, known.list)
 		if hint == nil && len(known.list) > 0 {
-			hint = &capacity.Hint{Detail: fmt.Sprintf("There is %s.", some(known.list))}
+			hint = &fault.Hint{Detail: fmt.Sprintf("There is %s.", some(known.list))}
 		} else if hint != nil {
 			hint.Pointer = pointer
 		}
-		found.first = append(found.first, capacity.Finding{Pointer: pointer, Code: "unknown_name",
+		found.first = append(found.first, fault.Finding{Pointer: pointer, Code: "unknown_name",
 			Detail: fmt.Sprintf("Nothing in the sheet is taken for %q.", clip(pattern)), Hint: hint})
 	}
 	for i, pattern := range f.Regions {
-		if !f.took[i] && len(found.first) < capacity.MaxFindings-1 {
+		if !f.took[i] && len(found.first) < fault.MaxFindings-1 {
 			missing("regions", i, pattern, f.regions)
 		}
 	}
 	for i, pattern := range f.Instances {
-		if !f.took[len(f.Regions)+i] && !strings.HasPrefix(pattern, "!") && len(found.first) < capacity.MaxFindings-1 {
+		if !f.took[len(f.Regions)+i] && !strings.HasPrefix(pattern, "!") && len(found.first) < fault.MaxFindings-1 {
 			missing("instances", i, pattern, f.instances)
 		}
 	}

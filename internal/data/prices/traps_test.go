@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // What AWS's file looks like around products and terms.
@@ -89,10 +89,10 @@ func said(s Sheet) string {
 }
 
 // refused is the error as an InputError; the sheet beside it must be empty.
-func refused(t testing.TB, s Sheet, err error) *capacity.InputError {
+func refused(t testing.TB, s Sheet, err error) *fault.InputError {
 	t.Helper()
-	var input *capacity.InputError
-	if !errors.As(err, &input) || len(input.Findings) == 0 || len(input.Findings) > capacity.MaxFindings || !errors.Is(err, capacity.Invalid) {
+	var input *fault.InputError
+	if !errors.As(err, &input) || len(input.Findings) == 0 || len(input.Findings) > fault.MaxFindings || !errors.Is(err, fault.Invalid) {
 		t.Fatalf("got the error %v, want an InputError", err)
 	}
 	if diff := cmp.Diff(Sheet{}, s, alike); diff != "" {
@@ -294,7 +294,7 @@ func TestEveryFaultIsSaidAtOnceUpToALimit(t *testing.T) {
 	}{{"whole", sheet, "And 151 more"}, {"cut off", sheet[:len(sheet)-30], "And 151 more"}} {
 		s, err := read(c.text, Selection{})
 		all := refused(t, s, err).Findings
-		if last := all[len(all)-1]; len(all) != capacity.MaxFindings || !strings.Contains(last.Detail, c.more) && c.situation == "whole" {
+		if last := all[len(all)-1]; len(all) != fault.MaxFindings || !strings.Contains(last.Detail, c.more) && c.situation == "whole" {
 			t.Errorf("%s: %d findings, the last %+v", c.situation, len(all), last)
 		}
 		if c.situation == "cut off" && all[0].Code != "cut_off" {

@@ -13,7 +13,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 )
 
 // body is a request's body, read whole. Its schema is nil where capacity reads it.
@@ -170,7 +171,7 @@ func (s *server) checkBody(r *http.Request, text []byte, schema *openapi3.Schema
 }
 
 func checkBody(text []byte, schema *openapi3.Schema) error {
-	if err := capacity.CheckSyntax(text); err != nil {
+	if err := strict.CheckSyntax(text); err != nil {
 		return malformedBody(err)
 	}
 	if values(text) > mostValues {
@@ -192,7 +193,7 @@ func checkBody(text []byte, schema *openapi3.Schema) error {
 
 // malformedBody is the error of text that is no JSON, or of JSON that is not what was asked for.
 func malformedBody(err error) error {
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return refusal{malformed.aboutBody(input.Findings)}
 	}
 	return err
@@ -239,7 +240,7 @@ func readBody[T any](r *http.Request, into **T) error {
 	value, err := generic(b.text)
 	if err == nil && b.schema != nil {
 		if findings := unreadable(nil, b.schema, value, ""); len(findings) > 0 {
-			return refusal{malformed.aboutBody(findings[:min(len(findings), capacity.MaxFindings)])}
+			return refusal{malformed.aboutBody(findings[:min(len(findings), fault.MaxFindings)])}
 		}
 	}
 	return refusal{malformed.problem("The body has a value that cannot be read as what it stands for.")}

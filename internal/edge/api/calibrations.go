@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -21,7 +21,7 @@ func (s *server) GetClassCalibration(ctx context.Context, r GetClassCalibrationR
 		ask.Coverage = *r.Params.Coverage
 	}
 	c, err := s.app.Calibrate(ctx, r.Cluster, r.Name, ask)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // here the members are parameters
+	if input := (*fault.InputError)(nil); errors.As(err, &input) { // here the members are parameters
 		f := input.Findings[0]
 		return reply[ClassCalibration]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}
 	}
@@ -39,7 +39,7 @@ func (s *server) AdoptClassCalibration(ctx context.Context, r AdoptClassCalibrat
 		return reply[Class]{}, err
 	}
 	if from, until := r.Body.From, r.Body.Until; !from.IsZero() && !until.IsZero() && from.After(until) {
-		return reply[Class]{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/from", Code: "range", Detail: "from must not be after until."}}}
+		return reply[Class]{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/from", Code: "range", Detail: "from must not be after until."}}}
 	}
 	c, err := s.app.AdoptCalibration(ctx, r.Cluster, r.Name, version, *r.Body)
 	return versioned(c, c.Version, err)

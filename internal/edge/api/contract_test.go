@@ -21,6 +21,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
@@ -167,7 +168,7 @@ func TestRouterIsTheContract(t *testing.T) {
 // goTypes are the Go types that schemas stand for where they are not Go types of other packages by
 // the overlay already.
 var goTypes = map[string]reflect.Type{
-	"ProblemDetails": reflect.TypeFor[problem](), "Fault": reflect.TypeFor[fault](), "Session": reflect.TypeFor[whoami](),
+	"ProblemDetails": reflect.TypeFor[problem](), "Fault": reflect.TypeFor[memberFault](), "Session": reflect.TypeFor[whoami](),
 	"ServerAbout": reflect.TypeFor[about](),
 	"PhaseAnswer": reflect.TypeFor[perf.PhaseAnswer](), "TwoJobsAnswer": reflect.TypeFor[perf.TwoJobsAnswer](),
 	"SharedPhaseAnswer": reflect.TypeFor[perf.SharedPhaseAnswer](), "JobAnswer": reflect.TypeFor[perf.JobAnswer](), "Coefficients": reflect.TypeFor[perf.Coefficients](),
@@ -260,7 +261,7 @@ func TestSchemasAreTheGoTypes(t *testing.T) {
 		switch {
 		case goType == nil && (s.Type.Is("object") || len(s.AllOf) > 0) && name != "Token" && name != "Health":
 			t.Errorf("schema %s is no Go type; add it to the overlay", name)
-		case goType != nil && goType.Kind() == reflect.Struct && goType != reflect.TypeFor[capacity.Money]() && goType != reflect.TypeFor[capacity.SlotsPerVM](): // which write themselves
+		case goType != nil && goType.Kind() == reflect.Struct && goType != reflect.TypeFor[money.Amount]() && goType != reflect.TypeFor[capacity.SlotsPerVM](): // which write themselves
 			want, got := membersOf(goType), propertiesOf(s)
 			if strings.HasSuffix(name, "Question") {
 				want["kind"] = "string" // which capacity reads into the choice of a type
@@ -320,7 +321,7 @@ func jsonKind(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return "date-time"
-	case reflect.TypeFor[capacity.Money](), reflect.TypeFor[decimal.Decimal]():
+	case reflect.TypeFor[money.Amount](), reflect.TypeFor[decimal.Decimal]():
 		return "decimal"
 	case reflect.TypeFor[json.RawMessage]():
 		return "any"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -236,5 +237,5 @@ func (s *server) noPlanYet(ctx context.Context, cluster string, err error) error
 	if _, unknown := s.app.Cluster(ctx, cluster); unknown != nil {
 		return unknown
 	}
-	return fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, capacity.NotFound), "."), capacity.Busy)
+	return fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, fault.NotFound), "."), fault.Busy)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -126,7 +127,7 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 // gone says whether a cluster was deleted.
 func (s *server) gone(ctx context.Context, cluster string) bool {
 	_, err := s.app.Cluster(ctx, cluster)
-	return errors.Is(err, capacity.NotFound)
+	return errors.Is(err, fault.NotFound)
 }
 
 // heard is what a watcher knows.
@@ -184,7 +185,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 		return nil, false, nil
 	}
 	list, err := s.app.Plans(ctx, cluster, app.Page{Limit: mostMissed})
-	if errors.Is(err, capacity.Busy) {
+	if errors.Is(err, fault.Busy) {
 		return nil, true, nil // what is shown is all that can be told at the moment
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -123,7 +124,7 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of app.Forec
 	}
 	for _, name := range classes {
 		if strings.EqualFold(name, "hour") || strings.EqualFold(name, "class") {
-			return reply[ForecastList]{}, fmt.Errorf("the class %q is named like a column of its own, so the table could not be read again; leave \"wide\" out: %w", name, capacity.Conflict)
+			return reply[ForecastList]{}, fmt.Errorf("the class %q is named like a column of its own, so the table could not be read again; leave \"wide\" out: %w", name, fault.Conflict)
 		}
 	}
 	var first bytes.Buffer

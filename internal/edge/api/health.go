@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/telemetry"
 )
@@ -90,7 +90,7 @@ func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil:
 		a.Database = &db
-	case !errors.Is(err, capacity.Busy):
+	case !errors.Is(err, fault.Busy):
 		s.fail(w, r, err)
 		return
 	}

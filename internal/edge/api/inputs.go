@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -53,9 +54,9 @@ func sameName(pointer, inPath, inBody string) error {
 	if inPath == inBody {
 		return nil
 	}
-	return refusal{invalid.aboutBody([]capacity.Finding{{Pointer: pointer, Code: "other_name",
+	return refusal{invalid.aboutBody([]fault.Finding{{Pointer: pointer, Code: "other_name",
 		Detail: fmt.Sprintf("The body names %.60q and the address %.60q; a name stays as it is.", inBody, inPath),
-		Hint:   &capacity.Hint{Detail: fmt.Sprintf("Write %q.", inPath), Pointer: pointer, Value: inPath}}})}
+		Hint:   &fault.Hint{Detail: fmt.Sprintf("Write %q.", inPath), Pointer: pointer, Value: inPath}}})}
 }
 
 // key is what a stored thing is known by in addresses, and its version.

@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -186,7 +186,7 @@ func (k *keeper) send(w http.ResponseWriter) {
 // readingProblem is what is wrong with a body that capacity has read: 400 where it cannot be read,
 // 422 where it can and makes no sense.
 func readingProblem(err error) error {
-	input := (*capacity.InputError)(nil)
+	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -46,7 +46,7 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 		page.Limit = longestPage
 	}
 	first, err := read(ctx, page)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // of all that was asked only a cursor can be wrong
+	if input := (*fault.InputError)(nil); errors.As(err, &input) { // of all that was asked only a cursor can be wrong
 		return reply[list[T]]{}, refusal{aboutParameter("cursor", "cursor", input.Findings[0].Detail, nil)}
 	}
 	if err != nil {

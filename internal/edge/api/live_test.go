@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -202,7 +203,7 @@ func TestBothReadersGiveHeartbeatsTheSameVerdict(t *testing.T) {
 		if bySchema != nil && byReader == nil {
 			t.Fatalf("%s\nis refused by the schema and accepted by the reader: %v", body, bySchema)
 		}
-		if input := (*capacity.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
+		if input := (*fault.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
 			for _, f := range input.Findings {
 				if sayable(f) && f.Pointer != "/at" { // whose years no schema bounds
 					t.Fatalf("%s\nis accepted by the schema and refused by the reader: %v", body, byReader)

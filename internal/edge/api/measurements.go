@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
 )
@@ -82,7 +83,7 @@ func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], er
 		ask.Method = perf.FitChoice(*r.Params.Method)
 	}
 	f, err := s.app.FitOf(ctx, r.Cluster, r.Job, capacity.FitKind(r.Kind), ask)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) { // here the members are parameters
+	if input := (*fault.InputError)(nil); errors.As(err, &input) { // here the members are parameters
 		f := input.Findings[0]
 		return reply[JobFit]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}
 	}

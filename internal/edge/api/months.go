@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
 )
@@ -89,12 +90,12 @@ func detailFor(asked, form capacity.Detail) capacity.Detail {
 
 // inForm says of an answer that is too large in the form that was asked for what can be done about the form.
 func inForm(form capacity.Detail, err error) error {
-	input := (*capacity.InputError)(nil)
+	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/detail" || form == "" {
 		return err
 	}
 	hint := "Ask for a shorter time, or for format=csv, which has days and months of any time with per=day and per=month."
-	return refusal{tooLarge.faulty([]fault{{Parameter: "format", Code: "too_large", Detail: input.Findings[0].Detail, Hint: &capacity.Hint{Detail: hint}}})}
+	return refusal{tooLarge.faulty([]memberFault{{Parameter: "format", Code: "too_large", Detail: input.Findings[0].Detail, Hint: &fault.Hint{Detail: hint}}})}
 }
 
 // formatOf is the form that a request wants in the place of a document.
@@ -243,7 +244,7 @@ func exportable(r *http.Request, cluster, what string, kept, form capacity.Detai
 	} else {
 		hint += " What to buy is here already: format=csv."
 	}
-	return refusal{aboutParameter("format", "not_kept", detail, &capacity.Hint{Detail: hint})}
+	return refusal{aboutParameter("format", "not_kept", detail, &fault.Hint{Detail: hint})}
 }
 
 // answeredTime is a horizon as far as an answer goes.

@@ -17,6 +17,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 )
@@ -49,7 +50,7 @@ func TestMonthsOfACluster(t *testing.T) {
 	// 20:00 3 on demand; 21:00 3 (of 2.5 expected), 1 of them on demand, and so on until the price rises at 22:30; 23:00 and two hours of February: nothing is forecast, so one job at 2.
 	for _, line := range []struct {
 		name string
-		got  capacity.Money
+		got  money.Amount
 		want string
 	}{
 		{"on demand", a.Total.Cost.OnDemand, "11.50"}, {"reserved", a.Total.Cost.Reserved, "1.00"}, {"upfront", a.Upfront, "10.00"},

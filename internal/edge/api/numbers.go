@@ -8,7 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // withNumbers answers a list as it is, or, for programs that draw, with the exact amounts of its rows
@@ -37,7 +37,7 @@ func amountsOf(row reflect.Type) map[string]bool {
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
 		}
-		if t == reflect.TypeFor[capacity.Money]() || t == reflect.TypeFor[decimal.Decimal]() {
+		if t == reflect.TypeFor[money.Amount]() || t == reflect.TypeFor[decimal.Decimal]() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			amounts[name] = true
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 const idempotencyKey = "Idempotency-Key"
@@ -85,12 +85,12 @@ func (o *operation) query(r *http.Request) (url.Values, error) {
 		if slices.Contains(o.queries, name) {
 			continue
 		}
-		detail, hint := fmt.Sprintf("There is no parameter %.60q here.", name), (*capacity.Hint)(nil)
+		detail, hint := fmt.Sprintf("There is no parameter %.60q here.", name), (*fault.Hint)(nil)
 		if len(o.queries) > 0 {
 			detail += " There are: " + strings.Join(o.queries, ", ") + "."
 		}
-		if best := capacity.Nearest(name, o.queries); best != "" {
-			hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
+		if best := fault.Nearest(name, o.queries); best != "" {
+			hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 		}
 		return nil, refusal{aboutParameter(fmt.Sprintf("%.60s", strings.ToValidUTF8(name, "\uFFFD")), "unknown_parameter", detail, hint)}
 	}
@@ -133,7 +133,7 @@ func checkParameter(p *openapi3.Parameter, schema *openapi3.Schema, text string)
 	switch violated.SchemaField {
 	case "format":
 		if plus := strings.Replace(text, " ", "+", 1); plus != text && readableTime(plus) == nil {
-			hint = &capacity.Hint{Detail: "In an address a + is written %2B: " + url.QueryEscape(plus) + ".", Value: plus}
+			hint = &fault.Hint{Detail: "In an address a + is written %2B: " + url.QueryEscape(plus) + ".", Value: plus}
 		}
 	case "pattern":
 		detail = fmt.Sprintf("%s cannot stand here. %s", shown(text), p.Description)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -21,7 +21,7 @@ func (s *server) GetPin(ctx context.Context, r GetPinRequest) (reply[Pinned], er
 
 func (s *server) PinPlan(ctx context.Context, r PinPlanRequest) (reply[Pinned], error) {
 	if (r.Body.Number == 0) == (r.Body.ID == "") {
-		return reply[Pinned]{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "", Code: "one_of",
+		return reply[Pinned]{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "", Code: "one_of",
 			Detail: "Say which plan to pin: give exactly one of \"number\" and \"id\"."}}}
 	}
 	return plain(s.app.PinPlan(ctx, r.Cluster, app.PlanRef{Number: r.Body.Number, ID: r.Body.ID}, r.Body.Until))

@@ -11,6 +11,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // A plan as a table has its classes, and as a spreadsheet its own figures, typed and without formulas.
@@ -49,7 +50,7 @@ func TestPlansAsFiles(t *testing.T) {
 				total = row[2]
 			}
 		}
-		if money, err := capacity.ParseMoney(total); err != nil || !money.Equal(record.TotalCost.Decimal) {
+		if money, err := money.Parse(total); err != nil || !money.Equal(record.TotalCost.Decimal) {
 			t.Errorf("%s: the total is %q, want %s", ref, total, record.TotalCost)
 		}
 		_ = f.Close()

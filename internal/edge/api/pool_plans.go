@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -140,7 +141,7 @@ func (s *server) getPoolScaling(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		if problemOf(err).Status == http.StatusNotFound {
 			if _, unknown := s.app.PoolSettings(r.Context(), pathValue(r, "cluster")); unknown == nil { // it passes
-				err = fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, capacity.NotFound), "."), capacity.Busy)
+				err = fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, fault.NotFound), "."), fault.Busy)
 			}
 		}
 		s.fail(w, r, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
@@ -66,7 +67,7 @@ func (s *service) planned(cluster string) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		plan := capacity.PoolSchedule{Status: capacity.PoolFeasible, Cost: capacity.RoundMoney(7.82), Currency: "USD", From: b.From, Until: b.From.Add(time.Hour), Rounds: []capacity.ScheduledRound{},
+		plan := capacity.PoolSchedule{Status: capacity.PoolFeasible, Cost: money.Round(7.82), Currency: "USD", From: b.From, Until: b.From.Add(time.Hour), Rounds: []capacity.ScheduledRound{},
 			Targets: []capacity.PoolTarget{}, Steps: []capacity.PoolStep{}, Sources: b.Sources, Warnings: []capacity.Warning{}}
 		r := capacity.PoolPlanRecord{PoolPlanSummary: capacity.SummarizePool(plan)}
 		r.At = b.At
@@ -397,7 +398,7 @@ func TestALargePoolFromWhatIsStored(t *testing.T) {
 	settings := capacity.DefaultPoolSettings()
 	settings.Hours, settings.Storage.DataGB = 24, new(float64)
 	for i := range 20 {
-		price := capacity.RoundMoney(float64(5+r.IntN(300)) / 100)
+		price := money.Round(float64(5+r.IntN(300)) / 100)
 		settings.Types = append(settings.Types, capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, MemoryGiB: float64(int64(2) << r.IntN(5)), Slots: int64(1 + r.IntN(4)), Core: true, Accelerator: true})
 	}
 	executions := []string{}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/proof"
 	"headroom/internal/service/app"
@@ -168,7 +169,7 @@ func TestPoolsAsRuns(t *testing.T) {
 		t.Errorf("got %+v, %+v: %s", run, rounds, diff)
 	}
 	run = s.over(s.ask(s.admin, "POST", "/v1/pools", strings.Replace(smallPool, `"disk_gb":850,`, ``, 1), "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
-	if run.State != capacity.RunFailed || run.Error == nil || run.Error.Kind != string(capacity.Infeasible) || len(run.Error.Conflicts) != 1 {
+	if run.State != capacity.RunFailed || run.Error == nil || run.Error.Kind != string(fault.Infeasible) || len(run.Error.Conflicts) != 1 {
 		t.Errorf("got %+v, %+v", run, run.Error)
 	}
 }

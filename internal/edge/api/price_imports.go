@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -68,7 +68,7 @@ func selectionOf(r *http.Request) (o app.PriceSelection, err error) {
 
 // aboutSheet is an error of an import: what is wrong with the query is said by the parameter's name.
 func aboutSheet(err error) error {
-	input := (*capacity.InputError)(nil)
+	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) {
 		return err
 	}

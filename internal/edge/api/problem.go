@@ -14,33 +14,34 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
 
 // problem is a problem document (RFC 9457): why a request was refused, and what to change.
 type problem struct {
-	Type      string             `json:"type"`
-	Title     string             `json:"title"`
-	Status    int                `json:"status"`
-	Detail    string             `json:"detail"`
-	Instance  string             `json:"instance"`
-	Errors    []fault            `json:"errors,omitempty"`
-	Hint      *capacity.Hint     `json:"hint,omitempty"`
-	Conflicts []capacity.Finding `json:"conflicts,omitempty"`
+	Type      string          `json:"type"`
+	Title     string          `json:"title"`
+	Status    int             `json:"status"`
+	Detail    string          `json:"detail"`
+	Instance  string          `json:"instance"`
+	Errors    []memberFault   `json:"errors,omitempty"`
+	Hint      *fault.Hint     `json:"hint,omitempty"`
+	Conflicts []fault.Finding `json:"conflicts,omitempty"`
 
 	LastChange *app.LastChange `json:"last_change,omitempty"`
 }
 
-// fault is one thing that is wrong: with a member of the body, or with a parameter.
-type fault struct {
-	Pointer   *string        `json:"pointer,omitempty"`
-	Parameter string         `json:"parameter,omitempty"`
-	Detail    string         `json:"detail"`
-	Code      string         `json:"code"`
-	Line      int            `json:"line,omitempty"`
-	Column    int            `json:"column,omitempty"`
-	Hint      *capacity.Hint `json:"hint,omitempty"`
+// memberFault is one thing that is wrong: with a member of the body, or with a parameter.
+type memberFault struct {
+	Pointer   *string     `json:"pointer,omitempty"`
+	Parameter string      `json:"parameter,omitempty"`
+	Detail    string      `json:"detail"`
+	Code      string      `json:"code"`
+	Line      int         `json:"line,omitempty"`
+	Column    int         `json:"column,omitempty"`
+	Hint      *fault.Hint `json:"hint,omitempty"`
 }
 
 // problemKind is what a problem's type, status and title are.
@@ -95,7 +96,7 @@ func internalProblem() problem {
 }
 
 // faulty is a document about parameters or members.
-func (k problemKind) faulty(faults []fault) problem {
+func (k problemKind) faulty(faults []memberFault) problem {
 	p := k.problem(faults[0].Detail)
 	if more := len(faults) - 1; more > 0 {
 		p.Detail += fmt.Sprintf(" (and %d more, see \"errors\")", more)
@@ -106,15 +107,15 @@ func (k problemKind) faulty(faults []fault) problem {
 }
 
 // aboutParameter is a malformed path or query parameter or header.
-func aboutParameter(name, code, detail string, hint *capacity.Hint) problem {
-	return malformed.faulty([]fault{{Parameter: name, Code: code, Detail: detail, Hint: hint}})
+func aboutParameter(name, code, detail string, hint *fault.Hint) problem {
+	return malformed.faulty([]memberFault{{Parameter: name, Code: code, Detail: detail, Hint: hint}})
 }
 
 // aboutBody is what findings about a body are as a document of a kind.
-func (k problemKind) aboutBody(findings []capacity.Finding) problem {
-	faults := make([]fault, len(findings))
+func (k problemKind) aboutBody(findings []fault.Finding) problem {
+	faults := make([]memberFault, len(findings))
 	for i, f := range findings {
-		faults[i] = fault{Pointer: &findings[i].Pointer, Detail: f.Detail, Code: f.Code, Line: f.Line, Column: f.Column, Hint: f.Hint}
+		faults[i] = memberFault{Pointer: &findings[i].Pointer, Detail: f.Detail, Code: f.Code, Line: f.Line, Column: f.Column, Hint: f.Hint}
 		if f.Line > 0 {
 			faults[i].Detail = fmt.Sprintf("Line %d, column %d: %s", f.Line, f.Column, f.Detail)
 		}
@@ -132,7 +133,7 @@ func (r refusal) Error() string { return r.Detail }
 func problemOf(err error) problem {
 	var (
 		refused    refusal
-		input      *capacity.InputError
+		input      *fault.InputError
 		impossible *app.InfeasibleError
 		version    *app.VersionError
 		deleted    *app.DeletedError
@@ -145,11 +146,11 @@ func problemOf(err error) problem {
 	case errors.As(err, &impossible):
 		return infeasibleProblem(impossible.Conflicts)
 	case errors.As(err, &version):
-		p := outdated.problem(sentence(err, capacity.Conflict))
+		p := outdated.problem(sentence(err, fault.Conflict))
 		p.LastChange = version.Last
 		return p
 	case errors.As(err, &deleted):
-		p := notFound.problem(sentence(err, capacity.NotFound))
+		p := notFound.problem(sentence(err, fault.NotFound))
 		p.LastChange = &deleted.LastChange
 		return p
 	case errors.As(err, &input):
@@ -160,27 +161,27 @@ func problemOf(err error) problem {
 		return tooMany(waiting.Detail)
 	case errors.Is(err, auth.ErrToken):
 		return unauthorized(sentence(err, auth.ErrToken))
-	case errors.Is(err, capacity.Invalid):
-		return invalid.problem(sentence(err, capacity.Invalid))
-	case errors.Is(err, capacity.NotFound):
-		return notFound.problem(sentence(err, capacity.NotFound))
-	case errors.Is(err, capacity.Conflict):
-		return conflict.problem(sentence(err, capacity.Conflict))
+	case errors.Is(err, fault.Invalid):
+		return invalid.problem(sentence(err, fault.Invalid))
+	case errors.Is(err, fault.NotFound):
+		return notFound.problem(sentence(err, fault.NotFound))
+	case errors.Is(err, fault.Conflict):
+		return conflict.problem(sentence(err, fault.Conflict))
 	case errors.Is(err, capacity.ErrLeaseOver):
 		return gone.problem(sentence(err, capacity.ErrLeaseOver))
-	case errors.Is(err, capacity.Forbidden):
-		return forbidden.problem(sentence(err, capacity.Forbidden))
-	case errors.Is(err, capacity.Infeasible):
-		return infeasible.problem(sentence(err, capacity.Infeasible))
-	case errors.Is(err, capacity.Busy):
-		return unavailable(sentence(err, capacity.Busy))
+	case errors.Is(err, fault.Forbidden):
+		return forbidden.problem(sentence(err, fault.Forbidden))
+	case errors.Is(err, fault.Infeasible):
+		return infeasible.problem(sentence(err, fault.Infeasible))
+	case errors.Is(err, fault.Busy):
+		return unavailable(sentence(err, fault.Busy))
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return unavailable("The answer was not ready in time; try again in a moment.")
 	}
 	return internalProblem()
 }
 
-func infeasibleProblem(conflicts []capacity.Finding) problem {
+func infeasibleProblem(conflicts []fault.Finding) problem {
 	p := infeasible.problem("No plan meets these demands.")
 	if len(conflicts) > 0 {
 		p.Detail, p.Hint, p.Conflicts = conflicts[0].Detail, conflicts[0].Hint, conflicts
@@ -234,7 +235,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {
 		s.log(r.Context()).Error("request failed", "error", err.Error())
-	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(capacity.Busy) {
+	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(fault.Busy) {
 		s.log(r.Context()).Warn("request not answered", "error", err.Error(), "cause", cause.Error())
 	}
 	if waiting := (*app.TooManyError)(nil); errors.As(err, &waiting) {

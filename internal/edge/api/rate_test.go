@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
-var errBusy = fmt.Errorf("the database does not answer: %w", capacity.Busy)
+var errBusy = fmt.Errorf("the database does not answer: %w", fault.Busy)
 
 // The window is a second of the wall clock, so a test may not ask slowly: 40 requests take some
 // milliseconds, and whatever falls into the next second is only let through in addition.

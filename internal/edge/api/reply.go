@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // reply is the answer of an operation whose body is a T.
@@ -195,7 +195,7 @@ func seenTag(ifMatch *string) (string, error) {
 		return "", refusal{aboutParameter("If-Match", "type", "If-Match names several ETags; send the one that you have read last.", nil)}
 	}
 	if n, err := strconv.ParseInt(*ifMatch, 10, 64); err == nil {
-		return "", refusal{aboutParameter("If-Match", "type", "An ETag stands in double quotes.", &capacity.Hint{Detail: "Send " + etagOf(n) + ".", Value: etagOf(n)})}
+		return "", refusal{aboutParameter("If-Match", "type", "An ETag stands in double quotes.", &fault.Hint{Detail: "Send " + etagOf(n) + ".", Value: etagOf(n)})}
 	}
 	return "", noETag(*ifMatch)
 }

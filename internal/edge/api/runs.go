@@ -13,6 +13,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -205,7 +206,7 @@ func (s *server) streamRun(w stream, r *http.Request, id string) {
 		changed, forget := s.app.RunWatch.Watch(id) // before it is read, so that no change is missed
 		run, err := s.app.Run(r.Context(), id)
 		switch {
-		case errors.Is(err, capacity.Busy): // it comes again
+		case errors.Is(err, fault.Busy): // it comes again
 		case err != nil:
 			forget()
 			return

@@ -13,7 +13,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 )
 
 // kin-openapi says whether a value is what the schema wants; the sentences about why not are ours.
@@ -44,33 +45,33 @@ func matchesSchema(schema *openapi3.Schema, value any) bool {
 }
 
 // violations is what a value violates: everything, up to MaxFindings, or the first.
-func violations(schema *openapi3.Schema, value any, all bool) []capacity.Finding {
+func violations(schema *openapi3.Schema, value any, all bool) []fault.Finding {
 	options := []openapi3.SchemaValidationOption{formats}
 	if all {
 		options = append(options, openapi3.MultiErrors())
 	}
 	v := violation{options: options}
 	v.collect("", schema.VisitJSON(value, options...))
-	if len(v.findings) > capacity.MaxFindings {
-		v.findings = append(v.findings[:capacity.MaxFindings-1], capacity.Finding{Code: "more", Detail: "And more than these; mend these first."})
+	if len(v.findings) > fault.MaxFindings {
+		v.findings = append(v.findings[:fault.MaxFindings-1], fault.Finding{Code: "more", Detail: "And more than these; mend these first."})
 	}
 	return v.findings
 }
 
 type violation struct {
 	options  []openapi3.SchemaValidationOption
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
-func (v *violation) add(f capacity.Finding) {
-	if !slices.ContainsFunc(v.findings, func(g capacity.Finding) bool { return g.Pointer == f.Pointer }) {
+func (v *violation) add(f fault.Finding) {
+	if !slices.ContainsFunc(v.findings, func(g fault.Finding) bool { return g.Pointer == f.Pointer }) {
 		v.findings = append(v.findings, f) // of one member the first fault is enough
 	}
 }
 
 // collect makes findings of kin-openapi's errors; base is the pointer to what they are about.
 func (v *violation) collect(base string, err error) {
-	if len(v.findings) > capacity.MaxFindings {
+	if len(v.findings) > fault.MaxFindings {
 		return
 	}
 	switch e := err.(type) { // errors.As would look into the alternatives of oneOf
@@ -92,27 +93,27 @@ func (v *violation) collect(base string, err error) {
 			v.add(v.special(pointer, e))
 		default:
 			code, detail, hint := describeViolation(e, pointer)
-			v.add(capacity.Finding{Pointer: pointer, Code: code, Detail: detail, Hint: hint})
+			v.add(fault.Finding{Pointer: pointer, Code: code, Detail: detail, Hint: hint})
 		}
 	}
 }
 
 // special are violations that concern another place than the error says, or need the value read.
-func (v *violation) special(pointer string, e *openapi3.SchemaError) capacity.Finding {
+func (v *violation) special(pointer string, e *openapi3.SchemaError) fault.Finding {
 	if e.SchemaField == "oneOf" {
 		if f := amountFault(e.Schema, e.Value, pointer); f != nil {
 			return *f
 		}
-		return capacity.Finding{Pointer: pointer, Code: "type", Detail: "Here a decimal such as \"0.10\" is needed, as a string or a number."}
+		return fault.Finding{Pointer: pointer, Code: "type", Detail: "Here a decimal such as \"0.10\" is needed, as a string or a number."}
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(e.Reason, "property "), " is unsupported")
 	if unquoted, err := strconv.Unquote(name); err == nil {
 		name = unquoted
 	}
-	f := capacity.Finding{Pointer: pointer + "/" + escapePointer(name), Code: "unknown_member", Detail: fmt.Sprintf("There is no member %.60q here.", name)}
+	f := fault.Finding{Pointer: pointer + "/" + escapePointer(name), Code: "unknown_member", Detail: fmt.Sprintf("There is no member %.60q here.", name)}
 	known := slices.Sorted(maps.Keys(e.Schema.Properties))
-	if best := capacity.Nearest(name, known); best != "" {
-		f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best)}
+	if best := fault.Nearest(name, known); best != "" {
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best)}
 	}
 	return f
 }
@@ -131,7 +132,7 @@ func (v *violation) missingOf(pointer string, e *openapi3.SchemaError) {
 		}
 	}
 	for _, name := range missing {
-		v.add(capacity.Finding{Pointer: pointer + "/" + name, Code: "missing", Detail: fmt.Sprintf("The member %q is missing; %s needs it.", name, form.Title)})
+		v.add(fault.Finding{Pointer: pointer + "/" + name, Code: "missing", Detail: fmt.Sprintf("The member %q is missing; %s needs it.", name, form.Title)})
 	}
 	rest := *e.Schema
 	rest.AnyOf = nil
@@ -153,10 +154,10 @@ func (v *violation) ofForm(pointer string, e *openapi3.SchemaError) {
 }
 
 // describeViolation is the sentence about a violation of one value's schema.
-func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail string, hint *capacity.Hint) {
+func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail string, hint *fault.Hint) {
 	s := e.Schema
-	nearest := func(value any) *capacity.Hint {
-		return &capacity.Hint{Detail: fmt.Sprintf("The nearest is %v.", value), Pointer: pointer, Value: value}
+	nearest := func(value any) *fault.Hint {
+		return &fault.Hint{Detail: fmt.Sprintf("The nearest is %v.", value), Pointer: pointer, Value: value}
 	}
 	switch e.SchemaField {
 	case "required":
@@ -181,8 +182,8 @@ func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail st
 			return "null", fmt.Sprintf("Here one of the words %s is needed, not null; leave the member out where it has no value.", strings.Join(words, ", ")), nil
 		}
 		detail = fmt.Sprintf("%s is none of the words that can stand here: %s.", shown(e.Value), strings.Join(words, ", "))
-		if best := capacity.Nearest(fmt.Sprint(e.Value), words); best != "" {
-			hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: pointer, Value: best}
+		if best := fault.Nearest(fmt.Sprint(e.Value), words); best != "" {
+			hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: pointer, Value: best}
 		}
 		return "choice", detail, hint
 	case "minimum", "maximum":
@@ -300,7 +301,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 func escapePointer(name string) string { return pointerEscapes.Replace(fmt.Sprintf("%.200s", name)) }
 
 // amountFault is what is wrong with a decimal that may be a string or a number; nil when nothing is.
-func amountFault(s *openapi3.Schema, value any, pointer string) *capacity.Finding {
+func amountFault(s *openapi3.Schema, value any, pointer string) *fault.Finding {
 	var text string
 	switch x := value.(type) {
 	case string:
@@ -308,28 +309,28 @@ func amountFault(s *openapi3.Schema, value any, pointer string) *capacity.Findin
 	case json.Number:
 		text = x.String()
 	default:
-		return &capacity.Finding{Pointer: pointer, Code: "type", Detail: fmt.Sprintf("Here a decimal such as \"0.10\" is needed, as a string or a number, not %s.", given(value))}
+		return &fault.Finding{Pointer: pointer, Code: "type", Detail: fmt.Sprintf("Here a decimal such as \"0.10\" is needed, as a string or a number, not %s.", given(value))}
 	}
-	_, err := capacity.ParseMoney(text)
+	_, err := money.Parse(text)
 	switch {
 	case err != nil:
-		f := &capacity.Finding{Pointer: pointer, Code: "type", Detail: err.Error() + "."}
+		f := &fault.Finding{Pointer: pointer, Code: "type", Detail: err.Error() + "."}
 		if point := strings.Replace(strings.TrimSpace(text), ",", ".", 1); point != text {
-			if _, err := capacity.ParseMoney(point); err == nil {
-				f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Write %q.", point), Pointer: pointer, Value: point}
+			if _, err := money.Parse(point); err == nil {
+				f.Hint = &fault.Hint{Detail: fmt.Sprintf("Write %q.", point), Pointer: pointer, Value: point}
 			}
 		}
 		return f
 	case text[0] == '-': // -0 as well
-		return &capacity.Finding{Pointer: pointer, Code: "range", Detail: fmt.Sprintf("%.60s cannot be negative.", text)}
+		return &fault.Finding{Pointer: pointer, Code: "range", Detail: fmt.Sprintf("%.60s cannot be negative.", text)}
 	case !matchesSchema(s, value):
-		return &capacity.Finding{Pointer: pointer, Code: "range", Detail: fmt.Sprintf("%.60s is too large or too long.", text)}
+		return &fault.Finding{Pointer: pointer, Code: "range", Detail: fmt.Sprintf("%.60s is too large or too long.", text)}
 	}
 	return nil
 }
 
 // unreadable finds what fits the schema and cannot be read all the same.
-func unreadable(found []capacity.Finding, s *openapi3.Schema, value any, pointer string) []capacity.Finding {
+func unreadable(found []fault.Finding, s *openapi3.Schema, value any, pointer string) []fault.Finding {
 	switch x := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(x)) {
@@ -345,9 +346,9 @@ func unreadable(found []capacity.Finding, s *openapi3.Schema, value any, pointer
 		}
 	case json.Number:
 		if _, err := x.Int64(); err != nil && s.Type.Is(openapi3.TypeInteger) {
-			f := capacity.Finding{Pointer: pointer, Code: "not_whole", Detail: fmt.Sprintf("%.60s is not written as a whole number.", x)}
+			f := fault.Finding{Pointer: pointer, Code: "not_whole", Detail: fmt.Sprintf("%.60s is not written as a whole number.", x)}
 			if n, err := x.Float64(); err == nil && n > -1<<53 && n < 1<<53 {
-				f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Write %d.", int64(n)), Pointer: pointer, Value: int64(n)}
+				f.Hint = &fault.Hint{Detail: fmt.Sprintf("Write %d.", int64(n)), Pointer: pointer, Value: int64(n)}
 			}
 			return append(found, f)
 		}

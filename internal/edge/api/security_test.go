@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/telemetry"
@@ -150,7 +150,7 @@ type sessionStore struct {
 
 // AllKeys fails: the keys of these tests live in the keyring alone.
 func (s *sessionStore) AllKeys(context.Context) ([]auth.Key, error) {
-	return nil, fmt.Errorf("no keys are stored here: %w", capacity.Busy)
+	return nil, fmt.Errorf("no keys are stored here: %w", fault.Busy)
 }
 
 func (s *sessionStore) CreateSession(_ context.Context, session auth.Session) error {
@@ -169,7 +169,7 @@ func (s *sessionStore) Session(_ context.Context, hash auth.Hash) (auth.Session,
 		return auth.Session{}, s.away
 	}
 	if !ok || !s.now().Before(session.ExpiresAt) {
-		return auth.Session{}, fmt.Errorf("there is no such session: %w", capacity.NotFound)
+		return auth.Session{}, fmt.Errorf("there is no such session: %w", fault.NotFound)
 	}
 	return session, nil
 }
@@ -194,7 +194,7 @@ func (s *sessionStore) TakeLink(_ context.Context, hash auth.Hash, latest time.T
 	expires, ok := s.links[hash]
 	delete(s.links, hash)
 	if !ok || !s.now().Before(expires) || expires.After(latest) {
-		return fmt.Errorf("there is no such link: %w", capacity.NotFound)
+		return fmt.Errorf("there is no such link: %w", fault.NotFound)
 	}
 	return s.away
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
@@ -177,7 +179,7 @@ type AllowedHostList = list[capacity.AllowedHost]
 // Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 //
 // Example: -44.80
-type Amount = capacity.Money
+type Amount = money.Amount
 
 // Applied What applying a document did, or in a dry run would do.
 type Applied = app.Applied
@@ -415,7 +417,7 @@ type FieldChange = capacity.FieldChange
 type FigureSpread = history.Numbers
 
 // Finding One thing that contradicts, with its cure.
-type Finding = capacity.Finding
+type Finding = fault.Finding
 
 // Flips The nearest value of each input alone at which the class's jobs would change in the relaxation; null where there is none.
 type Flips = capacity.Flips
@@ -436,7 +438,7 @@ type ForecastMade = app.ForecastMade
 type Heartbeat = capacity.LeaseBeat
 
 // Hint A cure that a program can apply by putting `value` at `pointer`.
-type Hint = capacity.Hint
+type Hint = fault.Hint
 
 // HistoryChain What one execution of stages looks like.
 type HistoryChain = history.Chain
@@ -567,7 +569,7 @@ type MaybeAmount = string
 // MaybeMoney An amount that is not negative, or null.
 //
 // Example: 250.00
-type MaybeMoney = capacity.Money
+type MaybeMoney = money.Amount
 
 // MeasuredType What tasks took on a type of nodes.
 type MeasuredType = perf.MeasuredType
@@ -590,7 +592,7 @@ type MergedHistory = history.Merged
 // Money An amount that is not negative, exact to nine decimal places. Answers write a string; requests may give a string or a number.
 //
 // Example: 0.20
-type Money = capacity.Money
+type Money = money.Amount
 
 // MoneyChange One cost line in both plans.
 type MoneyChange = plan.MoneyChange

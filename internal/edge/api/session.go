@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -113,13 +113,13 @@ func (s *server) findSession(r *http.Request, token string) (auth.Session, error
 	}
 	session, err := s.app.Session(r.Context(), hash)
 	if err == nil && !now.Before(session.ExpiresAt) {
-		err = capacity.NotFound
+		err = fault.NotFound
 	}
 	switch {
-	case errors.Is(err, capacity.NotFound):
+	case errors.Is(err, fault.NotFound):
 		s.sessions.forget(hash)
 		return auth.Session{}, auth.ErrToken
-	case errors.Is(err, capacity.Busy):
+	case errors.Is(err, fault.Busy):
 		return auth.Session{}, sessionsAway{err}
 	case err == nil:
 		s.sessions.keep(hash, knownSession{session, now})
@@ -214,7 +214,7 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, auth.ErrIssuerAway):
 		s.fail(w, r, err)
 		return
-	case errors.Is(err, capacity.Busy):
+	case errors.Is(err, fault.Busy):
 		s.fail(w, r, sessionsAway{err})
 		return
 	case err != nil:
@@ -238,7 +238,7 @@ func (s *server) deleteSession(w http.ResponseWriter, r *http.Request) {
 	if askedOf(r.Context()).cookie {
 		hash := auth.HashOf(sessionToken(r))
 		s.sessions.forget(hash)
-		if err := s.app.DeleteSession(r.Context(), hash); err != nil && !errors.Is(err, capacity.NotFound) {
+		if err := s.app.DeleteSession(r.Context(), hash); err != nil && !errors.Is(err, fault.NotFound) {
 			s.fail(w, r, err)
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 )
@@ -64,14 +65,14 @@ func TestSweepsOverHTTP(t *testing.T) {
 
 	// The curve of the linear program beside the points of a problem that is sent along.
 	s.ask(s.admin, "POST", "/v1/sweeps", `{"problem":`+smallProblem+`,"vary":[{"what":"price","from":0.5,"to":4,"steps":8}],"curve":true}`).want(t, 200).into(t, &a)
-	if a.Curve == nil || !a.Curve.Exact || len(a.Curve.Points) != 3 || a.Curve.Points[1].At != 2 || !a.Curve.Points[1].Cost.Equal(money(t, "2").Decimal) || len(a.Points) != 8 {
+	if a.Curve == nil || !a.Curve.Exact || len(a.Curve.Points) != 3 || a.Curve.Points[1].At != 2 || !a.Curve.Points[1].Cost.Equal(amountOf(t, "2").Decimal) || len(a.Points) != 8 {
 		t.Errorf("got the curve %+v", a.Curve)
 	}
 }
 
-func money(t *testing.T, text string) capacity.Money {
+func amountOf(t *testing.T, text string) money.Amount {
 	t.Helper()
-	m, err := capacity.ParseMoney(text)
+	m, err := money.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

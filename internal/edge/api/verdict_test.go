@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // many is how often to try: more in the long run.
@@ -102,7 +103,7 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 		if bySchema != nil && byReader == nil && !strings.Contains(file, "/bounds-") { // perf checks the figures of bounds
 			t.Fatalf("%s mutated to\n%s\nis refused by the schema and accepted by the reader: %v", file, text, bySchema)
 		}
-		if input := (*capacity.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
+		if input := (*fault.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
 			for _, f := range input.Findings {
 				if sayable(f) {
 					t.Fatalf("%s mutated to\n%s\nis accepted by the schema and refused by the reader: %v", file, text, byReader)
@@ -201,7 +202,7 @@ func TestBothReadersKnowTheFormsOfASupply(t *testing.T) {
 
 // sayable says whether a schema could have found what the reader did: nothing that depends on
 // another member, on the decimal places of a number, or on letters.
-func sayable(f capacity.Finding) bool {
+func sayable(f fault.Finding) bool {
 	switch f.Code {
 	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time", "not_here":
 		return true

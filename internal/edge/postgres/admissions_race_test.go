@@ -160,7 +160,7 @@ func judge(t *testing.T, address, class string, all []held, limits map[int64]int
 		if l.ended && s.EndedAt != nil {
 			end = *s.EndedAt
 		}
-		events = append(events, event{s.AdmittedAt, 1, l.Limit, l.ID}, event{end, -1, 0, l.ID})
+		events = append(events, event{at: s.AdmittedAt, step: 1, limit: l.Limit, lease: l.ID}, event{at: end, step: -1, limit: 0, lease: l.ID})
 	}
 	slices.SortFunc(events, func(a, b event) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.step, b.step))

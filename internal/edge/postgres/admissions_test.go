@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -27,7 +28,7 @@ func planAdmitting(t testing.TB, cluster string, admitted map[string]float64) ca
 	}
 	var classes []class
 	for name, n := range admitted {
-		classes = append(classes, class{name, n})
+		classes = append(classes, class{Name: name, Admitted: n})
 	}
 	text, err := json.Marshal(map[string]any{"status": "optimal", "classes": classes})
 	check(t, err)
@@ -261,41 +262,41 @@ func TestAdmissionsThatCannotBe(t *testing.T) {
 	lease := must(s.Admit(ctx, night, place("etl", 60)))(t)
 
 	_, err := s.Admit(ctx, "unplanned", place("etl", 60))
-	kindOf(t, err, capacity.Conflict, "no plan yet", "POST /v1/clusters/unplanned/plans")
+	kindOf(t, err, fault.Conflict, "no plan yet", "POST /v1/clusters/unplanned/plans")
 	if counts := must(s.AdmissionsByClass(ctx, "unplanned", only(10)))(t).Items; counts == nil || len(counts) != 0 {
 		t.Errorf("got %+v", counts)
 	}
 	for _, cluster := range []string{"absent", "", "a\x00b", "\xff"} {
 		_, err := s.Admit(ctx, cluster, place("etl", 60))
-		kindOf(t, err, capacity.NotFound, "no cluster")
+		kindOf(t, err, fault.NotFound, "no cluster")
 		_, err = s.KeepLease(ctx, cluster, lease.ID, lives(60))
-		kindOf(t, err, capacity.NotFound, "no cluster")
-		kindOf(t, s.EndLease(ctx, cluster, lease.ID), capacity.NotFound, "no cluster")
+		kindOf(t, err, fault.NotFound, "no cluster")
+		kindOf(t, s.EndLease(ctx, cluster, lease.ID), fault.NotFound, "no cluster")
 		_, err = s.Leases(ctx, cluster, "", only(1))
-		kindOf(t, err, capacity.NotFound, "no cluster")
+		kindOf(t, err, fault.NotFound, "no cluster")
 		_, err = s.AdmissionsByClass(ctx, cluster, only(1))
-		kindOf(t, err, capacity.NotFound, "no cluster")
+		kindOf(t, err, fault.NotFound, "no cluster")
 	}
 	for _, id := range append(hostile, "", uuid.NewString(), "{"+lease.ID+"}", "urn:uuid:"+lease.ID, lease.ID+"0") {
 		_, err := s.KeepLease(ctx, night, id, lives(60))
-		kindOf(t, err, capacity.NotFound, "no lease")
+		kindOf(t, err, fault.NotFound, "no lease")
 		_, err = s.Lease(ctx, night, id)
-		kindOf(t, err, capacity.NotFound, "no lease")
-		kindOf(t, s.EndLease(ctx, night, id), capacity.NotFound, "no lease")
+		kindOf(t, err, fault.NotFound, "no lease")
+		kindOf(t, s.EndLease(ctx, night, id), fault.NotFound, "no lease")
 	}
 	// A lease belongs to its cluster.
 	_, err = s.KeepLease(ctx, "unplanned", lease.ID, lives(60))
-	kindOf(t, err, capacity.NotFound, "no lease")
-	kindOf(t, s.EndLease(ctx, "unplanned", lease.ID), capacity.NotFound, "no lease")
+	kindOf(t, err, fault.NotFound, "no lease")
+	kindOf(t, s.EndLease(ctx, "unplanned", lease.ID), fault.NotFound, "no lease")
 	must(s.KeepLease(ctx, night, strings.ToUpper(lease.ID), lives(60)))(t)
 
 	// With the cluster its leases are gone, and one of the same name begins anew.
 	check(t, s.DeleteCluster(ctx, night, 1))
 	_, err = s.KeepLease(ctx, night, lease.ID, lives(60))
-	kindOf(t, err, capacity.NotFound, "no cluster")
+	kindOf(t, err, fault.NotFound, "no cluster")
 	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
 	_, err = s.Admit(ctx, night, place("etl", 60))
-	kindOf(t, err, capacity.Conflict, "no plan yet")
+	kindOf(t, err, fault.Conflict, "no plan yet")
 	planned(t, ctx, s, night, map[string]float64{"etl": 1})
 	if a := must(s.Admit(ctx, night, place("etl", 60)))(t); !a.Admitted || a.Running != 1 {
 		t.Errorf("in the new cluster: got %+v", a)
@@ -363,7 +364,7 @@ func TestLeasesAreForgottenAfterADay(t *testing.T) {
 	execute(t, conn, `UPDATE admissions SET ended_at = now() - interval '23 hours' WHERE id = $1`, ids[2])
 	second := pgtest.OpenWith(t, postgres.Config{URL: address}) // whose time to sweep is now
 	must(second.Admit(ctx, night, place("none", 60)))(t)
-	for i, want := range []error{capacity.NotFound, capacity.NotFound, capacity.ErrLeaseOver, nil} {
+	for i, want := range []error{fault.NotFound, fault.NotFound, capacity.ErrLeaseOver, nil} {
 		if _, err := second.Lease(ctx, night, ids[i]); !errors.Is(err, want) {
 			t.Errorf("lease %d: got %v, want %v", i, err, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -59,7 +60,7 @@ func (s *Store) Revise(ctx context.Context, cluster string, revise func(capacity
 
 func apply(ctx context.Context, q querier, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
 	id, err := lockCluster(ctx, q, d.Cluster.Name)
-	done.Created = errors.Is(err, capacity.NotFound) && (version == 0 || dryRun)
+	done.Created = errors.Is(err, fault.NotFound) && (version == 0 || dryRun)
 	if err != nil && !done.Created {
 		return done, err
 	}
@@ -109,8 +110,8 @@ func become(ctx context.Context, q querier, id int64, before, d capacity.Documen
 
 // settle checks a document beside what is there, and names the versions that its classes leave open.
 func settle(before, d capacity.Document) (capacity.Document, error) {
-	var findings []capacity.Finding
-	found := func(pointer string, some ...*capacity.Finding) {
+	var findings []fault.Finding
+	found := func(pointer string, some ...*fault.Finding) {
 		for _, f := range some {
 			if f != nil {
 				findings = append(findings, below(pointer, *f))
@@ -160,14 +161,14 @@ func settle(before, d capacity.Document) (capacity.Document, error) {
 	}
 	found("/forecasts", unknownClasses(d.Forecasts, after.Classes)...)
 	found("/vm_types", stillReferred(before, d)...)
-	return d, capacity.Refusal(findings, 0)
+	return d, fault.Refusal(findings, 0)
 }
 
 // stored is a time as the database keeps it.
 func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // overlaps finds the periods of a list that begin before the one before them ends.
-func overlaps(periods []capacity.PricePeriod, found func(string, ...*capacity.Finding)) {
+func overlaps(periods []capacity.PricePeriod, found func(string, ...*fault.Finding)) {
 	order := make([]int, len(periods))
 	for i := range order {
 		order[i] = i
@@ -184,7 +185,7 @@ func overlaps(periods []capacity.PricePeriod, found func(string, ...*capacity.Fi
 
 // newVersions checks a document's profile versions: one that is there must be the same, a new one the
 // next. It answers the latest of each afterwards.
-func newVersions(before, d capacity.Document, found func(string, ...*capacity.Finding)) map[string]int64 {
+func newVersions(before, d capacity.Document, found func(string, ...*fault.Finding)) map[string]int64 {
 	latest := map[string]int64{}
 	known := map[capacity.ProfileRef]capacity.ProfileVersion{}
 	for _, p := range before.Profiles {
@@ -200,15 +201,15 @@ func newVersions(before, d capacity.Document, found func(string, ...*capacity.Fi
 		p := d.Profiles[i]
 		at := fmt.Sprintf("/profiles/%d", i)
 		next := latest[p.Name] + 1
-		hint := &capacity.Hint{Detail: fmt.Sprintf("Give it the next number, %d.", next), Pointer: "/version", Value: next}
+		hint := &fault.Hint{Detail: fmt.Sprintf("Give it the next number, %d.", next), Pointer: "/version", Value: next}
 		was, exists := known[capacity.ProfileRef{Name: p.Name, Version: p.Version}]
 		switch {
 		case exists && (!was.Says(p)):
-			found(at, &capacity.Finding{Pointer: "/version", Code: "fixed", Hint: hint,
+			found(at, &fault.Finding{Pointer: "/version", Code: "fixed", Hint: hint,
 				Detail: fmt.Sprintf("Version %d of the profile %q is there already and says something else; a version never changes.", p.Version, p.Name)})
 		case exists:
 		case p.Version != next:
-			found(at, &capacity.Finding{Pointer: "/version", Code: "order", Hint: hint,
+			found(at, &fault.Finding{Pointer: "/version", Code: "order", Hint: hint,
 				Detail: fmt.Sprintf("Version %d of the profile %q would leave a gap.", p.Version, p.Name)})
 		default:
 			latest[p.Name] = p.Version
@@ -218,7 +219,7 @@ func newVersions(before, d capacity.Document, found func(string, ...*capacity.Fi
 }
 
 // stillReferred are types that the document leaves out though what it leaves alone refers to them.
-func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
+func stillReferred(before, d capacity.Document) (findings []*fault.Finding) {
 	if d.VMTypes == nil {
 		return nil
 	}
@@ -254,7 +255,7 @@ func stillReferred(before, d capacity.Document) (findings []*capacity.Finding) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		findings = append(findings, &capacity.Finding{Code: "in_use",
+		findings = append(findings, &fault.Finding{Code: "in_use",
 			Detail: fmt.Sprintf("The VM type %q is left out, but %s names it; keep the type, or give the lists of prices, contracts, offers and classes as well.", name, missing[name])})
 	}
 	return findings

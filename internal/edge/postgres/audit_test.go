@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -65,7 +66,7 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 	check(t, s.RevokeKey(ctx, key.ID)) // the second time is no change
 	check(t, s.DeleteCluster(ctx, night, 2))
 	_, err := s.CreateCluster(ctx, capacity.Cluster{Name: "BAD"})
-	kindOf(t, err, capacity.Invalid) // refused, so not in the log
+	kindOf(t, err, fault.Invalid) // refused, so not in the log
 
 	entries := audit(t, s, app.AuditFilter{})
 	got := []string{}

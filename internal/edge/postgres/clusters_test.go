@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -25,10 +26,10 @@ func TestClusters(t *testing.T) {
 	same(t, made, wanted)
 
 	_, err := s.CreateCluster(ctx, wanted)
-	kindOf(t, err, capacity.Conflict, `a cluster "c1" already`)
+	kindOf(t, err, fault.Conflict, `a cluster "c1" already`)
 	for _, unknown := range []string{"c2", "", "\x00", "\xff", hostile[0]} {
 		_, err = s.Cluster(ctx, unknown)
-		kindOf(t, err, capacity.NotFound, "there is no cluster")
+		kindOf(t, err, fault.NotFound, "there is no cluster")
 	}
 
 	wanted.Currency, wanted.Options.Near = "USD", &capacity.Near{VMs: 3}
@@ -40,12 +41,12 @@ func TestClusters(t *testing.T) {
 	}
 	if wanted.Name = "c2"; true {
 		_, err = s.ReplaceCluster(ctx, 1, wanted)
-		kindOf(t, err, capacity.NotFound, `no cluster "c2"`)
+		kindOf(t, err, fault.NotFound, `no cluster "c2"`)
 	}
 
 	wrongVersion(t, s.DeleteCluster(ctx, "c1", 1), 2)
 	check(t, s.DeleteCluster(ctx, "c1", 2))
-	kindOf(t, s.DeleteCluster(ctx, "c1", 2), capacity.NotFound)
+	kindOf(t, s.DeleteCluster(ctx, "c1", 2), fault.NotFound)
 	wanted.Name = "c1"
 	if again := must(s.CreateCluster(ctx, wanted))(t); again.Version != 3 {
 		t.Errorf("a new cluster under an old name has version %d, want the one after the old one's", again.Version)
@@ -84,9 +85,9 @@ func TestDeletingAClusterKeepsItsPlans(t *testing.T) {
 	must(s.SavePlan(ctx, record(night)))(t)
 	check(t, s.DeleteCluster(ctx, night, 1))
 	_, err := s.Plan(ctx, night, app.PlanRef{Number: 1})
-	kindOf(t, err, capacity.NotFound, "no cluster")
+	kindOf(t, err, fault.NotFound, "no cluster")
 	_, err = s.VMTypes().List(ctx, night, app.Page{})
-	kindOf(t, err, capacity.NotFound, "no cluster")
+	kindOf(t, err, fault.NotFound, "no cluster")
 	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
 	if list := must(s.Classes().List(ctx, night, app.Page{}))(t); len(list.Items) != 0 {
 		t.Errorf("a new cluster under an old name has classes: %v", list.Items)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
@@ -136,7 +137,7 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		_, err := s.Offers().Create(ctx, night, o)
 		return err
 	}
-	minus, nan := money("-1"), math.NaN()
+	minus, nan := amountOf("-1"), math.NaN()
 	quota := int64(-1)
 	for _, c := range []struct {
 		situation string
@@ -156,8 +157,8 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		{"memory without end", vmType(func(v *capacity.VMType) { v.MemoryGiB = new(math.Inf(1)) }), "/memory_gib", "not negative"},
 		{"fewer GPUs than none", vmType(func(v *capacity.VMType) { v.GPUs = new(int64(-1)) }), "/gpus", "negative"},
 		{"an offer without a name", offer(func(o *capacity.StandingOffer) { o.Name = "" }), "/name", "1 to 200"},
-		{"an offer's price", offer(func(o *capacity.StandingOffer) { o.Price = money("-1") }), "/price", "not negative"},
-		{"an offer's upfront payment", offer(func(o *capacity.StandingOffer) { o.Upfront = money("-1") }), "/upfront", "not negative"},
+		{"an offer's price", offer(func(o *capacity.StandingOffer) { o.Price = amountOf("-1") }), "/price", "not negative"},
+		{"an offer's upfront payment", offer(func(o *capacity.StandingOffer) { o.Upfront = amountOf("-1") }), "/upfront", "not negative"},
 		{"an offer's billing", offer(func(o *capacity.StandingOffer) { o.Billing = "x" }), "/billing", "always"},
 		{"an offer without a term", offer(func(o *capacity.StandingOffer) { o.TermYears = 0 }), "/term_years", "a term"},
 		{"an offer with two terms", offer(func(o *capacity.StandingOffer) { o.TermHours = 1 }), "/term_years", "a term"},
@@ -221,17 +222,17 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 	} {
 		t.Run(c.situation, func(t *testing.T) { refused2(t, c.err, c.pointer, c.words) })
 	}
-	kindOf(t, vmType(func(v *capacity.VMType) { v.Name = "small" }), capacity.Conflict, `VM type "small" already`)
-	kindOf(t, contract(func(c *capacity.SignedContract) { c.Name = "three-year" }), capacity.Conflict, `contract "three-year" already`)
-	kindOf(t, class(func(c *capacity.PlannedClass) { c.Name = "nightly" }), capacity.Conflict, `class "nightly" already`)
-	kindOf(t, profile(func(p *capacity.ProfileVersion) { p.Name = "etl" }), capacity.Conflict, `profile "etl" already`)
+	kindOf(t, vmType(func(v *capacity.VMType) { v.Name = "small" }), fault.Conflict, `VM type "small" already`)
+	kindOf(t, contract(func(c *capacity.SignedContract) { c.Name = "three-year" }), fault.Conflict, `contract "three-year" already`)
+	kindOf(t, class(func(c *capacity.PlannedClass) { c.Name = "nightly" }), fault.Conflict, `class "nightly" already`)
+	kindOf(t, profile(func(p *capacity.ProfileVersion) { p.Name = "etl" }), fault.Conflict, `profile "etl" already`)
 }
 
 // refused2 is refused, or a plain sentence of kind Invalid where no pointer can be given.
 func refused2(t *testing.T, err error, pointer string, words string) {
 	t.Helper()
 	if words == "cannot be stored" {
-		kindOf(t, err, capacity.Invalid, words)
+		kindOf(t, err, fault.Invalid, words)
 		return
 	}
 	refused(t, err, pointer, words)
@@ -260,7 +261,7 @@ func TestOverlappingPricesSayWhereThereIsRoom(t *testing.T) {
 			}
 			_, err := s.Prices().Create(ctx, night, p)
 			refused(t, err, c.pointer, c.words)
-			hint := err.(*capacity.InputError).Findings[0].Hint
+			hint := err.(*fault.InputError).Findings[0].Hint
 			if c.value != "" && (hint.Pointer != c.pointer || !hint.Value.(time.Time).Equal(moment(c.value))) {
 				t.Errorf("hint %+v, want %s at %s", hint, c.value, c.pointer)
 			}

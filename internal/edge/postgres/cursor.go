@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -21,7 +21,7 @@ func readCursor(cursor string, into ...any) error {
 	if cursor == "" {
 		return nil
 	}
-	bad := &capacity.InputError{Findings: []capacity.Finding{{
+	bad := &fault.InputError{Findings: []fault.Finding{{
 		Code:   "cursor",
 		Detail: `The parameter "cursor" is none that this list gave out; leave it out to start at the beginning.`,
 	}}}

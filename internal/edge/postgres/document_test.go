@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -51,7 +52,7 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 		t.Errorf("a dry run says %v, version %d, %d changes", planned.Created, planned.Version, len(planned.Changes))
 	}
 	_, err := s.Cluster(ctx, night)
-	kindOf(t, err, capacity.NotFound)
+	kindOf(t, err, fault.NotFound)
 
 	done := must(s.Apply(ctx, 0, d, false))(t)
 	same(t, done.Changes, planned.Changes)
@@ -103,10 +104,10 @@ func TestADocumentHoldsSoManyForecasts(t *testing.T) {
 	}
 	execute(t, conn, `INSERT INTO forecasts (class_id, hour, jobs) SELECT min(id), '1999-01-01T00:00Z', 1 FROM classes`)
 	_, err := s.Document(ctx, night)
-	if !errors.Is(err, capacity.Conflict) || !strings.Contains(err.Error(), "/forecasts?format=csv, or headroom forecast list "+night+" -o csv") {
+	if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "/forecasts?format=csv, or headroom forecast list "+night+" -o csv") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Apply(ctx, version, d, true); !errors.Is(err, capacity.Conflict) || !strings.Contains(err.Error(), `leave "forecasts" out of the document`) {
+	if _, err := s.Apply(ctx, version, d, true); !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), `leave "forecasts" out of the document`) {
 		t.Errorf("got %v", err)
 	}
 	d.Forecasts = nil
@@ -126,7 +127,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	d.Cluster.Description = "changed"
 	d.VMTypes[0].InUse, d.VMTypes[1].InUse = true, false // large comes into use, small goes out of it
 	d.Prices = d.Prices[1:]
-	d.Prices[0].Price = money("0.3")
+	d.Prices[0].Price = amountOf("0.3")
 	d.Contracts = []capacity.SignedContract{}
 	d.Offers = []capacity.StandingOffer{}
 	third := etl
@@ -175,7 +176,7 @@ func TestApplyWantsTheVersionThatIsThere(t *testing.T) {
 	ctx := somebody(t)
 	d := whole(night)
 	_, err := s.Apply(ctx, 3, d, false)
-	kindOf(t, err, capacity.NotFound)
+	kindOf(t, err, fault.NotFound)
 	must(s.Apply(ctx, 0, d, false))(t)
 	for _, version := range []int64{0, 2} {
 		_, err = s.Apply(ctx, version, d, false)

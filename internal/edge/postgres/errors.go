@@ -12,28 +12,28 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
-// fault is an error of one of capacity's kinds: a sentence, and nothing else that could get out.
-type fault struct {
-	kind     capacity.Kind
+// kindError is an error of one of capacity's kinds: a sentence, and nothing else that could get out.
+type kindError struct {
+	kind     fault.Kind
 	sentence string
 }
 
-func (e *fault) Error() string        { return e.sentence }
-func (e *fault) Is(target error) bool { return target == e.kind }
+func (e *kindError) Error() string        { return e.sentence }
+func (e *kindError) Is(target error) bool { return target == e.kind }
 
 func notFound(sentence string, values ...any) error {
-	return &fault{capacity.NotFound, fmt.Sprintf(sentence, values...)}
+	return &kindError{fault.NotFound, fmt.Sprintf(sentence, values...)}
 }
 
 func conflict(sentence string, values ...any) error {
-	return &fault{capacity.Conflict, fmt.Sprintf(sentence, values...)}
+	return &kindError{fault.Conflict, fmt.Sprintf(sentence, values...)}
 }
 
 func invalid(sentence string, values ...any) error {
-	return &fault{capacity.Invalid, fmt.Sprintf(sentence, values...)}
+	return &kindError{fault.Invalid, fmt.Sprintf(sentence, values...)}
 }
 
 // busy is a database that cannot do its work at the moment. What it said itself is for the log alone:
@@ -44,7 +44,7 @@ type busy struct {
 }
 
 func (e *busy) Error() string        { return e.sentence }
-func (e *busy) Is(target error) bool { return target == capacity.Busy }
+func (e *busy) Is(target error) bool { return target == fault.Busy }
 func (e *busy) Unwrap() error        { return e.cause }
 
 // The sentences of a database that cannot.
@@ -130,7 +130,7 @@ func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
 }
 
 func hasKind(err error) bool {
-	for _, kind := range []capacity.Kind{capacity.Invalid, capacity.NotFound, capacity.Conflict, capacity.Forbidden, capacity.Infeasible, capacity.Busy} {
+	for _, kind := range []fault.Kind{fault.Invalid, fault.NotFound, fault.Conflict, fault.Forbidden, fault.Infeasible, fault.Busy} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -63,7 +64,7 @@ func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
 			errors.As(err, &e)
 			version, doubtful = e.Have, false
 		default:
-			kindOf(t, err, capacity.Busy, "try again")
+			kindOf(t, err, fault.Busy, "try again")
 			failed++
 			doubtful = true
 		}
@@ -112,7 +113,7 @@ func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
 			return err
 		},
 	} {
-		t.Run(name, func(t *testing.T) { kindOf(t, write(), capacity.Busy, "takes no changes") })
+		t.Run(name, func(t *testing.T) { kindOf(t, write(), fault.Busy, "takes no changes") })
 	}
 	t.Attr("R17", "read-only: read, and every kind of write refused as busy")
 }
@@ -139,9 +140,9 @@ func TestAFullServerIsBusy(t *testing.T) {
 		return conn
 	}
 	first, second := take(), take()
-	kindOf(t, s.Ready(t.Context()), capacity.Busy, "out of connections")
+	kindOf(t, s.Ready(t.Context()), fault.Busy, "out of connections")
 	_, err := postgres.Open(t.Context(), postgres.Config{URL: limited, SkipMigrations: true})
-	kindOf(t, err, capacity.Busy, "out of connections")
+	kindOf(t, err, fault.Busy, "out of connections")
 	check(t, first.Close(t.Context()))
 	check(t, second.Close(t.Context()))
 	eventually(t, "it recovers by itself", func() bool { return s.Ready(t.Context()) == nil })
@@ -150,7 +151,7 @@ func TestAFullServerIsBusy(t *testing.T) {
 	execute(t, elsewhere, "ALTER DATABASE "+name+" WITH ALLOW_CONNECTIONS false")
 	execute(t, elsewhere, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '"+user+"'")
 	eventually(t, "the killed connection is noticed", func() bool { return s.Ready(t.Context()) != nil })
-	kindOf(t, s.Ready(t.Context()), capacity.Busy)
+	kindOf(t, s.Ready(t.Context()), fault.Busy)
 	execute(t, elsewhere, "ALTER DATABASE "+name+" WITH ALLOW_CONNECTIONS true")
 	eventually(t, "it recovers by itself", func() bool { return s.Ready(t.Context()) == nil })
 	t.Attr("R17", "connection limit and closed database: busy, recovers by itself")
@@ -165,10 +166,10 @@ func TestWaitingIsBounded(t *testing.T) {
 	locker := raw(t, url)
 	execute(t, locker, "BEGIN; SELECT * FROM clusters FOR UPDATE")
 	began := time.Now()
-	kindOf(t, s.Classes().Delete(ctx, night, "nightly", 1), capacity.Busy, "another change")
+	kindOf(t, s.Classes().Delete(ctx, night, "nightly", 1), fault.Busy, "another change")
 	execute(t, locker, "ROLLBACK; BEGIN; LOCK TABLE classes")
 	_, err := s.Classes().Get(ctx, night, "nightly")
-	kindOf(t, err, capacity.Busy)
+	kindOf(t, err, fault.Busy)
 	execute(t, locker, "ROLLBACK")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("waited %s", took)
@@ -191,10 +192,10 @@ func TestWaitingIsBounded(t *testing.T) {
 	}
 	<-entered
 	hold := must(postgres.Hold(ctx, s))(t)
-	kindOf(t, s.Ready(ctx), capacity.Busy, "no connection to give within 200ms")
+	kindOf(t, s.Ready(ctx), fault.Busy, "no connection to give within 200ms")
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.Ready(gone); !errors.Is(err, context.Canceled) || errors.Is(err, capacity.Busy) {
+	if err := s.Ready(gone); !errors.Is(err, context.Canceled) || errors.Is(err, fault.Busy) {
 		t.Errorf("a caller who is gone gets %v", err)
 	}
 	hold()
@@ -255,9 +256,9 @@ func TestAClosedStoreIsBusy(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := somebody(t)
 	s.Close()
-	kindOf(t, s.Ready(ctx), capacity.Busy, "cannot be reached")
+	kindOf(t, s.Ready(ctx), fault.Busy, "cannot be reached")
 	_, err := s.CreateCluster(ctx, capacity.NewCluster("c"))
-	kindOf(t, err, capacity.Busy)
+	kindOf(t, err, fault.Busy)
 }
 
 func TestWhatTheDatabaseSaidIsForTheLog(t *testing.T) {
@@ -267,7 +268,7 @@ func TestWhatTheDatabaseSaidIsForTheLog(t *testing.T) {
 	execute(t, conn, "ALTER DATABASE "+conn.Config().Database+" SET default_transaction_read_only = on")
 	s := pgtest.OpenWith(t, configOf(url))
 	_, err := s.CreateCluster(somebody(t), capacity.NewCluster("c"))
-	kindOf(t, err, capacity.Busy)
+	kindOf(t, err, fault.Busy)
 	if state(err) != "25006" {
 		t.Errorf("the log cannot tell what happened: %v", errors.Unwrap(err))
 	}
@@ -292,7 +293,7 @@ func TestAServerInTroubleIsBusy(t *testing.T) {
 		d := must(fresh.Document(ctx, night))(t)
 		d.VMTypes[0].Description, d.Contracts[0].VMs = "half", 99
 		_, err := fresh.Apply(ctx, 8, d, false)
-		kindOf(t, err, capacity.Busy, words)
+		kindOf(t, err, fault.Busy, words)
 		if state(err) != code {
 			t.Errorf("%s: the log cannot tell what happened", code)
 		}
@@ -300,7 +301,7 @@ func TestAServerInTroubleIsBusy(t *testing.T) {
 			_, err := fresh.Apply(ctx, 8, d, false)
 			return app.Answer{Keep: true}, err
 		})
-		kindOf(t, err, capacity.Busy, words)
+		kindOf(t, err, fault.Busy, words)
 		if got := must(fresh.VMTypes().Get(ctx, night, "small"))(t); got.Description != small.Description {
 			t.Fatalf("%s: half a change is there", code)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // What is wrong with a thing beside others. The pointers are into the thing.
@@ -26,7 +27,7 @@ func vmTypeOf(item any) string {
 }
 
 // unknownVMType is a reference to a type there is not.
-func unknownVMType(name string, types []capacity.VMType) *capacity.Finding {
+func unknownVMType(name string, types []capacity.VMType) *fault.Finding {
 	known := make([]string, 0, len(types))
 	for _, v := range types {
 		known = append(known, v.Name)
@@ -35,7 +36,7 @@ func unknownVMType(name string, types []capacity.VMType) *capacity.Finding {
 }
 
 // unknownTypesOf are the VM types that a class names and that are not there.
-func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings []*capacity.Finding) {
+func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings []*fault.Finding) {
 	known := make([]string, 0, len(types))
 	for _, v := range types {
 		known = append(known, v.Name)
@@ -44,8 +45,8 @@ func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings 
 		for _, name := range slices.Sorted(names) {
 			if f := unknown(member, name, "VM type", "VM types", known); f != nil {
 				f.Pointer, f.Hint = member+"/"+pointerEscapes.Replace(name), nil
-				if near := capacity.Nearest(name, known); near != "" {
-					f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", near)}
+				if near := fault.Nearest(name, known); near != "" {
+					f.Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", near)}
 				}
 				findings = append(findings, f)
 			}
@@ -58,13 +59,13 @@ func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings 
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-func unknown(pointer, name, one, many string, known []string) *capacity.Finding {
+func unknown(pointer, name, one, many string, known []string) *fault.Finding {
 	if slices.Contains(known, name) {
 		return nil
 	}
-	f := &capacity.Finding{Pointer: pointer, Code: "unknown_name", Detail: fmt.Sprintf("There is no %s %q. %s", one, name, among(known, one, many))}
+	f := &fault.Finding{Pointer: pointer, Code: "unknown_name", Detail: fmt.Sprintf("There is no %s %q. %s", one, name, among(known, one, many))}
 	if len(known) == 1 {
-		f.Hint = &capacity.Hint{Detail: "Name that one.", Pointer: pointer, Value: known[0]}
+		f.Hint = &fault.Hint{Detail: "Name that one.", Pointer: pointer, Value: known[0]}
 	}
 	return f
 }
@@ -89,24 +90,24 @@ func among(known []string, one, many string) string {
 }
 
 // overlap is a price period that lies partly in another one of its type.
-func overlap(p capacity.PricePeriod, periods []capacity.PricePeriod) *capacity.Finding {
+func overlap(p capacity.PricePeriod, periods []capacity.PricePeriod) *fault.Finding {
 	slices.SortFunc(periods, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
 	for _, other := range periods {
 		mine := other.ID == p.ID && p.ID != ""
 		if mine || other.VMType != p.VMType || (other.Purchase == capacity.PurchaseSpot) != (p.Purchase == capacity.PurchaseSpot) || !before(p.From, other.Until) || !before(other.From, p.Until) {
 			continue
 		}
-		f := &capacity.Finding{Pointer: "/from", Code: "overlap", Detail: fmt.Sprintf("The period overlaps another one of the VM type %q, %s at %s.", p.VMType, span(other), other.Price)}
+		f := &fault.Finding{Pointer: "/from", Code: "overlap", Detail: fmt.Sprintf("The period overlaps another one of the VM type %q, %s at %s.", p.VMType, span(other), other.Price)}
 		switch {
 		case other.Until != nil && before(*other.Until, p.Until):
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("It could start at %s, when that one ends.", clock(*other.Until)), Pointer: "/from", Value: *other.Until}
+			f.Hint = &fault.Hint{Detail: fmt.Sprintf("It could start at %s, when that one ends.", clock(*other.Until)), Pointer: "/from", Value: *other.Until}
 		case p.From.Before(other.From):
 			f.Pointer = "/until"
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("It could end at %s, when that one starts.", clock(other.From)), Pointer: "/until", Value: other.From}
+			f.Hint = &fault.Hint{Detail: fmt.Sprintf("It could end at %s, when that one starts.", clock(other.From)), Pointer: "/until", Value: other.From}
 		case p.From.After(other.From):
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("End that one at %s first.", clock(p.From))}
+			f.Hint = &fault.Hint{Detail: fmt.Sprintf("End that one at %s first.", clock(p.From))}
 		default:
-			f.Hint = &capacity.Hint{Detail: "Change that one instead, or delete it first."}
+			f.Hint = &fault.Hint{Detail: "Change that one instead, or delete it first."}
 		}
 		return f
 	}
@@ -126,7 +127,7 @@ func span(p capacity.PricePeriod) string {
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // unknownProfile is a reference to a profile or a version there is not.
-func unknownProfile(ref capacity.ProfileRef, latest map[string]int64) *capacity.Finding {
+func unknownProfile(ref capacity.ProfileRef, latest map[string]int64) *fault.Finding {
 	last, known := latest[ref.Name]
 	switch {
 	case !known:
@@ -138,12 +139,12 @@ func unknownProfile(ref capacity.ProfileRef, latest map[string]int64) *capacity.
 	if last > 1 {
 		versions = fmt.Sprintf("its versions are 1 to %d", last)
 	}
-	return &capacity.Finding{Pointer: "/profile/version", Code: "unknown_version", Detail: fmt.Sprintf("The profile %q has no version %d; %s.", ref.Name, ref.Version, versions),
-		Hint: &capacity.Hint{Detail: fmt.Sprintf("Use %d, the latest.", last), Pointer: "/profile/version", Value: last}}
+	return &fault.Finding{Pointer: "/profile/version", Code: "unknown_version", Detail: fmt.Sprintf("The profile %q has no version %d; %s.", ref.Name, ref.Version, versions),
+		Hint: &fault.Hint{Detail: fmt.Sprintf("Use %d, the latest.", last), Pointer: "/profile/version", Value: last}}
 }
 
 // unknownClasses are forecasts of classes there are not.
-func unknownClasses(rows []capacity.Forecast, known []capacity.PlannedClass) (findings []*capacity.Finding) {
+func unknownClasses(rows []capacity.Forecast, known []capacity.PlannedClass) (findings []*fault.Finding) {
 	is := make(map[string]bool, len(known))
 	all := make([]string, 0, len(known))
 	for _, c := range known {
@@ -151,7 +152,7 @@ func unknownClasses(rows []capacity.Forecast, known []capacity.PlannedClass) (fi
 		all = append(all, c.Name)
 	}
 	for i, row := range rows {
-		if !is[row.Class] && len(findings) < capacity.MaxFindings {
+		if !is[row.Class] && len(findings) < fault.MaxFindings {
 			findings = append(findings, unknown(fmt.Sprintf("/%d/class", i), row.Class, "class", "classes", all))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -74,7 +75,7 @@ func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []capac
 			return err
 		}
 		if others+int64(len(concerned)) > capacity.MaxMeasuredJobs {
-			return fmt.Errorf("the cluster has measurements of %d jobs, kinds counted apart, and may have %d; delete those of jobs that are no more: %w", others+int64(len(concerned)), capacity.MaxMeasuredJobs, capacity.Conflict)
+			return fmt.Errorf("the cluster has measurements of %d jobs, kinds counted apart, and may have %d; delete those of jobs that are no more: %w", others+int64(len(concerned)), capacity.MaxMeasuredJobs, fault.Conflict)
 		}
 		numbers := make(map[key]int64, len(concerned))
 		for _, c := range concerned {

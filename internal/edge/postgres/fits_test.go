@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
@@ -115,7 +116,7 @@ func TestMeasurementsAreBounded(t *testing.T) {
 	}
 
 	execute(t, conn, `INSERT INTO fit_series (cluster_id, job, kind, measurements) SELECT cluster_id, 'j' || n, 'power', 1 FROM fit_series, generate_series(2, $1) n`, capacity.MaxMeasuredJobs)
-	if _, err := s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("one more", 2, 70)}, fitter); !errors.Is(err, capacity.Conflict) {
+	if _, err := s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("one more", 2, 70)}, fitter); !errors.Is(err, fault.Conflict) {
 		t.Errorf("one job too many: %v", err)
 	}
 	must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("a", 2, 70)}, fitter))(t)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/test/pgtest"
 )
@@ -13,11 +14,11 @@ import (
 // fleet is a cluster with two types in use, spot prices, classes that know the types, and a budget.
 func fleet(name string) capacity.Document {
 	d := whole(name)
-	budget := money("250.5")
+	budget := amountOf("250.5")
 	d.Cluster.Budget = &capacity.Budget{VMCost: &budget}
 	d.VMTypes[0].InUse, d.VMTypes[0].Spot = true, &capacity.SpotTerms{MaxShare: 0.1 + 0.2}
 	for _, purchase := range []capacity.Purchase{"", capacity.PurchaseSpot} {
-		d.Prices = append(d.Prices, capacity.PricePeriod{VMType: "large", Purchase: purchase, Price: money("0.123456789"), From: january.From})
+		d.Prices = append(d.Prices, capacity.PricePeriod{VMType: "large", Purchase: purchase, Price: amountOf("0.123456789"), From: january.From})
 	}
 	d.Prices = slices.Concat(d.Prices[2:], d.Prices[:2]) // by type, as they are read
 	d.Classes[0].SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{"small": {Map: 2, Reduce: 3}, "large": {Map: 8, Reduce: 4}}}
@@ -63,7 +64,7 @@ func TestAFleetComesBackAsItWasApplied(t *testing.T) {
 	prices.Cluster.Description = "without large's prices"
 	must(s.Apply(ctx, 1, prices, false))(t)
 	err = s.VMTypes().Delete(ctx, night, "large", large.Version)
-	kindOf(t, err, capacity.Conflict)
+	kindOf(t, err, fault.Conflict)
 	if err == nil || !strings.Contains(err.Error(), `classes that name the VM type "large"`) {
 		t.Errorf("deleting a type that is named: got %v", err)
 	}
@@ -81,7 +82,7 @@ func TestSpotPricesOverlapOnlyEachOther(t *testing.T) {
 	spot.Purchase = capacity.PurchaseSpot
 	kept := must(s.Prices().Create(ctx, night, spot))(t)
 	_, err := s.Prices().Create(ctx, night, spot)
-	kindOf(t, err, capacity.Invalid)
+	kindOf(t, err, fault.Invalid)
 	if err == nil || !strings.Contains(err.Error(), "overlaps") {
 		t.Errorf("the same spot price twice: got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -154,12 +155,12 @@ func classIDs(ctx context.Context, q querier, cluster int64, series []capacity.S
 		number[c.Name], names[i] = c.ID, c.Name
 	}
 	ids := make([]int64, len(series))
-	unknownOnes := &capacity.InputError{}
+	unknownOnes := &fault.InputError{}
 	for i, one := range series {
-		if ids[i] = number[one.Class]; ids[i] == 0 && len(unknownOnes.Findings) < capacity.MaxFindings {
+		if ids[i] = number[one.Class]; ids[i] == 0 && len(unknownOnes.Findings) < fault.MaxFindings {
 			f := unknown(one.At, one.Class, "class", "classes", names)
-			if near := capacity.Nearest(one.Class, names[:min(len(names), 200)]); near != "" {
-				f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", near), Pointer: one.At, Value: near}
+			if near := fault.Nearest(one.Class, names[:min(len(names), 200)]); near != "" {
+				f.Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", near), Pointer: one.At, Value: near}
 			}
 			unknownOnes.Findings = append(unknownOnes.Findings, *f)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -104,8 +105,8 @@ func (in inputs[T]) Create(ctx context.Context, cluster string, item T) (T, erro
 func (in inputs[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
 	return item, in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
 		if given := in.k.name(item); given != name && given != "" && in.k.word != capacity.PriceKind {
-			return e, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/name", Code: "fixed", Detail: "A name never changes; create another " + in.k.noun + " and delete this one.",
-				Hint: &capacity.Hint{Detail: "Keep the name.", Pointer: "/name", Value: name}}}}
+			return e, &fault.InputError{Findings: []fault.Finding{{Pointer: "/name", Code: "fixed", Detail: "A name never changes; create another " + in.k.noun + " and delete this one.",
+				Hint: &fault.Hint{Detail: "Keep the name.", Pointer: "/name", Value: name}}}}
 		}
 		before, err := in.versioned(ctx, q, id, cluster, name, version)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -56,21 +57,21 @@ func (c collection[T]) test(t *testing.T, ctx context.Context, s app.Store) {
 		wrongVersion(t, c.of.Delete(ctx, night, name, 1), 2)
 		if i%2 == 0 {
 			check(t, c.of.Delete(ctx, night, name, 2))
-			kindOf(t, c.of.Delete(ctx, night, name, 2), capacity.NotFound, c.words)
+			kindOf(t, c.of.Delete(ctx, night, name, 2), fault.NotFound, c.words)
 			_, err = c.of.Get(ctx, night, name)
-			kindOf(t, err, capacity.NotFound, c.words)
+			kindOf(t, err, fault.NotFound, c.words)
 			_, err = c.of.Replace(ctx, night, name, 2, want)
-			kindOf(t, err, capacity.NotFound, c.words)
+			kindOf(t, err, fault.NotFound, c.words)
 		}
 	}
 	for _, unknown := range []string{"", "\x00", "\xff\xfe", "none", "0198c0de-0000-7000-8000-000000000000"} {
 		_, err := c.of.Get(ctx, night, unknown)
-		kindOf(t, err, capacity.NotFound, c.words)
+		kindOf(t, err, fault.NotFound, c.words)
 	}
 	_, err := c.of.Create(ctx, "nowhere", c.make(0, "x"))
-	kindOf(t, err, capacity.NotFound, `no cluster "nowhere"`)
+	kindOf(t, err, fault.NotFound, `no cluster "nowhere"`)
 	_, err = c.of.List(ctx, "nowhere", app.Page{})
-	kindOf(t, err, capacity.NotFound, `no cluster "nowhere"`)
+	kindOf(t, err, fault.NotFound, `no cluster "nowhere"`)
 }
 
 func TestVMTypes(t *testing.T) {
@@ -98,11 +99,11 @@ func TestPrices(t *testing.T) {
 	collection[capacity.PricePeriod]{
 		of: s.Prices(), words: "price period",
 		make: func(i int, name string) capacity.PricePeriod {
-			return capacity.PricePeriod{VMType: name, Purchase: capacity.PurchaseOnDemand, Price: money("0.123456789"), From: january.From.AddDate(i, 0, 0), Until: nil}
+			return capacity.PricePeriod{VMType: name, Purchase: capacity.PurchaseOnDemand, Price: amountOf("0.123456789"), From: january.From.AddDate(i, 0, 0), Until: nil}
 		},
 		change: func(p capacity.PricePeriod) capacity.PricePeriod {
 			end := p.From.AddDate(0, 0, 1)
-			p.Until, p.Price = &end, money("1000000000")
+			p.Until, p.Price = &end, amountOf("1000000000")
 			return p
 		},
 		name:    func(p capacity.PricePeriod) string { return p.ID },
@@ -120,7 +121,7 @@ func TestContracts(t *testing.T) {
 		of: s.Contracts(), words: "contract",
 		make: func(_ int, name string) capacity.SignedContract { c := threeYrs; c.Name = name; return c },
 		change: func(c capacity.SignedContract) capacity.SignedContract {
-			c.Billing, c.Upfront = capacity.BilledAlways, money("0.5")
+			c.Billing, c.Upfront = capacity.BilledAlways, amountOf("0.5")
 			return c
 		},
 		name:    func(c capacity.SignedContract) string { return c.Name },
@@ -138,7 +139,7 @@ func TestOffers(t *testing.T) {
 		of: s.Offers(), words: "offer", aside: true,
 		make: func(_ int, name string) capacity.StandingOffer { o := oneYear; o.Name, o.Note = name, name; return o },
 		change: func(o capacity.StandingOffer) capacity.StandingOffer {
-			o.TermYears, o.TermHours, o.Upfront, o.Max = 0, 8760, money("0.000000001"), 0
+			o.TermYears, o.TermHours, o.Upfront, o.Max = 0, 8760, amountOf("0.000000001"), 0
 			return o
 		},
 		name:    func(o capacity.StandingOffer) string { return o.Name },
@@ -149,7 +150,7 @@ func TestOffers(t *testing.T) {
 	_, err := s.Offers().Create(ctx, night, other)
 	refused(t, err, "/vm_type", `The only VM type is "small"`)
 	must(s.Offers().Create(ctx, night, oneYear))(t)
-	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), capacity.Conflict, "offers")
+	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), fault.Conflict, "offers")
 }
 
 func TestClasses(t *testing.T) {
@@ -176,7 +177,7 @@ func TestClasses(t *testing.T) {
 			return c
 		},
 		change: func(c capacity.PlannedClass) capacity.PlannedClass {
-			c.Jobs, c.Penalty = capacity.JobRange{Min: 0.5, Max: 1e6}, money("0.000000001")
+			c.Jobs, c.Penalty = capacity.JobRange{Min: 0.5, Max: 1e6}, amountOf("0.000000001")
 			return c
 		},
 		name:    func(c capacity.PlannedClass) string { return c.Name },
@@ -220,15 +221,15 @@ func TestTypesThingsReferToStay(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
-	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), capacity.Conflict, `"small" still has prices`)
+	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), fault.Conflict, `"small" still has prices`)
 	for _, p := range must(s.Prices().List(ctx, night, app.Page{}))(t).Items {
 		check(t, s.Prices().Delete(ctx, night, p.ID, 1))
 	}
-	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), capacity.Conflict, "contracts")
+	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), fault.Conflict, "contracts")
 	check(t, s.Contracts().Delete(ctx, night, "three-year", 1))
 	check(t, s.VMTypes().Delete(ctx, night, "small", 1))
 	etl := must(s.Profile(ctx, night, "etl", 0))(t).Tag()
-	kindOf(t, s.DeleteProfile(ctx, night, "etl", etl), capacity.Conflict, `"etl" is still used`)
+	kindOf(t, s.DeleteProfile(ctx, night, "etl", etl), fault.Conflict, `"etl" is still used`)
 	check(t, s.Classes().Delete(ctx, night, "nightly", 1)) // and its forecasts
 	if rows := must(s.Forecasts(ctx, night, app.ForecastFilter{}, app.Page{}))(t); len(rows.Items) != 0 {
 		t.Errorf("forecasts of a class that is gone: %v", rows.Items)

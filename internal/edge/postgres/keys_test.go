@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
@@ -45,7 +45,7 @@ func TestKeys(t *testing.T) {
 		t.Error("a revoked key is listed as if it were not")
 	}
 	for _, unknown := range []string{"", "x", "\x00", "0198c0de-0000-7000-8000-000000000000"} {
-		kindOf(t, s.RevokeKey(ctx, unknown), capacity.NotFound, "no key")
+		kindOf(t, s.RevokeKey(ctx, unknown), fault.NotFound, "no key")
 	}
 }
 
@@ -62,7 +62,7 @@ func TestSessionsEnd(t *testing.T) {
 	over := func(hash auth.Hash) {
 		t.Helper()
 		_, err := s.Session(ctx, hash)
-		kindOf(t, err, capacity.NotFound, "sign in again")
+		kindOf(t, err, fault.NotFound, "sign in again")
 	}
 	mine := open(time.Hour, "")
 	got := must(s.Session(ctx, mine))(t)
@@ -103,15 +103,15 @@ func TestASignInLinkWorksOnce(t *testing.T) {
 		if err := <-taken; err == nil {
 			worked++
 		} else {
-			kindOf(t, err, capacity.NotFound, "used up")
+			kindOf(t, err, fault.NotFound, "used up")
 		}
 	}
 	if worked != 1 {
 		t.Errorf("the link worked %d times", worked)
 	}
 	check(t, s.CreateLink(ctx, auth.HashOf("old"), time.Now().Add(-time.Second)))
-	kindOf(t, s.TakeLink(ctx, auth.HashOf("old"), time.Now().Add(time.Hour)), capacity.NotFound)
-	kindOf(t, s.TakeLink(ctx, auth.HashOf("unknown"), time.Now().Add(time.Hour)), capacity.NotFound)
+	kindOf(t, s.TakeLink(ctx, auth.HashOf("old"), time.Now().Add(time.Hour)), fault.NotFound)
+	kindOf(t, s.TakeLink(ctx, auth.HashOf("unknown"), time.Now().Add(time.Hour)), fault.NotFound)
 }
 
 func TestKeyChangesAreHeard(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // A VM type is looked up by its name; 0 is the number of none, so that an unknown name breaks the
@@ -198,7 +199,7 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 		SlotsByType                                     map[string]capacity.SlotsPerVM
 		Speed                                           capacity.Speed
 		JobsMin, JobsMax                                float64
-		Penalty                                         capacity.Money
+		Penalty                                         money.Amount
 		capacity.Stamp
 	}
 	r, err := pgx.RowToStructByName[columns](row)

@@ -14,6 +14,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -44,8 +46,8 @@ func moment(text string) time.Time {
 
 func until(text string) *time.Time { at := moment(text); return &at }
 
-func money(text string) capacity.Money {
-	m, err := capacity.ParseMoney(text)
+func amountOf(text string) money.Amount {
+	m, err := money.Parse(text)
 	if err != nil {
 		panic(err)
 	}
@@ -78,7 +80,7 @@ func check(t testing.TB, err error) {
 // same compares two values as the API shows them.
 func same(t testing.TB, got, want any, options ...cmp.Option) {
 	t.Helper()
-	money := cmp.Comparer(func(a, b capacity.Money) bool { return a.Equal(b.Decimal) })
+	money := cmp.Comparer(func(a, b money.Amount) bool { return a.Equal(b.Decimal) })
 	number := cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })
 	if diff := cmp.Diff(want, got, append(options, money, number)...); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -118,15 +120,15 @@ const night = "night-batch"
 
 var (
 	small    = capacity.VMType{Name: "small", Description: "2 cores", InUse: true}
-	january  = capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
-	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: money("0.10"), Billing: capacity.BilledUsed,
+	january  = capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: amountOf("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
+	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: amountOf("0.10"), Billing: capacity.BilledUsed,
 		From: moment("2025-01-01T00:00:00Z"), Until: moment("2028-01-01T00:00:00Z")}
-	oneYear = capacity.StandingOffer{Name: "one-year", VMType: "small", Price: money("0.04"), Upfront: money("400.00"), Billing: capacity.BilledAlways, TermYears: 1, Max: 200, Note: "typed in"}
+	oneYear = capacity.StandingOffer{Name: "one-year", VMType: "small", Price: amountOf("0.04"), Upfront: amountOf("400.00"), Billing: capacity.BilledAlways, TermYears: 1, Max: 200, Note: "typed in"}
 	etl     = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
 		FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50}}
 	nightly = capacity.PlannedClass{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 2700,
-		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 9, Max: 10}, Penalty: money("5")}
-	adhoc = capacity.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: money("0.95")}
+		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 9, Max: 10}, Penalty: amountOf("5")}
+	adhoc = capacity.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: amountOf("0.95")}
 )
 
 // filled makes a store with one cluster and one thing of each kind in it.
@@ -153,7 +155,7 @@ func putRows(ctx context.Context, s *postgres.Store, rows ...capacity.Forecast) 
 // refused checks that an error is of kind Invalid and says what is wrong, and where.
 func refused(t testing.TB, err error, pointer string, words ...string) {
 	t.Helper()
-	var e *capacity.InputError
+	var e *fault.InputError
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v (%T), want findings", err, err)
 	}
@@ -164,7 +166,7 @@ func refused(t testing.TB, err error, pointer string, words ...string) {
 }
 
 // kindOf checks an error's kind and words, and that nothing of the inside is in the sentence.
-func kindOf(t testing.TB, err error, kind capacity.Kind, words ...string) {
+func kindOf(t testing.TB, err error, kind fault.Kind, words ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) {
 		t.Fatalf("got %v (%T), want kind %q", err, err, kind)
@@ -190,7 +192,7 @@ func says(t testing.TB, err error, words ...string) {
 func wrongVersion(t testing.TB, err error, have int64) {
 	t.Helper()
 	var e *app.VersionError
-	if !errors.As(err, &e) || !errors.Is(err, capacity.Conflict) {
+	if !errors.As(err, &e) || !errors.Is(err, fault.Conflict) {
 		t.Fatalf("got %v, want a wrong version", err)
 	}
 	if e.Have != have {

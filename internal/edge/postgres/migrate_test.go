@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -83,7 +84,7 @@ func TestAddressesThatCannotBeUsedAreNotShown(t *testing.T) {
 		}
 	}
 	_, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://u:p@127.0.0.1:1/x?sslmode=disable"})
-	kindOf(t, err, capacity.Busy, "cannot be reached")
+	kindOf(t, err, fault.Busy, "cannot be reached")
 }
 
 // Where roles may not be made the service works as the owner of its tables, and the triggers alone

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -22,7 +23,7 @@ func TestObservationsAreKept(t *testing.T) {
 	s, ctx := admitting(t, nil)
 	now := time.Now()
 	_, err := s.Observation(ctx, night, "")
-	if !errors.Is(err, capacity.NotFound) {
+	if !errors.Is(err, fault.NotFound) {
 		t.Errorf("before there is one: %v", err)
 	}
 	first := seen(5, now)
@@ -54,12 +55,12 @@ func TestObservationsAreKept(t *testing.T) {
 	}
 
 	for _, id := range []string{"x", "01999f2e-6d0c-7c4b-8f2f-0a5e5a6f7b8c", "\x00"} {
-		if _, err := s.Observation(ctx, night, id); !errors.Is(err, capacity.NotFound) {
+		if _, err := s.Observation(ctx, night, id); !errors.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
 	for _, cluster := range []string{"other", "\x00"} {
-		if _, err := s.SaveObservation(ctx, cluster, first); !errors.Is(err, capacity.NotFound) {
+		if _, err := s.SaveObservation(ctx, cluster, first); !errors.Is(err, fault.NotFound) {
 			t.Errorf("in cluster %q: %v", cluster, err)
 		}
 	}
@@ -137,7 +138,7 @@ func TestObservationBasis(t *testing.T) {
 	if b := basis(time.Time{}); b.MapSlots != 0 || b.ReduceSlots != 0 {
 		t.Errorf("got %+v, want that slots are not known", b)
 	}
-	if _, err := s.ObservationBasis(ctx, "other", time.Time{}); !errors.Is(err, capacity.NotFound) {
+	if _, err := s.ObservationBasis(ctx, "other", time.Time{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("in another cluster: %v", err)
 	}
 }

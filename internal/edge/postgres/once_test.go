@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -45,7 +46,7 @@ func TestOnce(t *testing.T) {
 	}
 	same(t, again, first)
 	_, _, err = s.Once(ctx, onceKey("k", "b"), planOnce(s))
-	kindOf(t, err, capacity.Invalid, "Idempotency-Key was used for another request")
+	kindOf(t, err, fault.Invalid, "Idempotency-Key was used for another request")
 	if plans() != 1 {
 		t.Errorf("%d plans, want 1", plans())
 	}
@@ -88,7 +89,7 @@ func TestOnce(t *testing.T) {
 						t.Errorf("got %v, replayed %v", err, replayed)
 					}
 				case "a refused statement":
-					kindOf(t, err, capacity.Invalid)
+					kindOf(t, err, fault.Invalid)
 				}
 			}()
 			if plans() != before {
@@ -124,7 +125,7 @@ func TestOnce(t *testing.T) {
 		}
 	}
 	_, _, err = s.Once(ctx, onceKey("\x00", "a"), planOnce(s))
-	kindOf(t, err, capacity.Invalid, "cannot be stored")
+	kindOf(t, err, fault.Invalid, "cannot be stored")
 }
 
 // Two stores stand for two processes: their copies meet in the database alone.

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -28,7 +29,7 @@ func (s *Store) SavePacking(ctx context.Context, k capacity.KeptPacking) (capaci
 			return err
 		}
 		if kept >= capacity.MaxKeptPackings {
-			return fmt.Errorf("the cluster has %d packings already, as many as it may; delete one first: %w", kept, capacity.Conflict)
+			return fmt.Errorf("the cluster has %d packings already, as many as it may; delete one first: %w", kept, fault.Conflict)
 		}
 		k.ID, k.CreatedBy = newID(), auth.From(ctx).Name
 		err = q.QueryRow(ctx, `

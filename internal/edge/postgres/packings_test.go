@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -35,10 +36,10 @@ func TestPackingsAreKeptAndForgotten(t *testing.T) {
 		t.Errorf("the pages are something else: %s", diff)
 	}
 	check(t, s.DeletePacking(ctx, night, first.ID))
-	if _, err := s.Packing(ctx, night, first.ID); !errors.Is(err, capacity.NotFound) {
+	if _, err := s.Packing(ctx, night, first.ID); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a deleted one is read with %v", err)
 	}
-	if err := s.DeletePacking(ctx, night, first.ID); !errors.Is(err, capacity.NotFound) {
+	if err := s.DeletePacking(ctx, night, first.ID); !errors.Is(err, fault.NotFound) {
 		t.Errorf("it is deleted twice with %v", err)
 	}
 	if _, err := conn.Exec(ctx, `UPDATE packings SET jobs = 4`); err == nil {
@@ -47,7 +48,7 @@ func TestPackingsAreKeptAndForgotten(t *testing.T) {
 	execute(t, conn, `INSERT INTO packings (id, cluster_id, created_by, algorithm, status, machines, vms, jobs, busy_s, end_s, sequential_s, lower_bound_s, missed, batch, packing)
 		SELECT gen_random_uuid(), cluster_id, created_by, algorithm, status, machines, vms, jobs, busy_s, end_s, sequential_s, lower_bound_s, missed, batch, packing
 		FROM packings, generate_series(2, $1)`, capacity.MaxKeptPackings)
-	if _, err := s.SavePacking(ctx, some); !errors.Is(err, capacity.Conflict) {
+	if _, err := s.SavePacking(ctx, some); !errors.Is(err, fault.Conflict) {
 		t.Errorf("one too many is kept with %v", err)
 	}
 	var told int

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -118,7 +118,7 @@ func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set stri
 // lockClaimed locks a cluster and its row of a table, planning or pools, and looks whether the claim still stands. One
 // that ran out stands until somebody else takes it.
 func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id int64, err error) {
-	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, capacity.NotFound) {
+	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, fault.NotFound) {
 		return 0, app.ErrClaimLost
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -16,7 +16,7 @@ func TestTheCurrentPlan(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
-	if _, err := s.Current(ctx, night); !errors.Is(err, capacity.NotFound) || !strings.Contains(err.Error(), "no plan yet") {
+	if _, err := s.Current(ctx, night); !errors.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "no plan yet") {
 		t.Errorf("before there is any: got %v", err)
 	}
 	said := make(chan string, 100)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -25,7 +26,7 @@ func record(cluster string) capacity.PlanRecord {
 	return capacity.PlanRecord{
 		PlanSummary: capacity.PlanSummary{
 			Cluster: cluster, At: time.Date(2026, 1, 10, 5, 30, 0, 123456000, time.UTC), InputsVersion: 11, Status: capacity.Optimal,
-			Objective: money("-44.80"), TotalCost: money("5.20"), OnDemandCost: money("2.20"), ReservedCost: money("3"), Penalties: money("0"),
+			Objective: amountOf("-44.80"), TotalCost: amountOf("5.20"), OnDemandCost: amountOf("2.20"), ReservedCost: amountOf("3"), Penalties: amountOf("0"),
 			Currency: "USD", PeriodSeconds: 3600, VMs: 41, VMsOnDemand: 11, VMsReserved: 30, Admitted: 10.5, Refused: 0.5, Gap: 1e-7,
 		},
 		Plan:    json.RawMessage(`{ "status":"optimal",  "vms": {"total": 41.0}, "classes":[{"name":"näme \u0000"}] }`),
@@ -38,7 +39,7 @@ func TestPlans(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
 	_, err := s.Plan(ctx, night, app.PlanRef{})
-	kindOf(t, err, capacity.NotFound, "no plan yet", "POST /v1/clusters/night-batch/plans")
+	kindOf(t, err, fault.NotFound, "no plan yet", "POST /v1/clusters/night-batch/plans")
 
 	want := record(night)
 	var last capacity.PlanRecord
@@ -58,7 +59,7 @@ func TestPlans(t *testing.T) {
 	}
 	for _, ref := range []app.PlanRef{{Number: 6}, {Number: -1}, {ID: "x"}, {ID: "0198c0de-0000-7000-8000-000000000000"}, {ID: "\x00"}} {
 		_, err := s.Plan(ctx, night, ref)
-		kindOf(t, err, capacity.NotFound, "no plan")
+		kindOf(t, err, fault.NotFound, "no plan")
 	}
 	all := pages(t, 2, func(p app.Page) (app.Listed[capacity.PlanSummary], error) { return s.Plans(ctx, night, p) })
 	for i, p := range all {
@@ -73,13 +74,13 @@ func TestPlans(t *testing.T) {
 
 	for _, cluster := range []string{"nowhere", "\x00", strings.Repeat("x", 100)} {
 		_, err = s.SavePlan(ctx, record(cluster))
-		kindOf(t, err, capacity.NotFound, "no cluster")
+		kindOf(t, err, fault.NotFound, "no cluster")
 	}
 	must(s.CreateCluster(ctx, capacity.NewCluster("other")))(t)
 	_, err = s.Plan(ctx, "other", app.PlanRef{ID: last.ID})
-	kindOf(t, err, capacity.NotFound, "no plan")
+	kindOf(t, err, fault.NotFound, "no plan")
 	huge := record("other")
-	huge.TotalCost = money("999999999999999999.123456789")
+	huge.TotalCost = amountOf("999999999999999999.123456789")
 	must(s.SavePlan(ctx, huge))(t)
 	same(t, must(s.Plan(ctx, "other", app.PlanRef{}))(t).TotalCost, huge.TotalCost)
 	if must(s.Cluster(ctx, night))(t).InputsVersion != 8 {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -88,7 +89,7 @@ func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version in
 		e := entry{Cluster: cluster, Action: capacity.Create, Kind: capacity.PoolSettingsKind, Name: cluster}
 		before, err := poolOf(ctx, q, id, cluster, "FOR UPDATE")
 		switch {
-		case errors.Is(err, capacity.NotFound) && version == 0:
+		case errors.Is(err, fault.NotFound) && version == 0:
 		case err != nil:
 			return err
 		case before.Version != version:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -18,12 +19,12 @@ func TestProfiles(t *testing.T) {
 	for _, name := range hostile {
 		p := capacity.ProfileVersion{Name: name, Note: name, Profile: etl.Profile, Version: 77}
 		_, err := s.AddProfileVersion(ctx, night, p)
-		kindOf(t, err, capacity.NotFound, "no profile")
+		kindOf(t, err, fault.NotFound, "no profile")
 		first := must(s.CreateProfile(ctx, night, p))(t)
 		p.Version = 1
 		same(t, first, p, bare)
 		_, err = s.CreateProfile(ctx, night, p)
-		kindOf(t, err, capacity.Conflict, "already")
+		kindOf(t, err, fault.Conflict, "already")
 		p.Profile.MapTasks = 301
 		for n := int64(2); n <= 4; n++ {
 			if got := must(s.AddProfileVersion(ctx, night, p))(t); got.Version != n {
@@ -35,7 +36,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("the latest is %+v", got)
 		}
 		_, err = s.Profile(ctx, night, name, 5)
-		kindOf(t, err, capacity.NotFound, "no version 5", "1 to 4")
+		kindOf(t, err, fault.NotFound, "no version 5", "1 to 4")
 		versions := pages(t, 3, func(p app.Page) (app.Listed[capacity.ProfileVersion], error) {
 			return s.ProfileVersions(ctx, night, name, p)
 		})
@@ -58,12 +59,12 @@ func TestProfiles(t *testing.T) {
 	latest := must(s.Profile(ctx, night, "null", 0))(t)
 	wrongVersion(t, s.DeleteProfile(ctx, night, "null", "4"), 4)
 	check(t, s.DeleteProfile(ctx, night, "null", latest.Tag()))
-	kindOf(t, s.DeleteProfile(ctx, night, "null", latest.Tag()), capacity.NotFound, "no profile")
+	kindOf(t, s.DeleteProfile(ctx, night, "null", latest.Tag()), fault.NotFound, "no profile")
 	for _, unknown := range []string{"null", "", "\x00", "\xff"} {
 		_, err := s.Profile(ctx, night, unknown, 0)
-		kindOf(t, err, capacity.NotFound, "no profile")
+		kindOf(t, err, fault.NotFound, "no profile")
 		_, err = s.ProfileVersions(ctx, night, unknown, app.Page{})
-		kindOf(t, err, capacity.NotFound, "no profile")
+		kindOf(t, err, fault.NotFound, "no profile")
 	}
 }
 
@@ -109,5 +110,5 @@ func TestForecasts(t *testing.T) {
 	}
 	same(t, list(app.ForecastFilter{}), rows[8:])
 	_, err = s.PutForecasts(ctx, "nowhere", capacity.SeriesOf(rows), false)
-	kindOf(t, err, capacity.NotFound)
+	kindOf(t, err, fault.NotFound)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -93,13 +93,13 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 	today := time.Now().UTC().Format(time.DateOnly)
 	for _, number := range []int64{1, 13, 36} {
 		_, err := s.Plan(ctx, night, app.PlanRef{Number: number})
-		kindOf(t, err, capacity.NotFound, "was removed by retention on "+today)
+		kindOf(t, err, fault.NotFound, "was removed by retention on "+today)
 		_, err = s.PinPlan(ctx, night, app.PlanRef{Number: number}, time.Now().Add(time.Hour))
-		kindOf(t, err, capacity.NotFound, "was removed by retention on "+today)
+		kindOf(t, err, fault.NotFound, "was removed by retention on "+today)
 	}
 	for _, number := range []int64{42, 1000} {
 		_, err := s.Plan(ctx, night, app.PlanRef{Number: number})
-		kindOf(t, err, capacity.NotFound, "has no plan number")
+		kindOf(t, err, fault.NotFound, "has no plan number")
 	}
 	if now := must(s.Current(ctx, night))(t); now.Record.Number != 7 {
 		t.Errorf("plan %d is current", now.Record.Number)
@@ -154,9 +154,9 @@ func TestOldPlansOfPoolsAreRemoved(t *testing.T) {
 	}
 	same(t, left, []int64{20, 19, 18, 17, 16, 4})
 	_, err := s.PoolPlan(ctx, night, 15)
-	kindOf(t, err, capacity.NotFound, "plan 15 of the pool of the cluster", "was removed by retention on "+time.Now().UTC().Format(time.DateOnly))
+	kindOf(t, err, fault.NotFound, "plan 15 of the pool of the cluster", "was removed by retention on "+time.Now().UTC().Format(time.DateOnly))
 	_, err = s.PoolPlan(ctx, night, 21)
-	kindOf(t, err, capacity.NotFound, "has no plan number 21")
+	kindOf(t, err, fault.NotFound, "has no plan number 21")
 	removed := must(s.RemovedPlans(ctx))(t)
 	if got := removed[night]; len(removed) != 1 || got.Plans != 18 || time.Since(got.Last) > time.Hour {
 		t.Errorf("removed are %+v", removed)

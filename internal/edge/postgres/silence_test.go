@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -99,7 +100,7 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 		all.Go(func() {
 			began := time.Now()
 			err := ask()
-			kindOf(t, err, capacity.Busy, "the database")
+			kindOf(t, err, fault.Busy, "the database")
 			if took := time.Since(began); took > 6*time.Second {
 				t.Errorf("%s: it took %s", name, took)
 			}
@@ -114,7 +115,7 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 		line.Lock()
 		return app.Answer{Status: 200, Keep: true}, nil
 	})
-	kindOf(t, err, capacity.Busy, "the database")
+	kindOf(t, err, fault.Busy, "the database")
 	if took := time.Since(began); took > 6*time.Second {
 		t.Errorf("the end of an idempotent request took %s", took)
 	}
@@ -139,17 +140,17 @@ func TestSilenceIsKnown(t *testing.T) {
 	known := make(chan time.Time, 1)
 	early.Go(func() {
 		_, err := s.Snapshot(ctx, night, january.From)
-		kindOf(t, err, capacity.Busy, "the database did not answer in time")
+		kindOf(t, err, fault.Busy, "the database did not answer in time")
 		if took := time.Since(<-known); took > 3*time.Second {
 			t.Errorf("who had asked before was told %s after it was known", took)
 		}
 	})
-	kindOf(t, s.Ready(ctx), capacity.Busy, "the database")
+	kindOf(t, s.Ready(ctx), fault.Busy, "the database")
 	known <- time.Now()
 	for range 3 {
 		began := time.Now()
 		_, err := s.Cluster(ctx, night)
-		kindOf(t, err, capacity.Busy, "the database")
+		kindOf(t, err, fault.Busy, "the database")
 		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("with the silence known, a read took %s", took)
 		}
@@ -193,7 +194,7 @@ func TestAStoppedServerLetsGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := pgtest.OpenWith(t, postgres.Config{URL: line.between(t, address), AcquireTimeout: 300 * time.Millisecond, Statement: 200 * time.Millisecond})
 			began := time.Now()
-			kindOf(t, change(s, line.Lock), capacity.Busy, "the database")
+			kindOf(t, change(s, line.Lock), fault.Busy, "the database")
 			eventually(t, "another server writes", func() bool { _, err := other.SavePlan(ctx, record(night)); return err == nil })
 			t.Logf("another server wrote after %s", time.Since(began))
 			line.Unlock()

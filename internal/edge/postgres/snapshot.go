@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Snapshot is what a plan of a cluster for one moment is made from, all of one moment of the database.
@@ -41,7 +42,7 @@ func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time)
 			GROUP BY class ORDER BY class`, args).Query(all(&o.Series, pgx.RowToStructByName))
 	})
 	if err == nil && rows > capacity.MaxHorizonLoad {
-		err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "too_many",
+		err = &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "too_many",
 			Detail: fmt.Sprintf("From %s until %s there are more than %d forecasts; a horizon takes that many at most. Ask about a shorter time.", o.From.Format(time.RFC3339), o.Until.Format(time.RFC3339), capacity.MaxHorizonLoad)}}}
 	}
 	return o, err

@@ -12,7 +12,7 @@ func TestASnapshotIsWhatHoldsAtAMoment(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
 	february := january
-	february.From, february.Until, february.Price = *january.Until, nil, money("0.25")
+	february.From, february.Until, february.Price = *january.Until, nil, amountOf("0.25")
 	must(s.Prices().Create(ctx, night, february))(t)
 	ended := threeYrs
 	ended.Name, ended.Until = "ended", moment("2026-01-10T05:30:00Z")
@@ -39,7 +39,7 @@ func TestAnOutlookIsWhatTouchesSomeHours(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
 	february := january
-	february.From, february.Until, february.Price = *january.Until, nil, money("0.25")
+	february.From, february.Until, february.Price = *january.Until, nil, amountOf("0.25")
 	must(s.Prices().Create(ctx, night, february))(t)
 	ended := threeYrs
 	ended.Name, ended.Until = "ended", moment("2026-01-10T05:30:00Z")

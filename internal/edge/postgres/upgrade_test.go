@@ -52,7 +52,7 @@ type column struct {
 
 func shapeOf(t *testing.T, conn *pgx.Conn) shape {
 	t.Helper()
-	s := shape{map[string]column{}, map[string]string{}}
+	s := shape{columns: map[string]column{}, functions: map[string]string{}}
 	for _, c := range rowsOf[column](t, conn, `
 		SELECT table_name || '.' || column_name AS name, udt_name || coalesce(numeric_precision::text, '') AS type, is_nullable = 'NO' AS required, column_default IS NOT NULL OR is_identity = 'YES' AS "default"
 		FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%'`) {

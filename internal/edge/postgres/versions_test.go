@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -67,21 +68,21 @@ func TestVersionsNeverComeBack(t *testing.T) {
 	if again.Version <= before.Version || again.InputsVersion <= before.InputsVersion {
 		t.Errorf("the cluster made anew: got versions %d and %d after %d and %d", again.Version, again.InputsVersion, before.Version, before.InputsVersion)
 	}
-	if _, err := s.ReplaceCluster(ctx, before.Version, again); !errors.Is(err, capacity.Conflict) {
+	if _, err := s.ReplaceCluster(ctx, before.Version, again); !errors.Is(err, fault.Conflict) {
 		t.Errorf("a change of the cluster that was deleted: got %v, want a conflict", err)
 	}
-	if _, err := s.Apply(ctx, before.InputsVersion, capacity.Document{Cluster: again}, false); !errors.Is(err, capacity.Conflict) {
+	if _, err := s.Apply(ctx, before.InputsVersion, capacity.Document{Cluster: again}, false); !errors.Is(err, fault.Conflict) {
 		t.Errorf("a document of the cluster that was deleted: got %v, want a conflict", err)
 	}
 	create(5)
-	if _, err := s.VMTypes().Replace(ctx, "c", "small", 4, vm); !errors.Is(err, capacity.Conflict) {
+	if _, err := s.VMTypes().Replace(ctx, "c", "small", 4, vm); !errors.Is(err, fault.Conflict) {
 		t.Errorf("a change of the type that was deleted: got %v, want a conflict", err)
 	}
 	next, err := s.SavePlan(ctx, plan)
 	if err != nil || next.Number != stored.Number+1 {
 		t.Errorf("the next plan: got number %d, %v; want %d", next.Number, err, stored.Number+1)
 	}
-	if _, err := s.Plan(ctx, "c", app.PlanRef{Number: stored.Number}); !errors.Is(err, capacity.NotFound) {
+	if _, err := s.Plan(ctx, "c", app.PlanRef{Number: stored.Number}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the plan of the cluster that was deleted: got %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // failure is what the database refused: the thing that was written, and where it stands in what the
@@ -66,13 +67,13 @@ type rule struct {
 	pointer, code, detail string
 }
 
-func (r rule) finding() *capacity.Finding {
-	return &capacity.Finding{Pointer: r.pointer, Code: r.code, Detail: r.detail}
+func (r rule) finding() *fault.Finding {
+	return &fault.Finding{Pointer: r.pointer, Code: r.code, Detail: r.detail}
 }
 
 // input makes an error of findings about the thing written; none of them is no error.
-func (f *failure) input(findings ...*capacity.Finding) error {
-	e := &capacity.InputError{}
+func (f *failure) input(findings ...*fault.Finding) error {
+	e := &fault.InputError{}
 	for _, found := range findings {
 		if found != nil {
 			e.Findings = append(e.Findings, below(f.pointer, *found))
@@ -85,7 +86,7 @@ func (f *failure) input(findings ...*capacity.Finding) error {
 }
 
 // below moves a finding about a thing to the place where the thing stands.
-func below(pointer string, f capacity.Finding) capacity.Finding {
+func below(pointer string, f fault.Finding) fault.Finding {
 	f.Pointer = pointer + f.Pointer
 	if f.Hint != nil && f.Hint.Pointer != "" {
 		hint := *f.Hint

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )
 
@@ -118,7 +119,7 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 			return err
 		}
 		w, err := webhook(ctx, q, of, lockWebhook)
-		if errors.Is(err, capacity.NotFound) { // deleted in between
+		if errors.Is(err, fault.NotFound) { // deleted in between
 			return nil
 		}
 		if err != nil {
@@ -235,7 +236,7 @@ func (s *Store) pause(ctx context.Context, q querier, d handed, waiting map[stri
 func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.DeliveryOutcome) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		w, err := webhook(ctx, q, c.Webhook, lockWebhook)
-		if errors.Is(err, capacity.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			return app.ErrClaimLost
 		}
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/test/pgtest"
 )
@@ -87,7 +88,7 @@ func TestDeliveriesThatWaitAreBounded(t *testing.T) {
 	if n, _ := workOf(t, s, conn, w); n != 1 {
 		t.Errorf("there is the work of %d", n)
 	}
-	if _, err := s.RetryDelivery(ctx, w.ID, d.ID); !errors.Is(err, capacity.Conflict) {
+	if _, err := s.RetryDelivery(ctx, w.ID, d.ID); !errors.Is(err, fault.Conflict) {
 		t.Errorf("sent again: got %v", err)
 	}
 	var state string

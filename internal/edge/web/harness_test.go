@@ -270,7 +270,7 @@ var operations = func() func(t *testing.T) []operation {
 		for path, item := range doc.Paths.Map() {
 			pattern := regexp.MustCompile("^" + regexp.MustCompile(`\\\{[^/]*?\\\}`).ReplaceAllString(regexp.QuoteMeta(path), "[^/]+") + "$")
 			for method := range item.Operations() {
-				all = append(all, operation{method, pattern})
+				all = append(all, operation{method: method, path: pattern})
 			}
 		}
 		return all, nil

@@ -103,18 +103,18 @@ func (c *current) lines(t *testing.T) (bill []line, refused line) {
 	period := big.NewRat(c.problem.Period, 3600)
 	penalties.Quo(penalties, period)
 	onDemand := int64(c.Plan.VMs.OnDemand)
-	bill = append(bill, line{"Reserved, " + vms(inUse), used})
+	bill = append(bill, line{name: "Reserved, " + vms(inUse), hour: used})
 	if notInUse > 0 {
-		bill = append(bill, line{"Reserved but idle, " + vms(notInUse), idle})
+		bill = append(bill, line{name: "Reserved but idle, " + vms(notInUse), hour: idle})
 	}
-	bill = append(bill, line{"On demand, " + vms(onDemand), times(onDemand, c.problem.Supply.OnDemand.Price)})
+	bill = append(bill, line{name: "On demand, " + vms(onDemand), hour: times(onDemand, c.problem.Supply.OnDemand.Price)})
 	cost := c.Plan.Cost
 	for said, mine := range map[string]*big.Rat{cost.Reserved: used, cost.ReservedIdle: idle, cost.OnDemand: bill[len(bill)-1].hour, cost.Penalties: penalties} {
 		if off := new(big.Rat).Sub(amount(t, said), new(big.Rat).Mul(mine, period)); off.Abs(off).Cmp(big.NewRat(1, 1e9)) > 0 {
 			t.Errorf("the service says that a period costs %s, its prices and counts come to %s", said, mine.FloatString(9))
 		}
 	}
-	return bill, line{"Cost of refused jobs (on no bill)", penalties}
+	return bill, line{name: "Cost of refused jobs (on no bill)", hour: penalties}
 }
 
 func vms(n int64) string {

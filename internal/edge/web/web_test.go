@@ -219,15 +219,15 @@ func TestColoursCanBeToldApart(t *testing.T) {
 		least       float64
 	}
 	pairs := []pair{
-		{"text", "page", text}, {"text", "surface", text}, {"text", "sunken", text}, {"muted", "page", text}, {"muted", "surface", text},
-		{"accent", "page", text}, {"accent", "surface", text}, {"on-accent", "accent", text},
-		{"on-reserved", "reserved", text}, {"on-demand", "demand", text}, {"on-refused", "refused", text},
-		{"good", "surface", text}, {"good", "page", text}, {"on-warning", "warning", text}, {"on-bad", "bad", text}, {"on-notice", "notice", text}, {"on-error", "error", text},
-		{"control", "surface", graphic}, {"control", "page", graphic}, {"focus", "surface", graphic}, {"focus", "page", graphic},
-		{"reserved", "surface", graphic}, {"demand", "surface", graphic}, {"refused", "surface", graphic}, {"idle", "surface", graphic}, {"fifth", "surface", graphic}, {"bad", "surface", graphic},
+		{front: "text", back: "page", least: text}, {front: "text", back: "surface", least: text}, {front: "text", back: "sunken", least: text}, {front: "muted", back: "page", least: text}, {front: "muted", back: "surface", least: text},
+		{front: "accent", back: "page", least: text}, {front: "accent", back: "surface", least: text}, {front: "on-accent", back: "accent", least: text},
+		{front: "on-reserved", back: "reserved", least: text}, {front: "on-demand", back: "demand", least: text}, {front: "on-refused", back: "refused", least: text},
+		{front: "good", back: "surface", least: text}, {front: "good", back: "page", least: text}, {front: "on-warning", back: "warning", least: text}, {front: "on-bad", back: "bad", least: text}, {front: "on-notice", back: "notice", least: text}, {front: "on-error", back: "error", least: text},
+		{front: "control", back: "surface", least: graphic}, {front: "control", back: "page", least: graphic}, {front: "focus", back: "surface", least: graphic}, {front: "focus", back: "page", least: graphic},
+		{front: "reserved", back: "surface", least: graphic}, {front: "demand", back: "surface", least: graphic}, {front: "refused", back: "surface", least: graphic}, {front: "idle", back: "surface", least: graphic}, {front: "fifth", back: "surface", least: graphic}, {front: "bad", back: "surface", least: graphic},
 	}
 	for step := range 7 {
-		pairs = append(pairs, pair{fmt.Sprintf("on-heat-%d", step+1), fmt.Sprintf("heat-%d", step+1), text})
+		pairs = append(pairs, pair{front: fmt.Sprintf("on-heat-%d", step+1), back: fmt.Sprintf("heat-%d", step+1), least: text})
 	}
 	for _, theme := range []string{":root", `[data-theme="dark"]`} {
 		tokens := colours(t, theme)

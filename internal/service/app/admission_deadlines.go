@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
@@ -61,7 +62,7 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		return answer, err
 	}
 	if r.Maps+r.Reduces == 0 {
-		return answer, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/maps", Code: "missing",
+		return answer, &fault.InputError{Findings: []fault.Finding{{Pointer: "/maps", Code: "missing",
 			Detail: fmt.Sprintf("The class %q has no profile that says how many tasks its jobs have; say how many maps and reduces this one has.", r.Class)}}}
 	}
 	answer = capacity.Admission{Class: answer.Class, PlanNumber: answer.PlanNumber, Running: answer.Running - 1, Limit: answer.Limit, Deadline: verdict}

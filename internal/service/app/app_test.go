@@ -13,6 +13,8 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
@@ -42,8 +44,8 @@ func moment(text string) time.Time {
 	return at
 }
 
-func money(text string) capacity.Money {
-	m, err := capacity.ParseMoney(text)
+func amountOf(text string) money.Amount {
+	m, err := money.Parse(text)
 	if err != nil {
 		panic(err)
 	}
@@ -55,10 +57,10 @@ func document(name string) capacity.Document {
 	d := capacity.Document{
 		Cluster:  capacity.NewCluster(name),
 		VMTypes:  []capacity.VMType{{Name: "small", InUse: true}},
-		Prices:   []capacity.PricePeriod{{VMType: "small", Price: money("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2027-01-01T00:00:00Z")}},
+		Prices:   []capacity.PricePeriod{{VMType: "small", Price: amountOf("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2027-01-01T00:00:00Z")}},
 		Profiles: []capacity.ProfileVersion{{Name: "etl", Version: 1, Profile: capacity.Profile{MapTasks: 100, MapAvgSeconds: 20, MapMaxSeconds: 40, OverheadSeconds: 5}}},
 		Classes: []capacity.PlannedClass{
-			{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 1, Max: 4}, Penalty: money("3")},
+			{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 1, Max: 4}, Penalty: amountOf("3")},
 		},
 	}
 	d.Cluster.Options.Engine = capacity.EngineExact
@@ -97,7 +99,7 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 		t.Fatalf("got %+v, %v", price, err)
 	}
 	dearer := price.Items[0]
-	dearer.Price = money("0.50")
+	dearer.Price = amountOf("0.50")
 	if _, err := a.Prices().Replace(ctx, "c", dearer.ID, dearer.Version, dearer); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
 	apply(t, a, document("c"))
-	if _, err := a.CreatePlan(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, capacity.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
+	if _, err := a.CreatePlan(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
 		t.Errorf("a moment without a price: got %v", err)
 	}
 	vm, err := a.VMTypes().Get(ctx, "c", "small")
@@ -132,13 +134,13 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	var infeasible *app.InfeasibleError
-	if _, err := a.CreatePlan(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, capacity.Infeasible) || len(infeasible.Conflicts) == 0 {
+	if _, err := a.CreatePlan(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, fault.Infeasible) || len(infeasible.Conflicts) == 0 {
 		t.Errorf("no VM to be had: got %v", err)
 	}
-	if _, err := a.Plan(ctx, "c", app.PlanRef{}); !errors.Is(err, capacity.NotFound) {
+	if _, err := a.Plan(ctx, "c", app.PlanRef{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a plan was stored: %v", err)
 	}
-	if _, err := a.CreatePlan(ctx, "nobody", time.Time{}); !errors.Is(err, capacity.NotFound) {
+	if _, err := a.CreatePlan(ctx, "nobody", time.Time{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("an unknown cluster: got %v", err)
 	}
 }
@@ -150,7 +152,7 @@ func TestDeadlinesThatNothingMeets(t *testing.T) {
 	class := document("c").Classes[0]
 	class.Name, class.DeadlineSeconds = "hopeless", 5 // less than the overhead and one task
 	_, err := a.Classes().Create(ctx, "c", class)
-	var input *capacity.InputError
+	var input *fault.InputError
 	if !errors.As(err, &input) || input.Findings[0].Pointer != "/deadline_s" || input.Findings[0].Hint == nil || input.Findings[0].Hint.Pointer != "/deadline_s" {
 		t.Fatalf("promised jobs: got %v", err)
 	}
@@ -168,7 +170,7 @@ func TestDeadlinesThatNothingMeets(t *testing.T) {
 	}
 	d = document("d")
 	d.Classes[0].Profile.Version = 7
-	if _, err := a.Apply(ctx, 0, d, false); !errors.Is(err, capacity.Invalid) {
+	if _, err := a.Apply(ctx, 0, d, false); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a profile version that is not there: got %v", err)
 	}
 }
@@ -189,11 +191,11 @@ func TestClustersOfFractionsStayRelaxed(t *testing.T) {
 	whole := c
 	whole.Options.Integrality = capacity.Executable
 	_, err = a.ReplaceCluster(ctx, c.Version, whole)
-	if !errors.Is(err, capacity.Invalid) || !strings.Contains(err.Error(), "nightly") || !strings.Contains(err.Error(), "/options/integrality") {
+	if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "nightly") || !strings.Contains(err.Error(), "/options/integrality") {
 		t.Errorf("a cluster with fractions of jobs, planned in whole ones: got %v", err)
 	}
 	_, err = a.Apply(ctx, c.InputsVersion, capacity.Document{Cluster: whole}, false)
-	if !errors.Is(err, capacity.Invalid) || !strings.Contains(err.Error(), "/cluster/options/integrality") {
+	if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "/cluster/options/integrality") {
 		t.Errorf("by a document that leaves the classes alone: got %v", err)
 	}
 	whole.Options.Integrality, whole.Description = capacity.Relaxed, "changed"
@@ -211,16 +213,16 @@ func TestLimitedKeysMakeOnlyTheirClusters(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, pgtest.Open(t), nil)
 	limited := auth.With(t.Context(), auth.Principal{ID: "k", Name: "k", Role: auth.Operator, Clusters: []string{"mine"}})
-	if _, err := a.CreateCluster(limited, capacity.NewCluster("other")); !errors.Is(err, capacity.Forbidden) {
+	if _, err := a.CreateCluster(limited, capacity.NewCluster("other")); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := a.Apply(limited, 0, document("other"), true); !errors.Is(err, capacity.Forbidden) {
+	if _, err := a.Apply(limited, 0, document("other"), true); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := a.CreateCluster(limited, capacity.NewCluster("mine")); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := a.CreateKey(limited, auth.Key{Name: "x", Role: auth.Viewer}); !errors.Is(err, capacity.Forbidden) {
+	if _, _, err := a.CreateKey(limited, auth.Key{Name: "x", Role: auth.Viewer}); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -254,7 +256,7 @@ func TestKeysReachEveryReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, time.Second, "a revoked key is shut out by the other replica", opens(false))
-	if _, err := b.Session(ctx, auth.HashOf(cookie)); !errors.Is(err, capacity.NotFound) {
+	if _, err := b.Session(ctx, auth.HashOf(cookie)); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the session of a revoked key goes on: %v", err)
 	}
 	if err := a.RevokeKey(ctx, key.ID); err != nil {
@@ -336,7 +338,7 @@ func TestSessionsOfALocalKeyEndWithIt(t *testing.T) {
 			t.Errorf("with the key: got %+v, %v", s, err)
 		}
 	}
-	if _, err := other.Session(ctx, session.Hash); !errors.Is(err, capacity.NotFound) {
+	if _, err := other.Session(ctx, session.Hash); !errors.Is(err, fault.NotFound) {
 		t.Errorf("with another key: got %v", err)
 	}
 }
@@ -346,7 +348,7 @@ func TestKeysThatMakeNoSenseAreRefused(t *testing.T) {
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
 	past := time.Now().Add(-time.Hour)
 	for _, name := range []string{"a\nb", "a\x1b[31mb", " a", "a\u0085b", strings.Repeat("x", 201)} {
-		if _, _, err := a.CreateKey(ctx, auth.Key{Name: name, Role: auth.Viewer}); !errors.Is(err, capacity.Invalid) {
+		if _, _, err := a.CreateKey(ctx, auth.Key{Name: name, Role: auth.Viewer}); !errors.Is(err, fault.Invalid) {
 			t.Errorf("the name %q: got %v", name, err)
 		}
 	}
@@ -358,7 +360,7 @@ func TestKeysThatMakeNoSenseAreRefused(t *testing.T) {
 		"/expires_at": {Name: "x", Role: auth.Viewer, ExpiresAt: &past},
 	} {
 		_, token, err := a.CreateKey(ctx, k)
-		var input *capacity.InputError
+		var input *fault.InputError
 		if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != pointer || token != "" {
 			t.Errorf("%s: got %v", pointer, err)
 		}
@@ -390,7 +392,7 @@ func TestStoredPlansVerify(t *testing.T) {
 		}
 		apply(t, a, asDocument(name, p))
 		record, err := a.CreatePlan(ctx, name, moment("2026-06-01T00:00:00Z"))
-		if errors.Is(err, capacity.Infeasible) {
+		if errors.Is(err, fault.Infeasible) {
 			continue
 		}
 		if err != nil {

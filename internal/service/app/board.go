@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Board shows every cluster's current plan from memory, so that polls ask no database and go on to
@@ -222,7 +223,7 @@ func (b *Board) quiet(cluster string) bool {
 func (b *Board) readOne(ctx context.Context, cluster string) error {
 	_, doubts := b.state(cluster)
 	c, err := b.source.Current(ctx, cluster)
-	if errors.Is(err, capacity.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		b.show(cluster, nil, doubts)
 		return nil
 	}

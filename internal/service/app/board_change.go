@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // What changes a cluster's current plan, or what is said of it, makes the board doubt it first, so that
@@ -94,7 +95,7 @@ func (a *App) Shown(ctx context.Context, cluster string) (shown *Shown, old bool
 		shown, err = Show(c)
 		return shown, false, err
 	}
-	if last != nil && ctx.Err() == nil && (asking.Err() != nil || errors.Is(err, capacity.Busy)) {
+	if last != nil && ctx.Err() == nil && (asking.Err() != nil || errors.Is(err, fault.Busy)) {
 		a.Board.askedInVain(cluster)
 		return last, true, nil
 	}

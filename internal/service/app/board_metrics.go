@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 )
 
 // boardMetrics shows the board to Prometheus. It reads the board at each scrape, so that nothing has
@@ -65,7 +65,7 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	p, hour := s.Plan, 3600/float64(max(1, s.Plan.Cost.PeriodSeconds))
 	show(planVMs, p.VMs.OnDemand, "on_demand")
 	show(planVMs, p.VMs.Reserved, "reserved")
-	for component, money := range map[string]capacity.Money{"on_demand": p.Cost.OnDemand, "reserved": {Decimal: p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, "penalty": p.Cost.Penalties} {
+	for component, money := range map[string]money.Amount{"on_demand": p.Cost.OnDemand, "reserved": {Decimal: p.Cost.Reserved.Add(p.Cost.ReservedIdle.Decimal)}, "penalty": p.Cost.Penalties} {
 		show(planCost, money.InexactFloat64()*hour, component, p.Cost.Currency)
 	}
 	show(planGenerated, seconds(s.Record.CreatedAt))

@@ -18,6 +18,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/service/telemetry"
 )
 
@@ -27,7 +28,7 @@ func measured(t *testing.T, classes int) (*Board, boardMetrics) {
 	k.add(1, 42, began)
 	b := board(t, k, &now)
 	s := b.Find("c")
-	money := func(text string) capacity.Money { return capacity.Money{Decimal: decimal.RequireFromString(text)} }
+	money := func(text string) money.Amount { return money.Amount{Decimal: decimal.RequireFromString(text)} }
 	s.Plan.Cost = capacity.Cost{OnDemand: money("1.5"), Reserved: money("2"), ReservedIdle: money("0.5"), Penalties: money("3"), Currency: "USD", PeriodSeconds: 1800}
 	s.Plan.VMs = capacity.VMs{Total: 42, Reserved: 30, OnDemand: 12, Contracts: []capacity.ContractUse{{Name: "x", VMs: 40, Used: 30}}}
 	s.Plan.Objective, s.Plan.Relaxed = money("-90"), &capacity.RelaxedPlan{Objective: money("-100")}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // kept is a store of one cluster's plans, for what a real one cannot be made to do.
@@ -41,7 +42,7 @@ func (k *kept) Current(context.Context, string) (c capacity.Current, err error) 
 	defer k.mu.Unlock()
 	k.reads++
 	if k.err != nil || len(k.plans) == 0 {
-		return c, errors.Join(k.err, capacity.NotFound)
+		return c, errors.Join(k.err, fault.NotFound)
 	}
 	p := k.plans[0]
 	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{"total":0,"on_demand":0,"reserved":0,"reserved_idle":0,"penalties":0,"currency":"USD","period_s":3600,"per_hour":0,"per_month":0},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[],"rounding":0},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 )
@@ -103,7 +104,7 @@ func (a *App) Calibrate(ctx context.Context, cluster, class string, ask Calibrat
 func (a *App) calibrate(ctx context.Context, cluster string, class capacity.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
 	report := ClassCalibration{Class: class.Name, Job: ask.Job}
 	if class.Profile == nil {
-		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, capacity.Conflict)
+		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, fault.Conflict)
 	}
 	report.Profile = *class.Profile
 	version, err := a.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
@@ -177,12 +178,12 @@ func (c *ClassCalibration) choose(ask CalibrationAsk) (use capacity.Calibration,
 }
 
 func aboutCalibration(member, code, detail string) error {
-	return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/" + member, Code: code, Detail: detail}}}
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/" + member, Code: code, Detail: detail}}}
 }
 
 // inCalibration puts what is wrong with a class's calibration at the members that were sent.
 func inCalibration(err error) error {
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		for i, f := range input.Findings {
 			input.Findings[i].Pointer = strings.TrimPrefix(f.Pointer, "/calibration")
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
@@ -20,7 +21,7 @@ func TestJumpsOfAServersClock(t *testing.T) {
 	a := planning(t, 2, clock.now)
 	d := document("c")
 	ends := moment("2026-06-03T10:30:00Z")
-	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: money("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: ends}}
+	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: ends}}
 	apply(t, a, d)
 	last := current(t, a, "c", "the first plan", numbered(1)).Record
 	hour, day := time.Hour, 24*time.Hour
@@ -68,7 +69,7 @@ func TestJumpsOfAServersClock(t *testing.T) {
 		if _, _, err := a.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
 			t.Errorf("a link made when the clock was %v ahead: %v", jump, err)
 		}
-		if _, err := a.Session(ctx, session.Hash); !errors.Is(err, capacity.NotFound) {
+		if _, err := a.Session(ctx, session.Hash); !errors.Is(err, fault.NotFound) {
 			t.Errorf("a session opened when the clock was %v ahead: %v", jump, err)
 		}
 		if _, ok := a.Keys.Find(token, a.Now()); !ok {

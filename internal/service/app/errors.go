@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // VersionError is a change of something that somebody else has changed since the caller read it. It
@@ -27,7 +27,7 @@ func (e *VersionError) Error() string {
 }
 
 // Is makes a VersionError an error of kind Conflict.
-func (e *VersionError) Is(target error) bool { return target == capacity.Conflict }
+func (e *VersionError) Is(target error) bool { return target == fault.Conflict }
 
 // DeletedError is a cluster that somebody has deleted. It is of kind NotFound.
 type DeletedError struct {
@@ -40,4 +40,4 @@ func (e *DeletedError) Error() string {
 }
 
 // Is makes a DeletedError an error of kind NotFound.
-func (e *DeletedError) Is(target error) bool { return target == capacity.NotFound }
+func (e *DeletedError) Is(target error) bool { return target == fault.NotFound }

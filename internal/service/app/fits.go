@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -108,9 +109,9 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitK
 		f = perf.FitJob(job, kind, all, ask.Method)
 	}
 	if f.Power == nil && f.TaskTime == nil && f.Rate == nil && f.Usage == nil {
-		return f, fmt.Errorf("nothing can be fitted to what was measured of %q of the kind %s: %s: %w", job, kind, f.Refused, capacity.NotFound)
+		return f, fmt.Errorf("nothing can be fitted to what was measured of %q of the kind %s: %s: %w", job, kind, f.Refused, fault.NotFound)
 	}
-	var input *capacity.InputError
+	var input *fault.InputError
 	if ask.VMs != nil {
 		var p capacity.PowerPrediction
 		if p, err = perf.PredictPower(*f.Power, *ask.VMs); err == nil {

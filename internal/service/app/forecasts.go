@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // PutForecasts writes forecast rows, all or none.
@@ -47,7 +48,7 @@ func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader,
 func zoneOf(c capacity.Cluster) (*time.Location, error) {
 	zone, err := time.LoadLocation(c.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("the time zone %q of the cluster is not known to this server; give the cluster another: %w", c.TimeZone, capacity.Conflict)
+		return nil, fmt.Errorf("the time zone %q of the cluster is not known to this server; give the cluster another: %w", c.TimeZone, fault.Conflict)
 	}
 	return zone, nil
 }
@@ -102,7 +103,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 		}
 	}
 	if mean.Rows == 0 {
-		return p, fmt.Errorf("the class %q has no rows there, so there is no week to take the mean of: %w", of.Class, capacity.NotFound)
+		return p, fmt.Errorf("the class %q has no rows there, so there is no week to take the mean of: %w", of.Class, fault.NotFound)
 	}
 	return WeekPattern{Class: of.Class, TimeZone: c.TimeZone, Rows: mean.Rows, Week: mean.Week().Days()}, nil
 }

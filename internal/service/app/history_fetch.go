@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/service/auth"
 )
@@ -33,7 +34,7 @@ type HistorySource struct {
 // Validate says what is wrong with the source on its own.
 func (s HistorySource) Validate() error {
 	if s.From != nil && s.Until != nil && !s.From.Before(*s.Until) {
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "order", Detail: "until must be after from."}}}
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order", Detail: "until must be after from."}}}
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk Hist
 		}
 		report(p)
 	}, to)
-	if errors.Is(broken, capacity.Busy) && claim.Attempt < claim.Most {
+	if errors.Is(broken, fault.Busy) && claim.Attempt < claim.Most {
 		return RunResult{}, cmp.Or(t.Flush(ctx), broken) // the next attempt tells of all
 	}
 	finishing, stop := context.WithTimeout(context.WithoutCancel(ctx), finishTime) // also of one that is cancelled

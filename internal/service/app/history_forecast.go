@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 )
 
@@ -129,7 +130,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 
 // aboutClass points at the class, which is the only thing of written rows that the caller has named.
 func aboutClass(err error) error {
-	var input *capacity.InputError
+	var input *fault.InputError
 	if errors.As(err, &input) {
 		for i := range input.Findings {
 			input.Findings[i].Pointer = "/class"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 )
 
@@ -157,7 +157,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	}
 	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
 	if int64(len(batch)) > t.room && !t.o.DryRun {
-		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MostExecutions, capacity.Conflict)
+		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MostExecutions, fault.Conflict)
 	}
 	states, err := t.app.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
 	if err != nil {
@@ -335,7 +335,7 @@ func (a *App) ImportHistory(ctx context.Context, cluster string, o TakeOptions, 
 	case a.histories <- struct{}{}:
 		defer func() { <-a.histories }()
 	default:
-		return HistoryImport{}, fmt.Errorf("%d histories are being read already; send yours when one of them is done: %w", historiesRead, capacity.Busy)
+		return HistoryImport{}, fmt.Errorf("%d histories are being read already; send yours when one of them is done: %w", historiesRead, fault.Busy)
 	}
 	broken := history.Read(file, history.Options{MaxBytes: a.config.ImportBytes, Progress: t.Read}, t.Sink(ctx))
 	made, err := t.Finish(ctx)

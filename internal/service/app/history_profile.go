@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 )
 
@@ -102,7 +103,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 	made := ProfileMade{DryRun: q.DryRun, Changed: true, Profile: version, Merged: merged}
 	latest, err := a.Profile(ctx, cluster, q.Profile, 0)
 	switch {
-	case errors.Is(err, capacity.NotFound):
+	case errors.Is(err, fault.NotFound):
 		if made.Profile.Version = 1; !q.DryRun {
 			made.Profile, err = a.Store.CreateProfile(ctx, cluster, version)
 			return made, err
@@ -134,7 +135,7 @@ func jobOf(p capacity.ProfileVersion) string {
 }
 
 func aboutMember(pointer, code, detail string) error {
-	return &capacity.InputError{Findings: []capacity.Finding{{Pointer: pointer, Code: code, Detail: detail}}}
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: pointer, Code: code, Detail: detail}}}
 }
 
 func clipNote(s string) string {

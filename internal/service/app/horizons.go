@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 )
 
@@ -70,7 +71,7 @@ func comparing(e capacity.Engine) capacity.Engine {
 func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (capacity.Outlook, []capacity.Warning, error) {
 	from, until, open := span.Ends(a.Now())
 	if !until.After(from) {
-		return capacity.Outlook{}, nil, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "order",
+		return capacity.Outlook{}, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order",
 			Detail: fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.", until.Format("2006-01-02T15:04Z"), from.Format("2006-01-02T15:04Z"))}}}
 	}
 	o, err := a.Outlook(ctx, cluster, from, until)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 )
@@ -87,7 +88,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.Planne
 	var profile *capacity.Profile
 	if c.Profile != nil {
 		version, err := a.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
-		if errors.Is(err, capacity.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			return nil // the store says so, with the versions there are
 		}
 		if err != nil {
@@ -100,7 +101,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.Planne
 		return err
 	}
 	if len(findings) > 0 {
-		return &capacity.InputError{Findings: moved(findings, "")}
+		return &fault.InputError{Findings: moved(findings, "")}
 	}
 	c.Warnings = warnings
 	for i := range c.Warnings {
@@ -110,7 +111,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.Planne
 }
 
 // deadlines asks which of the classes have a deadline that nothing meets.
-func deadlines(of capacity.Cluster, classes []capacity.Class) ([]capacity.Finding, []capacity.Warning, error) {
+func deadlines(of capacity.Cluster, classes []capacity.Class) ([]fault.Finding, []capacity.Warning, error) {
 	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Supply: supplyOf(classes), Classes: classes, Options: of.Options}
 	if err := p.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("check the deadlines of cluster %s: %w", of.Name, err)
@@ -145,7 +146,7 @@ func supplyOf(classes []capacity.Class) (s capacity.Supply) {
 }
 
 // moved puts findings about a problem's class i at another place of what was asked.
-func moved(findings []capacity.Finding, to string) []capacity.Finding {
+func moved(findings []fault.Finding, to string) []fault.Finding {
 	for i := range findings {
 		findings[i].Pointer = below(findings[i].Pointer, to)
 		if h := findings[i].Hint; h != nil {
@@ -183,7 +184,7 @@ func mayName(ctx context.Context, cluster string) error {
 		return nil
 	}
 	return fmt.Errorf("the key %q is limited to the clusters %s and cannot make %q: %w",
-		who.Name, strings.Join(who.Clusters, ", "), cluster, capacity.Forbidden)
+		who.Name, strings.Join(who.Clusters, ", "), cluster, fault.Forbidden)
 }
 
 // ReplaceCluster changes a cluster's settings.
@@ -204,22 +205,22 @@ func (a *App) checkWholeJobs(ctx context.Context, c capacity.Cluster, pointer st
 		return nil
 	}
 	stored, err := a.Snapshot(ctx, c.Name, a.Now())
-	if errors.Is(err, capacity.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		return nil // the store says so
 	}
 	if err != nil {
 		return err
 	}
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	for _, class := range stored.Classes {
 		if class.Validate(c.Options.Integrality) == nil {
 			continue
 		}
-		findings = append(findings, capacity.Finding{Pointer: pointer + "/options/integrality", Code: "not_whole",
+		findings = append(findings, fault.Finding{Pointer: pointer + "/options/integrality", Code: "not_whole",
 			Detail: fmt.Sprintf("Class %.60q has fractions of jobs (from %v to %v), which only a relaxed cluster plans; give it whole numbers first.", class.Name, class.Jobs.Min, class.Jobs.Max),
-			Hint:   &capacity.Hint{Detail: "Or keep the cluster relaxed.", Pointer: pointer + "/options/integrality", Value: capacity.Relaxed}})
+			Hint:   &fault.Hint{Detail: "Or keep the cluster relaxed.", Pointer: pointer + "/options/integrality", Value: capacity.Relaxed}})
 	}
-	return capacity.Refusal(findings, 0)
+	return fault.Refusal(findings, 0)
 }
 
 // CreateProfile stores version 1 of a new profile.
@@ -279,7 +280,7 @@ func (a *App) checkDocument(ctx context.Context, d capacity.Document) error {
 			}
 			if profile = versions[ref]; profile == nil {
 				stored, err := a.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
-				if errors.Is(err, capacity.NotFound) {
+				if errors.Is(err, fault.NotFound) {
 					continue // the store says so, with the versions there are
 				}
 				if err != nil {
@@ -304,5 +305,5 @@ func (a *App) checkDocument(ctx context.Context, d capacity.Document) error {
 			moved(findings[i:i+1], "/classes/"+strconv.Itoa(index[n]))
 		}
 	}
-	return capacity.Refusal(findings, 0)
+	return fault.Refusal(findings, 0)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 )
@@ -89,7 +90,7 @@ func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background boo
 		return answer, capacity.Run{}, err
 	}
 	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {
-		return nil, capacity.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, capacity.Forbidden)
+		return nil, capacity.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, fault.Forbidden)
 	}
 	n.Role, n.Input = auth.Planner, asked
 	run, err := a.StartRun(ctx, n)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -54,16 +55,16 @@ func unlimited(ctx context.Context) error {
 	if auth.From(ctx).Clusters == nil {
 		return nil
 	}
-	return fmt.Errorf("keys are managed with an admin key that is not limited to clusters: %w", capacity.Forbidden)
+	return fmt.Errorf("keys are managed with an admin key that is not limited to clusters: %w", fault.Forbidden)
 }
 
 func (a *App) checkKey(k auth.Key) error {
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	refuse := func(pointer, code, detail string, values ...any) {
-		findings = append(findings, capacity.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
+		findings = append(findings, fault.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
 	}
 	if err := (capacity.VMType{Name: k.Name}).Validate(); err != nil { // a name as all others are
-		refuse("/name", "text", "%s", err.(*capacity.InputError).Findings[0].Detail)
+		refuse("/name", "text", "%s", err.(*fault.InputError).Findings[0].Detail)
 	}
 	if !slices.Contains(auth.Roles, k.Role) {
 		refuse("/role", "choice", "%q is no role; choose viewer, planner, operator, admin or agent.", string(k.Role))
@@ -73,7 +74,7 @@ func (a *App) checkKey(k auth.Key) error {
 	}
 	for i, name := range k.Clusters {
 		if err := capacity.NewCluster(name).Validate(); err != nil {
-			refuse(fmt.Sprintf("/clusters/%d", i), "text", "%s", err.(*capacity.InputError).Findings[0].Detail)
+			refuse(fmt.Sprintf("/clusters/%d", i), "text", "%s", err.(*fault.InputError).Findings[0].Detail)
 		}
 	}
 	if k.ExpiresAt != nil && !k.ExpiresAt.After(a.Now()) {
@@ -82,7 +83,7 @@ func (a *App) checkKey(k auth.Key) error {
 	if findings == nil {
 		return nil
 	}
-	return &capacity.InputError{Findings: findings}
+	return &fault.InputError{Findings: findings}
 }
 
 // How a key that nobody here knows is looked for: it may have been made a moment ago, elsewhere.
@@ -183,13 +184,13 @@ const localSession = auth.LocalID + ":"
 func (a *App) Session(ctx context.Context, hash auth.Hash) (auth.Session, error) {
 	s, err := a.Store.Session(ctx, hash)
 	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !a.Keys.HasLocal(mark) {
-		return auth.Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", capacity.NotFound)
+		return auth.Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", fault.NotFound)
 	}
 	if err == nil && a.config.Issued == nil && strings.HasPrefix(s.Principal.ID, auth.IssuedID) {
-		return auth.Session{}, fmt.Errorf("the session was opened with a token, and no issuer of tokens is trusted any longer; sign in again: %w", capacity.NotFound)
+		return auth.Session{}, fmt.Errorf("the session was opened with a token, and no issuer of tokens is trusted any longer; sign in again: %w", fault.NotFound)
 	}
 	if err == nil && s.ExpiresAt.After(a.Now().Add(SessionLife+clockSkew)) { // the clock was wrong when it was opened
-		return auth.Session{}, fmt.Errorf("the session was opened in the future; sign in again: %w", capacity.NotFound)
+		return auth.Session{}, fmt.Errorf("the session was opened in the future; sign in again: %w", fault.NotFound)
 	}
 	return s, err
 }
@@ -201,7 +202,7 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 	if strings.HasPrefix(token, auth.LinkPrefix) {
 		switch err := a.TakeLink(ctx, auth.HashOf(token), now.Add(LinkLife+clockSkew)); {
 		case err == nil:
-		case errors.Is(err, capacity.NotFound):
+		case errors.Is(err, fault.NotFound):
 			return s, "", auth.ErrToken
 		default:
 			return s, "", err

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
@@ -298,7 +299,7 @@ func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now ca
 		return nil, nil
 	}
 	known, err := a.Classifier(ctx, cluster)
-	if errors.Is(err, capacity.NotFound) { // there is nothing to learn from
+	if errors.Is(err, fault.NotFound) { // there is nothing to learn from
 		return nil, nil
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -92,34 +93,34 @@ func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatc
 	if err := figures.Validate(); err != nil {
 		return p, nil, err
 	}
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	for i, j := range of.Jobs {
 		class, err := a.Store.Classes().Get(ctx, cluster, j.Class)
-		if errors.Is(err, capacity.NotFound) {
-			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing", Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
+		if errors.Is(err, fault.NotFound) {
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing", Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
 			continue
 		}
 		if err != nil {
 			return p, nil, err
 		}
-		job, source, fault, err := a.batchJob(ctx, cluster, class, j)
+		job, source, wrong, err := a.batchJob(ctx, cluster, class, j)
 		if err != nil {
 			return p, nil, err
 		}
-		if fault != "" {
-			findings = append(findings, capacity.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "not_measured", Detail: fault})
+		if wrong != "" {
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "not_measured", Detail: wrong})
 		}
 		p.Jobs, sources = append(p.Jobs, job), append(sources, source)
 	}
 	if len(findings) > 0 {
-		return p, nil, capacity.Refusal(findings, 0)
+		return p, nil, fault.Refusal(findings, 0)
 	}
 	return p, sources, nil
 }
 
 // batchJob is jobs of a class with what was measured of them: by measurements, and where those are not of several
 // sizes by past executions as well. fault says what to measure where that is too little.
-func (a *App) batchJob(ctx context.Context, cluster string, class capacity.PlannedClass, of capacity.ClassJob) (job capacity.BatchJob, source capacity.PackingSource, fault string, err error) {
+func (a *App) batchJob(ctx context.Context, cluster string, class capacity.PlannedClass, of capacity.ClassJob) (job capacity.BatchJob, source capacity.PackingSource, wrong string, err error) {
 	job = capacity.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
 	source = capacity.PackingSource{Class: class.Name, VMs: []float64{}}
 	kept, err := a.measurementsOf(ctx, cluster, class.Name, capacity.PowerFits)
@@ -157,7 +158,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class capacity.Plann
 	switch {
 	case err == nil && usage.Usage != nil:
 		job.Usage, source.Usage = &usage.Usage.Usage, true
-	case err != nil && !errors.Is(err, capacity.NotFound):
+	case err != nil && !errors.Is(err, fault.NotFound):
 		return job, source, "", err
 	}
 	return job, source, "", nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/core/trace"
@@ -16,15 +17,15 @@ import (
 
 // InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
 type InfeasibleError struct {
-	Conflicts []capacity.Finding
+	Conflicts []fault.Finding
 }
 
 func (e *InfeasibleError) Error() string {
-	return (&capacity.InputError{Findings: e.Conflicts}).Error()
+	return (&fault.InputError{Findings: e.Conflicts}).Error()
 }
 
 // Is makes it an error of kind Infeasible.
-func (e *InfeasibleError) Is(target error) bool { return target == capacity.Infeasible }
+func (e *InfeasibleError) Is(target error) bool { return target == fault.Infeasible }
 
 // MaySolve says whether the caller would be let in to wait for a place to solve in: who would not is
 // best told before anything is read for them.

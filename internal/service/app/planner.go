@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
 	"headroom/internal/service/auth"
 )
@@ -229,14 +230,14 @@ func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 // fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
 func fail(a *capacity.Attempt, claim Claim, err error) (retry time.Duration) {
 	a.Failed = true
-	var input *capacity.InputError
+	var input *fault.InputError
 	var infeasible *InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
 		a.Detail, a.Conflicts = infeasible.Error(), infeasible.Conflicts
 	case errors.As(err, &input):
 		a.Detail, a.Conflicts = input.Error(), input.Findings
-	case errors.Is(err, capacity.Busy):
+	case errors.Is(err, fault.Busy):
 		a.Detail, retry = err.Error(), retryAfter(claim.Failures)
 	default:
 		a.Detail, retry = "Something went wrong that is not about the inputs; the server's log says what. It is tried again.", retryAfter(claim.Failures)
@@ -276,7 +277,7 @@ func (a *App) complain(ctx context.Context, what string, err error, values ...an
 // newest good one becomes current afterwards.
 func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (capacity.Pin, error) {
 	if !until.After(a.Now()) {
-		return capacity.Pin{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/until", Code: "range",
+		return capacity.Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",
 			Detail: fmt.Sprintf("The pin would end at %s, which is past; give a later time.", until.UTC().Format(time.RFC3339))}}}
 	}
 	defer a.changing(ctx, cluster)()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -87,7 +88,7 @@ func penalty(t *testing.T, a *app.App, cluster, amount string) {
 	t.Helper()
 	c, err := a.Classes().Get(admin(t), cluster, "nightly")
 	if err == nil {
-		c.Penalty = money(amount)
+		c.Penalty = amountOf(amount)
 		_, err = a.Classes().Replace(admin(t), cluster, c.Name, c.Version, c)
 	}
 	if err != nil {
@@ -104,7 +105,7 @@ func TestAClusterIsPlannedByItself(t *testing.T) {
 	apply(t, a, d)
 	within(t, 10*time.Second, "what is missing is said", func() bool {
 		_, err := a.Current(admin(t), "c")
-		return errors.Is(err, capacity.NotFound) && strings.Contains(err.Error(), "no class")
+		return errors.Is(err, fault.NotFound) && strings.Contains(err.Error(), "no class")
 	})
 	classes[0].Profile.Version = 1
 	if _, err := a.Classes().Create(admin(t), "c", classes[0]); err != nil {
@@ -172,8 +173,8 @@ func TestBoundariesPlanByThemselves(t *testing.T) {
 	a := planning(t, 2, clock.now)
 	d := document("c")
 	d.Prices = append(d.Prices, d.Prices[0])
-	d.Prices[0].Until, d.Prices[1].From, d.Prices[1].Price = until("2026-06-01T10:40:00Z"), moment("2026-06-01T10:40:00Z"), money("0.30")
-	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: money("0.1"), Billing: capacity.BilledUsed, From: moment("2026-06-01T11:10:00Z"), Until: moment("2026-06-01T11:20:00Z")}}
+	d.Prices[0].Until, d.Prices[1].From, d.Prices[1].Price = until("2026-06-01T10:40:00Z"), moment("2026-06-01T10:40:00Z"), amountOf("0.30")
+	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-06-01T11:10:00Z"), Until: moment("2026-06-01T11:20:00Z")}}
 	d.Forecasts = []capacity.Forecast{{Class: "nightly", Hour: moment("2026-06-01T12:00:00Z"), Jobs: 2}, {Class: "nightly", Hour: moment("2026-06-01T13:00:00Z"), Jobs: 2}}
 	apply(t, a, d)
 	current(t, a, "c", "the first plan", numbered(1))
@@ -253,7 +254,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 	}
 	d.VMTypes[0].Quota = nil
 	penalty(t, a, "c", "7")
-	d.Classes[0].Penalty = money("7")
+	d.Classes[0].Penalty = amountOf("7")
 	apply2(t, a, d)
 	c = current(t, a, "c", "cured", numbered(2))
 	if c.LastAttempt != nil || c.Stale(clock.now()) {
@@ -280,10 +281,10 @@ func TestPins(t *testing.T) {
 	ctx := admin(t)
 	apply(t, a, document("c"))
 	current(t, a, "c", "the first plan", numbered(1))
-	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 1}, clock.now()); !errors.Is(err, capacity.Invalid) {
+	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 1}, clock.now()); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a pin of the past: got %v", err)
 	}
-	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 9}, clock.now().Add(time.Minute)); !errors.Is(err, capacity.NotFound) {
+	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 9}, clock.now().Add(time.Minute)); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a pin of nothing: got %v", err)
 	}
 	end := moment("2026-06-01T10:10:00Z")
@@ -317,7 +318,7 @@ func TestPins(t *testing.T) {
 	if c, err := a.Current(ctx, "c"); err != nil || c.Record.Number != 3 || c.Pin != nil {
 		t.Errorf("unpinned: got plan %d, %v", c.Record.Number, err)
 	}
-	if _, err := a.PinOf(ctx, "c"); !errors.Is(err, capacity.NotFound) {
+	if _, err := a.PinOf(ctx, "c"); !errors.Is(err, fault.NotFound) {
 		t.Errorf("got %v", err)
 	}
 	var pins []string
@@ -412,11 +413,11 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	clock := clockAt("2026-06-01T10:00:00Z")
 	store := pgtest.Open(t)
 	d := document("c")
-	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: money("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: moment("2026-06-01T10:30:00Z")}}
+	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: moment("2026-06-01T10:30:00Z")}}
 	var once sync.Once
 	var a *app.App
 	happens := func() { once.Do(func() { clock.set(moment("2026-06-01T10:31:00Z")) }) } // the contract ends
-	a = app.New(meanwhile{store, func() { happens() }}, auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
+	a = app.New(meanwhile{Store: store, happens: func() { happens() }}, auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
 	apply(t, a, d)
 	stop := startPlanner(t, a)
 	current(t, a, "c", "a plan without the contract", numbered(2))
@@ -446,11 +447,11 @@ func TestPlansThatComeTooLate(t *testing.T) {
 	store := pgtest.Open(t)
 	d := document("c")
 	for hour := 11; hour <= 17; hour++ {
-		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: fmt.Sprintf("until-%d", hour), VMType: "small", VMs: 1, Price: money("0.1"), Billing: capacity.BilledUsed,
+		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: fmt.Sprintf("until-%d", hour), VMType: "small", VMs: 1, Price: amountOf("0.1"), Billing: capacity.BilledUsed,
 			From: moment("2026-01-01T00:00:00Z"), Until: moment(fmt.Sprintf("2026-06-01T%d:00:00Z", hour))})
 	}
 	var slow atomic.Int64 // that many of the next plans take until a contract ends
-	a := app.New(meanwhile{store, func() {
+	a := app.New(meanwhile{Store: store, happens: func() {
 		if slow.Add(-1) >= 0 {
 			clock.advance(time.Hour)
 		}
@@ -497,7 +498,7 @@ func TestStoppingLosesNothing(t *testing.T) {
 	store := pgtest.Open(t)
 	stopping := make(chan struct{})
 	var reached atomic.Bool
-	slow := app.New(meanwhile{store, func() {
+	slow := app.New(meanwhile{Store: store, happens: func() {
 		if reached.CompareAndSwap(false, true) {
 			<-stopping // the plan is not finished when the server stops
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -22,7 +23,7 @@ type troubled struct {
 
 func (s troubled) Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error) {
 	if s.busy.Load() {
-		return capacity.Snapshot{}, fmt.Errorf("the database is away: %w", capacity.Busy)
+		return capacity.Snapshot{}, fmt.Errorf("the database is away: %w", fault.Busy)
 	}
 	return s.Store.Snapshot(ctx, cluster, at)
 }
@@ -30,7 +31,7 @@ func (s troubled) Snapshot(ctx context.Context, cluster string, at time.Time) (c
 func TestWhatPassesByItselfIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	clock := clockAt("2026-06-01T10:00:00Z")
-	store := troubled{pgtest.Open(t), new(atomic.Bool)}
+	store := troubled{Store: pgtest.Open(t), busy: new(atomic.Bool)}
 	a := app.New(store, auth.NewKeyring(), app.Config{Clock: clock.now})
 	apply(t, a, document("c"))
 	startPlanner(t, a)

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/proof"
 )
 
@@ -130,7 +131,7 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f ca
 		if err := json.Unmarshal(current.Record.Plan, f.Current); err != nil {
 			return f, b, fmt.Errorf("read plan %d of the pool of cluster %s: %v", f.Number, cluster, err)
 		}
-	case !errors.Is(err, capacity.NotFound):
+	case !errors.Is(err, fault.NotFound):
 		return f, b, err
 	}
 	b, err = pool.Basis(f, at)
@@ -185,7 +186,7 @@ func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
 			}
 		}
 	}
-	if errors.Is(err, capacity.NotFound) { // of what the settings name; they or it may come
+	if errors.Is(err, fault.NotFound) { // of what the settings name; they or it may come
 		o.Attempt.Failed, o.Attempt.Detail = true, err.Error()
 	} else {
 		o.Retry = fail(&o.Attempt, claim, err)
@@ -220,7 +221,7 @@ func (a *App) poolRecord(ctx context.Context, f capacity.PoolFacts, b capacity.P
 		}
 		defer leave()
 		answer, err := a.poolPlan(ctx, q)
-		if errors.Is(err, capacity.Infeasible) && !first {
+		if errors.Is(err, fault.Infeasible) && !first {
 			err = nil
 		}
 		first = false

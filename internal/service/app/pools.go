@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/proof"
 )
 
@@ -41,7 +42,7 @@ func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bo
 		})
 		err = cmp.Or(fitting, err)
 		if err == nil && p.Currency != snapshot.Cluster.Currency {
-			err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/currency", Code: "currency", Detail: fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.", cluster, snapshot.Cluster.Currency, p.Currency)}}}
+			err = &fault.InputError{Findings: []fault.Finding{{Pointer: "/currency", Code: "currency", Detail: fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.", cluster, snapshot.Cluster.Currency, p.Currency)}}}
 		}
 		return p, err
 	}, a.poolAtOnce)
@@ -201,7 +202,7 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 // poolRound plans a round; one that is infeasible is an answer.
 func (a *App) poolRound(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
 	answer, err := a.poolPlan(ctx, p)
-	if errors.Is(err, capacity.Infeasible) {
+	if errors.Is(err, fault.Infeasible) {
 		err = nil
 	}
 	return answer, err

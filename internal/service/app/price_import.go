@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/data/prices"
 	"headroom/internal/service/auth"
 )
@@ -72,7 +74,7 @@ type ImportedInstance struct {
 	Instance string          `json:"instance"`
 	Region   string          `json:"region"`
 	VMType   string          `json:"vm_type"`
-	OnDemand *capacity.Money `json:"on_demand"` // the first from the import's From on; null: the sheet has none
+	OnDemand *money.Amount   `json:"on_demand"` // the first from the import's From on; null: the sheet has none
 	Offers   []ImportedOffer `json:"offers"`
 }
 
@@ -80,17 +82,17 @@ type ImportedInstance struct {
 type ImportedOffer struct {
 	Name      string           `json:"name"`
 	TermYears int64            `json:"term_years"`
-	Price     capacity.Money   `json:"price"`
-	Upfront   capacity.Money   `json:"upfront"`
+	Price     money.Amount     `json:"price"`
+	Upfront   money.Amount     `json:"upfront"`
 	Billing   capacity.Billing `json:"billing"`
 	// EffectivePrice is an hour's where every hour is used: price + upfront/(8760 · years), rounded once,
 	// half to even.
-	EffectivePrice capacity.Money `json:"effective_price"`
+	EffectivePrice money.Amount `json:"effective_price"`
 }
 
 // Validate says what is wrong with the selection on its own.
 func (o PriceSelection) Validate() error {
-	var e capacity.InputError
+	var e fault.InputError
 	for instance, vmType := range o.As {
 		if err := (capacity.VMType{Name: vmType}).Validate(); err != nil {
 			e.Findings = append(e.Findings, importFindings(err, "/as/"+pointerPart(instance), "")...)
@@ -123,7 +125,7 @@ func (a *App) ImportPrices(ctx context.Context, cluster string, o PriceSelection
 	case a.sheets <- struct{}{}:
 		defer func() { <-a.sheets }()
 	default:
-		return PriceImport{}, fmt.Errorf("%d price sheets are being read already; send yours when one of them is done: %w", importsRead, capacity.Busy)
+		return PriceImport{}, fmt.Errorf("%d price sheets are being read already; send yours when one of them is done: %w", importsRead, fault.Busy)
 	}
 	read, err := a.readSheet(of, o, sheet)
 	if err != nil {
@@ -149,7 +151,7 @@ func (a *App) readSheet(of capacity.Cluster, o PriceSelection, sheet io.Reader) 
 		selection.Regions = []string{o.Region}
 	}
 	read, err := prices.Read(sheet, selection, nil)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		for i, f := range input.Findings { // the selection's are named as the caller knows them
 			if f.Pointer == "/regions/0" || f.Pointer == "/regions" {
 				input.Findings[i].Pointer = "/region"
@@ -206,20 +208,20 @@ func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o P
 
 // checkAddress refuses what cannot be fetched because of how it is written or whose it is.
 func (a *App) checkAddress(ctx context.Context, address string) error {
-	target, fault := capacity.ParseTarget(address)
-	if fault == "" {
+	target, wrong := capacity.ParseTarget(address)
+	if wrong == "" {
 		host, err := a.HostOf(ctx, target.Host, target.Port)
 		switch {
-		case errors.Is(err, capacity.NotFound):
-			fault = target.NotAllowed()
+		case errors.Is(err, fault.NotFound):
+			wrong = target.NotAllowed()
 		case err != nil:
 			return err
 		default:
-			fault = host.Allows(target)
+			wrong = host.Allows(target)
 		}
 	}
-	if fault != "" {
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/url", Code: "not_allowed", Detail: fault}}}
+	if wrong != "" {
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/url", Code: "not_allowed", Detail: wrong}}}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/prices"
 )
 
@@ -19,7 +20,7 @@ type importing struct {
 	before   capacity.Document
 	after    capacity.Document
 	made     PriceImport
-	findings []capacity.Finding
+	findings []fault.Finding
 	types    map[string]int // places in after.VMTypes, by name
 	offers   map[string]int // places in before.Offers
 }
@@ -51,13 +52,13 @@ func importSheet(before capacity.Document, sheet prices.Sheet, o PriceSelection)
 		}
 	}
 	if m.findings != nil {
-		return capacity.Document{}, PriceImport{}, capacity.Refusal(m.findings, 0)
+		return capacity.Document{}, PriceImport{}, fault.Refusal(m.findings, 0)
 	}
 	return m.after, m.made, nil
 }
 
 func (m *importing) refuse(pointer, code, detail string, values ...any) {
-	m.findings = append(m.findings, capacity.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
+	m.findings = append(m.findings, fault.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
 }
 
 // vmType is what an instance is called in the cluster.
@@ -87,8 +88,8 @@ func (m *importing) checkNames() {
 	for _, name := range sortedKeys(m.As) {
 		if !names[name] {
 			m.refuse("/as/"+pointerPart(name), "unknown_name", "The instance %q is not among those selected.", name)
-			if best := capacity.Nearest(name, known); best != "" {
-				m.findings[len(m.findings)-1].Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
+			if best := fault.Nearest(name, known); best != "" {
+				m.findings[len(m.findings)-1].Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 			}
 		}
 	}
@@ -160,11 +161,11 @@ func (m *importing) valid(what string, err error) {
 }
 
 // importFindings is an error's findings at another place, said of something; of no error none.
-func importFindings(err error, pointer, of string) (findings []capacity.Finding) {
-	var input *capacity.InputError
+func importFindings(err error, pointer, of string) (findings []fault.Finding) {
+	var input *fault.InputError
 	if errors.As(err, &input) {
 		for _, f := range input.Findings {
-			findings = append(findings, capacity.Finding{Pointer: pointer, Code: f.Code, Detail: of + f.Detail})
+			findings = append(findings, fault.Finding{Pointer: pointer, Code: f.Code, Detail: of + f.Detail})
 		}
 	}
 	return findings
@@ -250,13 +251,13 @@ func (m *importing) inTheWay(old, periods []capacity.PricePeriod) {
 	if last.Until != nil {
 		later, when = last.Until.UTC(), "when the last of them ends"
 	}
-	if len(m.findings) < capacity.MaxFindings {
+	if len(m.findings) < fault.MaxFindings {
 		at := later.Format(time.RFC3339)
-		m.findings = append(m.findings, capacity.Finding{Pointer: "/from", Code: "overlap",
+		m.findings = append(m.findings, fault.Finding{Pointer: "/from", Code: "overlap",
 			Detail: fmt.Sprintf("The VM type %s has prices already that a price from %s on would overrule: %s. Delete what is not to stand.", what, first.From.Format(time.RFC3339), strings.Join(there, "; ")),
 		})
 		if end == nil || end.After(later) { // the sheet has a price then
-			m.findings[len(m.findings)-1].Hint = &capacity.Hint{Detail: fmt.Sprintf("Or let the import begin at %s, %s.", at, when), Pointer: "/from", Value: at}
+			m.findings[len(m.findings)-1].Hint = &fault.Hint{Detail: fmt.Sprintf("Or let the import begin at %s, %s.", at, when), Pointer: "/from", Value: at}
 		}
 	}
 }

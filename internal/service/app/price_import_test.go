@@ -12,6 +12,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
 	"headroom/internal/data/prices"
 )
 
@@ -31,7 +33,7 @@ func priceAt(all []capacity.PricePeriod, at time.Time) string {
 func randomPeriods(r *rand.Rand) (all []capacity.PricePeriod) {
 	at := importDay.Add(time.Duration(r.IntN(6)-3) * time.Hour)
 	for range r.IntN(4) {
-		p := capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: capacity.RoundMoney(float64(1+r.IntN(2)) / 10), From: at}
+		p := capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money.Round(float64(1+r.IntN(2)) / 10), From: at}
 		if r.IntN(3) > 0 {
 			p.Until = new(at.Add(time.Duration(1+r.IntN(4)) * time.Hour))
 			all = append(all, p)
@@ -69,7 +71,7 @@ func TestPricesAreLaidOverThoseThereAre(t *testing.T) {
 			}
 		}
 		if err != nil {
-			var input *capacity.InputError
+			var input *fault.InputError
 			reaching := 0
 			for _, p := range before.Prices {
 				if p.Until != nil && p.Until.After(start) || p.Until == nil && p.From.After(start) {
@@ -164,7 +166,7 @@ func TestWhatASheetMakes(t *testing.T) {
 		s.Instances = slices.Clone(s.Instances)
 		s.Instances[0].OnDemand, s.Instances[0].Reserved = slices.Clone(s.Instances[0].OnDemand), slices.Clone(s.Instances[0].Reserved)
 		c.change(&s, &o)
-		if _, _, err := importSheet(empty, s, o); !errors.Is(err, capacity.Invalid) || !strings.Contains(fmt.Sprint(err), c.words) {
+		if _, _, err := importSheet(empty, s, o); !errors.Is(err, fault.Invalid) || !strings.Contains(fmt.Sprint(err), c.words) {
 			t.Errorf("%s: got %v", c.situation, err)
 		}
 	}

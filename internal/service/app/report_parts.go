@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // parts is a file as it is stored, bounded, and never copied as a whole.
@@ -18,7 +19,7 @@ type parts struct {
 // Write fills the last part and begins the next.
 func (p *parts) Write(text []byte) (int, error) {
 	if p.size+int64(len(text)) > capacity.MaxReport {
-		return 0, fmt.Errorf("the report has more than the %d MiB that are kept; let it cover a shorter time, or choose csv: %w", capacity.MaxReport>>20, capacity.Conflict)
+		return 0, fmt.Errorf("the report has more than the %d MiB that are kept; let it cover a shorter time, or choose csv: %w", capacity.MaxReport>>20, fault.Conflict)
 	}
 	_, _ = p.sum.Write(text) // a hash takes everything
 	p.size += int64(len(text))

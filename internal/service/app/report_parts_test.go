@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // What is written in any pieces is read back from any place, and more than may be kept is refused.
@@ -59,7 +60,7 @@ func TestPartsOfAReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.Write(piece[:1]); !errors.Is(err, capacity.Conflict) {
+	if _, err := p.Write(piece[:1]); !errors.Is(err, fault.Conflict) {
 		t.Errorf("more than may be kept: %v", err)
 	}
 	lost := &ReportReader{Size: 5, Part: func(int64) ([]byte, error) { return []byte("abc"), nil }}

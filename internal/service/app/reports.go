@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -58,7 +59,7 @@ type fewSchedules struct {
 func (f fewSchedules) Create(ctx context.Context, cluster string, s capacity.ReportSchedule) (capacity.ReportSchedule, error) {
 	there, err := f.List(ctx, cluster, Page{Limit: capacity.MaxReportSchedules})
 	if err == nil && len(there.Items) == capacity.MaxReportSchedules {
-		err = fmt.Errorf("the cluster has %d report schedules already, as many as it may; delete one first: %w", len(there.Items), capacity.Conflict)
+		err = fmt.Errorf("the cluster has %d report schedules already, as many as it may; delete one first: %w", len(there.Items), fault.Conflict)
 	}
 	if err != nil {
 		return s, err
@@ -115,8 +116,8 @@ func (a *App) StartReport(ctx context.Context, cluster string, r capacity.Report
 	in := capacity.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: a.Now().Truncate(time.Second)}
 	if r.Schedule != "" {
 		s, err := a.Store.ReportSchedules().Get(ctx, cluster, r.Schedule)
-		if errors.Is(err, capacity.NotFound) {
-			return capacity.Run{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/schedule", Code: "unknown_name",
+		if errors.Is(err, fault.NotFound) {
+			return capacity.Run{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/schedule", Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no report schedule %.60q; create it first, or say \"every\", \"covers\" and \"format\".", cluster, r.Schedule)}}}
 		}
 		if err != nil {
@@ -136,7 +137,7 @@ func (a *App) ReportFile(ctx context.Context, cluster, id string) (capacity.Repo
 		if what == "" {
 			what = fmt.Sprintf("is %s; its file is there when it has succeeded", r.State)
 		}
-		return r, fmt.Errorf("the report %s: %w", what, capacity.Conflict)
+		return r, fmt.Errorf("the report %s: %w", what, fault.Conflict)
 	}
 	return r, err
 }

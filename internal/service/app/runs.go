@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -153,7 +154,7 @@ func sees(ctx context.Context, r capacity.Run) bool {
 
 // NoRun is the error of a run that is not there, or not for the caller's eyes.
 func NoRun(id string) error {
-	return fmt.Errorf("there is no run with the id %.60q: %w", id, capacity.NotFound)
+	return fmt.Errorf("there is no run with the id %.60q: %w", id, fault.NotFound)
 }
 
 // Runs lists those that the caller may see.
@@ -207,7 +208,7 @@ func (a *App) mayChange(ctx context.Context, id string) error {
 		return err
 	}
 	if who := auth.From(ctx); !who.Role.May(auth.Role(r.Role)) {
-		return fmt.Errorf("this run was started with the role %s, and needs it again; the key %q has the role %s: %w", r.Role, who.Name, who.Role, capacity.Forbidden)
+		return fmt.Errorf("this run was started with the role %s, and needs it again; the key %q has the role %s: %w", r.Role, who.Name, who.Role, fault.Forbidden)
 	}
 	return nil
 }
@@ -248,15 +249,15 @@ func (a *App) PlanForRun(ctx context.Context, claim RunClaim) (save func(context
 
 // TellRunError is why a run failed, as it is shown. What is ours to mend says nothing of the inside.
 func TellRunError(err error) *capacity.RunError {
-	var input *capacity.InputError
+	var input *fault.InputError
 	var infeasible *InfeasibleError
 	if errors.As(err, &infeasible) {
-		return &capacity.RunError{Kind: string(capacity.Infeasible), Detail: firstDetail(infeasible.Conflicts, "No plan meets these demands."), Conflicts: infeasible.Conflicts}
+		return &capacity.RunError{Kind: string(fault.Infeasible), Detail: firstDetail(infeasible.Conflicts, "No plan meets these demands."), Conflicts: infeasible.Conflicts}
 	}
 	if errors.As(err, &input) {
-		return &capacity.RunError{Kind: string(capacity.Invalid), Detail: firstDetail(input.Findings, "The input breaks a rule."), Errors: input.Findings}
+		return &capacity.RunError{Kind: string(fault.Invalid), Detail: firstDetail(input.Findings, "The input breaks a rule."), Errors: input.Findings}
 	}
-	for _, kind := range []capacity.Kind{capacity.Invalid, capacity.NotFound, capacity.Conflict, capacity.Forbidden, capacity.Infeasible, capacity.Busy} {
+	for _, kind := range []fault.Kind{fault.Invalid, fault.NotFound, fault.Conflict, fault.Forbidden, fault.Infeasible, fault.Busy} {
 		if errors.Is(err, kind) {
 			return &capacity.RunError{Kind: string(kind), Detail: strings.TrimSuffix(err.Error(), ": "+kind.Error())}
 		}
@@ -264,7 +265,7 @@ func TellRunError(err error) *capacity.RunError {
 	return &capacity.RunError{Kind: capacity.RunInternal, Detail: "Something went wrong that is not about the inputs; the server's log says what, under the run's id."}
 }
 
-func firstDetail(findings []capacity.Finding, otherwise string) string {
+func firstDetail(findings []fault.Finding, otherwise string) string {
 	if len(findings) == 0 {
 		return otherwise
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 )
 
@@ -55,8 +56,8 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 			continue
 		}
 		saved, err := a.Store.Scenarios().Get(ctx, cluster, asked.Saved)
-		if errors.Is(err, capacity.NotFound) {
-			return plan.WhatIf{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
+		if errors.Is(err, fault.NotFound) {
+			return plan.WhatIf{}, &fault.InputError{Findings: []fault.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, asked.Saved)}}}
 		}
 		if err != nil {
@@ -149,7 +150,7 @@ func (a *App) together(ctx context.Context, most int, work func(context.Context)
 }
 
 // under puts findings below a pointer.
-func under(findings []capacity.Finding, pointer string) []capacity.Finding {
+func under(findings []fault.Finding, pointer string) []fault.Finding {
 	for i := range findings {
 		findings[i].Pointer = pointer + findings[i].Pointer
 		if h := findings[i].Hint; h != nil && h.Pointer != "" {
@@ -161,14 +162,14 @@ func under(findings []capacity.Finding, pointer string) []capacity.Finding {
 
 // checkScenarios finds what is wrong with any scenario, so that nothing is solved in vain.
 func checkScenarios(q capacity.WhatIfQuestion) error {
-	var findings []capacity.Finding
+	var findings []fault.Finding
 	for i := range q.Scenarios {
 		_, err := q.Scenarios[i].Scenario().Apply(q.Problem)
-		if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+		if input := (*fault.InputError)(nil); errors.As(err, &input) {
 			findings = append(findings, under(input.Findings, fmt.Sprintf("/scenarios/%d", i))...)
 		} else if err != nil {
 			return err
 		}
 	}
-	return capacity.Refusal(findings, 0)
+	return fault.Refusal(findings, 0)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 )
 
@@ -39,7 +40,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 			continue
 		}
 		version, err := a.Profile(ctx, cluster, ref.Name, ref.Version)
-		if errors.Is(err, capacity.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			continue // deleted since
 		}
 		if err != nil {
@@ -83,7 +84,7 @@ func (a *App) pastOf(ctx context.Context, cluster string, version capacity.Profi
 	}
 	whole := func(r history.Record) history.Record { return r }
 	records, _, err := a.samplesOf(ctx, cluster, q, mostDrawn, whole)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return p, nil // none of them is kept any more
 	}
 	if err != nil {

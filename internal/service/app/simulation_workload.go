@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
@@ -32,7 +33,7 @@ func checkWorkload(in *sim.Input) error {
 		jobs += in.Classes[i].Load.Users + in.Classes[i].Load.Jobs + int64(len(in.Classes[i].Load.AtSeconds))
 	}
 	if jobs > trial.MaxJobs {
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/classes", Code: "too_many",
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/classes", Code: "too_many",
 			Detail: fmt.Sprintf("There may be %d jobs at once, with those that limits.jobs lets wait; a server simulates %d at most. Simulate more with headroom simulate workload.", jobs, trial.MaxJobs)}}}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
@@ -47,7 +48,7 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q capacity.Cl
 		return nil, capacity.Run{}, err
 	}
 	answer, run, err := answerOrRun(ctx, a, NewRun{Kind: SimulationRun, Cluster: cluster}, background, known(asked), a.simulateAtOnce)
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		for i, f := range input.Findings {
 			if strings.HasPrefix(f.Pointer, "/problem") || strings.HasPrefix(f.Pointer, "/plan") { // which the caller has not sent
 				input.Findings[i].Pointer = ""
@@ -71,15 +72,15 @@ func (a *App) clusterSimulation(ctx context.Context, cluster string, q capacity.
 	scenario := q.Scenario.Scenario()
 	if name := q.Scenario.Saved; name != "" {
 		scenario, err = a.Store.Scenarios().Get(ctx, cluster, name)
-		if errors.Is(err, capacity.NotFound) {
-			err = &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/scenario/saved", Code: "unknown_name",
+		if errors.Is(err, fault.NotFound) {
+			err = &fault.InputError{Findings: []fault.Finding{{Pointer: "/scenario/saved", Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name)}}}
 		}
 	}
 	if err == nil {
 		p, err = scenario.Apply(p)
 	}
-	if input := (*capacity.InputError)(nil); errors.As(err, &input) && q.Scenario.Saved == "" {
+	if input := (*fault.InputError)(nil); errors.As(err, &input) && q.Scenario.Saved == "" {
 		under(input.Findings, "/scenario")
 	}
 	return AskedSimulation{SimulationQuestion: capacity.SimulationQuestion{Problem: p, Options: q.Options}}, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
 	"headroom/internal/service/auth"
 )
@@ -71,7 +72,7 @@ const (
 )
 
 // ErrStopping is told to who asks for a place to solve while the server stops.
-var ErrStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", capacity.Busy)
+var ErrStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", fault.Busy)
 
 // newTurnstile leaves one processor to those who do not solve, unless told otherwise.
 func newTurnstile(places, waiting int) *turnstile {
@@ -223,9 +224,9 @@ func (t *turnstile) mayQueue(key string, r rank) error {
 	case r != asking || key == planner.ID: // they ask for no more than they have use for
 		return nil
 	case t.newcomers(asking) >= t.waiting:
-		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, capacity.Busy)
+		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, fault.Busy)
 	case t.byKey[key] >= t.perKey:
-		return fmt.Errorf("%d solves of this key wait or run already; ask again when one has been answered: %w", t.byKey[key], capacity.Busy)
+		return fmt.Errorf("%d solves of this key wait or run already; ask again when one has been answered: %w", t.byKey[key], fault.Busy)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -52,7 +53,7 @@ func TestTurnstile(t *testing.T) {
 		third, fourth := enter(as(t.Context(), "a")), enter(gone)
 		waits("a's third", third)
 		waits("a's fourth", fourth)
-		if e := <-enter(as(t.Context(), "a")); !errors.Is(e.err, capacity.Busy) {
+		if e := <-enter(as(t.Context(), "a")); !errors.Is(e.err, fault.Busy) {
 			t.Errorf("a's fifth: got %v, want busy", e.err)
 		}
 		var others []chan entered
@@ -60,7 +61,7 @@ func TestTurnstile(t *testing.T) {
 			others = append(others, enter(as(t.Context(), string(rune('b'+i)))))
 			waits("another key", others[i])
 		}
-		if e := <-enter(as(t.Context(), "z")); !errors.Is(e.err, capacity.Busy) {
+		if e := <-enter(as(t.Context(), "z")); !errors.Is(e.err, fault.Busy) {
 			t.Errorf("one more than may wait: got %v, want busy", e.err)
 		}
 		if passing, waiting := ts.count(); passing != 2 || waiting != 8 {
@@ -272,11 +273,11 @@ func TestTurnstileCloses(t *testing.T) {
 		}
 		ts.clear()
 		for range 2 {
-			if err := <-waited; !errors.Is(err, capacity.Busy) {
+			if err := <-waited; !errors.Is(err, fault.Busy) {
 				t.Errorf("who waited: got %v, want busy", err)
 			}
 		}
-		if _, _, err := ts.enter(as(t.Context(), "c")); !errors.Is(err, capacity.Busy) {
+		if _, _, err := ts.enter(as(t.Context(), "c")); !errors.Is(err, fault.Busy) {
 			t.Errorf("who comes: got %v, want busy", err)
 		}
 		if passing, waiting := ts.count(); passing != 1 || waiting != 0 {

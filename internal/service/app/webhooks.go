@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
 )
 
@@ -132,7 +133,7 @@ func forAllClusters(ctx context.Context) error {
 	if auth.From(ctx).Clusters == nil {
 		return nil
 	}
-	return fmt.Errorf("webhooks and allowed hosts are managed with an admin key that is not limited to clusters: %w", capacity.Forbidden)
+	return fmt.Errorf("webhooks and allowed hosts are managed with an admin key that is not limited to clusters: %w", fault.Forbidden)
 }
 
 func secretOf(chosen string) (string, error) {
@@ -147,13 +148,13 @@ func secretOf(chosen string) (string, error) {
 // checkClusters refuses names of clusters that there are not: a webhook with a slip in one would be
 // silent for ever. Those that it has already may have been deleted since.
 func (a *App) checkClusters(ctx context.Context, names, had []string) error {
-	var input capacity.InputError
+	var input fault.InputError
 	for i, name := range names {
 		if slices.Contains(had, name) {
 			continue
 		}
 		_, err := a.Cluster(ctx, name)
-		if err != nil && !errors.Is(err, capacity.NotFound) {
+		if err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}
 		if err == nil {
@@ -167,11 +168,11 @@ func (a *App) checkClusters(ctx context.Context, names, had []string) error {
 		for k, c := range known.Items {
 			all[k] = c.Name
 		}
-		f := capacity.Finding{Pointer: fmt.Sprintf("/clusters/%d", i), Code: "unknown", Detail: fmt.Sprintf("There is no cluster %q; make it first, or leave it out.", name)}
-		if best := capacity.Nearest(name, all); best != "" {
-			f.Hint = &capacity.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: f.Pointer, Value: best}
+		f := fault.Finding{Pointer: fmt.Sprintf("/clusters/%d", i), Code: "unknown", Detail: fmt.Sprintf("There is no cluster %q; make it first, or leave it out.", name)}
+		if best := fault.Nearest(name, all); best != "" {
+			f.Hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: f.Pointer, Value: best}
 		}
-		if input.Findings = append(input.Findings, f); len(input.Findings) == capacity.MaxFindings {
+		if input.Findings = append(input.Findings, f); len(input.Findings) == fault.MaxFindings {
 			break
 		}
 	}

@@ -45,13 +45,13 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	current(t, a, "c", "a failure", func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
 	turn := moment("2026-06-01T11:00:00Z")
 	cut.Until = &turn
-	cut.Price = money("0.25")
+	cut.Price = amountOf("0.25")
 	if _, err = a.Prices().Replace(ops, "c", cut.ID, cut.Version, cut); err != nil {
 		t.Fatal(err)
 	}
 	why(3, `Key "ops-2" changed the price "`+cut.Label()+`".`)
 
-	price.From, price.Price = turn, money("0.5")
+	price.From, price.Price = turn, amountOf("0.5")
 	if _, err = a.Prices().Create(admin(t), "c", price); err != nil {
 		t.Fatal(err)
 	}

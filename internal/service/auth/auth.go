@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Role is what a key is for.
@@ -137,7 +137,7 @@ func From(ctx context.Context) Principal {
 }
 
 // ErrIssuerAway is a token about which nothing can be said, because its issuer has not said with which keys it signs.
-var ErrIssuerAway = fmt.Errorf("tokens cannot be checked at the moment, because their issuer has not said with which keys it signs; try again soon, or ask with a key of Headroom's: %w", capacity.Busy)
+var ErrIssuerAway = fmt.Errorf("tokens cannot be checked at the moment, because their issuer has not said with which keys it signs; try again soon, or ask with a key of Headroom's: %w", fault.Busy)
 
 // ErrToken is every token that opens nothing, whatever is wrong with it.
 var ErrToken = errors.New("this key or link opens nothing: it is unknown, used up, over or revoked")

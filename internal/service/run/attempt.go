@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -174,7 +175,7 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 	case errors.Is(cause, errTimeout):
 		return app.RunOutcome{State: capacity.RunFailed, Result: kept, Error: &capacity.RunError{Kind: capacity.RunTimedOut,
 			Detail: fmt.Sprintf("The run took longer than %s, which is as long as one of its kind may.", r.config.Kinds[claim.Kind].Timeout)}}
-	case errors.Is(err, capacity.Busy) && claim.Attempt < claim.Most:
+	case errors.Is(err, fault.Busy) && claim.Attempt < claim.Most:
 		r.log.Info("a run is tried again", "run", claim.ID, "kind", claim.Kind, "attempt", claim.Attempt, "error", err.Error())
 		return app.RunOutcome{State: capacity.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), mostBackoff)}
 	}
@@ -211,7 +212,7 @@ func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcom
 			return
 		case errors.Is(err, app.ErrClaimLost):
 			return
-		case !errors.Is(err, capacity.Busy) && o.Make != nil: // what the run was to make cannot be made
+		case !errors.Is(err, fault.Busy) && o.Make != nil: // what the run was to make cannot be made
 			o = r.outcome(ctx, claim, Result{}, nil, err)
 			continue
 		}

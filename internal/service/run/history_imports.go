@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
@@ -36,12 +37,12 @@ func historyImport(from *fetch.Client) Kind {
 
 // told says of an address that cannot be fetched whether that is worth another try.
 func told(err error) error {
-	fault := (*fetch.Error)(nil)
+	wrong := (*fetch.Error)(nil)
 	switch {
-	case !errors.As(err, &fault):
+	case !errors.As(err, &wrong):
 		return err
-	case fault.Final:
-		return &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/url", Code: "fetch", Detail: fault.Sentence}}}
+	case wrong.Final:
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/url", Code: "fetch", Detail: wrong.Sentence}}}
 	}
-	return fmt.Errorf("%s: %w", fault.Sentence, capacity.Busy)
+	return fmt.Errorf("%s: %w", wrong.Sentence, fault.Busy)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
 	"headroom/internal/service/run"
@@ -122,7 +123,7 @@ func TestHistoriesAreFetched(t *testing.T) {
 	// What is stored of a run that fails, and that it failed.
 	from.First = func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(http.StatusForbidden); return true }
 	failed := until(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "spark"}), "failed", state(capacity.RunFailed))
-	if failed.Error == nil || failed.Error.Kind != string(capacity.Invalid) || !strings.Contains(failed.Error.Errors[0].Detail, "answers 403") {
+	if failed.Error == nil || failed.Error.Kind != string(fault.Invalid) || !strings.Contains(failed.Error.Errors[0].Detail, "answers 403") {
 		t.Errorf("%+v", failed.Error)
 	}
 	for _, c := range []struct {

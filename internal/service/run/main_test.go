@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -84,7 +85,7 @@ func until(t testing.TB, s *server, id, what string, is func(capacity.Run) bool)
 	var last capacity.Run
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		r, err := s.Run(somebody(t), id)
-		if errors.Is(err, capacity.Busy) {
+		if errors.Is(err, fault.Busy) {
 			continue
 		}
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
@@ -113,7 +114,7 @@ func TestSheetsAreFetched(t *testing.T) {
 	} {
 		id := fetching(t, s, at+path)
 		r := until(t, s, id, "failed", state(capacity.RunFailed))
-		if r.Error == nil || r.Error.Kind != string(capacity.Invalid) || len(r.Error.Errors) == 0 || !strings.Contains(r.Error.Errors[0].Detail, words) || r.Attempt != 1 {
+		if r.Error == nil || r.Error.Kind != string(fault.Invalid) || len(r.Error.Errors) == 0 || !strings.Contains(r.Error.Errors[0].Detail, words) || r.Attempt != 1 {
 			t.Errorf("%s: %+v %+v", path, r, r.Error)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -48,7 +49,7 @@ func newReceiver(t testing.TB, answer func(w http.ResponseWriter, r *http.Reques
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
 		r.mu.Lock()
-		r.came = append(r.came, message{q.Header.Clone(), string(body), time.Now()})
+		r.came = append(r.came, message{header: q.Header.Clone(), body: string(body), at: time.Now()})
 		n := len(r.came)
 		r.mu.Unlock()
 		if answer != nil {
@@ -122,7 +123,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) capacity.PlanRec
 	t.Helper()
 	r := capacity.PlanRecord{Plan: json.RawMessage(`{"status":"optimal","classes":[]}`), Problem: json.RawMessage(`{"currency":"USD"}`)}
 	r.Cluster, r.At, r.Status, r.Currency, r.PeriodSeconds, r.VMs, r.VMsOnDemand, r.VMsReserved = cluster, time.Now(), capacity.Optimal, "USD", 1800, vms, vms-1, 1
-	total, _ := capacity.ParseMoney("7.50")
+	total, _ := money.Parse("7.50")
 	r.TotalCost = total
 	c, err := s.Cluster(boss(t), cluster)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -88,7 +89,7 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 		if r := succeeded(t, c, id); string(r.Result) != `"whole"` || r.Partial {
 			t.Errorf("after it: %+v", r)
 		}
-		if _, err := b.RetryRun(somebody(t), id); !errors.Is(err, capacity.Conflict) {
+		if _, err := b.RetryRun(somebody(t), id); !errors.Is(err, fault.Conflict) {
 			t.Errorf("tried again after success: %v", err)
 		}
 	}
@@ -302,7 +303,7 @@ func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(somebody(t), id); !errors.Is(err, capacity.NotFound) {
+	if _, err := s.Run(somebody(t), id); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the run: %v", err)
 	}
 	succeeded(t, s, begin(t, s, "work")) // what comes later has been looked at
@@ -314,7 +315,7 @@ func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 func TestHowRunsFail(t *testing.T) {
 	t.Parallel()
 	var tries atomic.Int32
-	conflicts := []capacity.Finding{{Pointer: "/classes/0", Code: "quota", Detail: "Too many VMs."}}
+	conflicts := []fault.Finding{{Pointer: "/classes/0", Code: "quota", Detail: "Too many VMs."}}
 	all := kinds(does{
 		"panic": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) { panic("secret") },
 		"inside": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
@@ -324,23 +325,23 @@ func TestHowRunsFail(t *testing.T) {
 			return run.Result{}, &app.InfeasibleError{Conflicts: conflicts}
 		},
 		"partial": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
-			return text(`[1]`), fmt.Errorf("row 2 is empty: %w", capacity.Invalid)
+			return text(`[1]`), fmt.Errorf("row 2 is empty: %w", fault.Invalid)
 		},
 		"busy": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
 			if tries.Add(1) == 1 {
-				return run.Result{}, fmt.Errorf("no place: %w", capacity.Busy)
+				return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 			}
 			return text(`"at last"`), nil
 		},
 		"always_busy": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
-			return run.Result{}, fmt.Errorf("no place: %w", capacity.Busy)
+			return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 		},
 		"large": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
 			return run.Result{Type: "text/plain", Body: make([]byte, app.MostResult+1)}, nil
 		},
 		"refused": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
 			return run.Result{Make: func(context.Context) (app.RunResult, error) {
-				return app.RunResult{}, fmt.Errorf("it is gone: %w", capacity.NotFound)
+				return app.RunResult{}, fmt.Errorf("it is gone: %w", fault.NotFound)
 			}}, nil
 		},
 		"slow": forever(make(chan struct{}, 1)),
@@ -413,7 +414,7 @@ func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 		}
 	}
 	close(on)
-	for deadline := time.Now().Add(10 * time.Second); !errors.Is(s.Ready(t.Context()), capacity.Busy); {
+	for deadline := time.Now().Add(10 * time.Second); !errors.Is(s.Ready(t.Context()), fault.Busy); {
 		if time.Now().After(deadline) {
 			t.Fatal("the database is still there")
 		}
@@ -440,7 +441,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	if n, err := s.ForgetRuns(t.Context(), 30*24*time.Hour); n != 1 || err != nil {
 		t.Errorf("forgot %d: %v", n, err)
 	}
-	if _, err := s.Run(somebody(t), old); !errors.Is(err, capacity.NotFound) {
+	if _, err := s.Run(somebody(t), old); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the old one: %v", err)
 	}
 	if r, err := s.Run(somebody(t), young); err != nil || r.State != capacity.RunSucceeded {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/run"
 	"headroom/internal/test/pgtest"
@@ -175,7 +176,7 @@ func TestRunsAreTold(t *testing.T) {
 			return text(`1`), nil
 		},
 		"bad": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
-			return run.Result{}, fmt.Errorf("there is no such cluster: %w", capacity.NotFound)
+			return run.Result{}, fmt.Errorf("there is no such cluster: %w", fault.NotFound)
 		},
 	})
 	s := start(t, pgtest.Database(t), run.Config{Kinds: work})

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Learned gives a node the task of which most is expected among those that are likely not to overload it,
@@ -449,7 +450,7 @@ func (d *Learned) RelearnAfter(ahead *Ahead, p capacity.Policy, judged func(afte
 		return nil, err
 	}
 	if p.Kind != capacity.PolicyLearned {
-		return nil, fmt.Errorf("learn again: the policy is %s: %w", p.Kind, capacity.Invalid)
+		return nil, fmt.Errorf("learn again: the policy is %s: %w", p.Kind, fault.Invalid)
 	}
 	before := *d
 	d.become(p.Filled())
@@ -463,7 +464,7 @@ func (d *Learned) RelearnAfter(ahead *Ahead, p capacity.Policy, judged func(afte
 	}
 	for decision, err := range judged(d.judgements) {
 		if err == nil && decision.Judgement == nil {
-			err = fmt.Errorf("decision %d has no judgement: %w", decision.Number, capacity.Invalid)
+			err = fmt.Errorf("decision %d has no judgement: %w", decision.Number, fault.Invalid)
 		}
 		if err != nil {
 			*d = before

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -44,7 +45,7 @@ func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings, judged Judge
 // Relearn lets the policy learned learn again from the choices that were judged, as far as they are kept.
 func (c *Cluster) Relearn(now float64, judged Judged) error {
 	if c.policy.learned == nil {
-		return fmt.Errorf("the policy of the cluster is %s, which does not learn: %w", c.settings.Policy.Kind, capacity.Conflict)
+		return fmt.Errorf("the policy of the cluster is %s, which does not learn: %w", c.settings.Policy.Kind, fault.Conflict)
 	}
 	c.advance(now)
 	return broken(c.relearn(judged))
@@ -74,7 +75,7 @@ func broken(err error) error {
 func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capacity.LiveNode, before *capacity.LiveNode, err error) {
 	n := c.nodes[declared.Name]
 	if n == nil && len(c.nodes) >= capacity.MaxLiveNodes {
-		return after, nil, fmt.Errorf("the cluster has %d nodes already, as many as it may; take one out first: %w", len(c.nodes), capacity.Conflict)
+		return after, nil, fmt.Errorf("the cluster has %d nodes already, as many as it may; take one out first: %w", len(c.nodes), fault.Conflict)
 	}
 	c.advance(now)
 	if n == nil {
@@ -124,7 +125,7 @@ func (c *Cluster) RemoveNode(now float64, name string) (before capacity.LiveNode
 // Submit takes in a job.
 func (c *Cluster) Submit(now float64, r capacity.LiveJobRequest, by string) (Job, error) {
 	if len(c.jobs) >= capacity.MaxLiveJobs {
-		return Job{}, fmt.Errorf("the cluster has %d active jobs already, as many as it may; try again when some have ended: %w", len(c.jobs), capacity.Conflict)
+		return Job{}, fmt.Errorf("the cluster has %d active jobs already, as many as it may; try again when some have ended: %w", len(c.jobs), fault.Conflict)
 	}
 	c.advance(now)
 	c.LastJob++
@@ -141,7 +142,7 @@ func (c *Cluster) Submit(now float64, r capacity.LiveJobRequest, by string) (Job
 func (c *Cluster) Kill(now float64, number int64, by string) (before, after Job, err error) {
 	j := c.jobs[number]
 	if j == nil {
-		return before, after, fmt.Errorf("the cluster has no active job %d: %w", number, capacity.NotFound)
+		return before, after, fmt.Errorf("the cluster has no active job %d: %w", number, fault.NotFound)
 	}
 	c.advance(now)
 	before = j.kept()

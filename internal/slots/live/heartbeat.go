@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -46,13 +47,13 @@ func (c *Cluster) Heartbeat(now float64, name string, h capacity.Heartbeat, dige
 	fresh := n.Heard == 0 || h.Boot != n.Boot
 	switch {
 	case fresh && slices.Contains(n.Boots, h.Boot):
-		return a, fmt.Errorf("heartbeat %d of node %q comes from an earlier start of its agent, %q; the present one is %q: %w", h.Seq, name, h.Boot, n.Boot, capacity.Conflict)
+		return a, fmt.Errorf("heartbeat %d of node %q comes from an earlier start of its agent, %q; the present one is %q: %w", h.Seq, name, h.Boot, n.Boot, fault.Conflict)
 	case !fresh && h.Seq == n.Seq && digest == n.Digest:
 		return Answered{n.Answer, true}, nil
 	case !fresh && h.Seq == n.Seq:
-		return a, fmt.Errorf("heartbeat %d of node %q was answered already, and told something else; go on with %d, or with another boot where the agent has begun anew: %w", h.Seq, name, n.Seq+1, capacity.Conflict)
+		return a, fmt.Errorf("heartbeat %d of node %q was answered already, and told something else; go on with %d, or with another boot where the agent has begun anew: %w", h.Seq, name, n.Seq+1, fault.Conflict)
 	case !fresh && h.Seq < n.Seq:
-		return a, fmt.Errorf("heartbeat %d of node %q comes late: %d was answered already; go on with %d, or with another boot where the agent has begun anew: %w", h.Seq, name, n.Seq, n.Seq+1, capacity.Conflict)
+		return a, fmt.Errorf("heartbeat %d of node %q comes late: %d was answered already; go on with %d, or with another boot where the agent has begun anew: %w", h.Seq, name, n.Seq, n.Seq+1, fault.Conflict)
 	}
 	c.advance(now)
 	b := beat{Cluster: c, n: n, h: &h, answer: capacity.HeartbeatAnswer{Node: name, Seq: h.Seq, At: Moment(c.Clock),
@@ -72,7 +73,7 @@ func (c *Cluster) Heartbeat(now float64, name string, h capacity.Heartbeat, dige
 }
 
 func noNode(name string) error {
-	return fmt.Errorf("the cluster has no live node %.60q; declare it with PUT first: %w", name, capacity.NotFound)
+	return fmt.Errorf("the cluster has no live node %.60q; declare it with PUT first: %w", name, fault.NotFound)
 }
 
 // Broken is an error after which a cluster must be loaded again.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // little is a cluster of few nodes, whose heartbeats a test writes itself.
@@ -25,7 +26,7 @@ func (l little) beat(node int, text string) string {
 	l.Helper()
 	a, err := l.send(l.agents[node], []byte(text))
 	if err != nil {
-		for _, kind := range []capacity.Kind{capacity.NotFound, capacity.Conflict} {
+		for _, kind := range []fault.Kind{fault.NotFound, fault.Conflict} {
 			if errors.Is(err, kind) {
 				return string(kind)
 			}
@@ -188,7 +189,7 @@ func TestPoliciesAreSwitchedInMidFlight(t *testing.T) {
 			if err := f.change(func(c *Cluster) error { return c.Relearn(f.now, f.store.choices()) }); err != nil {
 				t.Fatal(err)
 			}
-		} else if err := f.cluster.Relearn(f.now, f.store.choices()); !errors.Is(err, capacity.Conflict) {
+		} else if err := f.cluster.Relearn(f.now, f.store.choices()); !errors.Is(err, fault.Conflict) {
 			t.Errorf("%s learns again: %v", doc.Kind, err)
 		}
 		f.check()
@@ -230,7 +231,7 @@ func TestImpossibleHeartbeatsAreRefused(t *testing.T) {
 		`{"seq":1,"running":[],"failed":[{"assignment":4,"reason":"\u0000"}]}`: "/failed/0/reason text",
 	} {
 		_, err := capacity.ReadHeartbeat([]byte(text))
-		input := (*capacity.InputError)(nil)
+		input := (*fault.InputError)(nil)
 		if !errors.As(err, &input) {
 			t.Errorf("%s is accepted: %v", text, err)
 			continue

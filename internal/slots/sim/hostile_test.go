@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // leaves is every number, word and list of an input that can be set to something else.
@@ -92,7 +92,7 @@ func TestEveryInputHasAnAnswer(t *testing.T) {
 		}
 		confine(&in)
 		sim, err := New(in)
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if errors.As(err, &wrong) {
 			refused++
 			for _, f := range wrong.Findings {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 func exponentialMs(ms float64) capacity.RequestTiming {
@@ -318,7 +319,7 @@ func TestEveryInterferenceHasAnAnswer(t *testing.T) {
 		}
 		a, err := EstimateInterference(t.Context(), q)
 		if err != nil {
-			if !errors.Is(err, capacity.Invalid) {
+			if !errors.Is(err, fault.Invalid) {
 				t.Fatalf("%+v: %v", q, err)
 			}
 			refused++

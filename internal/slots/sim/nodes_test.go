@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
 
@@ -212,7 +213,7 @@ func TestNodesThatMakeNoSenseAreRefused(t *testing.T) {
 		}
 		c.change(&in)
 		_, err := New(in)
-		var refused *capacity.InputError
+		var refused *fault.InputError
 		if !errors.As(err, &refused) {
 			t.Errorf("%s: got %v, want a finding of %s", c.pointer, err, c.code)
 			continue

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Read reads an input as its JSON is, and checks it. What is wrong with it is a *capacity.InputError: what is
@@ -45,14 +45,14 @@ func decode(data []byte, into any) error {
 		}
 	} else {
 		line, column := position(data, int(r.json.InputOffset()))
-		f := capacity.Finding{Code: "syntax", Detail: fmt.Sprintf("This is not JSON: %v.", err), Line: line, Column: column}
+		f := fault.Finding{Code: "syntax", Detail: fmt.Sprintf("This is not JSON: %v.", err), Line: line, Column: column}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			f.Detail = "The text ends before its last bracket; it seems to be cut off."
 		}
-		r.findings = []capacity.Finding{f}
+		r.findings = []fault.Finding{f}
 	}
 	if len(r.findings) > 0 {
-		return capacity.Refusal(r.findings, 0)
+		return fault.Refusal(r.findings, 0)
 	}
 	return nil
 }
@@ -66,11 +66,11 @@ func position(data []byte, offset int) (line, column int) {
 // reader walks JSON along the Go types that it is read into.
 type reader struct {
 	json     *json.Decoder
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
 func (r *reader) add(at, code, format string, values ...any) {
-	r.findings = append(r.findings, capacity.Finding{Pointer: at, Code: code, Detail: fmt.Sprintf(format, values...)})
+	r.findings = append(r.findings, fault.Finding{Pointer: at, Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
 // value reads the next value. An error is one of the JSON itself.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // What Read reads is what the standard library reads.
@@ -44,7 +44,7 @@ func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 			t.Fatalf("%s is not there", c.old)
 		}
 		_, err := Read([]byte(text))
-		var wrong *capacity.InputError
+		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || wrong.Findings[0].Pointer != c.pointer || wrong.Findings[0].Code != c.code {
 			t.Errorf("%s: got %v, want %s at %q", c.new, err, c.code, c.pointer)
 			continue
@@ -66,7 +66,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		in, err := Read([]byte(text))
 		if err != nil {
-			if wrong := (*capacity.InputError)(nil); !errors.As(err, &wrong) {
+			if wrong := (*fault.InputError)(nil); !errors.As(err, &wrong) {
 				t.Errorf("%q: %v", text, err)
 			}
 			return
@@ -77,7 +77,7 @@ func FuzzRead(f *testing.F) {
 		confine(&in)
 		in.Limits.Events = min(in.Limits.Events, 1_000)
 		sim, err := New(in)
-		if wrong := (*capacity.InputError)(nil); errors.As(err, &wrong) {
+		if wrong := (*fault.InputError)(nil); errors.As(err, &wrong) {
 			return // what it says of the sizes may hold no more
 		}
 		if err != nil {

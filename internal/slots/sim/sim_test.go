@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -437,7 +439,7 @@ func TestLimitsAndEmptyLoadsHaveAnswers(t *testing.T) {
 	}
 	// A name has as many letters as people count.
 	named := busy(1, 2, Slots{Map: 8, Reduce: 8}, 1000)
-	named.Classes[0].Name = strings.Repeat("数", capacity.MaxNameLength)
+	named.Classes[0].Name = strings.Repeat("数", strict.MaxNameLength)
 	simulate(t, named)
 	// Promised nothing of what its jobs need, a class has figures and no bounds.
 	promised := busy(1, 2, Slots{Map: 8, Reduce: 8}, 100_000)
@@ -532,7 +534,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		{func(in *Input) { in.Limits.Events = -1 }, "/limits/events", "range"},
 		{func(in *Input) { in.Classes[1].Name = "closed" }, "/classes/1/name", "duplicate"},
 		{func(in *Input) { in.Classes[1].Name = "" }, "/classes/1/name", "text"},
-		{func(in *Input) { in.Classes[1].Name = strings.Repeat("数", capacity.MaxNameLength+1) }, "/classes/1/name", "text"},
+		{func(in *Input) { in.Classes[1].Name = strings.Repeat("数", strict.MaxNameLength+1) }, "/classes/1/name", "text"},
 		{func(in *Input) { in.Classes[0].Profile.MapTasks = 0 }, "/classes/0/profile/map_tasks", "range"},
 		{func(in *Input) { in.Classes[0].DeadlineSeconds = -1 }, "/classes/0/deadline_s", "range"},
 		{func(in *Input) { in.Classes[0].Weight = -1 }, "/classes/0/weight", "range"},
@@ -559,7 +561,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		}
 		c.change(&in)
 		_, err := New(in)
-		var refused *capacity.InputError
+		var refused *fault.InputError
 		if !errors.As(err, &refused) {
 			t.Errorf("%s: got %v, want a finding of %s", c.pointer, err, c.code)
 			continue

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -45,18 +47,18 @@ func Validate(in Input) error {
 	if len(c.findings) == 0 {
 		return nil
 	}
-	return capacity.Refusal(c.findings, 0)
+	return fault.Refusal(c.findings, 0)
 }
 
 // checker collects findings. Those of one class have its pointer before theirs.
 type checker struct {
 	in       Input
 	at       string
-	findings []capacity.Finding
+	findings []fault.Finding
 }
 
 func (c *checker) add(member, code, format string, values ...any) {
-	c.findings = append(c.findings, capacity.Finding{Pointer: c.at + member, Code: code, Detail: fmt.Sprintf(format, values...)})
+	c.findings = append(c.findings, fault.Finding{Pointer: c.at + member, Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
 func (c *checker) whole(member, what string, n, least, most int64) bool {
@@ -129,7 +131,7 @@ func (c *checker) policies() {
 
 func (c *checker) policy(at string, p Policy) {
 	rule := p.rule(c.in.DataNodes)
-	var wrong *capacity.InputError
+	var wrong *fault.InputError
 	if err := rule.Validate(at); errors.As(err, &wrong) {
 		c.findings = append(c.findings, wrong.Findings...)
 	} else if _, err := dispatch.New(rule, dispatch.Setting{}); err != nil {
@@ -191,8 +193,8 @@ func (c *checker) classes() {
 		class := &c.in.Classes[i]
 		c.at = fmt.Sprintf("/classes/%d", i)
 		switch {
-		case class.Name == "" || utf8.RuneCountInString(class.Name) > capacity.MaxNameLength:
-			c.add("/name", "text", "The name has %d characters; give it 1 to %d.", utf8.RuneCountInString(class.Name), capacity.MaxNameLength)
+		case class.Name == "" || utf8.RuneCountInString(class.Name) > strict.MaxNameLength:
+			c.add("/name", "text", "The name has %d characters; give it 1 to %d.", utf8.RuneCountInString(class.Name), strict.MaxNameLength)
 		case names[class.Name]:
 			c.add("/name", "duplicate", "There are two classes %q; give each a name of its own.", class.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/strict"
 )
 
 // Limits of mixed nodes.
@@ -41,8 +42,8 @@ func (c *checker) nodes() {
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
 		c.at = fmt.Sprintf("/nodes/%d", i)
-		if n.Type == "" || len(n.Type) > capacity.MaxNameLength {
-			c.add("/type", "text", "The type has %d characters; give it 1 to %d.", len(n.Type), capacity.MaxNameLength)
+		if n.Type == "" || len(n.Type) > strict.MaxNameLength {
+			c.add("/type", "text", "The type has %d characters; give it 1 to %d.", len(n.Type), strict.MaxNameLength)
 		}
 		counted = c.whole("/count", "nodes", n.Count, 0, MaxNodes) && counted
 		nodes += n.count()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/sim"
 )
 
@@ -245,7 +246,7 @@ func Percent(part float64) string {
 
 // placed says what the simulator refuses where the plan's problem has it.
 func (t *Trial) placed(p *part, err error) error {
-	var input *capacity.InputError
+	var input *fault.InputError
 	if !errors.As(err, &input) {
 		return err
 	}

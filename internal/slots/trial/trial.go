@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/sim"
 )
 
@@ -53,7 +54,7 @@ func New(problem capacity.Problem, plan capacity.Plan, options capacity.Simulati
 		return nil, err
 	}
 	if plan.Status == capacity.InfeasibleStatus {
-		return nil, fmt.Errorf("there is no plan to try: %w", capacity.Infeasible)
+		return nil, fmt.Errorf("there is no plan to try: %w", fault.Infeasible)
 	}
 	t := &Trial{problem: problem, plan: plan, options: options, past: past, warnings: []capacity.Warning{}}
 	t.options.Lending = options.LendingFor(&problem)
@@ -327,7 +328,7 @@ func whole(x float64) int64 {
 func differ(x float64, n int64) bool { return math.Abs(x-float64(n)) > 1e-6*math.Max(1, x) }
 
 func refuse(pointer, code, format string, values ...any) error {
-	return &capacity.InputError{Findings: []capacity.Finding{{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, values...)}}}
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, values...)}}}
 }
 
 func (t *Trial) warn(code, format string, values ...any) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/slots/sim"
@@ -307,7 +308,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 			c.change(&p, &pl, &o)
 		}
 		_, err := New(p, pl, o, nil)
-		var input *capacity.InputError
+		var input *fault.InputError
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
@@ -405,7 +406,7 @@ func TestPlansOfThePlanner(t *testing.T) {
 		t.Errorf("got %d events, stopped by %q, met %v", a.Events, a.Stopped, a.Met)
 	}
 	pl.Status = capacity.InfeasibleStatus
-	if _, err := New(p, pl, capacity.DefaultSimulation(), nil); !errors.Is(err, capacity.Infeasible) {
+	if _, err := New(p, pl, capacity.DefaultSimulation(), nil); !errors.Is(err, fault.Infeasible) {
 		t.Errorf("got %v, want that there is no plan", err)
 	}
 }

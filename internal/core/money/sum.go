@@ -1,6 +1,8 @@
-package capacity
+package money
 
-import "math"
+import (
+	"math"
+)
 
 // Sum adds any number of floats and loses no more than a few additions would (Neumaier): whoever adds them exactly
 // comes to the same.

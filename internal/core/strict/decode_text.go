@@ -1,4 +1,4 @@
-package capacity
+package strict
 
 import (
 	"fmt"
@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// quoted reads a string, the text standing at its opening quote. The answer is a part of the input
+// Quoted reads a string, the text standing at its opening quote. The answer is a part of the input
 // where no escape stands in it and must not be kept.
-func (r *reader) quoted() ([]byte, bool) {
-	start := r.at + 1
+func (r *Reader) Quoted() ([]byte, bool) {
+	start := r.At + 1
 	for i := start; i < len(r.data); {
 		switch c := r.data[i]; {
 		case ordinary[c]:
 			i++
 		case c == '"':
-			r.at = i + 1
+			r.At = i + 1
 			return r.data[start:i], true
 		case c == '\\':
 			return r.escaped(start, i)
@@ -41,7 +41,7 @@ var ordinary = func() (table [256]bool) {
 }()
 
 // plain is the length of the unescaped character at i of a string; 0 where it may not stand there.
-func (r *reader) plain(i int) int {
+func (r *Reader) plain(i int) int {
 	c := r.data[i]
 	if c < ' ' {
 		if c == '\n' || c == '\r' {
@@ -62,17 +62,17 @@ func (r *reader) plain(i int) int {
 	return size
 }
 
-func (r *reader) cutString() {
+func (r *Reader) cutString() {
 	r.fail(len(r.data), "The document ends inside a string; it seems to be cut off.")
 }
 
 // escaped reads the rest of a string that started at start and has its first backslash at i.
-func (r *reader) escaped(start, i int) ([]byte, bool) {
+func (r *Reader) escaped(start, i int) ([]byte, bool) {
 	text := append(make([]byte, 0, i-start+32), r.data[start:i]...)
 	for i < len(r.data) {
 		switch c := r.data[i]; c {
 		case '"':
-			r.at = i + 1
+			r.At = i + 1
 			return text, true
 		case '\\':
 			char, size := r.escape(i)
@@ -95,7 +95,7 @@ func (r *reader) escaped(start, i int) ([]byte, bool) {
 }
 
 // escape is the character an escape sequence at i stands for, and its length; 0 where it is none.
-func (r *reader) escape(i int) (char rune, size int) {
+func (r *Reader) escape(i int) (char rune, size int) {
 	if i+1 >= len(r.data) {
 		r.cutString()
 		return 0, 0
@@ -139,7 +139,7 @@ func (r *reader) escape(i int) (char rune, size int) {
 }
 
 // hex is the number in a \uXXXX escape at i.
-func (r *reader) hex(i int) (x rune, ok bool) {
+func (r *Reader) hex(i int) (x rune, ok bool) {
 	if i+6 > len(r.data) {
 		r.cutString()
 		return 0, false
@@ -160,23 +160,23 @@ func (r *reader) hex(i int) (x rune, ok bool) {
 	return x, true
 }
 
-// text reads a string; another value is a finding.
-func (r *reader) text() (s string, ok bool) {
-	if r.space() != '"' {
-		r.wrongType("a string")
+// Text reads a string; another value is a finding.
+func (r *Reader) Text() (s string, ok bool) {
+	if r.Space() != '"' {
+		r.WrongType("a string")
 		return "", false
 	}
-	b, ok := r.quoted()
+	b, ok := r.Quoted()
 	return string(b), ok
 }
 
-// word reads one of a few known words.
-func word[T ~string](r *reader, into *T, known []T) {
-	if r.space() != '"' {
-		r.wrongType("a string")
+// Word reads one of a few known words.
+func Word[T ~string](r *Reader, into *T, known []T) {
+	if r.Space() != '"' {
+		r.WrongType("a string")
 		return
 	}
-	b, ok := r.quoted()
+	b, ok := r.Quoted()
 	if !ok {
 		return
 	}
@@ -189,14 +189,14 @@ func word[T ~string](r *reader, into *T, known []T) {
 	*into = T(b) // for the check of the whole to refuse
 }
 
-// flag reads true or false; another value is a finding.
-func (r *reader) flag(into *bool) {
-	switch r.space(); {
-	case r.sees("true"):
-		*into, r.at = true, r.at+4
-	case r.sees("false"):
-		*into, r.at = false, r.at+5
+// Flag reads true or false; another value is a finding.
+func (r *Reader) Flag(into *bool) {
+	switch r.Space(); {
+	case r.Sees("true"):
+		*into, r.At = true, r.At+4
+	case r.Sees("false"):
+		*into, r.At = false, r.At+5
 	default:
-		r.wrongType("true or false")
+		r.WrongType("true or false")
 	}
 }

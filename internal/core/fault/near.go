@@ -1,4 +1,4 @@
-package capacity
+package fault
 
 import (
 	"fmt"
@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// didYouMean suggests the known name nearest to a mistaken one; nil where none is near.
-func didYouMean(name string, known []string) *Hint {
-	if best := nearest(name, known); best != "" {
+// DidYouMean suggests the known name nearest to a mistaken one; nil where none is near.
+func DidYouMean(name string, known []string) *Hint {
+	if best := Nearest(name, known); best != "" {
 		return &Hint{Detail: fmt.Sprintf("Did you mean %q?", best)}
 	}
 	return nil
 }
 
-// unknownWord is the sentence about a word that is none of the known ones, and the nearest of them.
-func unknownWord(word string, known []string) (detail, best string) {
-	return fmt.Sprintf("%q is none of the words that can stand here: %s.", clip(word), strings.Join(known, ", ")), nearest(word, known)
+// UnknownWord is the sentence about a word that is none of the known ones, and the nearest of them.
+func UnknownWord(word string, known []string) (detail, best string) {
+	return fmt.Sprintf("%q is none of the words that can stand here: %s.", Clip(word), strings.Join(known, ", ")), Nearest(word, known)
 }
 
-// nearest is the known name with the fewest typing errors between it and name, letter case, hyphens
+// Nearest is the known name with the fewest typing errors between it and name, letter case, hyphens
 // and underscores aside; "" where even that one needs more than a third of its letters changed.
-func nearest(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	const longest = 60 // nobody mistypes a short name into a longer one
 	if utf8.RuneCountInString(name) > longest {
 		return ""

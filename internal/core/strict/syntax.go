@@ -1,43 +1,44 @@
-package capacity
+package strict
 
 import (
 	"bytes"
 	"fmt"
 	"math"
 	"slices"
+
+	"headroom/internal/core/fault"
 )
 
 // CheckSyntax reads a JSON document whatever its members, and refuses what readers take in different
 // ways: repeated members, NaN, numbers beyond all bounds, NUL characters, deep nesting, text that is
 // not UTF-8, and whatever ReadProblem would not read. The error is an *InputError.
 func CheckSyntax(data []byte) error {
-	r := &reader{data: data, path: make(path, 0, 8)}
-	r.start()
-	r.value()
-	r.end()
-	return r.result(func(*checker) {})
+	r := NewReader(data)
+	r.Value()
+	r.End()
+	return r.Result(func(*Checker) {})
 }
 
 // mostMembers bounds the names that are kept of an object; the largest that mean something have one for each of
 // ten thousand classes.
 const mostMembers = 20_000
 
-// value reads any value, noting what is wrong inside it.
-func (r *reader) value() {
-	switch c := r.space(); {
+// Value reads any value, noting what is wrong inside it.
+func (r *Reader) Value() {
+	switch c := r.Space(); {
 	case c == '{':
 		var names []string
 		seen := map[string]bool{} // of objects with many members
 		n := 0
-		r.members("", func(key []byte) {
+		r.Members("", func(key []byte) {
 			if n++; n > mostMembers {
-				r.fail(r.at, fmt.Sprintf("An object has more than %d members, the most that are read.", mostMembers))
+				r.fail(r.At, fmt.Sprintf("An object has more than %d members, the most that are read.", mostMembers))
 				return
 			}
 			name := string(key)
-			r.enter(name)
+			r.Enter(name)
 			if seen[name] || len(seen) == 0 && slices.Contains(names, name) {
-				r.twice(name)
+				r.Twice(name)
 			}
 			if names = append(names, name); len(names) == 16 || len(seen) > 0 {
 				for _, n := range names {
@@ -45,22 +46,22 @@ func (r *reader) value() {
 				}
 				names = names[:0]
 			}
-			r.checkText(key)
-			r.value()
-			r.leave()
+			r.CheckText(key)
+			r.Value()
+			r.Leave()
 		})
 	case c == '[':
-		r.array("", func(int) { r.value() })
+		r.Array("", func(int) { r.Value() })
 	case c == '"':
-		if text, ok := r.quoted(); ok {
-			r.checkText(text)
+		if text, ok := r.Quoted(); ok {
+			r.CheckText(text)
 		}
-	case (c == '-' || '0' <= c && c <= '9') && !r.sees("-Infinity"):
-		if n := new(numeral); r.numeral(n) && (longPower(n.text) || math.IsInf(n.float(), 0)) {
-			r.found("range", fmt.Sprintf("%s is beyond what a number can be.", clip(string(n.text))), nil)
+	case (c == '-' || '0' <= c && c <= '9') && !r.Sees("-Infinity"):
+		if n := new(Numeral); r.numeral(n) && (longPower(n.Text) || math.IsInf(n.Float(), 0)) {
+			r.Found("range", fmt.Sprintf("%s is beyond what a number can be.", fault.Clip(string(n.Text))), nil)
 		}
 	default:
-		r.skip()
+		r.Skip()
 	}
 }
 
@@ -71,11 +72,8 @@ func longPower(text []byte) bool {
 	return e >= 0 && len(bytes.TrimLeft(text[e+1:], "+-")) > 3
 }
 
-func (r *reader) checkText(text []byte) {
+func (r *Reader) CheckText(text []byte) {
 	if slices.Contains(text, 0) {
-		r.found("text", "The text has a NUL character in it; remove it.", nil)
+		r.Found("text", "The text has a NUL character in it; remove it.", nil)
 	}
 }
-
-// Nearest is the known name that a mistaken one may have meant; "" where none is near.
-func Nearest(name string, known []string) string { return nearest(name, known) }
