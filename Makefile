@@ -33,7 +33,8 @@ test: build ## run the tests, which try what fuzzing has found
 	$(GOTEST) ./...
 	$(CGO) $(GOTEST) $(SOLVER)
 
-test-long: build ## run the tests with every large sample (up to an hour)
+test-long: build ## run the tests with every large sample (up to an hour), also clients made from openapi.yaml (installs npm)
+	@scripts/setup clients
 	HEADROOM_LONG=1 $(GOTEST) -timeout 60m ./...
 	$(CGO) HEADROOM_LONG=1 $(GOTEST) $(SOLVER)
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=60s
@@ -57,10 +58,10 @@ FUZZTIME = 10s
 fuzz: ## fuzz all that reads what others write: make fuzz FUZZTIME=60s
 	@scripts/fuzz $(FUZZTIME) $$(grep -rl '^func Fuzz' --include=*_test.go cmd internal | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
-GENERATED = openapi/client/client_gen.go internal/edge/api/server_gen.go internal/edge/api/requests_gen.json internal/edge/web/ui/src/api/contract.ts
+GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/edge/api/requests_gen.json internal/edge/web/ui/src/api/contract.ts
 
-generate: ## make the clients' and the server's types from openapi.yaml
-	go generate ./openapi/client ./internal/edge/api ./internal/edge/web
+generate: ## make the command line's requests, the server's and the page's types from openapi.yaml
+	go generate ./openapi ./internal/edge/api ./internal/edge/web
 
 check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, modules
 	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate || exit 1; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \

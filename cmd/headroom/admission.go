@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // exitRefused is the exit code where a job may not start now; like no plan, it is an answer.
@@ -72,18 +72,17 @@ func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
 
 // ask asks for a place once.
 func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a capacity.Admission, text []byte, err error) {
-	seconds := f.ttl.Seconds()
-	request := client.AdmissionRequest{Class: class, Holder: &f.holder, TtlS: &seconds}
-	if deadline := f.deadline.Seconds(); deadline > 0 {
-		request.DeadlineS = &deadline
+	request := map[string]any{"class": class, "holder": f.holder, "ttl_s": f.ttl.Seconds()}
+	if f.deadline > 0 {
+		request["deadline_s"] = f.deadline.Seconds()
 	}
 	if c.Flags().Changed("maps") {
-		request.Maps = &f.maps
+		request["maps"] = f.maps
 	}
 	if c.Flags().Changed("reduces") {
-		request.Reduces = &f.reduces
+		request["reduces"] = f.reduces
 	}
-	said, err := s.said(s.api.CreateAdmission(c.Context(), cluster, nil, request))
+	said, err := s.call(c.Context(), openapi.CreateAdmission(cluster), jsonOf(request))
 	if err == nil {
 		err = said.into(&a)
 	}
@@ -159,7 +158,7 @@ func admissionHeartbeatCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.KeepAdmission(c.Context(), args[0], args[1], heartbeat(c, lease.ttl, left)))
+		a, err := s.call(c.Context(), openapi.KeepAdmission(args[0], args[1]), jsonOf(heartbeat(c, lease.ttl, left)))
 		if err != nil {
 			return err
 		}
@@ -185,11 +184,8 @@ func (l *tasksLeft) add(c *cobra.Command) {
 	c.Flags().Int64Var(&l.reduces, "reduces-left", 0, "how many reduces are not")
 }
 
-func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) (h client.Heartbeat) {
-	if ttl > 0 {
-		seconds := ttl.Seconds()
-		h.TtlS = &seconds
-	}
+func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) capacity.LeaseBeat {
+	h := capacity.LeaseBeat{TTLSeconds: ttl.Seconds()}
 	if c.Flags().Changed("maps-left") {
 		h.Maps = &left.maps
 	}
@@ -212,7 +208,7 @@ func admissionEndCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.EndAdmission(c.Context(), args[0], args[1])); err != nil {
+		if _, err := s.call(c.Context(), openapi.EndAdmission(args[0], args[1])); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "Lease %s is over.\n", shown(args[1]))
@@ -238,18 +234,10 @@ func admissionListCommand(to *connection) *cobra.Command {
 		}
 		if byClass {
 			l := list{as: reflect.TypeFor[capacity.ClassAdmissions](), columns: []string{"class", "running", "limit", "free", "next_expiry"}, none: "There is no plan yet, and no job runs."}
-			return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-				return s.api.ListAdmissionCounts(c.Context(), args[0], nil, edit...)
-			})
+			return writeList(c, s, out, l, openapi.ListAdmissionCounts(args[0]))
 		}
 		l := list{as: reflect.TypeFor[capacity.Lease](), columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}, none: "No job holds a lease."}
-		var parameters client.ListAdmissionsParams
-		if class != "" {
-			parameters.Class = &class
-		}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListAdmissions(c.Context(), args[0], &parameters, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListAdmissions(args[0], &openapi.ListAdmissionsQuery{Class: class}))
 	})
 }
 

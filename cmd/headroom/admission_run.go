@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // The exit codes of what shells cannot run, and of what a signal ended (plus its number).
@@ -191,7 +191,7 @@ func (j *job) beat(ctx context.Context, lost chan<- struct{}) {
 		case <-time.After(period):
 		}
 		bounded, cancel := context.WithTimeout(ctx, period)
-		_, err := j.said(j.api.KeepAdmission(bounded, j.cluster, j.lease, client.Heartbeat{}))
+		_, err := j.call(bounded, openapi.KeepAdmission(j.cluster, j.lease), jsonOf(capacity.LeaseBeat{}))
 		cancel()
 		switch {
 		case err == nil:
@@ -220,7 +220,7 @@ func (j *job) beat(ctx context.Context, lost chan<- struct{}) {
 func (j *job) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if _, err := j.said(j.api.EndAdmission(ctx, j.cluster, j.lease)); err != nil {
+	if _, err := j.call(ctx, openapi.EndAdmission(j.cluster, j.lease)); err != nil {
 		j.warn("The lease could not be ended (%s); it expires by itself.", shown(err.Error()))
 	}
 }

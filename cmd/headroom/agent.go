@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/service/auth"
 	"headroom/internal/slots/agent"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // agentFlags is what an agent on a machine is to do.
@@ -206,7 +206,7 @@ type sender = func(context.Context, []byte) (*http.Response, error)
 // heartbeats sends heartbeats of a node. Whether to send one again is for the agent to decide.
 func (s *service) heartbeats(cluster, node string) sender {
 	return func(ctx context.Context, body []byte) (*http.Response, error) {
-		r, err := s.api.SendHeartbeatWithBody(ctx, cluster, node, "application/json", bytes.NewReader(body))
+		r, err := s.send(ctx, openapi.SendHeartbeat(cluster, node), jsonBody(body))
 		if err != nil {
 			return nil, s.unreachable(err)
 		}
@@ -220,7 +220,7 @@ func (s *service) asAgent(beat sender) sender {
 	known := false
 	return func(ctx context.Context, body []byte) (*http.Response, error) {
 		if !known {
-			answer, err := s.said(s.api.GetSession(ctx))
+			answer, err := s.call(ctx, openapi.GetSession())
 			var p *problem
 			if errors.As(err, &p) && (p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden) {
 				return nil, agent.Refused{Err: err}
@@ -228,11 +228,14 @@ func (s *service) asAgent(beat sender) sender {
 			if err != nil {
 				return nil, err
 			}
-			var who client.Session
+			var who struct {
+				Name string    `json:"name"`
+				Role auth.Role `json:"role"`
+			}
 			if err := answer.into(&who); err != nil {
 				return nil, err
 			}
-			if who.Role != client.RoleAgent {
+			if who.Role != auth.Agent {
 				return nil, agent.Refused{Err: fmt.Errorf("the key %q is of the role %s, and a machine that runs tasks should hold no key that opens more than it needs", who.Name, who.Role)}
 			}
 			known = true

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/openapi"
 )
 
 var documentType = reflect.TypeFor[capacity.Document]()
@@ -120,7 +120,7 @@ func readDocuments(c *cobra.Command, file string) (documents []document, label s
 
 // compare asks the server what applying the document would change.
 func (d *document) compare(ctx context.Context, s *service) error {
-	a, err := s.said(s.api.ApplyDocumentWithBody(ctx, d.cluster, nil, jsonBody, bytes.NewReader(d.body), query("dry_run", "true")))
+	a, err := s.call(ctx, openapi.ApplyDocument(d.cluster, &openapi.ApplyDocumentQuery{DryRun: true}), jsonBody(d.body))
 	if err != nil {
 		return located(d.tree, err)
 	}
@@ -136,7 +136,7 @@ func (d *document) apply(ctx context.Context, s *service) error {
 	if d.applied.Created {
 		condition = header("If-None-Match", "*")
 	}
-	_, err := s.said(s.api.ApplyDocumentWithBody(ctx, d.cluster, nil, jsonBody, bytes.NewReader(d.body), condition))
+	_, err := s.call(ctx, openapi.ApplyDocument(d.cluster, nil), jsonBody(d.body), condition)
 	if errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, fault.Conflict)
 	}

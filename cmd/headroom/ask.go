@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/openapi"
 )
 
 func askCommand() *cobra.Command {
@@ -98,7 +98,7 @@ func askThere(c *cobra.Command, to *connection, out output, cluster string, q ca
 	if err != nil {
 		return err
 	}
-	answered, err := s.said(s.api.AskClusterWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body)))
+	answered, err := s.call(c.Context(), openapi.AskCluster(cluster, nil), jsonBody(body))
 	if err != nil {
 		return err
 	}

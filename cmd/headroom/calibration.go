@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func calibrationCommand() *cobra.Command {
@@ -52,8 +51,8 @@ func (f *calibrating) check() error {
 }
 
 // query is the flags as parameters.
-func (f *calibrating) query() client.RequestEditorFn {
-	return query("job", f.job, "from", f.from, "until", f.until, "coverage", strconv.FormatFloat(f.coverage, 'g', -1, 64))
+func (f *calibrating) query() openapi.GetClassCalibrationQuery {
+	return openapi.GetClassCalibrationQuery{Job: f.job, From: f.from, Until: f.until, Coverage: strconv.FormatFloat(f.coverage, 'g', -1, 64)}
 }
 
 func calibrationShowCommand(to *connection) *cobra.Command {
@@ -74,19 +73,16 @@ which factor each bound holds for the part asked for (--coverage). As CSV it is 
 		if err != nil {
 			return err
 		}
-		ask := func(more ...client.RequestEditorFn) (answer, error) {
-			return s.said(s.api.GetClassCalibration(c.Context(), args[0], args[1], nil, append(more, of.query())...))
-		}
+		query := of.query()
 		if out.format == "csv" {
-			a, err := ask(query("format", "csv"))
-			if err != nil {
-				return err
-			}
-			return out.write(c, map[string]form{"csv": func(w io.Writer) error { _, err := w.Write(a.body); return err }})
+			query.Format = "csv"
 		}
-		a, err := ask()
+		a, err := s.call(c.Context(), openapi.GetClassCalibration(args[0], args[1], &query))
 		if err != nil {
 			return err
+		}
+		if out.format == "csv" {
+			return out.write(c, map[string]form{"csv": func(w io.Writer) error { _, err := w.Write(a.body); return err }})
 		}
 		var report app.ClassCalibration
 		if err := a.into(&report); err != nil {
@@ -130,7 +126,7 @@ that they were made of. If somebody else changes the class at the same moment no
 		}
 		etag := fmt.Sprint(version)
 		if version == 0 {
-			now, err := s.said(s.api.GetClass(c.Context(), args[0], args[1], nil))
+			now, err := s.call(c.Context(), openapi.GetClass(args[0], args[1]))
 			if err != nil {
 				return err
 			}
@@ -149,7 +145,7 @@ that they were made of. If somebody else changes the class at the same moment no
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.AdoptClassCalibrationWithBody(c.Context(), args[0], args[1], nil, jsonBody, strings.NewReader(string(text)), ifMatch(etag)...))
+		a, err := s.call(c.Context(), openapi.AdoptClassCalibration(args[0], args[1]), jsonBody(text), ifMatch(etag))
 		if err != nil {
 			return err
 		}
@@ -175,7 +171,7 @@ that they were made of. If somebody else changes the class at the same moment no
 
 // noteBound says where a calibration does not count.
 func noteBound(c *cobra.Command, s *service, cluster string) error {
-	a, err := s.said(s.api.GetCluster(c.Context(), cluster, nil))
+	a, err := s.call(c.Context(), openapi.GetCluster(cluster))
 	if err != nil {
 		return err
 	}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var classes = resource{
@@ -30,21 +27,11 @@ var classes = resource{
 		{name: "penalty", pointer: "/penalty", usage: "what refusing one job costs a period, as an `amount`"},
 	},
 	example: "  headroom class create shop nightly-etl.yaml\n  headroom class replace shop nightly-etl --penalty 6.50",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListClasses(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateClassWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetClass(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceClassWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteClass(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListClasses,
+	create:  openapi.CreateClass,
+	get:     openapi.GetClass,
+	replace: openapi.ReplaceClass,
+	delete:  openapi.DeleteClass,
 }
 
 func classCommand() *cobra.Command { return classes.command() }

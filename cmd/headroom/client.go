@@ -17,10 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
-
-	"headroom/openapi/client"
 )
 
 // exitConnection is the exit code where no server could be asked.
@@ -139,7 +136,8 @@ func (o *connection) local() (a clientAccess, from string, err error) {
 // service is a server to ask.
 type service struct {
 	access
-	api     *client.Client
+	base    *url.URL // with a slash at its end
+	client  patient
 	timeout time.Duration
 }
 
@@ -149,7 +147,10 @@ func (o *connection) open() (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{access: a, timeout: o.timeout}
+	base, err := url.Parse(strings.TrimSuffix(a.URL, "/") + "/")
+	if err != nil {
+		return nil, err
+	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	d := patient{client: &http.Client{
@@ -166,16 +167,7 @@ func (o *connection) open() (*service, error) {
 			return ""
 		}
 	}
-	s.api, err = client.NewClient(a.URL, client.WithHTTPClient(d), client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+d.key.Load().(string))
-		r.Header.Set("Accept", "application/json, application/problem+json")
-		r.Header.Set("User-Agent", "headroom/"+version)
-		if r.Method == http.MethodPost {
-			r.Header.Set("Idempotency-Key", uuid.NewString())
-		}
-		return nil
-	}))
-	return s, err
+	return &service{access: a, base: base, client: d, timeout: o.timeout}, nil
 }
 
 // answer is what the server said to one question.

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
+
+	"headroom/openapi"
 )
 
 // list is how a list is shown.
@@ -21,20 +23,20 @@ type list struct {
 // largestPage is how many items the server gives at once.
 const largestPage = 1000
 
-// writeList asks for a list and prints it; ask asks for a page of it. As CSV it is the server's own:
+// writeList asks for a list and prints it. As CSV it is the server's own:
 // the same rows for everybody who asks.
-func writeList(c *cobra.Command, s *service, out output, l list, ask func(edits) (*http.Response, error)) error {
+func writeList(c *cobra.Command, s *service, out output, l list, request openapi.List) error {
 	if l.most < 0 {
 		return &failure{exitUsage, fmt.Errorf("--limit is how many at most, 0 for all, not %d", l.most)}
 	}
 	if out.format == "csv" {
-		a, err := s.said(ask(edits{query("format", "csv", "limit", limitWord(l.most)), header("Accept", "text/csv, application/problem+json")}))
+		a, err := s.call(c.Context(), request.Page(limitWord(l.most), "", "csv"), header("Accept", "text/csv, application/problem+json"))
 		if err != nil {
 			return err
 		}
 		return out.write(c, map[string]form{"csv": func(w io.Writer) error { _, err := w.Write(a.body); return err }})
 	}
-	items, err := s.items(l.most, ask)
+	items, err := s.items(c.Context(), l.most, request)
 	if err != nil {
 		return err
 	}
@@ -62,14 +64,14 @@ func limitWord(most int) string {
 }
 
 // items asks for page after page.
-func (s *service) items(most int, ask func(edits) (*http.Response, error)) ([]json.RawMessage, error) {
+func (s *service) items(ctx context.Context, most int, request openapi.List) ([]json.RawMessage, error) {
 	items := []json.RawMessage{}
 	for cursor := ""; ; {
 		size := largestPage
 		if most > 0 {
 			size = min(size, most-len(items))
 		}
-		a, err := s.said(ask(edits{query("limit", fmt.Sprint(size), "cursor", cursor)}))
+		a, err := s.call(ctx, request.Page(fmt.Sprint(size), cursor, ""))
 		if err != nil {
 			return nil, err
 		}

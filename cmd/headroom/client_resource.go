@@ -2,12 +2,10 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"strings"
 
@@ -15,7 +13,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // resource is a kind of stored things. All kinds are edited alike, by the same five verbs.
@@ -30,12 +28,10 @@ type resource struct {
 	example     string       // for create
 
 	// What the server is asked. For clusters themselves the name is the cluster's and cluster is "".
-	list    func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error)
-	create  func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error)
-	get     func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error)
-	replace func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error)
-	delete  func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error)
-	version func(ctx context.Context, api *client.Client, cluster, name string, version int64) (*http.Response, error) // nil where the number is the ETag
+	list                 func(cluster string) openapi.List
+	create               func(cluster string) openapi.Request
+	get, replace, delete func(cluster, name string) openapi.Request
+	version              func(cluster, name string, version int64) openapi.Request // nil where the number is the ETag
 }
 
 // memberFlag is a flag that gives one member.
@@ -45,36 +41,6 @@ type memberFlag struct {
 	usage   string
 	alone   bool // the object the member is in has no other member afterwards
 }
-
-// edits change a request before it is sent.
-type edits = []client.RequestEditorFn
-
-const jsonBody = "application/json"
-
-// header sets a header of a request.
-func header(name, value string) client.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
-		r.Header.Set(name, value)
-		return nil
-	}
-}
-
-// query adds parameters to a request; empty ones are left out.
-func query(pairs ...string) client.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
-		values := r.URL.Query()
-		for i := 0; i < len(pairs); i += 2 {
-			if pairs[i+1] != "" {
-				values.Set(pairs[i], pairs[i+1])
-			}
-		}
-		r.URL.RawQuery = values.Encode()
-		return nil
-	}
-}
-
-// ifMatch lets a change happen only to the version that was seen.
-func ifMatch(version string) edits { return edits{header("If-Match", `"`+version+`"`)} }
 
 // named is what a thing is called in sentences: cluster "shop" or class "etl" of cluster "shop".
 func (k *resource) named(cluster, name string) string {
@@ -160,7 +126,7 @@ func (k *resource) listCommand(to *connection) *cobra.Command {
 		}
 		cluster, _ := k.arguments(args)
 		return writeList(c, s, out, list{as: k.as, columns: k.columns, none: "There are no " + k.words + "."},
-			func(edit edits) (*http.Response, error) { return k.list(c.Context(), s.api, cluster, edit) })
+			k.list(cluster))
 	})
 }
 
@@ -182,7 +148,7 @@ func (k *resource) getCommand(to *connection) *cobra.Command {
 		if len(rest) > 1 {
 			a, err = getProfile(c.Context(), s, cluster, rest[0], rest[1])
 		} else {
-			a, err = s.said(k.get(c.Context(), s.api, cluster, rest[0], nil))
+			a, err = s.call(c.Context(), k.get(cluster, rest[0]))
 		}
 		if err != nil {
 			return err
@@ -288,12 +254,12 @@ func ofFile(label string, err error) error {
 }
 
 // write sends a tree and answers what the server made of it.
-func (k *resource) write(tree *node, label string, send func(body io.Reader) (answer, error)) (answer, error) {
+func (k *resource) write(ctx context.Context, s *service, tree *node, label string, r openapi.Request, options ...option) (answer, error) {
 	body, err := bind(tree, k.as)
 	if err != nil {
 		return answer{}, ofFile(label, err)
 	}
-	a, err := send(bytes.NewReader(body))
+	a, err := s.call(ctx, r, append(options, jsonBody(body))...)
 	return a, ofFile(label, located(tree, err))
 }
 
@@ -347,9 +313,7 @@ func (k *resource) createCommand(to *connection) *cobra.Command {
 			}
 		}
 		set(tree)
-		a, err := k.write(tree, label, func(body io.Reader) (answer, error) {
-			return s.said(k.create(c.Context(), s.api, cluster, body, nil))
-		})
+		a, err := k.write(c.Context(), s, tree, label, k.create(cluster))
 		if err != nil {
 			return err
 		}
@@ -391,7 +355,7 @@ nothing is replaced.`,
 			}
 		}
 		if tree == nil || version == 0 {
-			now, err := s.said(k.get(c.Context(), s.api, cluster, rest[0], nil))
+			now, err := s.call(c.Context(), k.get(cluster, rest[0]))
 			if err != nil {
 				return err
 			}
@@ -409,9 +373,7 @@ nothing is replaced.`,
 			tree.named(rest[0])
 		}
 		set(tree)
-		a, err := k.write(tree, label, func(body io.Reader) (answer, error) {
-			return s.said(k.replace(c.Context(), s.api, cluster, rest[0], body, ifMatch(etag)))
-		})
+		a, err := k.write(c.Context(), s, tree, label, k.replace(cluster, rest[0]), ifMatch(etag))
 		if err != nil {
 			return err
 		}
@@ -452,11 +414,11 @@ func (k *resource) deleteCommand(to *connection) *cobra.Command {
 		what := k.named(cluster, rest[0])
 		etag := fmt.Sprint(version)
 		if version == 0 || k.version != nil {
-			ask := func() (*http.Response, error) { return k.get(c.Context(), s.api, cluster, rest[0], nil) }
+			request := k.get(cluster, rest[0])
 			if version != 0 {
-				ask = func() (*http.Response, error) { return k.version(c.Context(), s.api, cluster, rest[0], version) }
+				request = k.version(cluster, rest[0], version)
 			}
-			now, err := s.said(ask())
+			now, err := s.call(c.Context(), request)
 			if err != nil {
 				return err
 			}
@@ -469,7 +431,7 @@ func (k *resource) deleteCommand(to *connection) *cobra.Command {
 		if err := confirm(c, yes, question); err != nil {
 			return err
 		}
-		if _, err := s.said(k.delete(c.Context(), s.api, cluster, rest[0], ifMatch(etag))); err != nil {
+		if _, err := s.call(c.Context(), k.delete(cluster, rest[0]), ifMatch(etag)); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)
@@ -479,7 +441,7 @@ func (k *resource) deleteCommand(to *connection) *cobra.Command {
 
 // deletion makes a command that deletes, after asking, what its flags choose of a cluster's, and says how many there
 // were. The question has a place for the cluster's name.
-func deletion(c *cobra.Command, to *connection, thing, question string, send func(c *cobra.Command, s *service, cluster string) (*http.Response, error)) *cobra.Command {
+func deletion(c *cobra.Command, to *connection, thing, question string, request func(cluster string) openapi.Request) *cobra.Command {
 	var out output
 	var yes bool
 	c.Args = cobra.ExactArgs(1)
@@ -493,7 +455,7 @@ func deletion(c *cobra.Command, to *connection, thing, question string, send fun
 		if err := confirm(c, yes, fmt.Sprintf(question, args[0])); err != nil {
 			return err
 		}
-		a, err := s.said(send(c, s, args[0]))
+		a, err := s.call(c.Context(), request(args[0]))
 		if err != nil {
 			return err
 		}

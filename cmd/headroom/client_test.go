@@ -15,7 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/openapi/client"
+	"headroom/internal/core/capacity"
+	"headroom/openapi"
 )
 
 // called runs a verb against a server; its answer is the exit code and both outputs.
@@ -203,7 +204,7 @@ func TestTheKeyOfThisMachineIsReadAnew(t *testing.T) {
 				leave("hrk_new")
 			}
 			for range 2 { // the second question begins with the key that was right for the first
-				if _, err = s.said(s.api.KeepAdmission(t.Context(), "shop", "x", client.Heartbeat{})); err != nil {
+				if _, err = s.call(t.Context(), openapi.KeepAdmission("shop", "x"), jsonOf(capacity.LeaseBeat{})); err != nil {
 					break
 				}
 			}

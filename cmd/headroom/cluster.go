@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var clusters = resource{
@@ -27,21 +24,11 @@ var clusters = resource{
 		{name: "hold-s", pointer: "/hold_s", usage: "for how many `seconds` autoscalers hold a decrease of VMs back"},
 	},
 	example: "  headroom cluster create --name shop --currency EUR\n  headroom cluster create shop.yaml",
-	list: func(ctx context.Context, api *client.Client, _ string, edit edits) (*http.Response, error) {
-		return api.ListClusters(ctx, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, _ string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateClusterWithBody(ctx, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, _, name string, edit edits) (*http.Response, error) {
-		return api.GetCluster(ctx, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, _, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceClusterWithBody(ctx, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, _, name string, edit edits) (*http.Response, error) {
-		return api.DeleteCluster(ctx, name, nil, edit...)
-	},
+	list:    func(string) openapi.List { return openapi.ListClusters() },
+	create:  func(string) openapi.Request { return openapi.CreateCluster() },
+	get:     func(_, name string) openapi.Request { return openapi.GetCluster(name) },
+	replace: func(_, name string) openapi.Request { return openapi.ReplaceCluster(name) },
+	delete:  func(_, name string) openapi.Request { return openapi.DeleteCluster(name) },
 }
 
 func clusterCommand() *cobra.Command { return clusters.command(exportCommand) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // completionTime is how long a shell is kept waiting for names.
@@ -55,7 +55,7 @@ func clusterNames(c *cobra.Command, begun string) []string {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 	defer cancel()
-	got, err := s.said(s.api.ListClusters(ctx, &client.ListClustersParams{}))
+	got, err := s.call(ctx, openapi.ListClusters().Request)
 	if err != nil {
 		return nil
 	}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var contracts = resource{
@@ -27,21 +24,11 @@ var contracts = resource{
 		{name: "until", pointer: "/until", usage: "the `time` its term ends"},
 	},
 	example: "  headroom contract create shop --name one-year --vm-type small --vms 30 --price 0.10 --upfront 0 --from 2026-01-01 --until 2027-01-01",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListContracts(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateContractWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetContract(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceContractWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteContract(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListContracts,
+	create:  openapi.CreateContract,
+	get:     openapi.GetContract,
+	replace: openapi.ReplaceContract,
+	delete:  openapi.DeleteContract,
 }
 
 func contractCommand() *cobra.Command { return contracts.command() }

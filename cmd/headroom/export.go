@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"headroom/openapi"
 )
 
 func exportCommand(to *connection) *cobra.Command {
@@ -37,7 +39,7 @@ inputs give the same bytes, so that such files can be kept under version control
 		}
 		var text bytes.Buffer
 		for i, cluster := range args {
-			a, err := s.said(s.api.GetDocument(c.Context(), cluster, nil))
+			a, err := s.call(c.Context(), openapi.GetDocument(cluster))
 			if err != nil {
 				return err
 			}

@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/perf"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func fitCommand() *cobra.Command {
@@ -26,11 +25,11 @@ else is a new version.`)
 }
 
 // writeFits prints a list of fits.
-func writeFits(c *cobra.Command, s *service, out output, none string, ask func(edits) (*http.Response, error)) error {
+func writeFits(c *cobra.Command, s *service, out output, none string, request openapi.List) error {
 	if out.format == "csv" {
-		return writeList(c, s, out, list{}, ask)
+		return writeList(c, s, out, list{}, request)
 	}
-	texts, err := s.items(0, ask)
+	texts, err := s.items(c.Context(), 0, request)
 	if err != nil {
 		return err
 	}
@@ -64,9 +63,8 @@ func fitListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", func(edit edits) (*http.Response, error) {
-			return s.api.ListFits(c.Context(), args[0], nil, append(edit, query("job", of.job, "kind", of.kind))...)
-		})
+		request := openapi.ListFits(args[0], &openapi.ListFitsQuery{Job: of.job, Kind: of.kind})
+		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", request)
 	})
 }
 
@@ -79,9 +77,7 @@ func fitVersionsCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeFits(c, s, out, "Nothing has been fitted yet.", func(edit edits) (*http.Response, error) {
-			return s.api.ListFitVersions(c.Context(), args[0], args[1], client.FittedKind(args[2]), nil, edit...)
-		})
+		return writeFits(c, s, out, "Nothing has been fitted yet.", openapi.ListFitVersions(args[0], args[1], args[2]))
 	})
 }
 
@@ -108,17 +104,17 @@ such a part of a node.`,
 		if err != nil {
 			return err
 		}
-		ask := []string{"method", method}
+		query := openapi.GetFitQuery{Method: method}
 		if c.Flags().Changed("version") {
-			ask = append(ask, "version", strconv.FormatInt(version, 10))
+			query.Version = strconv.FormatInt(version, 10)
 		}
 		if c.Flags().Changed("vms") {
-			ask = append(ask, "vms", strconv.FormatFloat(vms, 'g', -1, 64))
+			query.VMs = strconv.FormatFloat(vms, 'g', -1, 64)
 		}
 		if c.Flags().Changed("residual") {
-			ask = append(ask, "residual", strconv.FormatFloat(residual, 'g', -1, 64))
+			query.Residual = strconv.FormatFloat(residual, 'g', -1, 64)
 		}
-		a, err := s.said(s.api.GetFit(c.Context(), args[0], args[1], client.FittedKind(args[2]), nil, query(ask...)))
+		a, err := s.call(c.Context(), openapi.GetFit(args[0], args[1], args[2], &query))
 		if err != nil {
 			return err
 		}

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/openapi"
 )
 
 func forecastCommand() *cobra.Command {
@@ -49,10 +48,6 @@ func (f *forecastFilter) check() error {
 	return nil
 }
 
-func (f *forecastFilter) edit() edits {
-	return edits{query("class", f.class, "from", f.from, "until", f.until)}
-}
-
 func forecastListCommand(to *connection) *cobra.Command {
 	var out output
 	var filter forecastFilter
@@ -72,14 +67,9 @@ func forecastListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		form := ""
-		if wide {
-			form = "true"
-		}
-		return writeList(c, s, out, list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."},
-			func(edit edits) (*http.Response, error) {
-				return s.api.ListForecasts(c.Context(), args[0], nil, append(append(edit, filter.edit()...), query("wide", form))...)
-			})
+		l := list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."}
+		query := openapi.ListForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until, Wide: wide}
+		return writeList(c, s, out, l, openapi.ListForecasts(args[0], &query))
 	})
 }
 
@@ -106,7 +96,7 @@ which also finds hours that are missing.`,
 			return err
 		}
 		if looksLikeTable(data) {
-			a, err := s.importForecasts(c.Context(), args[0], label, data, query("holes", string(capacity.HolesKeep)))
+			a, err := s.importForecasts(c.Context(), args[0], label, data, openapi.PutForecastsQuery{Holes: string(capacity.HolesKeep)})
 			if err != nil {
 				return err
 			}
@@ -122,7 +112,7 @@ which also finds hours that are missing.`,
 		if err != nil {
 			return labelled(label, err)
 		}
-		a, err := s.said(s.api.PutForecastsWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body)))
+		a, err := s.call(c.Context(), openapi.PutForecasts(args[0], nil), jsonBody(body))
 		if err != nil {
 			return ofFile(label, located(tree, err))
 		}
@@ -197,7 +187,8 @@ func forecastDeleteCommand(to *connection) *cobra.Command {
 		if err := confirm(c, yes, shown(fmt.Sprintf("Delete these rows of cluster %q?", args[0]))); err != nil {
 			return err
 		}
-		a, err := s.said(s.api.DeleteForecasts(c.Context(), args[0], nil, filter.edit()...))
+		query := openapi.DeleteForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until}
+		a, err := s.call(c.Context(), openapi.DeleteForecasts(args[0], &query))
 		if err != nil {
 			return err
 		}

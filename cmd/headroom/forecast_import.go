@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func forecastImportCommand(to *connection) *cobra.Command {
@@ -52,7 +51,7 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 		if err != nil {
 			return err
 		}
-		a, err := s.importForecasts(c.Context(), args[0], label, data, query("holes", string(holes), "dry_run", trueWord(dryRun)))
+		a, err := s.importForecasts(c.Context(), args[0], label, data, openapi.PutForecastsQuery{Holes: string(holes), DryRun: dryRun})
 		if err != nil {
 			return err
 		}
@@ -60,16 +59,11 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 	})
 }
 
-func (s *service) importForecasts(ctx context.Context, cluster, label string, data []byte, edit client.RequestEditorFn) (answer, error) {
-	a, err := s.said(s.api.PutForecastsWithBody(ctx, cluster, nil, "text/csv", bytes.NewReader(data), edit))
+func (s *service) importForecasts(ctx context.Context, cluster, label string, data []byte, query openapi.PutForecastsQuery) (
+	answer, error,
+) {
+	a, err := s.call(ctx, openapi.PutForecasts(cluster, &query), content("text/csv", data))
 	return a, ofFile(label, err)
-}
-
-func trueWord(b bool) string {
-	if b {
-		return "true"
-	}
-	return ""
 }
 
 // writtenForms prints what a write did.
@@ -148,7 +142,7 @@ It makes fractions of jobs, and plans in whole jobs round each hour up.
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.PutWeeklyForecastWithBody(c.Context(), args[0], jsonBody, bytes.NewReader(text)))
+		a, err := s.call(c.Context(), openapi.PutWeeklyForecast(args[0]), jsonBody(text))
 		if err != nil {
 			return ofFile(label, err)
 		}
@@ -219,8 +213,8 @@ or JSON it can be edited and given to "headroom forecast weekly --week".`,
 		if err != nil {
 			return err
 		}
-		term.class = args[1]
-		a, err := s.said(s.api.GetForecastPattern(c.Context(), args[0], nil, term.edit()...))
+		query := openapi.GetForecastPatternQuery{Class: args[1], From: term.from, Until: term.until}
+		a, err := s.call(c.Context(), openapi.GetForecastPattern(args[0], query))
 		if err != nil {
 			return err
 		}

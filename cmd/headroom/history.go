@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/data/history"
+	"headroom/openapi"
 )
 
 func historyCommand() *cobra.Command {
@@ -45,8 +45,8 @@ func (f *executionFlags) addOutcome(c *cobra.Command) {
 	addChoice(c, &f.outcome, "outcome", "", "only executions that ended so", "succeeded", "failed", "killed", "unfinished")
 }
 
-func (f *executionFlags) query() []string {
-	return []string{"job", f.job, "user", f.user, "queue", f.queue, "outcome", f.outcome, "from", f.time.from, "until", f.time.until}
+func (f *executionFlags) query() openapi.ListExecutionsQuery {
+	return openapi.ListExecutionsQuery{Job: f.job, Outcome: f.outcome, User: f.user, Queue: f.queue, From: f.time.from, Until: f.time.until}
 }
 
 func historyListCommand(to *connection) *cobra.Command {
@@ -74,9 +74,8 @@ func historyListCommand(to *connection) *cobra.Command {
 		}
 		l := list{as: reflect.TypeFor[history.StoredExecution](), most: most, none: "There are no executions.",
 			columns: []string{"id", "job", "execution", "submitted_at", "seconds", "outcome", "map_slots", "refused"}}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListExecutions(c.Context(), args[0], nil, append(edit, query(of.query()...))...)
-		})
+		query := of.query()
+		return writeList(c, s, out, l, openapi.ListExecutions(args[0], &query))
 	})
 }
 
@@ -91,9 +90,7 @@ func historyJobsCommand(to *connection) *cobra.Command {
 		}
 		l := list{as: reflect.TypeFor[history.RecordedJob](), none: "No executions were imported.",
 			columns: []string{"job", "executions", "usable", "refused", "first_at", "last_at", "median_seconds"}}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListRecordedJobs(c.Context(), args[0], nil, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListRecordedJobs(args[0]))
 	})
 }
 
@@ -106,7 +103,7 @@ func historyShowCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.GetExecution(c.Context(), args[0], args[1], nil))
+		a, err := s.call(c.Context(), openapi.GetExecution(args[0], args[1]))
 		if err != nil {
 			return err
 		}
@@ -177,7 +174,9 @@ func historyDeleteCommand(to *connection) *cobra.Command {
 	of.add(c, true)
 	of.addOutcome(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
-	return deletion(c, to, "execution", "Delete those past executions of cluster %q? Profiles made of them stay.", func(c *cobra.Command, s *service, cluster string) (*http.Response, error) {
-		return s.api.DeleteExecutions(c.Context(), cluster, nil, query(of.query()...))
+	const question = "Delete those past executions of cluster %q? Profiles made of them stay."
+	return deletion(c, to, "execution", question, func(cluster string) openapi.Request {
+		query := openapi.DeleteExecutionsQuery(of.query())
+		return openapi.DeleteExecutions(cluster, &query)
 	})
 }

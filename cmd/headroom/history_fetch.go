@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/service/app"
+	"headroom/openapi"
 )
 
 // historySource says which executions a server fetches from an address.
@@ -74,7 +74,7 @@ func (f *historySource) fetch(c *cobra.Command, s *service, cluster string) (mad
 	if err != nil {
 		return nil, err
 	}
-	run, _, err := readRun(s.said(s.api.FetchHistoryWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body))))
+	run, _, err := readRun(s.call(c.Context(), openapi.FetchHistory(cluster), jsonBody(body)))
 	if err != nil {
 		return nil, placed(err, func(pointer string) string {
 			if pointer == "/url" {
@@ -94,7 +94,7 @@ func (f *historySource) fetch(c *cobra.Command, s *service, cluster string) (mad
 	if len(run.Result) == 0 && ended != nil {
 		return nil, ended
 	}
-	a, err := s.said(s.runResult(c, run.ID))
+	a, err := s.call(c.Context(), openapi.GetRunResult(run.ID, nil))
 	if err == nil {
 		made = &app.HistoryImport{}
 		err = a.into(made)

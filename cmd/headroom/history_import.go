@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	"headroom/openapi"
 )
 
 // historyForms says what can be read.
@@ -73,7 +73,7 @@ but they held slots. The same history again changes nothing, and one that broke 
 			}
 			return err
 		}
-		if _, err := s.said(s.api.GetCluster(c.Context(), i.cluster, nil)); err != nil {
+		if _, err := s.call(c.Context(), openapi.GetCluster(i.cluster)); err != nil {
 			return err // before anything is read for it
 		}
 		if upload {
@@ -192,7 +192,7 @@ func (i *historyImport) send(ctx context.Context) error {
 	}
 	body := slices.Concat([]byte(`{"executions":[`), bytes.Join(i.batch, []byte(",")), []byte(`]}`))
 	i.batch, i.bytes = nil, 0
-	a, err := i.s.said(i.s.api.ImportExecutionsWithBody(ctx, i.cluster, nil, jsonBody, bytes.NewReader(body), query("dry_run", trueWord(i.dryRun))))
+	a, err := i.s.call(ctx, openapi.ImportExecutions(i.cluster, &openapi.ImportExecutionsQuery{DryRun: i.dryRun}), jsonBody(body))
 	if err != nil {
 		if !i.answered { // nothing was taken or tried: the error says it all
 			i.made = app.HistoryImport{}
@@ -277,15 +277,9 @@ func (i *historyImport) uploadOne(c *cobra.Command, in io.Reader, label string) 
 		sent.show = func(n int) { _ = bar.Add(n) }
 	}
 	refused, unusable := len(i.made.Refused.First), len(i.made.Unusable.First)
-	a, err := i.s.said(i.s.withoutTimeout().ImportHistoryWithBody(c.Context(), i.cluster, nil, "application/octet-stream", sent,
-		query("dry_run", trueWord(i.dryRun), "job", i.job), func(_ context.Context, r *http.Request) error {
-			r.Header.Del("Idempotency-Key") // what was sent of it cannot be sent again
-			if size >= 0 {
-				r.ContentLength = size
-			}
-			r.Header.Set("Expect", "100-continue") // so that a refusal comes before gigabytes are sent
-			return nil
-		}))
+	// What was sent of it cannot be sent again.
+	query := openapi.ImportHistoryQuery{Job: i.job, DryRun: i.dryRun}
+	a, err := i.s.withoutTimeout().call(c.Context(), openapi.ImportHistory(i.cluster, &query), upload(sent, size))
 	if sent.err != nil {
 		return errors.New(fileTrouble(label, sent.err))
 	}

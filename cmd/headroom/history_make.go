@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	"headroom/openapi"
 )
 
 func profileFromHistoryCommand(to *connection) *cobra.Command {
@@ -42,9 +42,7 @@ as a version; where the latest version says the same, nothing is added. Classes 
 		return err
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
-		a, err := askWith(c, to, q, func(s *service, body io.Reader) (*http.Response, error) {
-			return s.api.ProfileFromHistoryWithBody(c.Context(), args[0], jsonBody, body)
-		})
+		a, err := askWith(c, to, q, openapi.ProfileFromHistory(args[0]))
 		if err != nil {
 			return err
 		}
@@ -80,7 +78,7 @@ func (f *executionFlags) moments() (from, until *time.Time, err error) {
 }
 
 // askWith sends a question made of flags; what is wrong with it is said by the flag.
-func askWith(c *cobra.Command, to *connection, question any, ask func(*service, io.Reader) (*http.Response, error)) (answer, error) {
+func askWith(c *cobra.Command, to *connection, question any, request openapi.Request) (answer, error) {
 	s, err := to.open()
 	if err != nil {
 		return answer{}, err
@@ -89,7 +87,7 @@ func askWith(c *cobra.Command, to *connection, question any, ask func(*service, 
 	if err != nil {
 		return answer{}, err
 	}
-	a, err := s.said(ask(s, bytes.NewReader(body)))
+	a, err := s.call(c.Context(), request, jsonBody(body))
 	var p *problem
 	if errors.As(err, &p) {
 		for i, e := range p.Errors {
@@ -173,9 +171,7 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 		return err
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
-		a, err := askWith(c, to, q, func(s *service, body io.Reader) (*http.Response, error) {
-			return s.api.ForecastFromHistoryWithBody(c.Context(), args[0], jsonBody, body)
-		})
+		a, err := askWith(c, to, q, openapi.ForecastFromHistory(args[0]))
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func hostCommand() *cobra.Command {
@@ -26,10 +25,6 @@ stands for must be a public address, unless --network says in which networks it 
 	return c
 }
 
-func (s *service) allowedHosts(c *cobra.Command) func(edits) (*http.Response, error) {
-	return func(edit edits) (*http.Response, error) { return s.api.ListAllowedHosts(c.Context(), nil, edit...) }
-}
-
 func hostListCommand(to *connection) *cobra.Command {
 	var out output
 	c := &cobra.Command{Use: "list", Short: "List the hosts that the server may send to", Args: cobra.NoArgs}
@@ -40,7 +35,7 @@ func hostListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		l := list{as: reflect.TypeFor[capacity.AllowedHost](), columns: []string{"host", "port", "http", "created_by", "created_at", "id"}, none: "No host is allowed."}
-		return writeList(c, s, out, l, s.allowedHosts(c))
+		return writeList(c, s, out, l, openapi.ListAllowedHosts())
 	})
 }
 
@@ -78,14 +73,14 @@ func hostAllowCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		body := client.AllowedHost{Host: host, Http: &plain}
+		body := map[string]any{"host": host, "http": plain}
 		if port != 0 {
-			body.Port = &port
+			body["port"] = port
 		}
-		if networks != nil {
-			body.Networks = networks
+		if len(networks) > 0 {
+			body["networks"] = networks
 		}
-		a, err := s.said(s.api.CreateAllowedHost(c.Context(), nil, body))
+		a, err := s.call(c.Context(), openapi.CreateAllowedHost(), jsonOf(body))
 		if err != nil {
 			return err
 		}
@@ -110,7 +105,7 @@ func hostDenyCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		items, err := s.items(0, s.allowedHosts(c))
+		items, err := s.items(c.Context(), 0, openapi.ListAllowedHosts())
 		if err != nil {
 			return err
 		}
@@ -133,7 +128,7 @@ func hostDenyCommand(to *connection) *cobra.Command {
 		if err := confirm(c, yes, "Let nothing be sent to "+shown(found[0].Label())+" any more?"); err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.DeleteAllowedHost(c.Context(), found[0].ID)); err != nil {
+		if _, err := s.call(c.Context(), openapi.DeleteAllowedHost(found[0].ID)); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "Nothing is sent to %s any more.\n", shown(found[0].Label()))

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
+	"headroom/openapi"
 )
 
 func liveCommand() *cobra.Command {
@@ -55,7 +54,7 @@ func livePolicyGetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.GetLiveSettings(c.Context(), args[0], nil))
+		said, err := s.call(c.Context(), openapi.GetLiveSettings(args[0]))
 		if err != nil {
 			return err
 		}
@@ -103,7 +102,7 @@ asked what it would do with each slot, in the state that the cluster was truly i
 		if dry {
 			return s.dryRun(c, out, args[0], map[string]any{"policy": wanted, "window_s": window.Seconds()})
 		}
-		seen, err := s.said(s.api.GetLiveSettings(c.Context(), args[0], nil))
+		seen, err := s.call(c.Context(), openapi.GetLiveSettings(args[0]))
 		if err != nil {
 			return err
 		}
@@ -121,7 +120,7 @@ asked what it would do with each slot, in the state that the cluster was truly i
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.ReplaceLiveSettingsWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body), ifMatch(seen.etag)...))
+		said, err := s.call(c.Context(), openapi.ReplaceLiveSettings(args[0]), jsonBody(body), ifMatch(seen.etag))
 		if err != nil {
 			return err
 		}
@@ -145,7 +144,7 @@ func liveLearnedCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.GetClassifier(c.Context(), args[0]))
+		said, err := s.call(c.Context(), openapi.GetClassifier(args[0]))
 		return out.writeKnowledge(c, said, err)
 	})
 }
@@ -164,7 +163,7 @@ target or other rules, features or classifiers do so by themselves; this is for 
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.Relearn(c.Context(), args[0]))
+		said, err := s.call(c.Context(), openapi.Relearn(args[0]))
 		return out.writeKnowledge(c, said, err)
 	})
 }
@@ -189,7 +188,7 @@ func (s *service) dryRun(c *cobra.Command, out output, cluster string, ask map[s
 	if err != nil {
 		return err
 	}
-	said, err := s.said(s.api.DryRunPolicyWithBody(c.Context(), cluster, jsonBody, bytes.NewReader(body)))
+	said, err := s.call(c.Context(), openapi.DryRunPolicy(cluster), jsonBody(body))
 	if err != nil {
 		return err
 	}
@@ -235,9 +234,7 @@ func liveNodeListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		l := list{as: reflect.TypeFor[capacity.LiveNode](), columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"}, none: "No node is declared."}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListLiveNodes(c.Context(), args[0], nil, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListLiveNodes(args[0]))
 	})
 }
 
@@ -267,7 +264,7 @@ func liveNodeSetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.PutLiveNodeWithBody(c.Context(), args[0], args[1], jsonBody, bytes.NewReader(body)))
+		said, err := s.call(c.Context(), openapi.PutLiveNode(args[0], args[1]), jsonBody(body))
 		if err != nil {
 			return err
 		}
@@ -285,7 +282,7 @@ func liveNodeDeleteCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.RemoveLiveNode(c.Context(), args[0], args[1])); err != nil {
+		if _, err := s.call(c.Context(), openapi.RemoveLiveNode(args[0], args[1])); err != nil {
 			return err
 		}
 		return sayIt("Node %s is taken out.", shown(args[1]))(c.OutOrStdout())
@@ -335,7 +332,7 @@ the node is to run, and those that it is to stop.`,
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.SendHeartbeatWithBody(c.Context(), args[0], args[1], jsonBody, bytes.NewReader(body)))
+		said, err := s.call(c.Context(), openapi.SendHeartbeat(args[0], args[1]), jsonBody(body))
 		if err != nil {
 			return err
 		}

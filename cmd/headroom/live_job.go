@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"reflect"
 	"strconv"
 	"time"
@@ -12,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func liveJobSubmitCommand(to *connection) *cobra.Command {
@@ -53,7 +51,7 @@ func liveJobSubmitCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.CreateLiveJobWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body)))
+		said, err := s.call(c.Context(), openapi.CreateLiveJob(args[0]), jsonBody(body))
 		if err != nil {
 			return err
 		}
@@ -96,9 +94,7 @@ func liveJobListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		l := list{as: reflect.TypeFor[capacity.LiveJob](), columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at", "late"}, none: "There is no job."}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListLiveJobs(c.Context(), args[0], nil, append(edit, query("state", state))...)
-		})
+		return writeList(c, s, out, l, openapi.ListLiveJobs(args[0], &openapi.ListLiveJobsQuery{State: state}))
 	})
 }
 
@@ -122,7 +118,7 @@ func liveJobGetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.said(s.api.GetLiveJob(c.Context(), args[0], number))
+		said, err := s.call(c.Context(), openapi.GetLiveJob(args[0], number))
 		if err != nil {
 			return err
 		}
@@ -141,7 +137,7 @@ func liveJobKillCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.KillLiveJob(c.Context(), args[0], number)); err != nil {
+		if _, err := s.call(c.Context(), openapi.KillLiveJob(args[0], number)); err != nil {
 			return err
 		}
 		return sayIt("Job %d is killed.", number)(c.OutOrStdout())
@@ -164,13 +160,11 @@ func liveDecisionsCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var parameters client.ListLiveDecisionsParams
+		query := openapi.ListLiveDecisionsQuery{Node: node, Outcome: outcome}
 		if c.Flags().Changed("job") {
-			parameters.Job = &job
+			query.Job = strconv.FormatInt(job, 10)
 		}
 		l := list{as: reflect.TypeFor[capacity.LiveDecision](), columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"}, none: "Nothing was handed out.", most: most}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListLiveDecisions(c.Context(), args[0], &parameters, append(edit, query("node", node, "outcome", outcome))...)
-		})
+		return writeList(c, s, out, l, openapi.ListLiveDecisions(args[0], &query))
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/openapi"
 )
 
 func measurementCommand() *cobra.Command {
@@ -130,11 +130,11 @@ func (s *service) measure(c *cobra.Command, cluster string, all []capacity.Measu
 	if err != nil {
 		return answer{}, err
 	}
-	var edit edits
+	options := []option{jsonBody(body)}
 	if key != "" {
-		edit = edits{header("Idempotency-Key", key)}
+		options = append(options, header("Idempotency-Key", key))
 	}
-	return s.said(s.api.AddMeasurementsWithBody(c.Context(), cluster, nil, jsonBody, strings.NewReader(string(body)), edit...))
+	return s.call(c.Context(), openapi.AddMeasurements(cluster), options...)
 }
 
 // measurementFlags limit measurements.
@@ -150,8 +150,8 @@ func (f *measurementFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.time.until, "until", "", "only what was measured before this `time`")
 }
 
-func (f *measurementFlags) query() []string {
-	return []string{"job", f.job, "kind", f.kind, "from", f.time.from, "until", f.time.until}
+func (f *measurementFlags) query() openapi.ListMeasurementsQuery {
+	return openapi.ListMeasurementsQuery{Job: f.job, Kind: f.kind, From: f.time.from, Until: f.time.until}
 }
 
 func measurementListCommand(to *connection) *cobra.Command {
@@ -175,9 +175,8 @@ func measurementListCommand(to *connection) *cobra.Command {
 		}
 		l := list{as: reflect.TypeFor[capacity.JobMeasurement](), most: most, none: "Nothing was measured.",
 			columns: []string{"at", "job", "kind", "vms", "residual", "node_type", "seconds", "cpu_percent", "io_mb_s", "measured_by"}}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListMeasurements(c.Context(), args[0], nil, append(edit, query(of.query()...))...)
-		})
+		query := of.query()
+		return writeList(c, s, out, l, openapi.ListMeasurements(args[0], &query))
 	})
 }
 
@@ -186,7 +185,9 @@ func measurementDeleteCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking", Example: "  headroom measurement delete shop --job sort --kind power"}
 	of.add(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.check() }
-	return deletion(c, to, "measurement", "Delete those measurements of cluster %q? What is left is fitted anew.", func(c *cobra.Command, s *service, cluster string) (*http.Response, error) {
-		return s.api.DeleteMeasurements(c.Context(), cluster, nil, query(of.query()...))
+	const question = "Delete those measurements of cluster %q? What is left is fitted anew."
+	return deletion(c, to, "measurement", question, func(cluster string) openapi.Request {
+		query := openapi.DeleteMeasurementsQuery(of.query())
+		return openapi.DeleteMeasurements(cluster, &query)
 	})
 }

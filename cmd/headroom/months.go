@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/openapi"
 )
 
 // monthsFlags are those of the verbs that ask about months: of a file, or of a server's cluster.
@@ -142,8 +141,8 @@ func (f *monthsFlags) format() string {
 }
 
 // there asks a server for months or a purchase; the answer is the document, or the file that was asked for.
-func (f *monthsFlags) there(c *cobra.Command, ask asking, question any, more ...string) (*answer, error) {
-	return f.to.there(c, f.async, ask, question, append(more, "format", f.format())...)
+func (f *monthsFlags) there(c *cobra.Command, request openapi.Request, question any, per string) (*answer, error) {
+	return f.to.there(c, f.async, request, question, &openapi.GetRunResultQuery{Format: f.format(), Per: per})
 }
 
 // deliver writes a file as the server made it.
@@ -177,9 +176,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + connectionHelp,
 	return command(c, func(c *cobra.Command, args []string) error {
 		if f.cluster != "" {
 			q := capacity.ClusterHorizonQuestion{Span: capacity.Span{From: f.start, Until: f.end}, Detail: f.detail}
-			a, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-				return s.api.ClusterHorizonWithBody(c.Context(), f.cluster, nil, jsonBody, body, query("format", f.format(), "per", per), preferring(prefer))
-			}, q, "per", per)
+			a, err := f.there(c, openapi.ClusterHorizon(f.cluster, &openapi.ClusterHorizonQuery{Format: f.format(), Per: per}), q, per)
 			if err != nil || a == nil {
 				return placed(err, monthsFlag)
 			}
@@ -210,16 +207,6 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + connectionHelp,
 		}
 		return f.writeMonths(c, q.Horizon, answered, per)
 	})
-}
-
-// preferring adds a preference to a request.
-func preferring(prefer *string) func(context.Context, *http.Request) error {
-	return func(_ context.Context, r *http.Request) error {
-		if prefer != nil {
-			r.Header.Set("Prefer", *prefer)
-		}
-		return nil
-	}
 }
 
 // monthsFlag is the flag that a member of a question came from, "" where it is none.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net/http"
 	"reflect"
 	"strconv"
 	"time"
@@ -13,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func observationCommand() *cobra.Command {
@@ -59,18 +58,18 @@ func observationAddCommand(to *connection) *cobra.Command {
 		return nil
 	}
 	return command(c, func(c *cobra.Command, args []string) error {
-		request := client.ObservationRequest{Vms: vms}
+		request := map[string]any{"vms": vms}
 		if c.Flags().Changed("map-slots") {
-			request.Slots = &client.BusySlots{Map: mapSlots, Reduce: reduceSlots}
+			request["slots"] = capacity.BusySlots{Map: mapSlots, Reduce: reduceSlots}
 		}
 		if !moment.IsZero() {
-			request.At = &moment
+			request["at"] = moment
 		}
 		s, err := to.open()
 		if err != nil {
 			return err
 		}
-		return printObservation(c, s, out, func() (*http.Response, error) { return s.api.CreateObservation(c.Context(), args[0], nil, request) })
+		return printObservation(c, s, out, openapi.CreateObservation(args[0]), jsonOf(request))
 	})
 }
 
@@ -83,13 +82,13 @@ func observationLatestCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printObservation(c, s, out, func() (*http.Response, error) { return s.api.GetObservation(c.Context(), args[0], "latest", nil) })
+		return printObservation(c, s, out, openapi.GetObservation(args[0], "latest"))
 	})
 }
 
 // printObservation prints the one that is answered.
-func printObservation(c *cobra.Command, s *service, out output, ask func() (*http.Response, error)) error {
-	a, err := s.said(ask())
+func printObservation(c *cobra.Command, s *service, out output, request openapi.Request, options ...option) error {
+	a, err := s.call(c.Context(), request, options...)
 	if err != nil {
 		return err
 	}
@@ -170,8 +169,6 @@ func observationListCommand(to *connection) *cobra.Command {
 		}
 		l := list{as: reflect.TypeFor[capacity.Observation](), most: most, none: "Nobody has said what runs.",
 			columns: []string{"at", "vms", "plan_number", "planned_vms", "drift_vms", "drift_ratio", "utilization", "observed_by"}}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListObservations(c.Context(), args[0], nil, append(edit, query("from", filter.from, "until", filter.until))...)
-		})
+		return writeList(c, s, out, l, openapi.ListObservations(args[0], &openapi.ListObservationsQuery{From: filter.from, Until: filter.until}))
 	})
 }

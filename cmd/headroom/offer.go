@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var offers = resource{
@@ -28,21 +25,11 @@ var offers = resource{
 		{name: "note", pointer: "/note", usage: "where it comes from, as a `text`"},
 	},
 	example: "  headroom offer create shop --name one-year --vm-type small --price 0.04 --upfront 400 --billing always --term-years 1 --max 200",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListOffers(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateOfferWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetOffer(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceOfferWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteOffer(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListOffers,
+	create:  openapi.CreateOffer,
+	get:     openapi.GetOffer,
+	replace: openapi.ReplaceOffer,
+	delete:  openapi.DeleteOffer,
 }
 
 func offerCommand() *cobra.Command { return offers.command() }

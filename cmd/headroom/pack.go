@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // packFlags are what is asked about a batch.
@@ -172,9 +171,7 @@ func packingForms(a capacity.PackingAnswer) map[string]form {
 
 // packThere has a server pack a batch and keep the packing.
 func packThere(c *cobra.Command, to *connection, out output, cluster string, batch capacity.PackingProblem, async bool) error {
-	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-		return s.api.CreatePackingWithBody(c.Context(), cluster, &client.CreatePackingParams{Prefer: prefer}, jsonBody, body)
-	}, batch)
+	answered, err := to.there(c, async, openapi.CreatePacking(cluster), batch, nil)
 	if err != nil || answered == nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // classFlags are a batch of a cluster's classes.
@@ -90,15 +89,13 @@ func (f *classFlags) pack(c *cobra.Command, to *connection, out output, cluster 
 		}
 		batch["jobs"] = jobs
 	}
-	ask := []string{"compare", trueWord(flags.compare), "one_more", trueWord(flags.oneMore)}
+	query := openapi.PackClassesQuery{Compare: flags.compare, OneMore: flags.oneMore}
 	if flags.byHours > 0 {
-		ask = append(ask, "by_hours", strconv.FormatFloat(flags.byHours, 'g', -1, 64))
+		query.ByHours = strconv.FormatFloat(flags.byHours, 'g', -1, 64)
 	} else {
-		ask = append(ask, "by", flags.by)
+		query.By = flags.by
 	}
-	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-		return s.api.PackClassesWithBody(c.Context(), cluster, &client.PackClassesParams{Prefer: prefer}, jsonBody, body, query(ask...))
-	}, batch)
+	answered, err := to.there(c, async, openapi.PackClasses(cluster, &query), batch, nil)
 	if err != nil || answered == nil {
 		return err
 	}

@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/openapi"
 )
 
 func packingCommand() *cobra.Command {
@@ -32,9 +32,7 @@ func packingListCommand(to *connection) *cobra.Command {
 		}
 		l := list{as: reflect.TypeFor[capacity.PackingSummary](), columns: []string{"id", "created_at", "created_by", "algorithm", "status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
 			none: fmt.Sprintf("Cluster %s keeps no packing; \"headroom pack --cluster %s\" makes one.", shown(args[0]), shown(args[0]))}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListPackings(c.Context(), args[0], nil, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListPackings(args[0]))
 	})
 }
 
@@ -47,7 +45,7 @@ func packingGetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.GetPacking(c.Context(), args[0], args[1], nil))
+		a, err := s.call(c.Context(), openapi.GetPacking(args[0], args[1], nil))
 		if err != nil {
 			return err
 		}
@@ -87,7 +85,7 @@ func packingDeleteCommand(to *connection) *cobra.Command {
 		if err := confirm(c, yes, "Delete "+what+"?"); err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.DeletePacking(c.Context(), args[0], args[1])); err != nil {
+		if _, err := s.call(c.Context(), openapi.DeletePacking(args[0], args[1])); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)

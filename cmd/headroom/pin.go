@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
+	"headroom/openapi"
 )
 
 func planPinCommand(to *connection) *cobra.Command {
@@ -45,7 +45,7 @@ is current afterwards. Without --until it shows which plan is pinned.`,
 		}
 		var a answer
 		if until == "" {
-			a, err = s.said(s.api.GetPin(c.Context(), args[0]))
+			a, err = s.call(c.Context(), openapi.GetPin(args[0]))
 		} else {
 			var r record
 			if r, err = s.plan(c.Context(), args[0], ref); err != nil {
@@ -56,7 +56,7 @@ is current afterwards. Without --until it shows which plan is pinned.`,
 			if body, err = json.Marshal(map[string]any{"number": r.Number, "until": end}); err != nil {
 				return err
 			}
-			a, err = s.said(s.api.PinPlanWithBody(c.Context(), args[0], jsonBody, strings.NewReader(string(body))))
+			a, err = s.call(c.Context(), openapi.PinPlan(args[0]), jsonBody(body))
 		}
 		var pin capacity.Pin
 		if err == nil {
@@ -85,7 +85,7 @@ func planUnpinCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.UnpinPlan(c.Context(), args[0])); err != nil {
+		if _, err := s.call(c.Context(), openapi.UnpinPlan(args[0])); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(c.OutOrStdout(), shown(fmt.Sprintf("No plan of cluster %s is pinned.", args[0])))

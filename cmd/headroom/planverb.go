@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func planCommand() *cobra.Command {
@@ -76,14 +75,14 @@ func readRecord(a answer, err error) (record, error) {
 // plan asks for a plan.
 func (s *service) plan(ctx context.Context, cluster, ref string) (record, error) {
 	if ref == "current" {
-		return readRecord(s.said(s.api.GetCurrentPlan(ctx, cluster, nil)))
+		return readRecord(s.call(ctx, openapi.GetCurrentPlan(cluster, nil)))
 	}
-	return readRecord(s.said(s.api.GetPlan(ctx, cluster, ref, nil)))
+	return readRecord(s.call(ctx, openapi.GetPlan(cluster, ref, nil)))
 }
 
 // problem asks for what a plan answers. By its number: the current plan may be another by now.
 func (s *service) problem(ctx context.Context, r record) (p capacity.Problem, err error) {
-	a, err := s.said(s.api.GetPlanProblem(ctx, r.Cluster, strconv.FormatInt(r.Number, 10), nil))
+	a, err := s.call(ctx, openapi.GetPlanProblem(r.Cluster, strconv.FormatInt(r.Number, 10)))
 	if err == nil {
 		err = a.into(&p)
 	}
@@ -150,7 +149,7 @@ With --async the server plans in the background, and the run that does it is pri
 		if async {
 			return s.planAsync(c, out, args[0], body, quiet)
 		}
-		r, err := readRecord(s.said(s.api.CreatePlanWithBody(c.Context(), args[0], nil, jsonBody, strings.NewReader(body))))
+		r, err := readRecord(s.call(c.Context(), openapi.CreatePlan(args[0]), jsonBody([]byte(body))))
 		if err != nil {
 			return err
 		}
@@ -160,7 +159,7 @@ With --async the server plans in the background, and the run that does it is pri
 
 // planAsync begins a plan in the background.
 func (s *service) planAsync(c *cobra.Command, out output, cluster, body string, quiet bool) error {
-	r, text, err := readRun(s.said(s.api.CreatePlanWithBody(c.Context(), cluster, &client.CreatePlanParams{Prefer: new("respond-async")}, jsonBody, strings.NewReader(body))))
+	r, text, err := readRun(s.call(c.Context(), openapi.CreatePlan(cluster), jsonBody([]byte(body)), respondAsync()))
 	if err != nil {
 		return err
 	}
@@ -218,7 +217,7 @@ func planListCommand(to *connection) *cobra.Command {
 		return writeList(c, s, out, list{
 			as: reflect.TypeFor[capacity.PlanSummary](), columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by", "why"},
 			most: most, none: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shown(args[0]), shown(args[0])),
-		}, func(edit edits) (*http.Response, error) { return s.api.ListPlans(c.Context(), args[0], nil, edit...) })
+		}, openapi.ListPlans(args[0]))
 	})
 }
 
@@ -273,7 +272,7 @@ that made it. A plan that is wrong ends with exit code 1.`,
 			}
 			ref = strconv.FormatInt(r.Number, 10)
 		}
-		a, err := s.said(s.api.VerifyPlan(c.Context(), args[0], ref))
+		a, err := s.call(c.Context(), openapi.VerifyPlan(args[0], ref))
 		if err != nil {
 			return err
 		}
@@ -326,7 +325,7 @@ plan the one that a plan of this moment would answer.`,
 		}
 		var a answer
 		if len(args) < 2 {
-			a, err = s.said(s.api.GetProblem(c.Context(), args[0], nil, query("at", at)))
+			a, err = s.call(c.Context(), openapi.GetProblem(args[0], &openapi.GetProblemQuery{At: at}))
 		} else {
 			var r record
 			if ref == "current" { // which is not among the addresses of problems
@@ -335,7 +334,7 @@ plan the one that a plan of this moment would answer.`,
 				}
 				ref = strconv.FormatInt(r.Number, 10)
 			}
-			a, err = s.said(s.api.GetPlanProblem(c.Context(), args[0], ref, nil))
+			a, err = s.call(c.Context(), openapi.GetPlanProblem(args[0], ref))
 		}
 		if err != nil {
 			return err

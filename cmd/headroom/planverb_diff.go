@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/openapi"
 )
 
 func planDiffCommand(to *connection) *cobra.Command {
@@ -48,7 +49,7 @@ that is the current plan, without FROM the plan before it.`,
 			}
 			from, to2 = strconv.FormatInt(r.Number-1, 10), strconv.FormatInt(r.Number, 10)
 		}
-		a, err := s.said(s.api.DiffPlans(c.Context(), args[0], nil, query("from", from, "to", to2)))
+		a, err := s.call(c.Context(), openapi.DiffPlans(args[0], openapi.DiffPlansQuery{From: from, To: to2}))
 		if err != nil {
 			return err
 		}

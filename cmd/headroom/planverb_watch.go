@@ -18,7 +18,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func planWatchCommand(to *connection) *cobra.Command {
@@ -75,7 +75,7 @@ printed then. CLUSTER can be left out where there is only one.`,
 
 // onlyCluster is the cluster's name where there is one alone.
 func (s *service) onlyCluster(ctx context.Context) (string, error) {
-	a, err := s.said(s.api.ListClusters(ctx, &client.ListClustersParams{}))
+	a, err := s.call(ctx, openapi.ListClusters().Request)
 	if err != nil {
 		return "", err
 	}
@@ -162,14 +162,11 @@ func (w *planWatch) stream(ctx context.Context) error {
 	defer cancel(nil)
 	silence := time.AfterFunc(longestSilence, func() { cancel(errSilent) })
 	defer silence.Stop()
-	params := &client.WatchPlansParams{}
+	options := []option{header("Accept", "text/event-stream, application/problem+json")}
 	if w.last > 0 {
-		params.LastEventID = &w.last
+		options = append(options, header("Last-Event-ID", strconv.FormatInt(w.last, 10)))
 	}
-	response, err := w.following.api.WatchPlans(ctx, w.cluster, params, func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Accept", "text/event-stream, application/problem+json")
-		return nil
-	})
+	response, err := w.following.send(ctx, openapi.WatchPlans(w.cluster), options...)
 	if err != nil || response.StatusCode != http.StatusOK {
 		_, err = w.following.said(response, err)
 		return silent(ctx, err)
@@ -287,7 +284,7 @@ func more(difference string) string {
 func (w *planWatch) stale(ctx context.Context, p capacity.PlanSummary) string {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second) // a plan is worth printing without it
 	defer cancel()
-	a, err := w.asking.said(w.asking.api.GetCurrentPlan(ctx, w.cluster, nil))
+	a, err := w.asking.call(ctx, openapi.GetCurrentPlan(w.cluster, nil))
 	var current struct {
 		ID        string
 		Freshness capacity.Freshness

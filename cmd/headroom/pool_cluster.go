@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +16,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
+	"headroom/openapi"
 )
 
 // clusterPoolCommands are the verbs about the pool of a cluster, which a server keeps and plans.
@@ -45,8 +46,8 @@ func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *service, cluster s
 }
 
 // asked is an answer of the server as a value, with its text.
-func asked[T any](s *service, ask func() (*http.Response, error)) (value T, text answer, err error) {
-	if text, err = s.said(ask()); err == nil {
+func asked[T any](ctx context.Context, s *service, request openapi.Request, options ...option) (value T, text answer, err error) {
+	if text, err = s.call(ctx, request, options...); err == nil {
 		err = text.into(&value)
 	}
 	return value, text, err
@@ -87,17 +88,15 @@ executions that were imported under its name.
 		}
 		condition := ifMatch(fmt.Sprint(version))
 		if version == 0 {
-			seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
+			seen, err := s.call(c.Context(), openapi.GetPoolSettings(cluster))
 			condition = ifMatch(seen.etag)
 			if p := (*problem)(nil); errors.As(err, &p) && p.Status == http.StatusNotFound {
-				condition = edits{header("If-None-Match", "*")}
+				condition = header("If-None-Match", "*")
 			} else if err != nil {
 				return err
 			}
 		}
-		settings, said, err := asked[capacity.PoolSettings](s, func() (*http.Response, error) {
-			return s.api.ReplacePoolSettingsWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body), condition...)
-		})
+		settings, said, err := asked[capacity.PoolSettings](c.Context(), s, openapi.ReplacePoolSettings(cluster), jsonBody(body), condition)
 		if err != nil {
 			return ofFile(label, located(tree, err))
 		}
@@ -116,7 +115,7 @@ func poolGetCommand() *cobra.Command {
 	c := &cobra.Command{Use: "get --cluster CLUSTER", Short: "Show by what a cluster's pool is planned", Args: cobra.NoArgs}
 	out.addFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		settings, said, err := asked[capacity.PoolSettings](s, func() (*http.Response, error) { return s.api.GetPoolSettings(c.Context(), cluster, nil) })
+		settings, said, err := asked[capacity.PoolSettings](c.Context(), s, openapi.GetPoolSettings(cluster))
 		if err != nil {
 			return err
 		}
@@ -131,7 +130,7 @@ func poolUnsetCommand() *cobra.Command {
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.Flags().Int64Var(&version, "if-match", 0, "stop with this `version` only (default: the one there is)")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		seen, err := s.said(s.api.GetPoolSettings(c.Context(), cluster, nil))
+		seen, err := s.call(c.Context(), openapi.GetPoolSettings(cluster))
 		if err != nil {
 			return err
 		}
@@ -141,7 +140,7 @@ func poolUnsetCommand() *cobra.Command {
 		if err := confirm(c, yes, fmt.Sprintf("Stop planning the pool of cluster %s (its plans stay on record)?", shown(cluster))); err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.DeletePoolSettings(c.Context(), cluster, nil, ifMatch(seen.etag)...)); err != nil {
+		if _, err := s.call(c.Context(), openapi.DeletePoolSettings(cluster), ifMatch(seen.etag)); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "The pool of cluster %s is planned no more.\n", shown(cluster))
@@ -174,7 +173,7 @@ with a time of their own:
 		if len(args) > 0 && byFlags || none && len(core)+len(accelerators) > 0 || since != "" && !byFlags {
 			return &failure{exitUsage, errors.New("say what runs in a file or by flags, or that nothing does")}
 		}
-		ask := func() (*http.Response, error) { return s.api.GetPoolMachines(c.Context(), cluster, nil) }
+		request, options := openapi.GetPoolMachines(cluster), []option(nil)
 		var tree *node
 		var label string
 		if len(args) > 0 || byFlags {
@@ -190,11 +189,9 @@ with a time of their own:
 			if err != nil {
 				return ofFile(label, err)
 			}
-			ask = func() (*http.Response, error) {
-				return s.api.ReplacePoolMachinesWithBody(c.Context(), cluster, jsonBody, bytes.NewReader(body))
-			}
+			request, options = openapi.ReplacePoolMachines(cluster), []option{jsonBody(body)}
 		}
-		m, said, err := asked[capacity.PoolMachines](s, ask)
+		m, said, err := asked[capacity.PoolMachines](c.Context(), s, request, options...)
 		if err != nil {
 			if tree != nil {
 				err = located(tree, err)
@@ -254,7 +251,7 @@ func poolSampleCommand() *cobra.Command {
 		if err != nil {
 			return &failure{exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0])}
 		}
-		said, err := s.said(s.api.AddStorageSamplesWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body)))
+		said, err := s.call(c.Context(), openapi.AddStorageSamples(cluster), jsonBody(body))
 		if err != nil {
 			return err
 		}
@@ -268,9 +265,7 @@ func poolSamplesCommand() *cobra.Command {
 	out.addFlags(c, "table", "json", "csv")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
 		l := list{as: reflect.TypeFor[capacity.StorageSample](), columns: []string{"at", "data_gb", "sampled_by"}, none: "Nobody has said how much data there is."}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListStorageSamples(c.Context(), cluster, nil, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListStorageSamples(cluster))
 	})
 }
 
@@ -281,7 +276,7 @@ func poolBasisCommand() *cobra.Command {
 rounds" takes.`}
 	out.addFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		b, said, err := asked[capacity.PoolBasis](s, func() (*http.Response, error) { return s.api.GetPoolBasis(c.Context(), cluster) })
+		b, said, err := asked[capacity.PoolBasis](c.Context(), s, openapi.GetPoolBasis(cluster))
 		if err != nil {
 			return err
 		}
@@ -302,12 +297,11 @@ func poolCurrentCommand() *cobra.Command {
 			Plan      capacity.PoolSchedule   `json:"plan"`
 			Freshness *capacity.PoolFreshness `json:"freshness"`
 		}
-		p, said, err := asked[stored](s, func() (*http.Response, error) {
-			if number != 0 {
-				return s.api.GetPoolPlan(c.Context(), cluster, number, nil)
-			}
-			return s.api.GetCurrentPoolPlan(c.Context(), cluster, nil)
-		})
+		request := openapi.GetCurrentPoolPlan(cluster)
+		if number != 0 {
+			request = openapi.GetPoolPlan(cluster, number)
+		}
+		p, said, err := asked[stored](c.Context(), s, request)
 		if err != nil {
 			return err
 		}
@@ -344,9 +338,7 @@ func poolHistoryCommand() *cobra.Command {
 	out.addFlags(c, "table", "json", "csv")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
 		l := list{as: reflect.TypeFor[capacity.PoolPlanSummary](), columns: []string{"number", "at", "reason", "status", "cost", "currency", "from", "until", "rounds", "steps"}, none: "The pool has not been planned."}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListPoolPlans(c.Context(), cluster, nil, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListPoolPlans(cluster))
 	})
 }
 
@@ -355,7 +347,7 @@ func poolScalingCommand() *cobra.Command {
 	c := &cobra.Command{Use: "scaling --cluster CLUSTER", Short: "Show what autoscalers of a cluster's pool are told", Args: cobra.NoArgs}
 	out.addFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		scaling, said, err := asked[capacity.PoolScaling](s, func() (*http.Response, error) { return s.api.GetPoolScaling(c.Context(), cluster, nil) })
+		scaling, said, err := asked[capacity.PoolScaling](c.Context(), s, openapi.GetPoolScaling(cluster))
 		if err != nil {
 			return err
 		}

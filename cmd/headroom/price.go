@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var prices = resource{
@@ -24,21 +21,11 @@ var prices = resource{
 		{name: "until", pointer: "/until", usage: "the `time` it ends; null for none"},
 	},
 	example: "  headroom price create shop --vm-type small --price 0.20 --from 2026-01-01 --until 2027-01-01",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListPrices(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreatePriceWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetPrice(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplacePriceWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeletePrice(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListPrices,
+	create:  openapi.CreatePrice,
+	get:     openapi.GetPrice,
+	replace: openapi.ReplacePrice,
+	delete:  openapi.DeletePrice,
 }
 
 func priceCommand() *cobra.Command { return prices.command(priceImportCommand) }

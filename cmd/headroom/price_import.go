@@ -2,13 +2,10 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -17,7 +14,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/service/app"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func priceImportCommand(to *connection) *cobra.Command {
@@ -121,27 +118,17 @@ func (f *priceImportFlags) check() error {
 }
 
 // query is the flags as parameters.
-func (f *priceImportFlags) query() client.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
-		q := url.Values{"instance": f.instances}
-		set := func(name, value string) {
-			if value != "" && value != "false" {
-				q.Add(name, value)
-			}
-		}
-		set("region", f.region)
-		set("on_demand_only", fmt.Sprint(f.onDemandOnly))
-		set("zero_prices", fmt.Sprint(f.zeros))
-		set("dry_run", fmt.Sprint(f.dryRun))
-		if f.selection.From != nil {
-			set("from", f.selection.From.Format(time.RFC3339))
-		}
-		for instance, vmType := range f.selection.As {
-			set("as", instance+":"+vmType)
-		}
-		r.URL.RawQuery = q.Encode()
-		return nil
+func (f *priceImportFlags) query() *openapi.ImportPricesQuery {
+	query := openapi.ImportPricesQuery{
+		Region: f.region, Instance: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun,
 	}
+	if f.selection.From != nil {
+		query.From = f.selection.From.Format(time.RFC3339)
+	}
+	for instance, vmType := range f.selection.As {
+		query.As = append(query.As, instance+":"+vmType)
+	}
+	return &query
 }
 
 // send sends a file, however long that takes, with a bar on a terminal.
@@ -162,14 +149,8 @@ func (f *priceImportFlags) send(c *cobra.Command, s *service, name string) (answ
 		defer func() { _ = bar.Finish() }()
 		sent.show = func(n int) { _ = bar.Add(n) }
 	}
-	a, err := s.said(s.withoutTimeout().ImportPricesWithBody(c.Context(), f.cluster, nil, "application/octet-stream", sent, f.query(), func(_ context.Context, r *http.Request) error {
-		if size >= 0 {
-			r.ContentLength = size
-		}
-		r.Header.Del("Idempotency-Key")        // the same sheet again changes nothing
-		r.Header.Set("Expect", "100-continue") // so that a refusal comes before gigabytes are sent
-		return nil
-	}))
+	// The same sheet again changes nothing.
+	a, err := s.withoutTimeout().call(c.Context(), openapi.ImportPrices(f.cluster, f.query()), upload(sent, size))
 	if sent.err != nil {
 		return answer{}, errors.New(fileTrouble(label, sent.err))
 	}
@@ -192,18 +173,6 @@ func (s *sending) Read(p []byte) (int, error) {
 		s.err = err
 	}
 	return n, err
-}
-
-// withoutTimeout asks without a limit on how long the whole may take.
-func (s *service) withoutTimeout() *client.Client {
-	api := *s.api
-	if p, ok := api.Client.(patient); ok {
-		long := *p.client
-		long.Timeout = 0
-		p.client = &long
-		api.Client = p
-	}
-	return &api
 }
 
 // said says what is wrong with a sheet by its name, and with the selection by the flags.
@@ -245,7 +214,7 @@ func (f *priceImportFlags) fetch(c *cobra.Command, s *service, address string, a
 	if err != nil {
 		return answer{}, err
 	}
-	run, _, err := readRun(s.said(s.api.FetchPricesWithBody(c.Context(), f.cluster, nil, jsonBody, bytes.NewReader(body))))
+	run, _, err := readRun(s.call(c.Context(), openapi.FetchPrices(f.cluster), jsonBody(body)))
 	if err != nil {
 		return answer{}, f.said("", err)
 	}
@@ -259,7 +228,7 @@ func (f *priceImportFlags) fetch(c *cobra.Command, s *service, address string, a
 	if err := howItEnded(run); err != nil {
 		return answer{}, err
 	}
-	return s.said(s.runResult(c, run.ID))
+	return s.call(c.Context(), openapi.GetRunResult(run.ID, nil))
 }
 
 // importedTable is one row a price of an instance.

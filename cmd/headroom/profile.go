@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"reflect"
 	"strconv"
 
@@ -13,7 +11,7 @@ import (
 
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // profiles have versions that never change: one is added where other things are replaced.
@@ -22,21 +20,11 @@ var profiles = resource{
 	as:      reflect.TypeFor[capacity.ProfileVersion](),
 	columns: []string{"name", "version", "profile_map_tasks", "profile_reduce_tasks", "note", "created_at"},
 	example: "  headroom profile create shop etl.yaml     # with the members name, note and profile, whose own are\n                                            # map_tasks … or stages, each with tasks, avg_s and max_s",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListProfiles(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateProfileWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetProfile(ctx, cluster, name, nil, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteProfile(ctx, cluster, name, nil, edit...)
-	},
-	version: func(ctx context.Context, api *client.Client, cluster, name string, version int64) (*http.Response, error) {
-		return api.GetProfileVersion(ctx, cluster, name, version, nil)
-	},
+	list:    openapi.ListProfiles,
+	create:  openapi.CreateProfile,
+	get:     openapi.GetProfile,
+	delete:  openapi.DeleteProfile,
+	version: openapi.GetProfileVersion,
 }
 
 func profileCommand() *cobra.Command {
@@ -49,7 +37,7 @@ func getProfile(ctx context.Context, s *service, cluster, name, version string) 
 	if err != nil || number < 1 {
 		return answer{}, &failure{exitUsage, fmt.Errorf("%q is no version; versions are 1, 2 and so on", version)}
 	}
-	return s.said(s.api.GetProfileVersion(ctx, cluster, name, number, nil))
+	return s.call(ctx, openapi.GetProfileVersion(cluster, name, number))
 }
 
 func profileVersionsCommand(to *connection) *cobra.Command {
@@ -62,9 +50,7 @@ func profileVersionsCommand(to *connection) *cobra.Command {
 			return err
 		}
 		return writeList(c, s, out, list{as: profiles.as, columns: profiles.columns, none: "There are no versions."},
-			func(edit edits) (*http.Response, error) {
-				return s.api.ListProfileVersions(c.Context(), args[0], args[1], nil, edit...)
-			})
+			openapi.ListProfileVersions(args[0], args[1]))
 	})
 }
 
@@ -89,9 +75,7 @@ one to the latest.`,
 			return err
 		}
 		tree.named(args[1])
-		a, err := profiles.write(tree, label, func(body io.Reader) (answer, error) {
-			return s.said(s.api.AddProfileVersionWithBody(c.Context(), args[0], args[1], nil, jsonBody, body))
-		})
+		a, err := profiles.write(c.Context(), s, tree, label, openapi.AddProfileVersion(args[0], args[1]))
 		if err != nil {
 			return err
 		}

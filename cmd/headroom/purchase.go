@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/openapi"
 )
 
 func purchaseCommand() *cobra.Command {
@@ -81,9 +81,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			if c.Flags().Changed("gap") {
 				q.Gap = &f.options.given.Gap
 			}
-			a, err := f.there(c, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-				return s.api.ClusterPurchaseWithBody(c.Context(), f.cluster, nil, jsonBody, body, query("format", f.format()), preferring(prefer))
-			}, q)
+			a, err := f.there(c, openapi.ClusterPurchase(f.cluster, &openapi.ClusterPurchaseQuery{Format: f.format()}), q, "")
 			if err != nil || a == nil {
 				return byOffer(err)
 			}

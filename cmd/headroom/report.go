@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var reportSchedules = resource{
@@ -32,21 +31,11 @@ var reportSchedules = resource{
 		{name: "keep", pointer: "/keep", usage: "how many are kept, as a `number`"},
 	},
 	example: "  headroom report-schedule create shop --name month-ahead --every month --hour 6 --covers ahead --format xlsx",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListReportSchedules(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateReportScheduleWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetReportSchedule(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceReportScheduleWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteReportSchedule(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListReportSchedules,
+	create:  openapi.CreateReportSchedule,
+	get:     openapi.GetReportSchedule,
+	replace: openapi.ReplaceReportSchedule,
+	delete:  openapi.DeleteReportSchedule,
 }
 
 func reportScheduleCommand() *cobra.Command { return reportSchedules.command() }
@@ -85,9 +74,7 @@ func reportListCommand(to *connection) *cobra.Command {
 		}
 		l := list{as: reportType, columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state", "file_size"}, most: most,
 			none: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shown(args[0]), shown(args[0]))}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListReports(c.Context(), args[0], nil, append(edit, query("schedule", schedule))...)
-		})
+		return writeList(c, s, out, l, openapi.ListReports(args[0], &openapi.ListReportsQuery{Schedule: schedule}))
 	})
 }
 
@@ -100,7 +87,7 @@ func reportGetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.GetReport(c.Context(), args[0], args[1], nil))
+		a, err := s.call(c.Context(), openapi.GetReport(args[0], args[1]))
 		if err != nil {
 			return err
 		}
@@ -140,7 +127,7 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 		if err != nil {
 			return err
 		}
-		run, text, err := readRun(s.said(s.api.CreateReportWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body))))
+		run, text, err := readRun(s.call(c.Context(), openapi.CreateReport(args[0]), jsonBody(body)))
 		if err != nil {
 			return err
 		}
@@ -153,7 +140,7 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 		if err := howItEnded(run); err != nil {
 			return err
 		}
-		a, err := s.said(s.api.GetReport(c.Context(), args[0], run.ID, nil))
+		a, err := s.call(c.Context(), openapi.GetReport(args[0], run.ID))
 		if err != nil {
 			return err
 		}
@@ -199,15 +186,13 @@ standard output, or with -f to a file.`,
 // report is one by its id, or the latest that was made.
 func (s *service) report(ctx context.Context, cluster, id, schedule string) (r capacity.Report, err error) {
 	if id != "" {
-		a, err := s.said(s.api.GetReport(ctx, cluster, id, nil))
+		a, err := s.call(ctx, openapi.GetReport(cluster, id))
 		if err == nil {
 			err = a.into(&r)
 		}
 		return r, err
 	}
-	items, err := s.items(0, func(edit edits) (*http.Response, error) {
-		return s.api.ListReports(ctx, cluster, nil, append(edit, query("schedule", schedule))...)
-	})
+	items, err := s.items(ctx, 0, openapi.ListReports(cluster, &openapi.ListReportsQuery{Schedule: schedule}))
 	if err != nil {
 		return r, err
 	}
@@ -225,7 +210,7 @@ func (s *service) report(ctx context.Context, cluster, id, schedule string) (r c
 
 // download writes a report's file, as it comes, and checks that it is the one that was made.
 func (s *service) download(c *cobra.Command, out output, cluster string, r capacity.Report) error {
-	response, err := s.api.GetReportFile(c.Context(), cluster, r.ID, nil)
+	response, err := s.send(c.Context(), openapi.GetReportFile(cluster, r.ID))
 	if err != nil || response.StatusCode != http.StatusOK {
 		_, err := s.said(response, err)
 		if err == nil {

@@ -15,7 +15,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func runCommand() *cobra.Command {
@@ -51,9 +51,7 @@ func runListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		l := list{as: reflect.TypeFor[capacity.Run](), columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, most: most, none: "There are no such runs."}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListRuns(c.Context(), nil, append(edit, query("cluster", cluster, "state", state, "kind", kind))...)
-		})
+		return writeList(c, s, out, l, openapi.ListRuns(&openapi.ListRunsQuery{Cluster: cluster, State: state, Kind: kind}))
 	})
 }
 
@@ -159,24 +157,24 @@ func runVerb(to *connection, c *cobra.Command, ask func(*cobra.Command, *service
 
 func runGetCommand(to *connection) *cobra.Command {
 	return runVerb(to, &cobra.Command{Use: "get RUN", Short: "Show how far a run is"}, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
-		return readRun(s.said(s.api.GetRun(c.Context(), id, nil)))
+		return readRun(s.call(c.Context(), openapi.GetRun(id)))
 	})
 }
 
 func runCancelCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{Use: "cancel RUN", Short: "End a run", Long: "Ends a run. One that is being worked on ends a moment later; what it had until then may be kept. Ending a run that is over is no error."}
 	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
-		if _, err := s.said(s.api.CancelRun(c.Context(), id)); err != nil {
+		if _, err := s.call(c.Context(), openapi.CancelRun(id)); err != nil {
 			return capacity.Run{}, nil, err
 		}
-		return readRun(s.said(s.api.GetRun(c.Context(), id, nil)))
+		return readRun(s.call(c.Context(), openapi.GetRun(id)))
 	})
 }
 
 func runRetryCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{Use: "retry RUN", Short: "Begin a run that failed or was cancelled again"}
 	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
-		return readRun(s.said(s.api.RetryRun(c.Context(), id, nil)))
+		return readRun(s.call(c.Context(), openapi.RetryRun(id)))
 	})
 }
 
@@ -198,7 +196,7 @@ that failed or was cancelled may have made a part.`,
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.GetRunResult(c.Context(), args[0], nil, query("format", out.format, "per", per)))
+		a, err := s.call(c.Context(), openapi.GetRunResult(args[0], &openapi.GetRunResultQuery{Format: out.format, Per: per}))
 		if err != nil {
 			return err
 		}
@@ -247,7 +245,7 @@ func (s *service) watchRun(c *cobra.Command, id string) (r capacity.Run, text []
 	defer bar.finish()
 	etag, answered := `"0"`, time.Time{}
 	for {
-		response, err := s.api.GetRun(c.Context(), id, &client.GetRunParams{IfNoneMatch: &etag, Prefer: new(longPoll)})
+		response, err := s.send(c.Context(), openapi.GetRun(id), header("If-None-Match", etag), header("Prefer", longPoll))
 		if err == nil && response.StatusCode == http.StatusNotModified {
 			response.Body.Close()
 			answered = time.Now()

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var scenarios = resource{
@@ -20,21 +16,11 @@ var scenarios = resource{
 	as:      reflect.TypeFor[capacity.Scenario](),
 	columns: []string{"name", "note", "version", "updated_at"},
 	example: "  headroom scenario create shop black-friday.yaml",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListScenarios(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateScenarioWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetScenario(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceScenarioWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteScenario(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListScenarios,
+	create:  openapi.CreateScenario,
+	get:     openapi.GetScenario,
+	replace: openapi.ReplaceScenario,
+	delete:  openapi.DeleteScenario,
 }
 
 func scenarioCommand() *cobra.Command {
@@ -71,7 +57,7 @@ func scenarioSaveCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.CreateScenarioWithBody(c.Context(), args[0], nil, jsonBody, bytes.NewReader(body)))
+		a, err := s.call(c.Context(), openapi.CreateScenario(args[0]), jsonBody(body))
 		if err != nil {
 			return err
 		}
@@ -92,8 +78,6 @@ func scenarioCompareCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return answeredWhatIf(c, out, s, func() (*http.Response, error) {
-			return s.api.CompareScenarios(c.Context(), args[0], &client.CompareScenariosParams{Name: args[1:]})
-		})
+		return answeredWhatIf(c, out, s, openapi.CompareScenarios(args[0], openapi.CompareScenariosQuery{Name: args[1:]}))
 	})
 }

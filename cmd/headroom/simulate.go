@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"runtime"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/slots/trial"
+	"headroom/openapi"
 )
 
 // simulationFlags are the flags that say how a plan is tried.
@@ -211,9 +211,7 @@ func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.P
 
 // simulateThere asks a server, and waits for the run that a long simulation becomes.
 func simulateThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.ClusterSimulationQuestion, async bool) error {
-	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-		return s.api.ClusterSimulationWithBody(c.Context(), cluster, nil, jsonBody, body, preferring(prefer))
-	}, q)
+	answered, err := to.there(c, async, openapi.ClusterSimulation(cluster, nil), q, nil)
 	if err != nil || answered == nil {
 		return err
 	}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"runtime"
 	"strconv"
 	"strings"
@@ -20,7 +18,7 @@ import (
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 func sweepCommand() *cobra.Command {
@@ -228,9 +226,7 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 
 // sweepThere asks a server, and waits for the run that a long sweep becomes.
 func sweepThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.ClusterSweepQuestion, async bool) error {
-	answered, err := to.there(c, async, func(s *service, body io.Reader, prefer *string) (*http.Response, error) {
-		return s.api.ClusterSweepWithBody(c.Context(), cluster, &client.ClusterSweepParams{Prefer: prefer}, jsonBody, body)
-	}, q)
+	answered, err := to.there(c, async, openapi.ClusterSweep(cluster, nil), q, nil)
 	if err != nil || answered == nil {
 		return err
 	}
@@ -241,12 +237,11 @@ func sweepThere(c *cobra.Command, to *connection, out output, cluster string, q 
 	return writeSweep(c, out, a)
 }
 
-// asking is a question put to a server; prefer says that it is to be a run at once.
-type asking func(s *service, body io.Reader, prefer *string) (*http.Response, error)
-
-// there asks a server, and waits for the run that long work becomes. The query is how its result is wanted; nil is
-// answered where nobody waits for it.
-func (to *connection) there(c *cobra.Command, async bool, ask asking, question any, how ...string) (*answer, error) {
+// there asks a server, and waits for the run that long work becomes. The last query says in which form its result is
+// wanted. The answer is nil where nobody waits for it.
+func (to *connection) there(
+	c *cobra.Command, async bool, request openapi.Request, question any, result *openapi.GetRunResultQuery,
+) (*answer, error) {
 	s, err := to.openForPlanning(c)
 	if err != nil {
 		return nil, err
@@ -255,11 +250,11 @@ func (to *connection) there(c *cobra.Command, async bool, ask asking, question a
 	if err != nil {
 		return nil, err
 	}
-	var prefer *string
+	options := []option{jsonBody(body)}
 	if async {
-		prefer = new("respond-async")
+		options = append(options, respondAsync())
 	}
-	answered, err := s.said(ask(s, bytes.NewReader(body), prefer))
+	answered, err := s.call(c.Context(), request, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -278,12 +273,8 @@ func (to *connection) there(c *cobra.Command, async bool, ask asking, question a
 	if err != nil {
 		return nil, err
 	}
-	answered, err = s.said(s.api.GetRunResult(c.Context(), run.ID, nil, query(how...)))
+	answered, err = s.call(c.Context(), openapi.GetRunResult(run.ID, result))
 	return &answered, err
-}
-
-func (s *service) runResult(c *cobra.Command, id string) (*http.Response, error) {
-	return s.api.GetRunResult(c.Context(), id, nil)
 }
 
 func writeSweep(c *cobra.Command, out output, a plan.SweepAnswer) error {

@@ -14,6 +14,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	"headroom/openapi"
 )
 
 // proved is what checking a cluster's history came to.
@@ -97,7 +98,7 @@ func verifyAll(c *cobra.Command, to *connection, out output, clusters []string) 
 }
 
 func (s *service) clusterNames(ctx context.Context) ([]string, error) {
-	items, err := s.items(0, func(e edits) (*http.Response, error) { return s.api.ListClusters(ctx, nil, e...) })
+	items, err := s.items(ctx, 0, openapi.ListClusters())
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (s *service) clusterNames(ctx context.Context) ([]string, error) {
 
 func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, error) {
 	p := proved{Cluster: cluster, WrongOnes: []wrongProof{}}
-	items, err := s.items(0, func(e edits) (*http.Response, error) { return s.api.ListPlans(ctx, cluster, nil, e...) })
+	items, err := s.items(ctx, 0, openapi.ListPlans(cluster))
 	if err != nil {
 		return p, err
 	}
@@ -152,7 +153,7 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 		return p, nil
 	}
 	// What retention has removed meanwhile is no longer listed either.
-	if items, err = s.items(0, func(e edits) (*http.Response, error) { return s.api.ListPlans(ctx, cluster, nil, e...) }); err != nil {
+	if items, err = s.items(ctx, 0, openapi.ListPlans(cluster)); err != nil {
 		return p, err
 	}
 	for _, item := range items {

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
-	"io"
-	"net/http"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var vmTypes = resource{
@@ -27,21 +24,11 @@ var vmTypes = resource{
 		{name: "in-use", pointer: "/in_use", usage: "whether plans rent this type: `true` or false"},
 	},
 	example: "  headroom vm-type create shop --name small --quota 50",
-	list: func(ctx context.Context, api *client.Client, cluster string, edit edits) (*http.Response, error) {
-		return api.ListVMTypes(ctx, cluster, nil, edit...)
-	},
-	create: func(ctx context.Context, api *client.Client, cluster string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.CreateVMTypeWithBody(ctx, cluster, nil, jsonBody, body, edit...)
-	},
-	get: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.GetVMType(ctx, cluster, name, nil, edit...)
-	},
-	replace: func(ctx context.Context, api *client.Client, cluster, name string, body io.Reader, edit edits) (*http.Response, error) {
-		return api.ReplaceVMTypeWithBody(ctx, cluster, name, nil, jsonBody, body, edit...)
-	},
-	delete: func(ctx context.Context, api *client.Client, cluster, name string, edit edits) (*http.Response, error) {
-		return api.DeleteVMType(ctx, cluster, name, nil, edit...)
-	},
+	list:    openapi.ListVMTypes,
+	create:  openapi.CreateVMType,
+	get:     openapi.GetVMType,
+	replace: openapi.ReplaceVMType,
+	delete:  openapi.DeleteVMType,
 }
 
 func vmTypeCommand() *cobra.Command { return vmTypes.command() }

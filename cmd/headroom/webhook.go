@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"reflect"
 	"strings"
@@ -17,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 var webhookType = reflect.TypeFor[capacity.Webhook]()
@@ -36,15 +34,11 @@ signed after the Standard Webhooks specification; the secret is printed once, wh
 	return c
 }
 
-func (s *service) webhooks(c *cobra.Command) func(edits) (*http.Response, error) {
-	return func(edit edits) (*http.Response, error) { return s.api.ListWebhooks(c.Context(), nil, edit...) }
-}
-
 // webhook reads the one with a name or an id, as the server wrote it and with its version.
 func (s *service) webhook(c *cobra.Command, name string) (w capacity.Webhook, a answer, err error) {
 	id := name
 	if uuid.Validate(name) != nil {
-		items, err := s.items(0, s.webhooks(c))
+		items, err := s.items(c.Context(), 0, openapi.ListWebhooks())
 		if err != nil {
 			return w, a, err
 		}
@@ -58,7 +52,7 @@ func (s *service) webhook(c *cobra.Command, name string) (w capacity.Webhook, a 
 			return w, a, fmt.Errorf("there is no webhook %q; \"headroom webhook list\" shows those there are", shown(name))
 		}
 	}
-	if a, err = s.said(s.api.GetWebhook(c.Context(), id, nil)); err != nil {
+	if a, err = s.call(c.Context(), openapi.GetWebhook(id)); err != nil {
 		return w, a, err
 	}
 	return w, a, a.into(&w)
@@ -74,7 +68,7 @@ func webhookListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		l := list{as: webhookType, columns: []string{"name", "url", "enabled", "failing_since", "disabled_reason", "id"}, none: "There are no webhooks."}
-		return writeList(c, s, out, l, s.webhooks(c))
+		return writeList(c, s, out, l, openapi.ListWebhooks())
 	})
 }
 
@@ -196,11 +190,14 @@ func webhookCreateCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		body := client.NewWebhook{Name: args[0], Url: f.url, Clusters: f.clusters, Enabled: &f.enabled, Secret: secret}
-		for _, e := range f.events {
-			body.Events = append(body.Events, client.WebhookEvent(e))
+		body := map[string]any{"name": args[0], "url": f.url, "events": f.events, "enabled": f.enabled}
+		if len(f.clusters) > 0 {
+			body["clusters"] = f.clusters
 		}
-		a, err := s.said(s.api.CreateWebhook(c.Context(), nil, body))
+		if secret != nil {
+			body["secret"] = *secret
+		}
+		a, err := s.call(c.Context(), openapi.CreateWebhook(), jsonOf(body))
 		if err != nil {
 			return err
 		}
@@ -242,7 +239,7 @@ func webhookSetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.ReplaceWebhookWithBody(c.Context(), w.ID, nil, jsonBody, bytes.NewReader(body), ifMatch(now.etag)...))
+		a, err := s.call(c.Context(), openapi.ReplaceWebhook(w.ID), jsonBody(body), ifMatch(now.etag))
 		if err != nil {
 			return err
 		}
@@ -269,7 +266,7 @@ func webhookDeleteCommand(to *connection) *cobra.Command {
 		if err := confirm(c, yes, fmt.Sprintf("Delete webhook %q with its deliveries?", shown(w.Name))); err != nil {
 			return err
 		}
-		if _, err := s.said(s.api.DeleteWebhook(c.Context(), w.ID, nil, ifMatch(now.etag)...)); err != nil {
+		if _, err := s.call(c.Context(), openapi.DeleteWebhook(w.ID), ifMatch(now.etag)); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "Deleted webhook %q.\n", shown(w.Name))
@@ -299,7 +296,11 @@ func webhookRotateCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.RotateWebhookSecret(c.Context(), w.ID, nil, client.SecretRequest{Secret: secret}))
+		body := map[string]any{}
+		if secret != nil {
+			body["secret"] = *secret
+		}
+		a, err := s.call(c.Context(), openapi.RotateWebhookSecret(w.ID), jsonOf(body))
 		if err != nil {
 			return err
 		}
@@ -331,7 +332,7 @@ func webhookTestCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.TestWebhook(c.Context(), w.ID, client.Empty{}))
+		a, err := s.call(c.Context(), openapi.TestWebhook(w.ID), jsonBody([]byte("{}")))
 		if err != nil {
 			return err
 		}
@@ -352,7 +353,7 @@ func webhookRetryCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.said(s.api.RetryDelivery(c.Context(), w.ID, args[1]))
+		a, err := s.call(c.Context(), openapi.RetryDelivery(w.ID, args[1]))
 		if err != nil {
 			return err
 		}
@@ -375,9 +376,7 @@ func (s *service) follow(c *cobra.Command, out output, w capacity.Webhook, a ans
 			return fmt.Errorf("the ping %s is not sent after %s; \"headroom webhook deliveries\" shows it later", shown(d.ID), wait)
 		case <-time.After(100 * time.Millisecond):
 		}
-		items, err := s.items(100, func(edit edits) (*http.Response, error) {
-			return s.api.ListDeliveries(c.Context(), w.ID, nil, edit...)
-		})
+		items, err := s.items(c.Context(), 100, openapi.ListDeliveries(w.ID))
 		if err != nil {
 			return err
 		}
@@ -421,8 +420,6 @@ func webhookDeliveriesCommand(to *connection) *cobra.Command {
 			return err
 		}
 		l := list{as: reflect.TypeFor[capacity.Delivery](), columns: []string{"at", "event", "cluster", "state", "next_at", "detail", "id"}, most: most, none: "Nothing was sent yet."}
-		return writeList(c, s, out, l, func(edit edits) (*http.Response, error) {
-			return s.api.ListDeliveries(c.Context(), w.ID, nil, edit...)
-		})
+		return writeList(c, s, out, l, openapi.ListDeliveries(w.ID))
 	})
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -17,6 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/openapi"
 )
 
 // changeFlag is a flag that makes changes of one kind.
@@ -200,9 +199,7 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		if err != nil {
 			return err
 		}
-		err = answeredWhatIf(c, out, s, func() (*http.Response, error) {
-			return s.api.ClusterWhatIfWithBody(c.Context(), cluster, nil, jsonBody, bytes.NewReader(body))
-		})
+		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(cluster, nil), jsonBody(body))
 		return byFlag(err, "/scenarios/0/changes", said) // the scenario of the flags comes first; without one nothing was said
 	})
 }
@@ -255,8 +252,8 @@ func byFlag(err error, list string, said []string) error {
 }
 
 // answeredWhatIf asks a server and writes what it says.
-func answeredWhatIf(c *cobra.Command, out output, s *service, ask func() (*http.Response, error)) error {
-	a, err := s.said(ask())
+func answeredWhatIf(c *cobra.Command, out output, s *service, request openapi.Request, options ...option) error {
+	a, err := s.call(c.Context(), request, options...)
 	if err != nil {
 		return err
 	}

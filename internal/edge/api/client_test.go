@@ -1,43 +1,59 @@
 package api
 
 import (
-	"context"
-	"net/http"
 	"testing"
 
-	"headroom/openapi/client"
+	"headroom/internal/core/capacity"
+	"headroom/openapi"
 )
 
-// The generated client and the server understand each other.
-func TestClient(t *testing.T) {
+// asked sends a request that is made from the contract.
+func (s *service) asked(r openapi.Request, body any) answered {
+	s.Helper()
+	path := r.Path
+	if query := r.Query.Encode(); query != "" {
+		path += "?" + query
+	}
+	return s.ask(s.admin, r.Method, path, body)
+}
+
+// Requests made from the contract reach the operations that they name, whatever the names in their addresses.
+func TestRequestsMadeFromTheContract(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	c, err := client.NewClientWithResponses(s.url, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-		r.Header.Set("Authorization", "Bearer "+s.admin)
-		return nil
-	}))
-	if err != nil {
-		t.Fatal(err)
+	var cluster capacity.Cluster
+	s.asked(openapi.CreateCluster(), map[string]any{"name": "night"}).want(t, 201).into(t, &cluster)
+	if cluster.Currency != "USD" {
+		t.Errorf("got the cluster %+v", cluster)
 	}
-	ctx := t.Context()
-	cluster, err := c.CreateClusterWithResponse(ctx, &client.CreateClusterParams{}, client.Cluster{Name: "night"})
-	if err != nil || cluster.JSON201 == nil || *cluster.JSON201.Currency != "USD" {
-		t.Fatalf("create a cluster: %v %+v", err, cluster)
+	for _, name := range []string{"odd/name", "a b", "100%", "%2F", "ä?&=#"} {
+		s.asked(openapi.CreateVMType("night"), map[string]any{"name": name}).want(t, 201)
+		var got capacity.VMType
+		s.asked(openapi.GetVMType("night", name), nil).want(t, 200).into(t, &got)
+		if got.Name != name || !got.InUse {
+			t.Errorf("got the VM type %+v, want the name %q", got, name)
+		}
 	}
-	if _, err := c.CreateVMTypeWithResponse(ctx, "night", &client.CreateVMTypeParams{}, client.VMType{Name: "odd/name"}); err != nil {
-		t.Fatal(err)
+	var page struct {
+		Items []capacity.VMType `json:"items"`
+		Next  string            `json:"next_cursor"`
 	}
-	from, err := c.GetVMTypeWithResponse(ctx, "night", "odd/name", &client.GetVMTypeParams{})
-	if err != nil || from.JSON200 == nil || from.JSON200.Name != "odd/name" || !*from.JSON200.InUse {
-		t.Fatalf("read a VM type: %v %s", err, from.Body)
+	s.asked(openapi.ListVMTypes("night").Page("2", "", ""), nil).want(t, 200).into(t, &page)
+	if len(page.Items) != 2 || page.Next == "" {
+		t.Errorf("got the page %+v", page)
 	}
-	solved, err := c.SolveWithResponse(ctx, client.Problem{Currency: "USD", Supply: client.Supply{OnDemand: &client.OnDemand{Price: "0.20"}},
-		Classes: []client.ProblemClass{{Name: "a", VmsPerJob: new("4.5"), Jobs: client.JobRange{Min: 2, Max: 2}, Penalty: "1"}}})
-	if err != nil || solved.JSON200 == nil || solved.JSON200.Cost.OnDemand != "1.80" {
-		t.Fatalf("solve: %v %s", err, solved.Body)
+	s.asked(openapi.ListVMTypes("night").Page("4", page.Next, ""), nil).want(t, 200).into(t, &page)
+	if len(page.Items) != 3 {
+		t.Errorf("got the last page %+v", page)
 	}
-	refused, err := c.GetClusterWithResponse(ctx, "absent", &client.GetClusterParams{})
-	if err != nil || refused.ApplicationproblemJSONDefault == nil || refused.ApplicationproblemJSONDefault.Type != "/problems/not-found" {
-		t.Fatalf("an absent cluster: %v %s", err, refused.Body)
+	problem := `{"currency":"USD","supply":{"on_demand":{"price":"0.20"}},
+		"classes":[{"name":"a","vms_per_job":"4.5","jobs":{"min":2,"max":2},"penalty":"1"}]}`
+	var solved capacity.Plan
+	s.asked(openapi.Solve(), problem).want(t, 200).into(t, &solved)
+	if solved.Cost.OnDemand.String() != "1.80" {
+		t.Errorf("got the cost %s", solved.Cost.OnDemand)
+	}
+	if p := s.asked(openapi.GetCluster("absent"), nil).want(t, 404).problem(t); p.Type != "/problems/not-found" {
+		t.Errorf("an absent cluster is answered with %+v", p)
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/telemetry"
 	"headroom/internal/test/pgtest"
-	"headroom/openapi/client"
+	"headroom/openapi"
 )
 
 // Two servers over one database hand out the tasks of a cluster to agents that go from one to the other, while
@@ -33,7 +34,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	token, hash := auth.NewToken(auth.KeyPrefix)
 	var servers []*httptest.Server
-	var asked []*client.ClientWithResponses
+	var asked []replicaCaller
 	for i := range 2 {
 		keys := auth.NewKeyring()
 		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "agents", Role: auth.Admin, Hash: hash})
@@ -50,32 +51,24 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		}
 		server := httptest.NewServer(h)
 		t.Cleanup(server.Close)
-		c, err := client.NewClientWithResponses(server.URL, client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
-			r.Header.Set("Authorization", "Bearer "+token)
-			return nil
-		}))
-		if err != nil {
-			t.Fatal(err)
+		servers, asked = append(servers, server), append(asked, replicaCaller{ctx, server.URL, token})
+	}
+	must := func(a replicaAnswer, err error) replicaAnswer {
+		t.Helper()
+		if err != nil || a.status/100 != 2 {
+			t.Fatalf("%v %d %s", err, a.status, a.text)
 		}
-		servers, asked = append(servers, server), append(asked, c)
+		return a
 	}
-	first := asked[0]
-	settings, err := first.ReplaceLiveSettingsWithResponse(ctx, "night", &client.ReplaceLiveSettingsParams{IfMatch: new(`"1"`)},
-		client.LiveSettings{Policy: client.Policy{Kind: "learned", TasksPerHeartbeat: new(int64(3))}})
-	if err != nil || settings.StatusCode() != 200 {
-		t.Fatalf("%v %s", err, settings.Body)
-	}
+	settings := func(policy map[string]any) map[string]any { return map[string]any{"policy": policy} }
+	must(asked[0].ask(openapi.ReplaceLiveSettings("night"), settings(map[string]any{"kind": "learned", "tasks_per_heartbeat": 3}), `"1"`))
 	for i := range nodes {
-		n, err := asked[i%2].PutLiveNodeWithResponse(ctx, "night", fmt.Sprint("node-", i), client.LiveNode{Type: "plain", Cores: 4, Slots: client.NodeSlots{Map: 2, Reduce: 1}})
-		if err != nil || n.StatusCode() != 200 {
-			t.Fatalf("%v %s", err, n.Body)
-		}
+		node := map[string]any{"type": "plain", "cores": 4, "slots": map[string]int{"map": 2, "reduce": 1}}
+		must(asked[i%2].ask(openapi.PutLiveNode("night", fmt.Sprint("node-", i)), node, ""))
 	}
 	for i := range jobs {
-		j, err := asked[i%2].CreateLiveJobWithResponse(ctx, "night", &client.CreateLiveJobParams{}, client.LiveJobRequest{Name: fmt.Sprint("job ", i), Maps: maps, Reduces: new(int64(reduces)), MaxAttempts: new(int64(100))})
-		if err != nil || j.StatusCode() != 201 {
-			t.Fatalf("%v %s", err, j.Body)
-		}
+		job := map[string]any{"name": fmt.Sprint("job ", i), "maps": maps, "reduces": reduces, "max_attempts": 100}
+		must(asked[i%2].ask(openapi.CreateLiveJob("night"), job, ""))
 	}
 
 	conn, err := pgx.Connect(ctx, address)
@@ -83,21 +76,20 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
-	policy := func(p client.Policy) bool { // where the database is there
-		now, err := asked[1].GetLiveSettingsWithResponse(ctx, "night", &client.GetLiveSettingsParams{})
-		if err != nil || now.JSON200 == nil {
+	policy := func(kind string) bool { // where the database is there
+		now, err := asked[1].ask(openapi.GetLiveSettings("night"), nil, "")
+		if err != nil || now.status != 200 {
 			return false
 		}
-		etag := now.HTTPResponse.Header.Get("ETag")
-		set, err := asked[1].ReplaceLiveSettingsWithResponse(ctx, "night", &client.ReplaceLiveSettingsParams{IfMatch: &etag}, client.LiveSettings{Policy: p})
-		return err == nil && set.StatusCode() == 200
+		set, err := asked[1].ask(openapi.ReplaceLiveSettings("night"), settings(map[string]any{"kind": kind}), now.etag)
+		return err == nil && set.status == 200
 	}
 	switched := 0
 	ended, stop := context.WithCancel(ctx)
 	var others sync.WaitGroup
 	others.Go(func() { // cuts connections, wherever they are
 		for i := range 40 {
-			if policy(client.Policy{Kind: []client.PolicyKind{"fifo", "learned", "max-progress", "learned", "progress-share"}[i%5]}) {
+			if policy([]string{"fifo", "learned", "max-progress", "learned", "progress-share"}[i%5]) {
 				switched++
 			}
 			if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.3`); err != nil {
@@ -123,39 +115,44 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 			idle := 0
 			for seq := int64(1); idle < 30; seq++ {
 				load := 2 * random.Float64()
-				h := client.NodeHeartbeat{Seq: seq, Boot: new("one"), Running: []int64{}, State: &client.NodeReport{Load1: &load}}
+				h := capacity.Heartbeat{Seq: seq, Boot: "one", Running: []int64{}, State: &capacity.NodeReport{Load1: &load}}
 				for _, id := range running {
 					switch random.IntN(10) {
 					case 0, 1, 2, 3, 4, 5:
-						h.Finished = append(h.Finished, client.FinishedTask{Assignment: id})
+						h.Finished = append(h.Finished, capacity.FinishedTask{Assignment: id})
 					case 6:
-						h.Failed = append(h.Failed, client.FailedTask{Assignment: id})
+						h.Failed = append(h.Failed, capacity.FailedTask{Assignment: id})
 					case 7: // it is forgotten
 					default:
 						h.Running = append(h.Running, id)
 					}
 				}
 				for answered := false; !answered; { // the same one until it is answered
-					a, err := asked[random.IntN(2)].SendHeartbeatWithResponse(ctx, "night", fmt.Sprint("node-", i), h)
+					a, err := asked[random.IntN(2)].ask(openapi.SendHeartbeat("night", fmt.Sprint("node-", i)), h, "")
 					status := 0
 					if err == nil {
-						status = a.StatusCode()
+						status = a.status
 					}
 					mu.Lock()
 					statuses[status]++
 					mu.Unlock()
 					switch {
 					case status == 200:
+						var told capacity.HeartbeatAnswer
+						if err := json.Unmarshal(a.text, &told); err != nil {
+							t.Errorf("node-%d: %v", i, err)
+							return
+						}
 						answered = true
 						running = append([]int64{}, h.Running...)
-						for _, x := range a.JSON200.Assignments {
+						for _, x := range told.Assignments {
 							running = append(running, x.Assignment)
 						}
-						for _, x := range a.JSON200.Stop {
+						for _, x := range told.Stop {
 							t.Errorf("node-%d is to stop %d: %s", i, x.Assignment, x.Reason)
 						}
 					case status != 0 && status != 503:
-						t.Errorf("node-%d: %d %s", i, status, a.Body)
+						t.Errorf("node-%d: %d %s", i, status, a.text)
 						return
 					default:
 						time.Sleep(time.Millisecond)
@@ -170,7 +167,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	agents.Wait()
 	stop()
 	others.Wait()
-	for !policy(client.Policy{Kind: "learned"}) {
+	for !policy("learned") {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Logf("answers: %v; %d switches", statuses, switched)
@@ -187,26 +184,73 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	if tasks != jobs*(maps+reduces) || twice != 0 || left != 0 {
 		t.Errorf("%d tasks of %d are done, %d of them more than once, and %d run", tasks, jobs*(maps+reduces), twice, left)
 	}
-	list, err := asked[1].ListLiveJobsWithResponse(ctx, "night", &client.ListLiveJobsParams{})
-	if err != nil || list.StatusCode() != 200 {
-		t.Fatalf("%v %s", err, list.Body)
+	read := func(r openapi.Request, value any) {
+		t.Helper()
+		if err := json.Unmarshal(must(asked[1].ask(r, nil, "")).text, value); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, j := range list.JSON200.Items {
+	var list struct {
+		Items []capacity.LiveJob `json:"items"`
+	}
+	read(openapi.ListLiveJobs("night", nil).Request, &list)
+	if len(list.Items) != jobs {
+		t.Errorf("got %d jobs, want %d", len(list.Items), jobs)
+	}
+	for _, j := range list.Items {
 		if j.State != "done" || j.Maps.Done != maps || j.Reduces.Done != reduces || j.Maps.Running+j.Maps.Waiting+j.Reduces.Running+j.Reduces.Waiting != 0 {
 			t.Errorf("got %+v", j)
 		}
 	}
-	before, err := asked[1].GetClassifierWithResponse(ctx, "night")
-	if err != nil || before.StatusCode() != 200 {
-		t.Fatalf("%v %s", err, before.Body)
+	type learned struct {
+		Counts     json.RawMessage `json:"counts"`
+		Judgements int64           `json:"judgements"`
 	}
-	after, err := asked[1].RelearnWithResponse(ctx, "night")
-	if err != nil || after.StatusCode() != 200 {
-		t.Fatalf("%v %s", err, after.Body)
+	var before, after learned
+	read(openapi.GetClassifier("night"), &before)
+	read(openapi.Relearn("night"), &after)
+	if string(before.Counts) != string(after.Counts) || before.Judgements == 0 {
+		t.Errorf("%d choices were judged; what was learned is\n%s\nand learned again\n%s", before.Judgements, before.Counts, after.Counts)
 	}
-	got, _ := json.Marshal(before.JSON200.Counts)
-	want, _ := json.Marshal(after.JSON200.Counts)
-	if string(got) != string(want) || before.JSON200.Judgements == 0 {
-		t.Errorf("%d choices were judged; what was learned is\n%s\nand learned again\n%s", before.JSON200.Judgements, got, want)
+}
+
+// replicaCaller asks one of several servers, whose connections may break.
+type replicaCaller struct {
+	ctx           context.Context
+	server, token string
+}
+
+type replicaAnswer struct {
+	status int
+	etag   string
+	text   []byte
+}
+
+func (c replicaCaller) ask(r openapi.Request, body any, ifMatch string) (replicaAnswer, error) {
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return replicaAnswer{}, err
+		}
+		content = bytes.NewReader(text)
 	}
+	request, err := http.NewRequestWithContext(c.ctx, r.Method, c.server+r.Path, content)
+	if err != nil {
+		return replicaAnswer{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if content != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if ifMatch != "" {
+		request.Header.Set("If-Match", ifMatch)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return replicaAnswer{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return replicaAnswer{response.StatusCode, response.Header.Get("ETag"), text}, err
 }

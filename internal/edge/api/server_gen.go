@@ -6,8 +6,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -2349,1275 +2347,151 @@ func (t *Decimal) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ServerInterface represents all server handlers.
+// ServerInterface is every operation with its parameters read.
 type ServerInterface interface {
-	// ListAllowedHosts List allowed hosts
-	// (GET /v1/allowed-hosts)
 	ListAllowedHosts(w http.ResponseWriter, r *http.Request, params ListAllowedHostsParams)
-	// CreateAllowedHost Allow a host
-	// (POST /v1/allowed-hosts)
 	CreateAllowedHost(w http.ResponseWriter, r *http.Request)
-	// DeleteAllowedHost Deny a host
-	// (DELETE /v1/allowed-hosts/{id})
 	DeleteAllowedHost(w http.ResponseWriter, r *http.Request, id AllowedHostID)
-	// ListAudit List changes
-	// (GET /v1/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
-	// ListClusters List clusters
-	// (GET /v1/clusters)
 	ListClusters(w http.ResponseWriter, r *http.Request, params ListClustersParams)
-	// CreateCluster Create a cluster
-	// (POST /v1/clusters)
 	CreateCluster(w http.ResponseWriter, r *http.Request)
-	// DeleteCluster Delete a cluster
-	// (DELETE /v1/clusters/{cluster})
 	DeleteCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteClusterParams)
-	// GetCluster Read a cluster
-	// (GET /v1/clusters/{cluster})
 	GetCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ReplaceCluster Change a cluster's settings
-	// (PUT /v1/clusters/{cluster})
 	ReplaceCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceClusterParams)
-	// ListAdmissions List running leases
-	// (GET /v1/clusters/{cluster}/admissions)
 	ListAdmissions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionsParams)
-	// CreateAdmission Ask for a place for one job
-	// (POST /v1/clusters/{cluster}/admissions)
 	CreateAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListAdmissionCounts Count running leases by class
-	// (GET /v1/clusters/{cluster}/admissions/summary)
 	ListAdmissionCounts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionCountsParams)
-	// EndAdmission End a lease
-	// (DELETE /v1/clusters/{cluster}/admissions/{id})
 	EndAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
-	// GetAdmission Read a running lease
-	// (GET /v1/clusters/{cluster}/admissions/{id})
 	GetAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
-	// KeepAdmission Keep a lease
-	// (POST /v1/clusters/{cluster}/admissions/{id}/heartbeat)
 	KeepAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID)
-	// ListClasses List classes
-	// (GET /v1/clusters/{cluster}/classes)
 	ListClasses(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListClassesParams)
-	// CreateClass Create a class
-	// (POST /v1/clusters/{cluster}/classes)
 	CreateClass(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteClass Delete a class
-	// (DELETE /v1/clusters/{cluster}/classes/{name})
 	DeleteClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params DeleteClassParams)
-	// GetClass Read a class
-	// (GET /v1/clusters/{cluster}/classes/{name})
 	GetClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName)
-	// ReplaceClass Change a class
-	// (PUT /v1/clusters/{cluster}/classes/{name})
 	ReplaceClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params ReplaceClassParams)
-	// GetClassCalibration Compare a class's bounds with what its executions took
-	// (GET /v1/clusters/{cluster}/classes/{name}/calibration)
 	GetClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationParams)
-	// AdoptClassCalibration Plan a class with what its executions took
-	// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
 	AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams)
-	// GetClassifier Read what was learned
-	// (GET /v1/clusters/{cluster}/classifier)
 	GetClassifier(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListContracts List contracts
-	// (GET /v1/clusters/{cluster}/contracts)
 	ListContracts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListContractsParams)
-	// CreateContract Create a contract
-	// (POST /v1/clusters/{cluster}/contracts)
 	CreateContract(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteContract Delete a contract
-	// (DELETE /v1/clusters/{cluster}/contracts/{name})
 	DeleteContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName, params DeleteContractParams)
-	// GetContract Read a contract
-	// (GET /v1/clusters/{cluster}/contracts/{name})
 	GetContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName)
-	// ReplaceContract Change a contract
-	// (PUT /v1/clusters/{cluster}/contracts/{name})
 	ReplaceContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName, params ReplaceContractParams)
-	// ListLiveDecisions List decisions
-	// (GET /v1/clusters/{cluster}/decisions)
 	ListLiveDecisions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveDecisionsParams)
-	// GetDocument Read a cluster as one document
-	// (GET /v1/clusters/{cluster}/document)
 	GetDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ApplyDocument Make a cluster like a document
-	// (PUT /v1/clusters/{cluster}/document)
 	ApplyDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ApplyDocumentParams)
-	// DeleteExecutions Delete past executions
-	// (DELETE /v1/clusters/{cluster}/executions)
 	DeleteExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteExecutionsParams)
-	// ListExecutions List past executions
-	// (GET /v1/clusters/{cluster}/executions)
 	ListExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListExecutionsParams)
-	// ImportExecutions Import executions that were read elsewhere
-	// (POST /v1/clusters/{cluster}/executions)
 	ImportExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ImportExecutionsParams)
-	// GetExecution Read a past execution with its sample
-	// (GET /v1/clusters/{cluster}/executions/{execution})
 	GetExecution(w http.ResponseWriter, r *http.Request, cluster ClusterName, execution ExecutionID)
-	// ListFits List fits
-	// (GET /v1/clusters/{cluster}/fits)
 	ListFits(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListFitsParams)
-	// GetFit Read a fit, or ask it
-	// (GET /v1/clusters/{cluster}/fits/{job}/{kind})
 	GetFit(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params GetFitParams)
-	// ListFitVersions List the versions of a fit
-	// (GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions)
 	ListFitVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params ListFitVersionsParams)
-	// DeleteForecasts Delete forecasts
-	// (DELETE /v1/clusters/{cluster}/forecasts)
 	DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams)
-	// ListForecasts List forecasts
-	// (GET /v1/clusters/{cluster}/forecasts)
 	ListForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListForecastsParams)
-	// ForecastFromHistory Make a forecast of past executions
-	// (POST /v1/clusters/{cluster}/forecasts/from-history)
 	ForecastFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetForecastPattern The mean week of forecasts
-	// (GET /v1/clusters/{cluster}/forecasts/pattern)
 	GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams)
-	// FetchHistory Import executions from an address
-	// (POST /v1/clusters/{cluster}/history-imports/fetch)
 	FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListLiveJobs List jobs
-	// (GET /v1/clusters/{cluster}/jobs)
 	ListLiveJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveJobsParams)
-	// CreateLiveJob Submit a job
-	// (POST /v1/clusters/{cluster}/jobs)
 	CreateLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// KillLiveJob Kill a job
-	// (DELETE /v1/clusters/{cluster}/jobs/{job})
 	KillLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber)
-	// GetLiveJob Read a job
-	// (GET /v1/clusters/{cluster}/jobs/{job})
 	GetLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber)
-	// GetLiveSettings Read how tasks are handed out
-	// (GET /v1/clusters/{cluster}/live)
 	GetLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ReplaceLiveSettings Change how tasks are handed out
-	// (PUT /v1/clusters/{cluster}/live)
 	ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams)
-	// DryRunPolicy Ask what another policy would have decided
-	// (POST /v1/clusters/{cluster}/live/dry-run)
 	DryRunPolicy(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteMeasurements Delete measurements of jobs
-	// (DELETE /v1/clusters/{cluster}/measurements)
 	DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams)
-	// ListMeasurements List measurements of jobs
-	// (GET /v1/clusters/{cluster}/measurements)
 	ListMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListMeasurementsParams)
-	// AddMeasurements Add measurements of jobs
-	// (POST /v1/clusters/{cluster}/measurements)
 	AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListLiveNodes List nodes
-	// (GET /v1/clusters/{cluster}/nodes)
 	ListLiveNodes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveNodesParams)
-	// RemoveLiveNode Take a node out
-	// (DELETE /v1/clusters/{cluster}/nodes/{node})
 	RemoveLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName)
-	// GetLiveNode Read a node
-	// (GET /v1/clusters/{cluster}/nodes/{node})
 	GetLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName)
-	// PutLiveNode Declare a node
-	// (PUT /v1/clusters/{cluster}/nodes/{node})
 	PutLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName)
-	// ListObservations List observations
-	// (GET /v1/clusters/{cluster}/observations)
 	ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams)
-	// CreateObservation Say what really runs
-	// (POST /v1/clusters/{cluster}/observations)
 	CreateObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetObservation Read an observation
-	// (GET /v1/clusters/{cluster}/observations/{observation})
 	GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef)
-	// ListOffers List offers
-	// (GET /v1/clusters/{cluster}/offers)
 	ListOffers(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListOffersParams)
-	// CreateOffer Create an offer
-	// (POST /v1/clusters/{cluster}/offers)
 	CreateOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteOffer Delete an offer
-	// (DELETE /v1/clusters/{cluster}/offers/{name})
 	DeleteOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params DeleteOfferParams)
-	// GetOffer Read an offer
-	// (GET /v1/clusters/{cluster}/offers/{name})
 	GetOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName)
-	// ReplaceOffer Change an offer
-	// (PUT /v1/clusters/{cluster}/offers/{name})
 	ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams)
-	// ListPackings List packings
-	// (GET /v1/clusters/{cluster}/packings)
 	ListPackings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPackingsParams)
-	// DeletePacking Delete a packing
-	// (DELETE /v1/clusters/{cluster}/packings/{packing})
 	DeletePacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID)
-	// GetPacking Read a packing
-	// (GET /v1/clusters/{cluster}/packings/{packing})
 	GetPacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID, params GetPackingParams)
-	// ListPlans List plans
-	// (GET /v1/clusters/{cluster}/plans)
 	ListPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPlansParams)
-	// CreatePlan Plan the cluster
-	// (POST /v1/clusters/{cluster}/plans)
 	CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CreatePlanParams)
-	// DiffPlans Compare two plans
-	// (GET /v1/clusters/{cluster}/plans/diff)
 	DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams)
-	// UnpinPlan End the pin
-	// (DELETE /v1/clusters/{cluster}/plans/pin)
 	UnpinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetPin Show which plan is pinned
-	// (GET /v1/clusters/{cluster}/plans/pin)
 	GetPin(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// PinPlan Pin a plan
-	// (PUT /v1/clusters/{cluster}/plans/pin)
 	PinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetPlan Read a plan
-	// (GET /v1/clusters/{cluster}/plans/{plan})
 	GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef, params GetPlanParams)
-	// GetPlanProblem Read the inputs of a plan
-	// (GET /v1/clusters/{cluster}/plans/{plan}/problem)
 	GetPlanProblem(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
-	// VerifyPlan Verify a plan
-	// (POST /v1/clusters/{cluster}/plans/{plan}/verify)
 	VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef)
-	// DeletePoolSettings Stop planning the pool
-	// (DELETE /v1/clusters/{cluster}/pool)
 	DeletePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeletePoolSettingsParams)
-	// GetPoolSettings Read by what the pool is planned
-	// (GET /v1/clusters/{cluster}/pool)
 	GetPoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ReplacePoolSettings Say by what the pool is planned
-	// (PUT /v1/clusters/{cluster}/pool)
 	ReplacePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplacePoolSettingsParams)
-	// GetPoolBasis Ask what the pool would be planned by now
-	// (GET /v1/clusters/{cluster}/pool/basis)
 	GetPoolBasis(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetPoolMachines Read which machines run
-	// (GET /v1/clusters/{cluster}/pool/machines)
 	GetPoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ReplacePoolMachines Say which machines run
-	// (PUT /v1/clusters/{cluster}/pool/machines)
 	ReplacePoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListPoolPlans List plans of the pool
-	// (GET /v1/clusters/{cluster}/pool/plans)
 	ListPoolPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPoolPlansParams)
-	// GetPoolPlan Read a plan of the pool
-	// (GET /v1/clusters/{cluster}/pool/plans/{number})
 	GetPoolPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, number int64)
-	// ListStorageSamples List how much data there was
-	// (GET /v1/clusters/{cluster}/pool/storage-samples)
 	ListStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListStorageSamplesParams)
-	// AddStorageSamples Say how much data there was
-	// (POST /v1/clusters/{cluster}/pool/storage-samples)
 	AddStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// FetchPrices Import a price sheet from an address
-	// (POST /v1/clusters/{cluster}/price-imports/fetch)
 	FetchPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListPrices List price periods
-	// (GET /v1/clusters/{cluster}/prices)
 	ListPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPricesParams)
-	// CreatePrice Create a price period
-	// (POST /v1/clusters/{cluster}/prices)
 	CreatePrice(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeletePrice Delete a price period
-	// (DELETE /v1/clusters/{cluster}/prices/{id})
 	DeletePrice(w http.ResponseWriter, r *http.Request, cluster ClusterName, id PriceID, params DeletePriceParams)
-	// GetPrice Read a price period
-	// (GET /v1/clusters/{cluster}/prices/{id})
 	GetPrice(w http.ResponseWriter, r *http.Request, cluster ClusterName, id PriceID)
-	// ReplacePrice Change a price period
-	// (PUT /v1/clusters/{cluster}/prices/{id})
 	ReplacePrice(w http.ResponseWriter, r *http.Request, cluster ClusterName, id PriceID, params ReplacePriceParams)
-	// GetProblem Read the problem of a moment
-	// (GET /v1/clusters/{cluster}/problem)
 	GetProblem(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetProblemParams)
-	// ListProfiles List profiles
-	// (GET /v1/clusters/{cluster}/profiles)
 	ListProfiles(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListProfilesParams)
-	// CreateProfile Create a profile
-	// (POST /v1/clusters/{cluster}/profiles)
 	CreateProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ProfileFromHistory Make a profile of past executions
-	// (POST /v1/clusters/{cluster}/profiles/from-history)
 	ProfileFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteProfile Delete a profile with all its versions
-	// (DELETE /v1/clusters/{cluster}/profiles/{name})
 	DeleteProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, params DeleteProfileParams)
-	// GetProfile Read a profile
-	// (GET /v1/clusters/{cluster}/profiles/{name})
 	GetProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName)
-	// ListProfileVersions List the versions of a profile
-	// (GET /v1/clusters/{cluster}/profiles/{name}/versions)
 	ListProfileVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, params ListProfileVersionsParams)
-	// AddProfileVersion Add a version to a profile
-	// (POST /v1/clusters/{cluster}/profiles/{name}/versions)
 	AddProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName)
-	// GetProfileVersion Read one version of a profile
-	// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
 	GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion)
-	// ListRecordedJobs List the jobs that have past executions
-	// (GET /v1/clusters/{cluster}/recorded-jobs)
 	ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams)
-	// Relearn Learn again
-	// (POST /v1/clusters/{cluster}/relearn)
 	Relearn(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// ListReportSchedules List report schedules
-	// (GET /v1/clusters/{cluster}/report-schedules)
 	ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams)
-	// CreateReportSchedule Create a report schedule
-	// (POST /v1/clusters/{cluster}/report-schedules)
 	CreateReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteReportSchedule Delete a report schedule
-	// (DELETE /v1/clusters/{cluster}/report-schedules/{name})
 	DeleteReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params DeleteReportScheduleParams)
-	// GetReportSchedule Read a report schedule
-	// (GET /v1/clusters/{cluster}/report-schedules/{name})
 	GetReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName)
-	// ReplaceReportSchedule Change a report schedule
-	// (PUT /v1/clusters/{cluster}/report-schedules/{name})
 	ReplaceReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params ReplaceReportScheduleParams)
-	// ListReports List reports
-	// (GET /v1/clusters/{cluster}/reports)
 	ListReports(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportsParams)
-	// CreateReport Make a report now
-	// (POST /v1/clusters/{cluster}/reports)
 	CreateReport(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// GetReport Read what a report is
-	// (GET /v1/clusters/{cluster}/reports/{report})
 	GetReport(w http.ResponseWriter, r *http.Request, cluster ClusterName, report ReportID)
-	// ListScenarios List saved scenarios
-	// (GET /v1/clusters/{cluster}/scenarios)
 	ListScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListScenariosParams)
-	// CreateScenario Save a scenario
-	// (POST /v1/clusters/{cluster}/scenarios)
 	CreateScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// CompareScenarios Compare saved scenarios
-	// (GET /v1/clusters/{cluster}/scenarios/compare)
 	CompareScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CompareScenariosParams)
-	// DeleteScenario Delete a saved scenario
-	// (DELETE /v1/clusters/{cluster}/scenarios/{name})
 	DeleteScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params DeleteScenarioParams)
-	// GetScenario Read a saved scenario
-	// (GET /v1/clusters/{cluster}/scenarios/{name})
 	GetScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName)
-	// ReplaceScenario Change a saved scenario
-	// (PUT /v1/clusters/{cluster}/scenarios/{name})
 	ReplaceScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params ReplaceScenarioParams)
-	// AnswerScenario Ask what a saved scenario comes to
-	// (GET /v1/clusters/{cluster}/scenarios/{name}/answer)
 	AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams)
-	// ListVMTypes List VM types
-	// (GET /v1/clusters/{cluster}/vm-types)
 	ListVMTypes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListVMTypesParams)
-	// CreateVMType Create a VM type
-	// (POST /v1/clusters/{cluster}/vm-types)
 	CreateVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName)
-	// DeleteVMType Delete a VM type
-	// (DELETE /v1/clusters/{cluster}/vm-types/{name})
 	DeleteVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params DeleteVMTypeParams)
-	// GetVMType Read a VM type
-	// (GET /v1/clusters/{cluster}/vm-types/{name})
 	GetVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName)
-	// ReplaceVMType Change a VM type
-	// (PUT /v1/clusters/{cluster}/vm-types/{name})
 	ReplaceVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params ReplaceVMTypeParams)
-	// GetInstanceTypes List example instance types
-	// (GET /v1/instance-types)
 	GetInstanceTypes(w http.ResponseWriter, r *http.Request)
-	// ListKeys List keys
-	// (GET /v1/keys)
 	ListKeys(w http.ResponseWriter, r *http.Request, params ListKeysParams)
-	// CreateKey Create a key
-	// (POST /v1/keys)
 	CreateKey(w http.ResponseWriter, r *http.Request)
-	// RevokeKey Revoke a key
-	// (DELETE /v1/keys/{id})
 	RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID)
-	// ListRuns List runs
-	// (GET /v1/runs)
 	ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams)
-	// CancelRun Cancel a run
-	// (DELETE /v1/runs/{id})
 	CancelRun(w http.ResponseWriter, r *http.Request, id RunID)
-	// RetryRun Try a run again
-	// (POST /v1/runs/{id}/retry)
 	RetryRun(w http.ResponseWriter, r *http.Request, id RunID)
-	// ListWebhooks List webhooks
-	// (GET /v1/webhooks)
 	ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams)
-	// CreateWebhook Create a webhook
-	// (POST /v1/webhooks)
 	CreateWebhook(w http.ResponseWriter, r *http.Request)
-	// DeleteWebhook Delete a webhook
-	// (DELETE /v1/webhooks/{id})
 	DeleteWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params DeleteWebhookParams)
-	// GetWebhook Read a webhook
-	// (GET /v1/webhooks/{id})
 	GetWebhook(w http.ResponseWriter, r *http.Request, id WebhookID)
-	// ReplaceWebhook Change a webhook
-	// (PUT /v1/webhooks/{id})
 	ReplaceWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params ReplaceWebhookParams)
-	// ListDeliveries List deliveries
-	// (GET /v1/webhooks/{id}/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, id WebhookID, params ListDeliveriesParams)
-	// RetryDelivery Send a delivery again
-	// (POST /v1/webhooks/{id}/deliveries/{delivery}/retry)
 	RetryDelivery(w http.ResponseWriter, r *http.Request, id WebhookID, delivery DeliveryID)
-	// RotateWebhookSecret Change the secret of a webhook
-	// (POST /v1/webhooks/{id}/secret)
 	RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id WebhookID)
-	// TestWebhook Try a webhook
-	// (POST /v1/webhooks/{id}/test)
 	TestWebhook(w http.ResponseWriter, r *http.Request, id WebhookID)
 }
 
-// Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
-
-type Unimplemented struct{}
-
-// ListAllowedHosts List allowed hosts
-// (GET /v1/allowed-hosts)
-func (_ Unimplemented) ListAllowedHosts(w http.ResponseWriter, r *http.Request, params ListAllowedHostsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateAllowedHost Allow a host
-// (POST /v1/allowed-hosts)
-func (_ Unimplemented) CreateAllowedHost(w http.ResponseWriter, r *http.Request) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteAllowedHost Deny a host
-// (DELETE /v1/allowed-hosts/{id})
-func (_ Unimplemented) DeleteAllowedHost(w http.ResponseWriter, r *http.Request, id AllowedHostID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListAudit List changes
-// (GET /v1/audit)
-func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListClusters List clusters
-// (GET /v1/clusters)
-func (_ Unimplemented) ListClusters(w http.ResponseWriter, r *http.Request, params ListClustersParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateCluster Create a cluster
-// (POST /v1/clusters)
-func (_ Unimplemented) CreateCluster(w http.ResponseWriter, r *http.Request) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteCluster Delete a cluster
-// (DELETE /v1/clusters/{cluster})
-func (_ Unimplemented) DeleteCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteClusterParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetCluster Read a cluster
-// (GET /v1/clusters/{cluster})
-func (_ Unimplemented) GetCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceCluster Change a cluster's settings
-// (PUT /v1/clusters/{cluster})
-func (_ Unimplemented) ReplaceCluster(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceClusterParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListAdmissions List running leases
-// (GET /v1/clusters/{cluster}/admissions)
-func (_ Unimplemented) ListAdmissions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateAdmission Ask for a place for one job
-// (POST /v1/clusters/{cluster}/admissions)
-func (_ Unimplemented) CreateAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListAdmissionCounts Count running leases by class
-// (GET /v1/clusters/{cluster}/admissions/summary)
-func (_ Unimplemented) ListAdmissionCounts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListAdmissionCountsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// EndAdmission End a lease
-// (DELETE /v1/clusters/{cluster}/admissions/{id})
-func (_ Unimplemented) EndAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetAdmission Read a running lease
-// (GET /v1/clusters/{cluster}/admissions/{id})
-func (_ Unimplemented) GetAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// KeepAdmission Keep a lease
-// (POST /v1/clusters/{cluster}/admissions/{id}/heartbeat)
-func (_ Unimplemented) KeepAdmission(w http.ResponseWriter, r *http.Request, cluster ClusterName, id LeaseID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListClasses List classes
-// (GET /v1/clusters/{cluster}/classes)
-func (_ Unimplemented) ListClasses(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListClassesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateClass Create a class
-// (POST /v1/clusters/{cluster}/classes)
-func (_ Unimplemented) CreateClass(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteClass Delete a class
-// (DELETE /v1/clusters/{cluster}/classes/{name})
-func (_ Unimplemented) DeleteClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params DeleteClassParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetClass Read a class
-// (GET /v1/clusters/{cluster}/classes/{name})
-func (_ Unimplemented) GetClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceClass Change a class
-// (PUT /v1/clusters/{cluster}/classes/{name})
-func (_ Unimplemented) ReplaceClass(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params ReplaceClassParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetClassCalibration Compare a class's bounds with what its executions took
-// (GET /v1/clusters/{cluster}/classes/{name}/calibration)
-func (_ Unimplemented) GetClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params GetClassCalibrationParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// AdoptClassCalibration Plan a class with what its executions took
-// (PUT /v1/clusters/{cluster}/classes/{name}/calibration)
-func (_ Unimplemented) AdoptClassCalibration(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ClassName, params AdoptClassCalibrationParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetClassifier Read what was learned
-// (GET /v1/clusters/{cluster}/classifier)
-func (_ Unimplemented) GetClassifier(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListContracts List contracts
-// (GET /v1/clusters/{cluster}/contracts)
-func (_ Unimplemented) ListContracts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListContractsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateContract Create a contract
-// (POST /v1/clusters/{cluster}/contracts)
-func (_ Unimplemented) CreateContract(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteContract Delete a contract
-// (DELETE /v1/clusters/{cluster}/contracts/{name})
-func (_ Unimplemented) DeleteContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName, params DeleteContractParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetContract Read a contract
-// (GET /v1/clusters/{cluster}/contracts/{name})
-func (_ Unimplemented) GetContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceContract Change a contract
-// (PUT /v1/clusters/{cluster}/contracts/{name})
-func (_ Unimplemented) ReplaceContract(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ContractName, params ReplaceContractParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListLiveDecisions List decisions
-// (GET /v1/clusters/{cluster}/decisions)
-func (_ Unimplemented) ListLiveDecisions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveDecisionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetDocument Read a cluster as one document
-// (GET /v1/clusters/{cluster}/document)
-func (_ Unimplemented) GetDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ApplyDocument Make a cluster like a document
-// (PUT /v1/clusters/{cluster}/document)
-func (_ Unimplemented) ApplyDocument(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ApplyDocumentParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteExecutions Delete past executions
-// (DELETE /v1/clusters/{cluster}/executions)
-func (_ Unimplemented) DeleteExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteExecutionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListExecutions List past executions
-// (GET /v1/clusters/{cluster}/executions)
-func (_ Unimplemented) ListExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListExecutionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ImportExecutions Import executions that were read elsewhere
-// (POST /v1/clusters/{cluster}/executions)
-func (_ Unimplemented) ImportExecutions(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ImportExecutionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetExecution Read a past execution with its sample
-// (GET /v1/clusters/{cluster}/executions/{execution})
-func (_ Unimplemented) GetExecution(w http.ResponseWriter, r *http.Request, cluster ClusterName, execution ExecutionID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListFits List fits
-// (GET /v1/clusters/{cluster}/fits)
-func (_ Unimplemented) ListFits(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListFitsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetFit Read a fit, or ask it
-// (GET /v1/clusters/{cluster}/fits/{job}/{kind})
-func (_ Unimplemented) GetFit(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params GetFitParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListFitVersions List the versions of a fit
-// (GET /v1/clusters/{cluster}/fits/{job}/{kind}/versions)
-func (_ Unimplemented) ListFitVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, job FittedJob, kind FittedKind, params ListFitVersionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteForecasts Delete forecasts
-// (DELETE /v1/clusters/{cluster}/forecasts)
-func (_ Unimplemented) DeleteForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteForecastsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListForecasts List forecasts
-// (GET /v1/clusters/{cluster}/forecasts)
-func (_ Unimplemented) ListForecasts(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListForecastsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ForecastFromHistory Make a forecast of past executions
-// (POST /v1/clusters/{cluster}/forecasts/from-history)
-func (_ Unimplemented) ForecastFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetForecastPattern The mean week of forecasts
-// (GET /v1/clusters/{cluster}/forecasts/pattern)
-func (_ Unimplemented) GetForecastPattern(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetForecastPatternParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// FetchHistory Import executions from an address
-// (POST /v1/clusters/{cluster}/history-imports/fetch)
-func (_ Unimplemented) FetchHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListLiveJobs List jobs
-// (GET /v1/clusters/{cluster}/jobs)
-func (_ Unimplemented) ListLiveJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveJobsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateLiveJob Submit a job
-// (POST /v1/clusters/{cluster}/jobs)
-func (_ Unimplemented) CreateLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// KillLiveJob Kill a job
-// (DELETE /v1/clusters/{cluster}/jobs/{job})
-func (_ Unimplemented) KillLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetLiveJob Read a job
-// (GET /v1/clusters/{cluster}/jobs/{job})
-func (_ Unimplemented) GetLiveJob(w http.ResponseWriter, r *http.Request, cluster ClusterName, job LiveJobNumber) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetLiveSettings Read how tasks are handed out
-// (GET /v1/clusters/{cluster}/live)
-func (_ Unimplemented) GetLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceLiveSettings Change how tasks are handed out
-// (PUT /v1/clusters/{cluster}/live)
-func (_ Unimplemented) ReplaceLiveSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplaceLiveSettingsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DryRunPolicy Ask what another policy would have decided
-// (POST /v1/clusters/{cluster}/live/dry-run)
-func (_ Unimplemented) DryRunPolicy(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteMeasurements Delete measurements of jobs
-// (DELETE /v1/clusters/{cluster}/measurements)
-func (_ Unimplemented) DeleteMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeleteMeasurementsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListMeasurements List measurements of jobs
-// (GET /v1/clusters/{cluster}/measurements)
-func (_ Unimplemented) ListMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListMeasurementsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// AddMeasurements Add measurements of jobs
-// (POST /v1/clusters/{cluster}/measurements)
-func (_ Unimplemented) AddMeasurements(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListLiveNodes List nodes
-// (GET /v1/clusters/{cluster}/nodes)
-func (_ Unimplemented) ListLiveNodes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListLiveNodesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// RemoveLiveNode Take a node out
-// (DELETE /v1/clusters/{cluster}/nodes/{node})
-func (_ Unimplemented) RemoveLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetLiveNode Read a node
-// (GET /v1/clusters/{cluster}/nodes/{node})
-func (_ Unimplemented) GetLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// PutLiveNode Declare a node
-// (PUT /v1/clusters/{cluster}/nodes/{node})
-func (_ Unimplemented) PutLiveNode(w http.ResponseWriter, r *http.Request, cluster ClusterName, node LiveNodeName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListObservations List observations
-// (GET /v1/clusters/{cluster}/observations)
-func (_ Unimplemented) ListObservations(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListObservationsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateObservation Say what really runs
-// (POST /v1/clusters/{cluster}/observations)
-func (_ Unimplemented) CreateObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetObservation Read an observation
-// (GET /v1/clusters/{cluster}/observations/{observation})
-func (_ Unimplemented) GetObservation(w http.ResponseWriter, r *http.Request, cluster ClusterName, observation ObservationRef) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListOffers List offers
-// (GET /v1/clusters/{cluster}/offers)
-func (_ Unimplemented) ListOffers(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListOffersParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateOffer Create an offer
-// (POST /v1/clusters/{cluster}/offers)
-func (_ Unimplemented) CreateOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteOffer Delete an offer
-// (DELETE /v1/clusters/{cluster}/offers/{name})
-func (_ Unimplemented) DeleteOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params DeleteOfferParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetOffer Read an offer
-// (GET /v1/clusters/{cluster}/offers/{name})
-func (_ Unimplemented) GetOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceOffer Change an offer
-// (PUT /v1/clusters/{cluster}/offers/{name})
-func (_ Unimplemented) ReplaceOffer(w http.ResponseWriter, r *http.Request, cluster ClusterName, name OfferName, params ReplaceOfferParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListPackings List packings
-// (GET /v1/clusters/{cluster}/packings)
-func (_ Unimplemented) ListPackings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPackingsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeletePacking Delete a packing
-// (DELETE /v1/clusters/{cluster}/packings/{packing})
-func (_ Unimplemented) DeletePacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPacking Read a packing
-// (GET /v1/clusters/{cluster}/packings/{packing})
-func (_ Unimplemented) GetPacking(w http.ResponseWriter, r *http.Request, cluster ClusterName, packing PackingID, params GetPackingParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListPlans List plans
-// (GET /v1/clusters/{cluster}/plans)
-func (_ Unimplemented) ListPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPlansParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreatePlan Plan the cluster
-// (POST /v1/clusters/{cluster}/plans)
-func (_ Unimplemented) CreatePlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CreatePlanParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DiffPlans Compare two plans
-// (GET /v1/clusters/{cluster}/plans/diff)
-func (_ Unimplemented) DiffPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DiffPlansParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// UnpinPlan End the pin
-// (DELETE /v1/clusters/{cluster}/plans/pin)
-func (_ Unimplemented) UnpinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPin Show which plan is pinned
-// (GET /v1/clusters/{cluster}/plans/pin)
-func (_ Unimplemented) GetPin(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// PinPlan Pin a plan
-// (PUT /v1/clusters/{cluster}/plans/pin)
-func (_ Unimplemented) PinPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPlan Read a plan
-// (GET /v1/clusters/{cluster}/plans/{plan})
-func (_ Unimplemented) GetPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef, params GetPlanParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPlanProblem Read the inputs of a plan
-// (GET /v1/clusters/{cluster}/plans/{plan}/problem)
-func (_ Unimplemented) GetPlanProblem(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// VerifyPlan Verify a plan
-// (POST /v1/clusters/{cluster}/plans/{plan}/verify)
-func (_ Unimplemented) VerifyPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, plan PlanRef) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeletePoolSettings Stop planning the pool
-// (DELETE /v1/clusters/{cluster}/pool)
-func (_ Unimplemented) DeletePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params DeletePoolSettingsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPoolSettings Read by what the pool is planned
-// (GET /v1/clusters/{cluster}/pool)
-func (_ Unimplemented) GetPoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplacePoolSettings Say by what the pool is planned
-// (PUT /v1/clusters/{cluster}/pool)
-func (_ Unimplemented) ReplacePoolSettings(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ReplacePoolSettingsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPoolBasis Ask what the pool would be planned by now
-// (GET /v1/clusters/{cluster}/pool/basis)
-func (_ Unimplemented) GetPoolBasis(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPoolMachines Read which machines run
-// (GET /v1/clusters/{cluster}/pool/machines)
-func (_ Unimplemented) GetPoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplacePoolMachines Say which machines run
-// (PUT /v1/clusters/{cluster}/pool/machines)
-func (_ Unimplemented) ReplacePoolMachines(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListPoolPlans List plans of the pool
-// (GET /v1/clusters/{cluster}/pool/plans)
-func (_ Unimplemented) ListPoolPlans(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPoolPlansParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPoolPlan Read a plan of the pool
-// (GET /v1/clusters/{cluster}/pool/plans/{number})
-func (_ Unimplemented) GetPoolPlan(w http.ResponseWriter, r *http.Request, cluster ClusterName, number int64) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListStorageSamples List how much data there was
-// (GET /v1/clusters/{cluster}/pool/storage-samples)
-func (_ Unimplemented) ListStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListStorageSamplesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// AddStorageSamples Say how much data there was
-// (POST /v1/clusters/{cluster}/pool/storage-samples)
-func (_ Unimplemented) AddStorageSamples(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// FetchPrices Import a price sheet from an address
-// (POST /v1/clusters/{cluster}/price-imports/fetch)
-func (_ Unimplemented) FetchPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListPrices List price periods
-// (GET /v1/clusters/{cluster}/prices)
-func (_ Unimplemented) ListPrices(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListPricesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreatePrice Create a price period
-// (POST /v1/clusters/{cluster}/prices)
-func (_ Unimplemented) CreatePrice(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeletePrice Delete a price period
-// (DELETE /v1/clusters/{cluster}/prices/{id})
-func (_ Unimplemented) DeletePrice(w http.ResponseWriter, r *http.Request, cluster ClusterName, id PriceID, params DeletePriceParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetPrice Read a price period
-// (GET /v1/clusters/{cluster}/prices/{id})
-func (_ Unimplemented) GetPrice(w http.ResponseWriter, r *http.Request, cluster ClusterName, id PriceID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplacePrice Change a price period
-// (PUT /v1/clusters/{cluster}/prices/{id})
-func (_ Unimplemented) ReplacePrice(w http.ResponseWriter, r *http.Request, cluster ClusterName, id PriceID, params ReplacePriceParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetProblem Read the problem of a moment
-// (GET /v1/clusters/{cluster}/problem)
-func (_ Unimplemented) GetProblem(w http.ResponseWriter, r *http.Request, cluster ClusterName, params GetProblemParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListProfiles List profiles
-// (GET /v1/clusters/{cluster}/profiles)
-func (_ Unimplemented) ListProfiles(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListProfilesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateProfile Create a profile
-// (POST /v1/clusters/{cluster}/profiles)
-func (_ Unimplemented) CreateProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ProfileFromHistory Make a profile of past executions
-// (POST /v1/clusters/{cluster}/profiles/from-history)
-func (_ Unimplemented) ProfileFromHistory(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteProfile Delete a profile with all its versions
-// (DELETE /v1/clusters/{cluster}/profiles/{name})
-func (_ Unimplemented) DeleteProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, params DeleteProfileParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetProfile Read a profile
-// (GET /v1/clusters/{cluster}/profiles/{name})
-func (_ Unimplemented) GetProfile(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListProfileVersions List the versions of a profile
-// (GET /v1/clusters/{cluster}/profiles/{name}/versions)
-func (_ Unimplemented) ListProfileVersions(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, params ListProfileVersionsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// AddProfileVersion Add a version to a profile
-// (POST /v1/clusters/{cluster}/profiles/{name}/versions)
-func (_ Unimplemented) AddProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetProfileVersion Read one version of a profile
-// (GET /v1/clusters/{cluster}/profiles/{name}/versions/{version})
-func (_ Unimplemented) GetProfileVersion(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ProfileName, version ProfileVersion) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListRecordedJobs List the jobs that have past executions
-// (GET /v1/clusters/{cluster}/recorded-jobs)
-func (_ Unimplemented) ListRecordedJobs(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListRecordedJobsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// Relearn Learn again
-// (POST /v1/clusters/{cluster}/relearn)
-func (_ Unimplemented) Relearn(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListReportSchedules List report schedules
-// (GET /v1/clusters/{cluster}/report-schedules)
-func (_ Unimplemented) ListReportSchedules(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportSchedulesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateReportSchedule Create a report schedule
-// (POST /v1/clusters/{cluster}/report-schedules)
-func (_ Unimplemented) CreateReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteReportSchedule Delete a report schedule
-// (DELETE /v1/clusters/{cluster}/report-schedules/{name})
-func (_ Unimplemented) DeleteReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params DeleteReportScheduleParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetReportSchedule Read a report schedule
-// (GET /v1/clusters/{cluster}/report-schedules/{name})
-func (_ Unimplemented) GetReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceReportSchedule Change a report schedule
-// (PUT /v1/clusters/{cluster}/report-schedules/{name})
-func (_ Unimplemented) ReplaceReportSchedule(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ReportScheduleName, params ReplaceReportScheduleParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListReports List reports
-// (GET /v1/clusters/{cluster}/reports)
-func (_ Unimplemented) ListReports(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListReportsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateReport Make a report now
-// (POST /v1/clusters/{cluster}/reports)
-func (_ Unimplemented) CreateReport(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetReport Read what a report is
-// (GET /v1/clusters/{cluster}/reports/{report})
-func (_ Unimplemented) GetReport(w http.ResponseWriter, r *http.Request, cluster ClusterName, report ReportID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListScenarios List saved scenarios
-// (GET /v1/clusters/{cluster}/scenarios)
-func (_ Unimplemented) ListScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListScenariosParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateScenario Save a scenario
-// (POST /v1/clusters/{cluster}/scenarios)
-func (_ Unimplemented) CreateScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CompareScenarios Compare saved scenarios
-// (GET /v1/clusters/{cluster}/scenarios/compare)
-func (_ Unimplemented) CompareScenarios(w http.ResponseWriter, r *http.Request, cluster ClusterName, params CompareScenariosParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteScenario Delete a saved scenario
-// (DELETE /v1/clusters/{cluster}/scenarios/{name})
-func (_ Unimplemented) DeleteScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params DeleteScenarioParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetScenario Read a saved scenario
-// (GET /v1/clusters/{cluster}/scenarios/{name})
-func (_ Unimplemented) GetScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceScenario Change a saved scenario
-// (PUT /v1/clusters/{cluster}/scenarios/{name})
-func (_ Unimplemented) ReplaceScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params ReplaceScenarioParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// AnswerScenario Ask what a saved scenario comes to
-// (GET /v1/clusters/{cluster}/scenarios/{name}/answer)
-func (_ Unimplemented) AnswerScenario(w http.ResponseWriter, r *http.Request, cluster ClusterName, name ScenarioName, params AnswerScenarioParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListVMTypes List VM types
-// (GET /v1/clusters/{cluster}/vm-types)
-func (_ Unimplemented) ListVMTypes(w http.ResponseWriter, r *http.Request, cluster ClusterName, params ListVMTypesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateVMType Create a VM type
-// (POST /v1/clusters/{cluster}/vm-types)
-func (_ Unimplemented) CreateVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteVMType Delete a VM type
-// (DELETE /v1/clusters/{cluster}/vm-types/{name})
-func (_ Unimplemented) DeleteVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params DeleteVMTypeParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetVMType Read a VM type
-// (GET /v1/clusters/{cluster}/vm-types/{name})
-func (_ Unimplemented) GetVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceVMType Change a VM type
-// (PUT /v1/clusters/{cluster}/vm-types/{name})
-func (_ Unimplemented) ReplaceVMType(w http.ResponseWriter, r *http.Request, cluster ClusterName, name VMTypeName, params ReplaceVMTypeParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetInstanceTypes List example instance types
-// (GET /v1/instance-types)
-func (_ Unimplemented) GetInstanceTypes(w http.ResponseWriter, r *http.Request) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListKeys List keys
-// (GET /v1/keys)
-func (_ Unimplemented) ListKeys(w http.ResponseWriter, r *http.Request, params ListKeysParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateKey Create a key
-// (POST /v1/keys)
-func (_ Unimplemented) CreateKey(w http.ResponseWriter, r *http.Request) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// RevokeKey Revoke a key
-// (DELETE /v1/keys/{id})
-func (_ Unimplemented) RevokeKey(w http.ResponseWriter, r *http.Request, id KeyID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListRuns List runs
-// (GET /v1/runs)
-func (_ Unimplemented) ListRuns(w http.ResponseWriter, r *http.Request, params ListRunsParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CancelRun Cancel a run
-// (DELETE /v1/runs/{id})
-func (_ Unimplemented) CancelRun(w http.ResponseWriter, r *http.Request, id RunID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// RetryRun Try a run again
-// (POST /v1/runs/{id}/retry)
-func (_ Unimplemented) RetryRun(w http.ResponseWriter, r *http.Request, id RunID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListWebhooks List webhooks
-// (GET /v1/webhooks)
-func (_ Unimplemented) ListWebhooks(w http.ResponseWriter, r *http.Request, params ListWebhooksParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// CreateWebhook Create a webhook
-// (POST /v1/webhooks)
-func (_ Unimplemented) CreateWebhook(w http.ResponseWriter, r *http.Request) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// DeleteWebhook Delete a webhook
-// (DELETE /v1/webhooks/{id})
-func (_ Unimplemented) DeleteWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params DeleteWebhookParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// GetWebhook Read a webhook
-// (GET /v1/webhooks/{id})
-func (_ Unimplemented) GetWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ReplaceWebhook Change a webhook
-// (PUT /v1/webhooks/{id})
-func (_ Unimplemented) ReplaceWebhook(w http.ResponseWriter, r *http.Request, id WebhookID, params ReplaceWebhookParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ListDeliveries List deliveries
-// (GET /v1/webhooks/{id}/deliveries)
-func (_ Unimplemented) ListDeliveries(w http.ResponseWriter, r *http.Request, id WebhookID, params ListDeliveriesParams) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// RetryDelivery Send a delivery again
-// (POST /v1/webhooks/{id}/deliveries/{delivery}/retry)
-func (_ Unimplemented) RetryDelivery(w http.ResponseWriter, r *http.Request, id WebhookID, delivery DeliveryID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// RotateWebhookSecret Change the secret of a webhook
-// (POST /v1/webhooks/{id}/secret)
-func (_ Unimplemented) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, id WebhookID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// TestWebhook Try a webhook
-// (POST /v1/webhooks/{id}/test)
-func (_ Unimplemented) TestWebhook(w http.ResponseWriter, r *http.Request, id WebhookID) {
-	w.WriteHeader(http.StatusNotImplemented)
-}
-
-// ServerInterfaceWrapper converts contexts to parameters.
+// ServerInterfaceWrapper reads parameters, which are checked by then.
 type ServerInterfaceWrapper struct {
 	Handler            ServerInterface
 	HandlerMiddlewares []MiddlewareFunc
@@ -3626,7079 +2500,1871 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc func(http.Handler) http.Handler
 
-// ListAllowedHosts operation middleware
 func (siw *ServerInterfaceWrapper) ListAllowedHosts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p := parameters{r: r}
 	var params ListAllowedHostsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListAllowedHosts(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListAllowedHosts(w, r, params)
 }
 
-// CreateAllowedHost operation middleware
 func (siw *ServerInterfaceWrapper) CreateAllowedHost(w http.ResponseWriter, r *http.Request) {
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateAllowedHost(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateAllowedHost(w, r)
 }
 
-// DeleteAllowedHost operation middleware
 func (siw *ServerInterfaceWrapper) DeleteAllowedHost(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id AllowedHostID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteAllowedHost(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteAllowedHost(w, r, id)
 }
 
-// ListAudit operation middleware
 func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p := parameters{r: r}
 	var params ListAuditParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("cluster", "string", "", false, &params.Cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cluster" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListAudit(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListAudit(w, r, params)
 }
 
-// ListClusters operation middleware
 func (siw *ServerInterfaceWrapper) ListClusters(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p := parameters{r: r}
 	var params ListClustersParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListClusters(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListClusters(w, r, params)
 }
 
-// CreateCluster operation middleware
 func (siw *ServerInterfaceWrapper) CreateCluster(w http.ResponseWriter, r *http.Request) {
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateCluster(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateCluster(w, r)
 }
 
-// DeleteCluster operation middleware
 func (siw *ServerInterfaceWrapper) DeleteCluster(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params DeleteClusterParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteCluster(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteCluster(w, r, cluster, params)
 }
 
-// GetCluster operation middleware
 func (siw *ServerInterfaceWrapper) GetCluster(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetCluster(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetCluster(w, r, cluster)
 }
 
-// ReplaceCluster operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceCluster(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ReplaceClusterParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceCluster(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceCluster(w, r, cluster, params)
 }
 
-// ListAdmissions operation middleware
 func (siw *ServerInterfaceWrapper) ListAdmissions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListAdmissionsParams
-
-	// ------------- Optional query parameter "class" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
-		}
+	p.query("class", "string", "", false, &params.Class)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListAdmissions(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListAdmissions(w, r, cluster, params)
 }
 
-// CreateAdmission operation middleware
 func (siw *ServerInterfaceWrapper) CreateAdmission(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateAdmission(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateAdmission(w, r, cluster)
 }
 
-// ListAdmissionCounts operation middleware
 func (siw *ServerInterfaceWrapper) ListAdmissionCounts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListAdmissionCountsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListAdmissionCounts(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListAdmissionCounts(w, r, cluster, params)
 }
 
-// EndAdmission operation middleware
 func (siw *ServerInterfaceWrapper) EndAdmission(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "id" -------------
+	p.path("cluster", "string", "", &cluster)
 	var id LeaseID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.EndAdmission(w, r, cluster, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.EndAdmission(w, r, cluster, id)
 }
 
-// GetAdmission operation middleware
 func (siw *ServerInterfaceWrapper) GetAdmission(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "id" -------------
+	p.path("cluster", "string", "", &cluster)
 	var id LeaseID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetAdmission(w, r, cluster, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetAdmission(w, r, cluster, id)
 }
 
-// KeepAdmission operation middleware
 func (siw *ServerInterfaceWrapper) KeepAdmission(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "id" -------------
+	p.path("cluster", "string", "", &cluster)
 	var id LeaseID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.KeepAdmission(w, r, cluster, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.KeepAdmission(w, r, cluster, id)
 }
 
-// ListClasses operation middleware
 func (siw *ServerInterfaceWrapper) ListClasses(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListClassesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "numbers" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListClasses(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListClasses(w, r, cluster, params)
 }
 
-// CreateClass operation middleware
 func (siw *ServerInterfaceWrapper) CreateClass(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateClass(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateClass(w, r, cluster)
 }
 
-// DeleteClass operation middleware
 func (siw *ServerInterfaceWrapper) DeleteClass(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ClassName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteClassParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteClass(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteClass(w, r, cluster, name, params)
 }
 
-// GetClass operation middleware
 func (siw *ServerInterfaceWrapper) GetClass(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ClassName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetClass(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetClass(w, r, cluster, name)
 }
 
-// ReplaceClass operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceClass(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ClassName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ReplaceClassParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceClass(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceClass(w, r, cluster, name, params)
 }
 
-// GetClassCalibration operation middleware
 func (siw *ServerInterfaceWrapper) GetClassCalibration(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ClassName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params GetClassCalibrationParams
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
+	p.query("job", "string", "", false, &params.Job)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	p.query("coverage", "number", "double", false, &params.Coverage)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "coverage" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "coverage", r.URL.Query(), &params.Coverage, runtime.BindQueryParameterOptions{Type: "number", Format: "double"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "coverage"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "coverage", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetClassCalibration(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetClassCalibration(w, r, cluster, name, params)
 }
 
-// AdoptClassCalibration operation middleware
 func (siw *ServerInterfaceWrapper) AdoptClassCalibration(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ClassName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params AdoptClassCalibrationParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AdoptClassCalibration(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AdoptClassCalibration(w, r, cluster, name, params)
 }
 
-// GetClassifier operation middleware
 func (siw *ServerInterfaceWrapper) GetClassifier(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetClassifier(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetClassifier(w, r, cluster)
 }
 
-// ListContracts operation middleware
 func (siw *ServerInterfaceWrapper) ListContracts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListContractsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "numbers" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListContracts(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListContracts(w, r, cluster, params)
 }
 
-// CreateContract operation middleware
 func (siw *ServerInterfaceWrapper) CreateContract(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateContract(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateContract(w, r, cluster)
 }
 
-// DeleteContract operation middleware
 func (siw *ServerInterfaceWrapper) DeleteContract(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ContractName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteContractParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteContract(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteContract(w, r, cluster, name, params)
 }
 
-// GetContract operation middleware
 func (siw *ServerInterfaceWrapper) GetContract(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ContractName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetContract(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetContract(w, r, cluster, name)
 }
 
-// ReplaceContract operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceContract(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ContractName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ReplaceContractParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceContract(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceContract(w, r, cluster, name, params)
 }
 
-// ListLiveDecisions operation middleware
 func (siw *ServerInterfaceWrapper) ListLiveDecisions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListLiveDecisionsParams
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	p.query("node", "string", "", false, &params.Node)
+	p.query("job", "integer", "int64", false, &params.Job)
+	p.query("outcome", "string", "", false, &params.Outcome)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "node" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "node", r.URL.Query(), &params.Node, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "node"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "outcome" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", r.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "outcome"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "outcome", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListLiveDecisions(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListLiveDecisions(w, r, cluster, params)
 }
 
-// GetDocument operation middleware
 func (siw *ServerInterfaceWrapper) GetDocument(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetDocument(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetDocument(w, r, cluster)
 }
 
-// ApplyDocument operation middleware
 func (siw *ServerInterfaceWrapper) ApplyDocument(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ApplyDocumentParams
-
-	// ------------- Optional query parameter "dry_run" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
-		}
+	p.query("dry_run", "boolean", "", false, &params.DryRun)
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	header(&p, "If-None-Match", "string", "", &params.IfNoneMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
-	}
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = &IfNoneMatch
-
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ApplyDocument(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ApplyDocument(w, r, cluster, params)
 }
 
-// DeleteExecutions operation middleware
 func (siw *ServerInterfaceWrapper) DeleteExecutions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params DeleteExecutionsParams
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
+	p.query("job", "string", "", false, &params.Job)
+	p.query("outcome", "string", "", false, &params.Outcome)
+	p.query("user", "string", "", false, &params.User)
+	p.query("queue", "string", "", false, &params.Queue)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "outcome" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", r.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "outcome"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "outcome", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "user" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", r.URL.Query(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "user"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "queue" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "queue", r.URL.Query(), &params.Queue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "queue"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "queue", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteExecutions(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteExecutions(w, r, cluster, params)
 }
 
-// ListExecutions operation middleware
 func (siw *ServerInterfaceWrapper) ListExecutions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListExecutionsParams
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
+	p.query("job", "string", "", false, &params.Job)
+	p.query("outcome", "string", "", false, &params.Outcome)
+	p.query("user", "string", "", false, &params.User)
+	p.query("queue", "string", "", false, &params.Queue)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "outcome" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", r.URL.Query(), &params.Outcome, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "outcome"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "outcome", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "user" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", r.URL.Query(), &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "user"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "user", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "queue" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "queue", r.URL.Query(), &params.Queue, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "queue"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "queue", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListExecutions(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListExecutions(w, r, cluster, params)
 }
 
-// ImportExecutions operation middleware
 func (siw *ServerInterfaceWrapper) ImportExecutions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ImportExecutionsParams
-
-	// ------------- Optional query parameter "dry_run" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", r.URL.Query(), &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "dry_run"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "dry_run", Err: err})
-		}
+	p.query("dry_run", "boolean", "", false, &params.DryRun)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ImportExecutions(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ImportExecutions(w, r, cluster, params)
 }
 
-// GetExecution operation middleware
 func (siw *ServerInterfaceWrapper) GetExecution(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "execution" -------------
+	p.path("cluster", "string", "", &cluster)
 	var execution ExecutionID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "execution", chi.URLParam(r, "execution"), &execution, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "execution", Err: err})
+	p.path("execution", "string", "", &execution)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetExecution(w, r, cluster, execution)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetExecution(w, r, cluster, execution)
 }
 
-// ListFits operation middleware
 func (siw *ServerInterfaceWrapper) ListFits(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListFitsParams
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
+	p.query("job", "string", "", false, &params.Job)
+	p.query("kind", "string", "", false, &params.Kind)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "kind" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListFits(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListFits(w, r, cluster, params)
 }
 
-// GetFit operation middleware
 func (siw *ServerInterfaceWrapper) GetFit(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "job" -------------
+	p.path("cluster", "string", "", &cluster)
 	var job FittedJob
-
-	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "kind" -------------
+	p.path("job", "string", "", &job)
 	var kind FittedKind
-
-	err = runtime.BindStyledParameterWithOptions("simple", "kind", chi.URLParam(r, "kind"), &kind, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("kind", "string", "", &kind)
 	var params GetFitParams
-
-	// ------------- Optional query parameter "version" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", r.URL.Query(), &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "version"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
-		}
+	p.query("version", "integer", "int64", false, &params.Version)
+	p.query("method", "string", "", false, &params.Method)
+	p.query("vms", "number", "double", false, &params.Vms)
+	p.query("residual", "number", "double", false, &params.Residual)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "method" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "method", r.URL.Query(), &params.Method, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "method"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "method", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "vms" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "vms", r.URL.Query(), &params.Vms, runtime.BindQueryParameterOptions{Type: "number", Format: "double"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "vms"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "vms", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "residual" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "residual", r.URL.Query(), &params.Residual, runtime.BindQueryParameterOptions{Type: "number", Format: "double"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "residual"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "residual", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetFit(w, r, cluster, job, kind, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetFit(w, r, cluster, job, kind, params)
 }
 
-// ListFitVersions operation middleware
 func (siw *ServerInterfaceWrapper) ListFitVersions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "job" -------------
+	p.path("cluster", "string", "", &cluster)
 	var job FittedJob
-
-	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "kind" -------------
+	p.path("job", "string", "", &job)
 	var kind FittedKind
-
-	err = runtime.BindStyledParameterWithOptions("simple", "kind", chi.URLParam(r, "kind"), &kind, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("kind", "string", "", &kind)
 	var params ListFitVersionsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListFitVersions(w, r, cluster, job, kind, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListFitVersions(w, r, cluster, job, kind, params)
 }
 
-// DeleteForecasts operation middleware
 func (siw *ServerInterfaceWrapper) DeleteForecasts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params DeleteForecastsParams
-
-	// ------------- Optional query parameter "class" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
-		}
+	p.query("class", "string", "", false, &params.Class)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteForecasts(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteForecasts(w, r, cluster, params)
 }
 
-// ListForecasts operation middleware
 func (siw *ServerInterfaceWrapper) ListForecasts(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListForecastsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("wide", "boolean", "", false, &params.Wide)
+	p.query("class", "string", "", false, &params.Class)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "wide" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "wide", r.URL.Query(), &params.Wide, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "wide"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "wide", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "class" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListForecasts(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListForecasts(w, r, cluster, params)
 }
 
-// ForecastFromHistory operation middleware
 func (siw *ServerInterfaceWrapper) ForecastFromHistory(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ForecastFromHistory(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ForecastFromHistory(w, r, cluster)
 }
 
-// GetForecastPattern operation middleware
 func (siw *ServerInterfaceWrapper) GetForecastPattern(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params GetForecastPatternParams
-
-	// ------------- Required query parameter "class" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "class", r.URL.Query(), &params.Class, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "class"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "class", Err: err})
-		}
+	p.query("class", "string", "", true, &params.Class)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetForecastPattern(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetForecastPattern(w, r, cluster, params)
 }
 
-// FetchHistory operation middleware
 func (siw *ServerInterfaceWrapper) FetchHistory(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.FetchHistory(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.FetchHistory(w, r, cluster)
 }
 
-// ListLiveJobs operation middleware
 func (siw *ServerInterfaceWrapper) ListLiveJobs(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListLiveJobsParams
-
-	// ------------- Optional query parameter "state" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
-		}
+	p.query("state", "string", "", false, &params.State)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListLiveJobs(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListLiveJobs(w, r, cluster, params)
 }
 
-// CreateLiveJob operation middleware
 func (siw *ServerInterfaceWrapper) CreateLiveJob(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateLiveJob(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateLiveJob(w, r, cluster)
 }
 
-// KillLiveJob operation middleware
 func (siw *ServerInterfaceWrapper) KillLiveJob(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "job" -------------
+	p.path("cluster", "string", "", &cluster)
 	var job LiveJobNumber
-
-	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+	p.path("job", "integer", "int64", &job)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.KillLiveJob(w, r, cluster, job)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.KillLiveJob(w, r, cluster, job)
 }
 
-// GetLiveJob operation middleware
 func (siw *ServerInterfaceWrapper) GetLiveJob(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "job" -------------
+	p.path("cluster", "string", "", &cluster)
 	var job LiveJobNumber
-
-	err = runtime.BindStyledParameterWithOptions("simple", "job", chi.URLParam(r, "job"), &job, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
+	p.path("job", "integer", "int64", &job)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetLiveJob(w, r, cluster, job)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetLiveJob(w, r, cluster, job)
 }
 
-// GetLiveSettings operation middleware
 func (siw *ServerInterfaceWrapper) GetLiveSettings(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetLiveSettings(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetLiveSettings(w, r, cluster)
 }
 
-// ReplaceLiveSettings operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceLiveSettings(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ReplaceLiveSettingsParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceLiveSettings(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceLiveSettings(w, r, cluster, params)
 }
 
-// DryRunPolicy operation middleware
 func (siw *ServerInterfaceWrapper) DryRunPolicy(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DryRunPolicy(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DryRunPolicy(w, r, cluster)
 }
 
-// DeleteMeasurements operation middleware
 func (siw *ServerInterfaceWrapper) DeleteMeasurements(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params DeleteMeasurementsParams
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
+	p.query("job", "string", "", false, &params.Job)
+	p.query("kind", "string", "", false, &params.Kind)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "kind" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteMeasurements(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteMeasurements(w, r, cluster, params)
 }
 
-// ListMeasurements operation middleware
 func (siw *ServerInterfaceWrapper) ListMeasurements(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListMeasurementsParams
-
-	// ------------- Optional query parameter "job" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "job", r.URL.Query(), &params.Job, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "job"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "job", Err: err})
-		}
+	p.query("job", "string", "", false, &params.Job)
+	p.query("kind", "string", "", false, &params.Kind)
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "kind" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListMeasurements(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListMeasurements(w, r, cluster, params)
 }
 
-// AddMeasurements operation middleware
 func (siw *ServerInterfaceWrapper) AddMeasurements(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddMeasurements(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddMeasurements(w, r, cluster)
 }
 
-// ListLiveNodes operation middleware
 func (siw *ServerInterfaceWrapper) ListLiveNodes(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListLiveNodesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListLiveNodes(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListLiveNodes(w, r, cluster, params)
 }
 
-// RemoveLiveNode operation middleware
 func (siw *ServerInterfaceWrapper) RemoveLiveNode(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "node" -------------
+	p.path("cluster", "string", "", &cluster)
 	var node LiveNodeName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+	p.path("node", "string", "", &node)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RemoveLiveNode(w, r, cluster, node)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RemoveLiveNode(w, r, cluster, node)
 }
 
-// GetLiveNode operation middleware
 func (siw *ServerInterfaceWrapper) GetLiveNode(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "node" -------------
+	p.path("cluster", "string", "", &cluster)
 	var node LiveNodeName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+	p.path("node", "string", "", &node)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetLiveNode(w, r, cluster, node)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetLiveNode(w, r, cluster, node)
 }
 
-// PutLiveNode operation middleware
 func (siw *ServerInterfaceWrapper) PutLiveNode(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "node" -------------
+	p.path("cluster", "string", "", &cluster)
 	var node LiveNodeName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "node", chi.URLParam(r, "node"), &node, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "node", Err: err})
+	p.path("node", "string", "", &node)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PutLiveNode(w, r, cluster, node)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PutLiveNode(w, r, cluster, node)
 }
 
-// ListObservations operation middleware
 func (siw *ServerInterfaceWrapper) ListObservations(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListObservationsParams
-
-	// ------------- Optional query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
+	p.query("from", "string", "date-time", false, &params.From)
+	p.query("until", "string", "date-time", false, &params.Until)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "until" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", r.URL.Query(), &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "until"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "until", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListObservations(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListObservations(w, r, cluster, params)
 }
 
-// CreateObservation operation middleware
 func (siw *ServerInterfaceWrapper) CreateObservation(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateObservation(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateObservation(w, r, cluster)
 }
 
-// GetObservation operation middleware
 func (siw *ServerInterfaceWrapper) GetObservation(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "observation" -------------
+	p.path("cluster", "string", "", &cluster)
 	var observation ObservationRef
-
-	err = runtime.BindStyledParameterWithOptions("simple", "observation", chi.URLParam(r, "observation"), &observation, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "observation", Err: err})
+	p.path("observation", "string", "", &observation)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetObservation(w, r, cluster, observation)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetObservation(w, r, cluster, observation)
 }
 
-// ListOffers operation middleware
 func (siw *ServerInterfaceWrapper) ListOffers(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListOffersParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "numbers" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListOffers(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListOffers(w, r, cluster, params)
 }
 
-// CreateOffer operation middleware
 func (siw *ServerInterfaceWrapper) CreateOffer(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateOffer(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateOffer(w, r, cluster)
 }
 
-// DeleteOffer operation middleware
 func (siw *ServerInterfaceWrapper) DeleteOffer(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name OfferName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteOfferParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteOffer(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteOffer(w, r, cluster, name, params)
 }
 
-// GetOffer operation middleware
 func (siw *ServerInterfaceWrapper) GetOffer(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name OfferName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetOffer(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetOffer(w, r, cluster, name)
 }
 
-// ReplaceOffer operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceOffer(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name OfferName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ReplaceOfferParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceOffer(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceOffer(w, r, cluster, name, params)
 }
 
-// ListPackings operation middleware
 func (siw *ServerInterfaceWrapper) ListPackings(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListPackingsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListPackings(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListPackings(w, r, cluster, params)
 }
 
-// DeletePacking operation middleware
 func (siw *ServerInterfaceWrapper) DeletePacking(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "packing" -------------
+	p.path("cluster", "string", "", &cluster)
 	var packing PackingID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "packing", chi.URLParam(r, "packing"), &packing, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "packing", Err: err})
+	p.path("packing", "string", "", &packing)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeletePacking(w, r, cluster, packing)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeletePacking(w, r, cluster, packing)
 }
 
-// GetPacking operation middleware
 func (siw *ServerInterfaceWrapper) GetPacking(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "packing" -------------
+	p.path("cluster", "string", "", &cluster)
 	var packing PackingID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "packing", chi.URLParam(r, "packing"), &packing, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "packing", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("packing", "string", "", &packing)
 	var params GetPackingParams
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPacking(w, r, cluster, packing, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPacking(w, r, cluster, packing, params)
 }
 
-// ListPlans operation middleware
 func (siw *ServerInterfaceWrapper) ListPlans(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListPlansParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "numbers" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListPlans(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListPlans(w, r, cluster, params)
 }
 
-// CreatePlan operation middleware
 func (siw *ServerInterfaceWrapper) CreatePlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params CreatePlanParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "Prefer" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("Prefer")]; found {
-		var Prefer string
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Prefer", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "Prefer", valueList[0], &Prefer, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Prefer", Err: err})
-			return
-		}
-
-		params.Prefer = &Prefer
-
+	header(&p, "Prefer", "string", "", &params.Prefer)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreatePlan(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreatePlan(w, r, cluster, params)
 }
 
-// DiffPlans operation middleware
 func (siw *ServerInterfaceWrapper) DiffPlans(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params DiffPlansParams
-
-	// ------------- Required query parameter "from" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
-		}
+	p.query("from", "string", "", true, &params.From)
+	p.query("to", "string", "", false, &params.To)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "to" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DiffPlans(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DiffPlans(w, r, cluster, params)
 }
 
-// UnpinPlan operation middleware
 func (siw *ServerInterfaceWrapper) UnpinPlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.UnpinPlan(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.UnpinPlan(w, r, cluster)
 }
 
-// GetPin operation middleware
 func (siw *ServerInterfaceWrapper) GetPin(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPin(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPin(w, r, cluster)
 }
 
-// PinPlan operation middleware
 func (siw *ServerInterfaceWrapper) PinPlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.PinPlan(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.PinPlan(w, r, cluster)
 }
 
-// GetPlan operation middleware
 func (siw *ServerInterfaceWrapper) GetPlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "plan" -------------
+	p.path("cluster", "string", "", &cluster)
 	var plan PlanRef
-
-	err = runtime.BindStyledParameterWithOptions("simple", "plan", chi.URLParam(r, "plan"), &plan, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "plan", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("plan", "string", "", &plan)
 	var params GetPlanParams
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPlan(w, r, cluster, plan, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPlan(w, r, cluster, plan, params)
 }
 
-// GetPlanProblem operation middleware
 func (siw *ServerInterfaceWrapper) GetPlanProblem(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "plan" -------------
+	p.path("cluster", "string", "", &cluster)
 	var plan PlanRef
-
-	err = runtime.BindStyledParameterWithOptions("simple", "plan", chi.URLParam(r, "plan"), &plan, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "plan", Err: err})
+	p.path("plan", "string", "", &plan)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPlanProblem(w, r, cluster, plan)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPlanProblem(w, r, cluster, plan)
 }
 
-// VerifyPlan operation middleware
 func (siw *ServerInterfaceWrapper) VerifyPlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "plan" -------------
+	p.path("cluster", "string", "", &cluster)
 	var plan PlanRef
-
-	err = runtime.BindStyledParameterWithOptions("simple", "plan", chi.URLParam(r, "plan"), &plan, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "plan", Err: err})
+	p.path("plan", "string", "", &plan)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.VerifyPlan(w, r, cluster, plan)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.VerifyPlan(w, r, cluster, plan)
 }
 
-// DeletePoolSettings operation middleware
 func (siw *ServerInterfaceWrapper) DeletePoolSettings(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params DeletePoolSettingsParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeletePoolSettings(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeletePoolSettings(w, r, cluster, params)
 }
 
-// GetPoolSettings operation middleware
 func (siw *ServerInterfaceWrapper) GetPoolSettings(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPoolSettings(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPoolSettings(w, r, cluster)
 }
 
-// ReplacePoolSettings operation middleware
 func (siw *ServerInterfaceWrapper) ReplacePoolSettings(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ReplacePoolSettingsParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	header(&p, "If-None-Match", "string", "", &params.IfNoneMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	// ------------- Optional header parameter "If-None-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
-		var IfNoneMatch IfNoneMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-None-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-None-Match", Err: err})
-			return
-		}
-
-		params.IfNoneMatch = &IfNoneMatch
-
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplacePoolSettings(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplacePoolSettings(w, r, cluster, params)
 }
 
-// GetPoolBasis operation middleware
 func (siw *ServerInterfaceWrapper) GetPoolBasis(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPoolBasis(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPoolBasis(w, r, cluster)
 }
 
-// GetPoolMachines operation middleware
 func (siw *ServerInterfaceWrapper) GetPoolMachines(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPoolMachines(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPoolMachines(w, r, cluster)
 }
 
-// ReplacePoolMachines operation middleware
 func (siw *ServerInterfaceWrapper) ReplacePoolMachines(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplacePoolMachines(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplacePoolMachines(w, r, cluster)
 }
 
-// ListPoolPlans operation middleware
 func (siw *ServerInterfaceWrapper) ListPoolPlans(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListPoolPlansParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "numbers" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListPoolPlans(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListPoolPlans(w, r, cluster, params)
 }
 
-// GetPoolPlan operation middleware
 func (siw *ServerInterfaceWrapper) GetPoolPlan(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "number" -------------
+	p.path("cluster", "string", "", &cluster)
 	var number int64
-
-	err = runtime.BindStyledParameterWithOptions("simple", "number", chi.URLParam(r, "number"), &number, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "number", Err: err})
+	p.path("number", "integer", "int64", &number)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPoolPlan(w, r, cluster, number)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPoolPlan(w, r, cluster, number)
 }
 
-// ListStorageSamples operation middleware
 func (siw *ServerInterfaceWrapper) ListStorageSamples(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListStorageSamplesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListStorageSamples(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListStorageSamples(w, r, cluster, params)
 }
 
-// AddStorageSamples operation middleware
 func (siw *ServerInterfaceWrapper) AddStorageSamples(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddStorageSamples(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddStorageSamples(w, r, cluster)
 }
 
-// FetchPrices operation middleware
 func (siw *ServerInterfaceWrapper) FetchPrices(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.FetchPrices(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.FetchPrices(w, r, cluster)
 }
 
-// ListPrices operation middleware
 func (siw *ServerInterfaceWrapper) ListPrices(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListPricesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("numbers", "string", "", false, &params.Numbers)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "numbers" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "numbers", r.URL.Query(), &params.Numbers, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "numbers"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "numbers", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListPrices(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListPrices(w, r, cluster, params)
 }
 
-// CreatePrice operation middleware
 func (siw *ServerInterfaceWrapper) CreatePrice(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreatePrice(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreatePrice(w, r, cluster)
 }
 
-// DeletePrice operation middleware
 func (siw *ServerInterfaceWrapper) DeletePrice(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "id" -------------
+	p.path("cluster", "string", "", &cluster)
 	var id PriceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("id", "string", "", &id)
 	var params DeletePriceParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeletePrice(w, r, cluster, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeletePrice(w, r, cluster, id, params)
 }
 
-// GetPrice operation middleware
 func (siw *ServerInterfaceWrapper) GetPrice(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "id" -------------
+	p.path("cluster", "string", "", &cluster)
 	var id PriceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetPrice(w, r, cluster, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetPrice(w, r, cluster, id)
 }
 
-// ReplacePrice operation middleware
 func (siw *ServerInterfaceWrapper) ReplacePrice(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "id" -------------
+	p.path("cluster", "string", "", &cluster)
 	var id PriceID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("id", "string", "", &id)
 	var params ReplacePriceParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplacePrice(w, r, cluster, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplacePrice(w, r, cluster, id, params)
 }
 
-// GetProblem operation middleware
 func (siw *ServerInterfaceWrapper) GetProblem(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params GetProblemParams
-
-	// ------------- Optional query parameter "at" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
-		}
+	p.query("at", "string", "date-time", false, &params.At)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetProblem(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetProblem(w, r, cluster, params)
 }
 
-// ListProfiles operation middleware
 func (siw *ServerInterfaceWrapper) ListProfiles(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListProfilesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListProfiles(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListProfiles(w, r, cluster, params)
 }
 
-// CreateProfile operation middleware
 func (siw *ServerInterfaceWrapper) CreateProfile(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateProfile(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateProfile(w, r, cluster)
 }
 
-// ProfileFromHistory operation middleware
 func (siw *ServerInterfaceWrapper) ProfileFromHistory(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ProfileFromHistory(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ProfileFromHistory(w, r, cluster)
 }
 
-// DeleteProfile operation middleware
 func (siw *ServerInterfaceWrapper) DeleteProfile(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ProfileName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteProfileParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteProfile(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteProfile(w, r, cluster, name, params)
 }
 
-// GetProfile operation middleware
 func (siw *ServerInterfaceWrapper) GetProfile(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ProfileName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetProfile(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetProfile(w, r, cluster, name)
 }
 
-// ListProfileVersions operation middleware
 func (siw *ServerInterfaceWrapper) ListProfileVersions(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ProfileName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ListProfileVersionsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListProfileVersions(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListProfileVersions(w, r, cluster, name, params)
 }
 
-// AddProfileVersion operation middleware
 func (siw *ServerInterfaceWrapper) AddProfileVersion(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ProfileName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AddProfileVersion(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AddProfileVersion(w, r, cluster, name)
 }
 
-// GetProfileVersion operation middleware
 func (siw *ServerInterfaceWrapper) GetProfileVersion(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ProfileName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "version" -------------
+	p.path("name", "string", "", &name)
 	var version ProfileVersion
-
-	err = runtime.BindStyledParameterWithOptions("simple", "version", chi.URLParam(r, "version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+	p.path("version", "integer", "int64", &version)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetProfileVersion(w, r, cluster, name, version)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetProfileVersion(w, r, cluster, name, version)
 }
 
-// ListRecordedJobs operation middleware
 func (siw *ServerInterfaceWrapper) ListRecordedJobs(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListRecordedJobsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListRecordedJobs(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListRecordedJobs(w, r, cluster, params)
 }
 
-// Relearn operation middleware
 func (siw *ServerInterfaceWrapper) Relearn(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.Relearn(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.Relearn(w, r, cluster)
 }
 
-// ListReportSchedules operation middleware
 func (siw *ServerInterfaceWrapper) ListReportSchedules(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListReportSchedulesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListReportSchedules(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListReportSchedules(w, r, cluster, params)
 }
 
-// CreateReportSchedule operation middleware
 func (siw *ServerInterfaceWrapper) CreateReportSchedule(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateReportSchedule(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateReportSchedule(w, r, cluster)
 }
 
-// DeleteReportSchedule operation middleware
 func (siw *ServerInterfaceWrapper) DeleteReportSchedule(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ReportScheduleName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteReportScheduleParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteReportSchedule(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteReportSchedule(w, r, cluster, name, params)
 }
 
-// GetReportSchedule operation middleware
 func (siw *ServerInterfaceWrapper) GetReportSchedule(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ReportScheduleName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetReportSchedule(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetReportSchedule(w, r, cluster, name)
 }
 
-// ReplaceReportSchedule operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceReportSchedule(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ReportScheduleName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ReplaceReportScheduleParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceReportSchedule(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceReportSchedule(w, r, cluster, name, params)
 }
 
-// ListReports operation middleware
 func (siw *ServerInterfaceWrapper) ListReports(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListReportsParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	p.query("schedule", "string", "", false, &params.Schedule)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "schedule" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "schedule", r.URL.Query(), &params.Schedule, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "schedule"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "schedule", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListReports(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListReports(w, r, cluster, params)
 }
 
-// CreateReport operation middleware
 func (siw *ServerInterfaceWrapper) CreateReport(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateReport(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateReport(w, r, cluster)
 }
 
-// GetReport operation middleware
 func (siw *ServerInterfaceWrapper) GetReport(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "report" -------------
+	p.path("cluster", "string", "", &cluster)
 	var report ReportID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "report", chi.URLParam(r, "report"), &report, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "report", Err: err})
+	p.path("report", "string", "", &report)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetReport(w, r, cluster, report)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetReport(w, r, cluster, report)
 }
 
-// ListScenarios operation middleware
 func (siw *ServerInterfaceWrapper) ListScenarios(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListScenariosParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListScenarios(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListScenarios(w, r, cluster, params)
 }
 
-// CreateScenario operation middleware
 func (siw *ServerInterfaceWrapper) CreateScenario(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateScenario(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateScenario(w, r, cluster)
 }
 
-// CompareScenarios operation middleware
 func (siw *ServerInterfaceWrapper) CompareScenarios(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params CompareScenariosParams
-
-	// ------------- Required query parameter "name" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, true, "name", r.URL.Query(), &params.Name, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "name"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		}
+	p.query("name", "array", "", true, &params.Name)
+	p.query("at", "string", "date-time", false, &params.At)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "at" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CompareScenarios(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CompareScenarios(w, r, cluster, params)
 }
 
-// DeleteScenario operation middleware
 func (siw *ServerInterfaceWrapper) DeleteScenario(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ScenarioName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteScenarioParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteScenario(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteScenario(w, r, cluster, name, params)
 }
 
-// GetScenario operation middleware
 func (siw *ServerInterfaceWrapper) GetScenario(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ScenarioName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetScenario(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetScenario(w, r, cluster, name)
 }
 
-// ReplaceScenario operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceScenario(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ScenarioName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ReplaceScenarioParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceScenario(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceScenario(w, r, cluster, name, params)
 }
 
-// AnswerScenario operation middleware
 func (siw *ServerInterfaceWrapper) AnswerScenario(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name ScenarioName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params AnswerScenarioParams
-
-	// ------------- Optional query parameter "at" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "at", r.URL.Query(), &params.At, runtime.BindQueryParameterOptions{Type: "string", Format: "date-time"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "at"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "at", Err: err})
-		}
+	p.query("at", "string", "date-time", false, &params.At)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.AnswerScenario(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.AnswerScenario(w, r, cluster, name, params)
 }
 
-// ListVMTypes operation middleware
 func (siw *ServerInterfaceWrapper) ListVMTypes(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("cluster", "string", "", &cluster)
 	var params ListVMTypesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListVMTypes(w, r, cluster, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListVMTypes(w, r, cluster, params)
 }
 
-// CreateVMType operation middleware
 func (siw *ServerInterfaceWrapper) CreateVMType(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
+	p.path("cluster", "string", "", &cluster)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateVMType(w, r, cluster)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateVMType(w, r, cluster)
 }
 
-// DeleteVMType operation middleware
 func (siw *ServerInterfaceWrapper) DeleteVMType(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name VMTypeName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params DeleteVMTypeParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteVMType(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteVMType(w, r, cluster, name, params)
 }
 
-// GetVMType operation middleware
 func (siw *ServerInterfaceWrapper) GetVMType(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name VMTypeName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
+	p.path("name", "string", "", &name)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetVMType(w, r, cluster, name)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetVMType(w, r, cluster, name)
 }
 
-// ReplaceVMType operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceVMType(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "cluster" -------------
+	p := parameters{r: r}
 	var cluster ClusterName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "cluster", chi.URLParam(r, "cluster"), &cluster, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "name" -------------
+	p.path("cluster", "string", "", &cluster)
 	var name VMTypeName
-
-	err = runtime.BindStyledParameterWithOptions("simple", "name", chi.URLParam(r, "name"), &name, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "name", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("name", "string", "", &name)
 	var params ReplaceVMTypeParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceVMType(w, r, cluster, name, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceVMType(w, r, cluster, name, params)
 }
 
-// GetInstanceTypes operation middleware
 func (siw *ServerInterfaceWrapper) GetInstanceTypes(w http.ResponseWriter, r *http.Request) {
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetInstanceTypes(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetInstanceTypes(w, r)
 }
 
-// ListKeys operation middleware
 func (siw *ServerInterfaceWrapper) ListKeys(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p := parameters{r: r}
 	var params ListKeysParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListKeys(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListKeys(w, r, params)
 }
 
-// CreateKey operation middleware
 func (siw *ServerInterfaceWrapper) CreateKey(w http.ResponseWriter, r *http.Request) {
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateKey(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateKey(w, r)
 }
 
-// RevokeKey operation middleware
 func (siw *ServerInterfaceWrapper) RevokeKey(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id KeyID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RevokeKey(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RevokeKey(w, r, id)
 }
 
-// ListRuns operation middleware
 func (siw *ServerInterfaceWrapper) ListRuns(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p := parameters{r: r}
 	var params ListRunsParams
-
-	// ------------- Optional query parameter "cluster" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cluster", r.URL.Query(), &params.Cluster, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cluster"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cluster", Err: err})
-		}
+	p.query("cluster", "string", "", false, &params.Cluster)
+	p.query("state", "string", "", false, &params.State)
+	p.query("kind", "string", "", false, &params.Kind)
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "state" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", r.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "state"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "state", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "kind" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "kind", r.URL.Query(), &params.Kind, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "kind"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "kind", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListRuns(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListRuns(w, r, params)
 }
 
-// CancelRun operation middleware
 func (siw *ServerInterfaceWrapper) CancelRun(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id RunID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CancelRun(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CancelRun(w, r, id)
 }
 
-// RetryRun operation middleware
 func (siw *ServerInterfaceWrapper) RetryRun(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id RunID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RetryRun(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RetryRun(w, r, id)
 }
 
-// ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p := parameters{r: r}
 	var params ListWebhooksParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListWebhooks(w, r, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListWebhooks(w, r, params)
 }
 
-// CreateWebhook operation middleware
 func (siw *ServerInterfaceWrapper) CreateWebhook(w http.ResponseWriter, r *http.Request) {
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.CreateWebhook(w, r)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.CreateWebhook(w, r)
 }
 
-// DeleteWebhook operation middleware
 func (siw *ServerInterfaceWrapper) DeleteWebhook(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("id", "string", "", &id)
 	var params DeleteWebhookParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.DeleteWebhook(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.DeleteWebhook(w, r, id, params)
 }
 
-// GetWebhook operation middleware
 func (siw *ServerInterfaceWrapper) GetWebhook(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetWebhook(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.GetWebhook(w, r, id)
 }
 
-// ReplaceWebhook operation middleware
 func (siw *ServerInterfaceWrapper) ReplaceWebhook(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("id", "string", "", &id)
 	var params ReplaceWebhookParams
-
-	headers := r.Header
-
-	// ------------- Optional header parameter "If-Match" -------------
-	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
-		var IfMatch IfMatch
-		n := len(valueList)
-		if n != 1 {
-			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
-			return
-		}
-
-		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
-		if err != nil {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
-			return
-		}
-
-		params.IfMatch = &IfMatch
-
+	header(&p, "If-Match", "string", "", &params.IfMatch)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
+		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ReplaceWebhook(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ReplaceWebhook(w, r, id, params)
 }
 
-// ListDeliveries operation middleware
 func (siw *ServerInterfaceWrapper) ListDeliveries(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
-		return
-	}
-
-	// Parameter object where we will unmarshal all parameters from the context
+	p.path("id", "string", "", &id)
 	var params ListDeliveriesParams
-
-	// ------------- Optional query parameter "limit" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
-		}
+	p.query("limit", "integer", "int64", false, &params.Limit)
+	p.query("cursor", "string", "", false, &params.Cursor)
+	p.query("format", "string", "", false, &params.Format)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	// ------------- Optional query parameter "cursor" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
-		}
-		return
-	}
-
-	// ------------- Optional query parameter "format" -------------
-
-	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", r.URL.Query(), &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
-	if err != nil {
-		var requiredError *runtime.RequiredParameterError
-		if errors.As(err, &requiredError) {
-			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "format"})
-		} else {
-			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "format", Err: err})
-		}
-		return
-	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListDeliveries(w, r, id, params)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.ListDeliveries(w, r, id, params)
 }
 
-// RetryDelivery operation middleware
 func (siw *ServerInterfaceWrapper) RetryDelivery(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
-		return
-	}
-
-	// ------------- Path parameter "delivery" -------------
+	p.path("id", "string", "", &id)
 	var delivery DeliveryID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "delivery", chi.URLParam(r, "delivery"), &delivery, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "delivery", Err: err})
+	p.path("delivery", "string", "", &delivery)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RetryDelivery(w, r, id, delivery)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RetryDelivery(w, r, id, delivery)
 }
 
-// RotateWebhookSecret operation middleware
 func (siw *ServerInterfaceWrapper) RotateWebhookSecret(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RotateWebhookSecret(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
+	siw.Handler.RotateWebhookSecret(w, r, id)
 }
 
-// TestWebhook operation middleware
 func (siw *ServerInterfaceWrapper) TestWebhook(w http.ResponseWriter, r *http.Request) {
-
-	var err error
-	_ = err
-
-	// ------------- Path parameter "id" -------------
+	p := parameters{r: r}
 	var id WebhookID
-
-	err = runtime.BindStyledParameterWithOptions("simple", "id", chi.URLParam(r, "id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: r.URL.RawPath == ""})
-	if err != nil {
-		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "id", Err: err})
+	p.path("id", "string", "", &id)
+	if p.err != nil {
+		siw.ErrorHandlerFunc(w, r, p.err)
 		return
 	}
-
-	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.TestWebhook(w, r, id)
-	}))
-
-	for _, middleware := range siw.HandlerMiddlewares {
-		handler = middleware(handler)
-	}
-
-	handler.ServeHTTP(w, r)
-}
-
-type UnescapedCookieParamError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *UnescapedCookieParamError) Error() string {
-	return fmt.Sprintf("error unescaping cookie parameter '%s'", e.ParamName)
-}
-
-func (e *UnescapedCookieParamError) Unwrap() error {
-	return e.Err
-}
-
-type UnmarshalingParamError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *UnmarshalingParamError) Error() string {
-	return fmt.Sprintf("Error unmarshaling parameter %s as JSON: %s", e.ParamName, e.Err.Error())
-}
-
-func (e *UnmarshalingParamError) Unwrap() error {
-	return e.Err
-}
-
-type RequiredParamError struct {
-	ParamName string
-}
-
-func (e *RequiredParamError) Error() string {
-	return fmt.Sprintf("Query argument %s is required, but not found", e.ParamName)
-}
-
-type RequiredHeaderError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *RequiredHeaderError) Error() string {
-	return fmt.Sprintf("Header parameter %s is required, but not found", e.ParamName)
-}
-
-func (e *RequiredHeaderError) Unwrap() error {
-	return e.Err
-}
-
-type InvalidParamFormatError struct {
-	ParamName string
-	Err       error
-}
-
-func (e *InvalidParamFormatError) Error() string {
-	return fmt.Sprintf("Invalid format for parameter %s: %s", e.ParamName, e.Err.Error())
-}
-
-func (e *InvalidParamFormatError) Unwrap() error {
-	return e.Err
-}
-
-type TooManyValuesForParamError struct {
-	ParamName string
-	Count     int
-}
-
-func (e *TooManyValuesForParamError) Error() string {
-	return fmt.Sprintf("Expected one value for %s, got %d", e.ParamName, e.Count)
+	siw.Handler.TestWebhook(w, r, id)
 }
 
 // Handler creates http.Handler with routing matching OpenAPI spec.
