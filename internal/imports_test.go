@@ -383,3 +383,50 @@ func TestBadRulesAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// Package recheck checks what pack and pool answer, so it may know their documents and must not call their work.
+func TestRecheckCallsNothingOfWhatItChecks(t *testing.T) {
+	functions := map[string]bool{}
+	for _, dir := range []string{"ask/pack", "ask/pool"} {
+		for _, f := range parseDir(t, dir) {
+			for _, d := range f.Decls {
+				if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil {
+					functions[filepath.Base(dir)+"."+d.Name.Name] = true
+				}
+			}
+		}
+	}
+	if len(functions) < 100 {
+		t.Fatalf("found %d functions in pack and pool; there are more", len(functions))
+	}
+	for _, f := range parseDir(t, "ask/recheck") {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && functions[x.Name+"."+s.Sel.Name] {
+					t.Errorf("recheck uses %s.%s, a function of what it checks", x.Name, s.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// parseDir parses the Go files of a folder below internal, tests aside.
+func parseDir(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %d files, %v", dir, len(names), err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}

@@ -11,23 +11,23 @@ import (
 	"time"
 
 	"headroom/internal/ask/pack"
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // batches draws workloads of 5 to 12 jobs on up to 16 machines, with extra VMs on most of them.
-func batches(count int) (all []capacity.PackingProblem) {
+func batches(count int) (all []pack.PackingProblem) {
 	random := rand.New(rand.NewPCG(31, 32))
 	for len(all) < count {
-		p := capacity.PackingProblem{Options: capacity.DefaultPackingOptions()}
-		p.Machines = capacity.Machines{Count: 2 + int64(random.IntN(15)), Disks: 1 + int64(random.IntN(4)), Penalty: 1}
+		p := pack.PackingProblem{Options: pack.DefaultPackingOptions()}
+		p.Machines = pack.Machines{Count: 2 + int64(random.IntN(15)), Disks: 1 + int64(random.IntN(4)), Penalty: 1}
 		if random.IntN(4) > 0 {
 			p.Machines.HostsPerExtra = 1 + int64(random.IntN(int(p.Machines.Disks)))
 			p.Machines.Penalty = 1 + math.Round(50*random.Float64())/100
 		}
 		for i := range 5 + random.IntN(8) {
-			p.Jobs = append(p.Jobs, capacity.BatchJob{
-				Name: fmt.Sprintf("job %d", i+1), Count: 1, Role: []capacity.JobRole{capacity.PlainRole, capacity.HostRole, capacity.GuestRole}[random.IntN(3)],
-				MinVMs: 1 + int64(random.IntN(int(1+p.Machines.VMs()/2))), Model: &capacity.PowerModel{A: math.Exp(3 + 6*random.Float64()), B: -1.3 * random.Float64()},
+			p.Jobs = append(p.Jobs, pack.BatchJob{
+				Name: fmt.Sprintf("job %d", i+1), Count: 1, Role: []perf.JobRole{perf.PlainRole, perf.HostRole, perf.GuestRole}[random.IntN(3)],
+				MinVMs: 1 + int64(random.IntN(int(1+p.Machines.VMs()/2))), Model: &perf.PowerModel{A: math.Exp(3 + 6*random.Float64()), B: -1.3 * random.Float64()},
 			})
 		}
 		p.Options.Seed, p.Options.Placement = uint64(len(all)), false
@@ -48,7 +48,7 @@ func comparePackings(ctx context.Context, count int, out, progress io.Writer) er
 	slower := 0
 	for i, p := range batches(count) {
 		var busy [2]float64
-		for k, algorithm := range []capacity.PackingAlgorithm{capacity.PackMulti, capacity.PackSwarm} {
+		for k, algorithm := range []pack.PackingAlgorithm{pack.PackMulti, pack.PackSwarm} {
 			p.Options.Algorithm = algorithm
 			before, err := ownCPU()
 			if err != nil {
@@ -62,7 +62,7 @@ func comparePackings(ctx context.Context, count int, out, progress io.Writer) er
 			if err != nil {
 				return err
 			}
-			if algorithm == capacity.PackMulti && a.Status != capacity.PackingOptimal {
+			if algorithm == pack.PackMulti && a.Status != pack.PackingOptimal {
 				return fmt.Errorf("the packing of workload %d is not proved", i)
 			}
 			busy[k], took[k] = a.BusySeconds, append(took[k], after-before)

@@ -13,6 +13,7 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/slots/sim"
 )
 
@@ -143,17 +144,17 @@ func sixteenJobs(ctx context.Context) ([]figure, error) {
 	shorter := 0
 	const batches = 20
 	for range batches {
-		p := capacity.PackingProblem{
-			Machines: capacity.Machines{Count: 11 + int64(random.IntN(40)), Disks: 4, HostsPerExtra: 2, Penalty: 1.15}, Options: capacity.DefaultPackingOptions(),
+		p := pack.PackingProblem{
+			Machines: pack.Machines{Count: 11 + int64(random.IntN(40)), Disks: 4, HostsPerExtra: 2, Penalty: 1.15}, Options: pack.DefaultPackingOptions(),
 		}
 		for i := range 16 {
-			p.Jobs = append(p.Jobs, capacity.BatchJob{
-				Name: fmt.Sprintf("job %d", i+1), Count: 1, Role: []capacity.JobRole{capacity.HostRole, capacity.GuestRole}[i%2], MinVMs: 2 + int64(random.IntN(8)),
-				Model: &capacity.PowerModel{A: 500 + 5000*random.Float64(), B: -0.5 - 0.5*random.Float64()},
+			p.Jobs = append(p.Jobs, pack.BatchJob{
+				Name: fmt.Sprintf("job %d", i+1), Count: 1, Role: []perf.JobRole{perf.HostRole, perf.GuestRole}[i%2], MinVMs: 2 + int64(random.IntN(8)),
+				Model: &perf.PowerModel{A: 500 + 5000*random.Float64(), B: -0.5 - 0.5*random.Float64()},
 			})
 		}
 		var busy [2]float64
-		for k, algorithm := range []capacity.PackingAlgorithm{capacity.PackMulti, capacity.PackSwarm} {
+		for k, algorithm := range []pack.PackingAlgorithm{pack.PackMulti, pack.PackSwarm} {
 			p.Options.Algorithm = algorithm
 			before, err := ownCPU()
 			if err != nil {
@@ -163,13 +164,13 @@ func sixteenJobs(ctx context.Context) ([]figure, error) {
 			if err != nil {
 				return nil, fmt.Errorf("pack 16 jobs by %s: %w", algorithm, err)
 			}
-			if algorithm == capacity.PackMulti {
+			if algorithm == pack.PackMulti {
 				after, err := ownCPU()
 				if err != nil {
 					return nil, err
 				}
 				worst = max(worst, after-before)
-				if a.Status != capacity.PackingOptimal {
+				if a.Status != pack.PackingOptimal {
 					worst = math.MaxInt64
 				}
 			}

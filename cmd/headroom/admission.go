@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 	"headroom/openapi"
 )
 
@@ -43,7 +43,7 @@ type leaseFlags struct {
 }
 
 func (f *leaseFlags) add(c *cobra.Command, holder string) {
-	f.addTTL(c, capacity.DefaultLeaseSeconds*time.Second)
+	f.addTTL(c, live.DefaultLeaseSeconds*time.Second)
 	c.Flags().StringVar(&f.holder, "holder", "", "the job's own `id`, for people who look at the list (default "+holder+")")
 	c.Flags().DurationVar(&f.deadline, "deadline", 0, "admit it only if it can be done so long from now, and every other promised job in time")
 	c.Flags().Int64Var(&f.maps, "maps", 0, "how many maps it has, with --deadline (default those of the class's profile)")
@@ -57,8 +57,8 @@ func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
 	}
 	c.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the lease lives without a heartbeat, from 10s to 1h (default "+word+")")
 	c.PreRunE = func(*cobra.Command, []string) error {
-		if c.Flags().Changed("ttl") && (f.ttl < capacity.ShortestLease*time.Second || f.ttl > capacity.LongestLease*time.Second) {
-			return fmt.Errorf("--ttl is %s; a lease lives from %ds to %s", f.ttl, capacity.ShortestLease, capacity.LongestLease*time.Second)
+		if c.Flags().Changed("ttl") && (f.ttl < live.ShortestLease*time.Second || f.ttl > live.LongestLease*time.Second) {
+			return fmt.Errorf("--ttl is %s; a lease lives from %ds to %s", f.ttl, live.ShortestLease, live.LongestLease*time.Second)
 		}
 		if c.Flags().Changed("deadline") && f.deadline <= 0 {
 			return fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", f.deadline)
@@ -71,7 +71,7 @@ func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
 }
 
 // ask asks for a place once.
-func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a capacity.Admission, text []byte, err error) {
+func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a live.Admission, text []byte, err error) {
 	request := map[string]any{"class": class, "holder": f.holder, "ttl_s": f.ttl.Seconds()}
 	if f.deadline > 0 {
 		request["deadline_s"] = f.deadline.Seconds()
@@ -90,7 +90,7 @@ func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a 
 }
 
 // refusal is a refused job as an error with its exit code.
-func refusal(a capacity.Admission) error {
+func refusal(a live.Admission) error {
 	return &failure{exitRefused, fmt.Errorf("not admitted: %s Ask again in %d s", shown(a.Reason), a.RetryAfterSeconds)}
 }
 
@@ -162,7 +162,7 @@ func admissionHeartbeatCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var l capacity.Lease
+		var l live.Lease
 		if err := a.into(&l); err != nil {
 			return err
 		}
@@ -184,8 +184,8 @@ func (l *tasksLeft) add(c *cobra.Command) {
 	c.Flags().Int64Var(&l.reduces, "reduces-left", 0, "how many reduces are not")
 }
 
-func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) capacity.LeaseBeat {
-	h := capacity.LeaseBeat{TTLSeconds: ttl.Seconds()}
+func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) live.LeaseBeat {
+	h := live.LeaseBeat{TTLSeconds: ttl.Seconds()}
 	if c.Flags().Changed("maps-left") {
 		h.Maps = &left.maps
 	}
@@ -233,10 +233,10 @@ func admissionListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		if byClass {
-			l := list{as: reflect.TypeFor[capacity.ClassAdmissions](), columns: []string{"class", "running", "limit", "free", "next_expiry"}, none: "There is no plan yet, and no job runs."}
+			l := list{as: reflect.TypeFor[live.ClassAdmissions](), columns: []string{"class", "running", "limit", "free", "next_expiry"}, none: "There is no plan yet, and no job runs."}
 			return writeList(c, s, out, l, openapi.ListAdmissionCounts(args[0]))
 		}
-		l := list{as: reflect.TypeFor[capacity.Lease](), columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}, none: "No job holds a lease."}
+		l := list{as: reflect.TypeFor[live.Lease](), columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}, none: "No job holds a lease."}
 		return writeList(c, s, out, l, openapi.ListAdmissions(args[0], &openapi.ListAdmissionsQuery{Class: class}))
 	})
 }

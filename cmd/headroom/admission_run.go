@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 	"headroom/openapi"
 )
 
@@ -78,7 +78,7 @@ stopped with --stop-when-lost.`,
 }
 
 // askUntil asks for a place again and again until a moment, and at least once.
-func (s *service) askUntil(c *cobra.Command, cluster, class string, f leaseFlags, until time.Time) (capacity.Admission, error) {
+func (s *service) askUntil(c *cobra.Command, cluster, class string, f leaseFlags, until time.Time) (live.Admission, error) {
 	for {
 		a, _, err := s.ask(c, cluster, class, f)
 		if err == nil && a.Admitted {
@@ -191,7 +191,7 @@ func (j *job) beat(ctx context.Context, lost chan<- struct{}) {
 		case <-time.After(period):
 		}
 		bounded, cancel := context.WithTimeout(ctx, period)
-		_, err := j.call(bounded, openapi.KeepAdmission(j.cluster, j.lease), jsonOf(capacity.LeaseBeat{}))
+		_, err := j.call(bounded, openapi.KeepAdmission(j.cluster, j.lease), jsonOf(live.LeaseBeat{}))
 		cancel()
 		switch {
 		case err == nil:

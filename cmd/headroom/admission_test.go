@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 )
 
 // leases remembers the ids of holders, in the script's environment.
@@ -26,7 +26,7 @@ func leaseOf(ts *testscript.TestScript, holder string) string {
 		return id
 	}
 	ts.Check(ts.Exec("headroom", "admission", "list", "shop", "-o", "json"))
-	var leases struct{ Items []capacity.Lease }
+	var leases struct{ Items []live.Lease }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &leases))
 	for _, l := range leases.Items {
 		if l.Holder == holder {
@@ -120,7 +120,7 @@ func TestWhoRunsIsNamed(t *testing.T) {
 	if letters := len([]rune(long)); letters != 200 || strings.ContainsAny(long, "\n\uFFFD") {
 		t.Errorf("%d letters: %q", letters, long)
 	}
-	if err := (capacity.AdmissionRequest{Class: "etl", Holder: long}).Validate(); err != nil {
+	if err := (live.AdmissionRequest{Class: "etl", Holder: long}).Validate(); err != nil {
 		t.Error(err)
 	}
 }

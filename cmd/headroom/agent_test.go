@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 )
 
 // agentProcess is a real agent.
@@ -70,7 +71,7 @@ func (s testServer) asked(t *testing.T, method, path, body string, status int, i
 	}
 	r.Header.Set("Authorization", "Bearer "+s.keys[auth.Admin])
 	if method == "PUT" && strings.HasSuffix(path, "/live") {
-		var there capacity.LiveSettings
+		var there live.LiveSettings
 		s.asked(t, "GET", path, "", 200, &there)
 		r.Header.Set("If-Match", fmt.Sprintf("%q", fmt.Sprint(there.Version)))
 	}
@@ -133,20 +134,20 @@ func (s testServer) decide(t *testing.T, settings string) {
 	s.asked(t, "PUT", "/v1/clusters/night/live", settings, 200, nil)
 }
 
-func (s testServer) liveJob(t *testing.T, number int64) (j capacity.LiveJob) {
+func (s testServer) liveJob(t *testing.T, number int64) (j live.LiveJob) {
 	t.Helper()
 	s.asked(t, "GET", fmt.Sprintf("/v1/clusters/night/jobs/%d", number), "", 200, &j)
 	return j
 }
 
 // decisions is all of a job.
-func (s testServer) decisions(t *testing.T, job int64) (all []capacity.LiveDecision) {
+func (s testServer) decisions(t *testing.T, job int64) (all []live.LiveDecision) {
 	t.Helper()
 	cursor := ""
 	for {
 		var page struct {
-			Items      []capacity.LiveDecision `json:"items"`
-			NextCursor *string                 `json:"next_cursor"`
+			Items      []live.LiveDecision `json:"items"`
+			NextCursor *string             `json:"next_cursor"`
 		}
 		s.asked(t, "GET", fmt.Sprintf("/v1/clusters/night/decisions?job=%d&limit=100%s", job, cursor), "", 200, &page)
 		all = append(all, page.Items...)
@@ -182,25 +183,25 @@ func TestThreeAgentsRunEachTaskOnce(t *testing.T) {
 	for i := range 3 {
 		agents = append(agents, startAgent(t, server, t.TempDir(), "night", "--node", fmt.Sprintf("n%d", i+1), "--tasks", tasks))
 	}
-	for _, kind := range capacity.PolicyKinds {
+	for _, kind := range dispatch.PolicyKinds {
 		policy := fmt.Sprintf(`{"kind":%q}`, kind)
-		if kind == capacity.PolicyLearned { // a node of a busy machine is not overloaded here, and may have its slots at once
+		if kind == dispatch.PolicyLearned { // a node of a busy machine is not overloaded here, and may have its slots at once
 			policy = `{"kind":"learned","target":1000,"tasks_per_heartbeat":8}`
 		}
 		server.decide(t, `{"heartbeat_s":0.2,"policy":`+policy+`}`)
 		began := time.Now()
-		var job capacity.LiveJob
+		var job live.LiveJob
 		server.asked(t, "POST", "/v1/clusters/night/jobs", fmt.Sprintf(`{"name":"job-%s","maps":%d,"reduces":%d,"deadline_s":3600}`, kind, maps, reduces), 201, &job)
-		until(t, "the end of the job under "+string(kind), time.Minute, func() bool { return server.liveJob(t, job.Number).State != capacity.JobActive })
+		until(t, "the end of the job under "+string(kind), time.Minute, func() bool { return server.liveJob(t, job.Number).State != live.JobActive })
 		took := time.Since(began)
-		if j := server.liveJob(t, job.Number); j.State != capacity.JobDone || j.Maps.Failures+j.Reduces.Failures+j.Maps.Lost+j.Reduces.Lost > 0 {
+		if j := server.liveJob(t, job.Number); j.State != live.JobDone || j.Maps.Failures+j.Reduces.Failures+j.Maps.Lost+j.Reduces.Lost > 0 {
 			t.Errorf("%s: %+v", kind, j)
 		}
 		once, nodes := map[string]int{}, map[string]int{}
 		for _, d := range server.decisions(t, job.Number) {
 			once[fmt.Sprintf("job-%s %s %d", kind, d.Kind, d.Task)]++
 			nodes[d.Node]++
-			if d.Policy != kind || d.Rule == "" || !strings.HasSuffix(d.Reason, ".") || d.Outcome != capacity.TaskDone || d.Seconds == nil || *d.Seconds <= 0 {
+			if d.Policy != kind || d.Rule == "" || !strings.HasSuffix(d.Reason, ".") || d.Outcome != live.TaskDone || d.Seconds == nil || *d.Seconds <= 0 {
 				t.Fatalf("%s: a decision is %+v", kind, d)
 			}
 		}
@@ -222,7 +223,7 @@ func TestThreeAgentsRunEachTaskOnce(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		ran[strings.TrimSpace(line)]++
 	}
-	if want := all * len(capacity.PolicyKinds); len(ran) != want || most(ran) != 1 {
+	if want := all * len(dispatch.PolicyKinds); len(ran) != want || most(ran) != 1 {
 		t.Errorf("%d different tasks ran, want %d once each", len(ran), want)
 	}
 }
@@ -244,7 +245,7 @@ echo "$$" > "$pid.new" && mv "$pid.new" "$pid"
 if [ $HEADROOM_NODE = n1 ]; then while [ -e `+hold+` ]; do sleep 0.05; done; fi
 echo "$HEADROOM_TASK" >> `+out+"\n")
 	first := startAgent(t, server, t.TempDir(), "night", "--node", "n1", "--tasks", tasks)
-	var job capacity.LiveJob
+	var job live.LiveJob
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl","maps":6}`, 201, &job)
 	until(t, "both tasks on n1", 30*time.Second, func() bool {
 		pids, _ := filepath.Glob(dir + "/pid-n1-[0-9]")
@@ -264,7 +265,7 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 		return true
 	})
 	second := startAgent(t, server, t.TempDir(), "night", "--node", "n2", "--tasks", tasks)
-	until(t, "the end of the job without n1", time.Minute, func() bool { return server.liveJob(t, job.Number).State == capacity.JobDone })
+	until(t, "the end of the job without n1", time.Minute, func() bool { return server.liveJob(t, job.Number).State == live.JobDone })
 	text, err := os.ReadFile(out)
 	lines := strings.Fields(string(text))
 	slices.Sort(lines)
@@ -282,9 +283,9 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 	}
 	first = startAgent(t, server, first.dir, "night", "--node", "n1", "--tasks", tasks)
 	until(t, "n1 to live again", 30*time.Second, func() bool {
-		var n capacity.LiveNode
+		var n live.LiveNode
 		server.asked(t, "GET", "/v1/clusters/night/nodes/n1", "", 200, &n)
-		return n.State == capacity.NodeAlive
+		return n.State == live.NodeAlive
 	})
 	other := startAgent(t, server, t.TempDir(), "night", "--node", "n1", "--tasks", tasks)
 	select {
@@ -297,7 +298,7 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 		t.Error("the earlier agent of two goes on")
 	}
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl-2","maps":6}`, 201, &job)
-	until(t, "the end of the job with both nodes", time.Minute, func() bool { return server.liveJob(t, job.Number).State == capacity.JobDone })
+	until(t, "the end of the job with both nodes", time.Minute, func() bool { return server.liveJob(t, job.Number).State == live.JobDone })
 	for _, a := range []*agentProcess{second, other} {
 		if err := a.end(t, syscall.SIGTERM); err != nil {
 			t.Errorf("an agent ends with %v: %s", err, a.stderr)
@@ -346,11 +347,11 @@ func TestAgentsThatMayNot(t *testing.T) {
 		}
 	}
 	// Who is no agent may look, and is told in tasks that none run here.
-	var job capacity.LiveJob
+	var job live.LiveJob
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl","maps":1,"max_attempts":1}`, 201, &job)
 	server.decide(t, `{"heartbeat_s":0.2,"policy":{"kind":"fifo"}}`)
 	startAgent(t, server, t.TempDir(), "night", "--node", "n1")
-	until(t, "the refusal of the task", 30*time.Second, func() bool { return server.liveJob(t, job.Number).State == capacity.JobFailed })
+	until(t, "the refusal of the task", 30*time.Second, func() bool { return server.liveJob(t, job.Number).State == live.JobFailed })
 	if j := server.liveJob(t, job.Number); !strings.Contains(j.Reason, `no command for the job "etl"`) {
 		t.Errorf("%+v", j)
 	}

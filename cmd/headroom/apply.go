@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/openapi"
 )
 
-var documentType = reflect.TypeFor[capacity.Document]()
+var documentType = reflect.TypeFor[inputs.Document]()
 
 func applyCommand() *cobra.Command {
 	var to connection
@@ -156,7 +156,7 @@ func differenceForms(documents []document) map[string]form {
 			for i, d := range documents {
 				all[i] = difference{d.cluster, d.applied}
 				if d.applied.Changes == nil {
-					all[i].Changes = []capacity.Change{}
+					all[i].Changes = []inputs.Change{}
 				}
 			}
 			return asJSON(map[string]any{"items": all})(w)
@@ -221,7 +221,7 @@ func differenceText(w io.Writer, documents []document) error {
 }
 
 // changesText aligns the changes of one cluster.
-func changesText(b *strings.Builder, changes []capacity.Change) {
+func changesText(b *strings.Builder, changes []inputs.Change) {
 	kinds, members := 0, 0
 	for _, change := range changes {
 		kinds = max(kinds, len(kindName(change.Kind)))

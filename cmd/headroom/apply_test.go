@@ -18,6 +18,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -55,21 +56,21 @@ func TestExportedClustersApplyUnchanged(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
 	start, gamma := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), decimal.RequireFromString("0.123456789")
-	d := capacity.Document{Cluster: capacity.NewCluster("hostile"), VMTypes: []capacity.VMType{}, Prices: []capacity.PricePeriod{}, Contracts: []capacity.SignedContract{},
-		Profiles: []capacity.ProfileVersion{}, Classes: []capacity.PlannedClass{}, Forecasts: []capacity.Forecast{}}
+	d := inputs.Document{Cluster: inputs.NewCluster("hostile"), VMTypes: []inputs.VMType{}, Prices: []inputs.PricePeriod{}, Contracts: []inputs.SignedContract{},
+		Profiles: []inputs.ProfileVersion{}, Classes: []inputs.PlannedClass{}, Forecasts: []inputs.Forecast{}}
 	d.Cluster.Description = "one\ntwo: # three\n\n"
 	for i, name := range hostileNames {
-		d.VMTypes = append(d.VMTypes, capacity.VMType{Name: name, Description: name, InUse: i == 0})
-		d.Prices = append(d.Prices, capacity.PricePeriod{VMType: name, Price: amountOf("0.123456789"), From: start, Until: ptr(start.AddDate(1, 0, 0))},
-			capacity.PricePeriod{VMType: name, Price: amountOf("1000000000"), From: start.AddDate(2, 0, 0)})
-		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: name, VMType: name, VMs: 3, Price: amountOf("0"), Billing: capacity.BilledAlways, From: start, Until: start.AddDate(1, 0, 0)})
-		d.Profiles = append(d.Profiles, capacity.ProfileVersion{Name: name, Version: 1, Note: name, Profile: capacity.Profile{MapTasks: 2, MapAvgSeconds: 0.1, MapMaxSeconds: 0.10000000000000002}})
-		d.Classes = append(d.Classes, capacity.PlannedClass{Name: name, Profile: &capacity.ProfileRef{Name: name, Version: 1}, DeadlineSeconds: 60,
+		d.VMTypes = append(d.VMTypes, inputs.VMType{Name: name, Description: name, InUse: i == 0})
+		d.Prices = append(d.Prices, inputs.PricePeriod{VMType: name, Price: amountOf("0.123456789"), From: start, Until: ptr(start.AddDate(1, 0, 0))},
+			inputs.PricePeriod{VMType: name, Price: amountOf("1000000000"), From: start.AddDate(2, 0, 0)})
+		d.Contracts = append(d.Contracts, inputs.SignedContract{Name: name, VMType: name, VMs: 3, Price: amountOf("0"), Billing: capacity.BilledAlways, From: start, Until: start.AddDate(1, 0, 0)})
+		d.Profiles = append(d.Profiles, inputs.ProfileVersion{Name: name, Version: 1, Note: name, Profile: capacity.Profile{MapTasks: 2, MapAvgSeconds: 0.1, MapMaxSeconds: 0.10000000000000002}})
+		d.Classes = append(d.Classes, inputs.PlannedClass{Name: name, Profile: &inputs.ProfileRef{Name: name, Version: 1}, DeadlineSeconds: 60,
 			SlotsPerVM: capacity.SlotsPerVM{Map: 1, Reduce: 1}, Jobs: capacity.JobRange{Max: 1}, Penalty: amountOf("5.5")})
-		d.Forecasts = append(d.Forecasts, capacity.Forecast{Class: name, Hour: start, Jobs: 1.5})
+		d.Forecasts = append(d.Forecasts, inputs.Forecast{Class: name, Hour: start, Jobs: 1.5})
 	}
 	for i := range 1000 {
-		d.Classes = append(d.Classes, capacity.PlannedClass{Name: fmt.Sprintf("class %d", i), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(i)}, Penalty: amountOf("1")})
+		d.Classes = append(d.Classes, inputs.PlannedClass{Name: fmt.Sprintf("class %d", i), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: float64(i)}, Penalty: amountOf("1")})
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -101,11 +102,11 @@ func TestExportedClustersApplyUnchanged(t *testing.T) {
 	}
 	at, found := slices.Index(rows[0], "name"), 0
 	for _, row := range rows[1:] {
-		if slices.Contains(hostileNames, capacity.UnguardFormula(row[at])) {
+		if slices.Contains(hostileNames, inputs.UnguardFormula(row[at])) {
 			found++
 		}
 		for j, cell := range row {
-			if _, err := strconv.ParseFloat(cell, 64); err != nil && capacity.StartsFormula(cell) {
+			if _, err := strconv.ParseFloat(cell, 64); err != nil && inputs.StartsFormula(cell) {
 				t.Errorf("%s is written as %q", rows[0][j], cell)
 			}
 		}

@@ -6,8 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/perf"
 )
 
@@ -30,7 +29,7 @@ same order; a line that cannot be answered gets {"error": …} and the rest goes
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return out.checkStream(c, lines) }
 	return command(c, func(c *cobra.Command, args []string) error {
 		if lines {
-			return stream(c, fileArgument(args), out, capacity.ReadBounds, func(_ context.Context, q capacity.BoundsQuestion) (any, error) {
+			return stream(c, fileArgument(args), out, perf.ReadBounds, func(_ context.Context, q perf.BoundsQuestion) (any, error) {
 				return perf.Bounds(q)
 			})
 		}
@@ -38,7 +37,7 @@ same order; a line that cannot be answered gets {"error": …} and the rest goes
 		if err != nil {
 			return err
 		}
-		question, err := capacity.ReadBounds(data)
+		question, err := perf.ReadBounds(data)
 		if err != nil {
 			return labelled(label, err)
 		}

@@ -11,9 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/openapi"
 )
@@ -149,7 +150,7 @@ that they were made of. If somebody else changes the class at the same moment no
 		if err != nil {
 			return err
 		}
-		var class capacity.PlannedClass
+		var class inputs.PlannedClass
 		if err := a.into(&class); err != nil {
 			return err
 		}
@@ -175,7 +176,7 @@ func noteBound(c *cobra.Command, s *service, cluster string) error {
 	if err != nil {
 		return err
 	}
-	var of capacity.Cluster
+	var of inputs.Cluster
 	if err := a.into(&of); err != nil {
 		return err
 	}

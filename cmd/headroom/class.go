@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 var classes = resource{
 	word: "class", words: "classes", id: "NAME", short: "Show and edit the classes of jobs of a cluster",
-	as:      reflect.TypeFor[capacity.PlannedClass](),
+	as:      reflect.TypeFor[inputs.PlannedClass](),
 	columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version", "drift_state"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the class's `name`"},

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 )
 
 // leaf is one column of a type's flat rows: a member, however deep, that is a single word.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 	"headroom/openapi"
 )
 
@@ -204,7 +204,7 @@ func TestTheKeyOfThisMachineIsReadAnew(t *testing.T) {
 				leave("hrk_new")
 			}
 			for range 2 { // the second question begins with the key that was right for the first
-				if _, err = s.call(t.Context(), openapi.KeepAdmission("shop", "x"), jsonOf(capacity.LeaseBeat{})); err != nil {
+				if _, err = s.call(t.Context(), openapi.KeepAdmission("shop", "x"), jsonOf(live.LeaseBeat{})); err != nil {
 					break
 				}
 			}

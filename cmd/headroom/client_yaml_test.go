@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 )
 
 // bound reads a file as one document and writes it as the JSON that is sent.
@@ -166,10 +167,10 @@ func TestExportedTextsAreReadBack(t *testing.T) {
 		"---", "...", "a\nb", "a\n---\nb", "\ta", "a\t", "a ", " a", "\u2028", "\u0085", "\u00a0", "\u202e", "\ufeff", "\U0001F600", "a: \"b\"\\n", "2026-01-01", "2026-01-01T00:00:00Z", "0x1F", "=1+1", "é", "日本", "\x7f", "$(id)", "key:", ":", "-", "--- a", "yes",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
-		d := capacity.Document{
-			Cluster: capacity.NewCluster(hostile.Draw(t, "cluster")),
-			VMTypes: []capacity.VMType{{Name: hostile.Draw(t, "type"), Description: hostile.Draw(t, "description")}},
-			Classes: []capacity.PlannedClass{{Name: hostile.Draw(t, "class"), Profile: &capacity.ProfileRef{Name: hostile.Draw(t, "profile"), Version: 2}}},
+		d := inputs.Document{
+			Cluster: inputs.NewCluster(hostile.Draw(t, "cluster")),
+			VMTypes: []inputs.VMType{{Name: hostile.Draw(t, "type"), Description: hostile.Draw(t, "description")}},
+			Classes: []inputs.PlannedClass{{Name: hostile.Draw(t, "class"), Profile: &inputs.ProfileRef{Name: hostile.Draw(t, "profile"), Version: 2}}},
 		}
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -236,9 +237,9 @@ func withoutReadOnly(x any) any {
 
 // A file as large as they come is read in seconds.
 func TestLargeFilesAreReadQuickly(t *testing.T) {
-	d := capacity.Document{Cluster: capacity.NewCluster("large")}
+	d := inputs.Document{Cluster: inputs.NewCluster("large")}
 	for i := range 1000 {
-		d.Classes = append(d.Classes, capacity.PlannedClass{Name: fmt.Sprintf("class %d", i), Profile: &capacity.ProfileRef{Name: "etl", Version: 1},
+		d.Classes = append(d.Classes, inputs.PlannedClass{Name: fmt.Sprintf("class %d", i), Profile: &inputs.ProfileRef{Name: "etl", Version: 1},
 			DeadlineSeconds: 60, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 1, Max: 2}})
 	}
 	text, err := json.Marshal(d)

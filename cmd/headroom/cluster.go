@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 var clusters = resource{
 	word: "cluster", words: "clusters", id: "NAME", short: "Show and edit clusters",
-	as:      reflect.TypeFor[capacity.Cluster](),
+	as:      reflect.TypeFor[inputs.Cluster](),
 	columns: []string{"name", "currency", "period_s", "time_zone", "description", "inputs_version"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the cluster's `name`: small letters, digits and hyphens"},

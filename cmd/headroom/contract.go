@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 var contracts = resource{
 	word: "contract", words: "contracts", id: "NAME", short: "Show and edit the contracts for reserved VMs of a cluster",
-	as:      reflect.TypeFor[capacity.SignedContract](),
+	as:      reflect.TypeFor[inputs.SignedContract](),
 	columns: []string{"name", "vm_type", "vms", "price", "billing", "upfront", "from", "until", "version"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the contract's `name`"},

@@ -16,8 +16,11 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
+	"headroom/internal/slots/live"
 )
 
 // demoCluster is a cluster that is small, realistic and not trivial: one contract billed always, one
@@ -33,36 +36,36 @@ var demoMore []byte
 
 // moreDemo is demoMore.
 type moreDemo struct {
-	Measurements []capacity.MeasurementRequest
+	Measurements []perf.MeasurementRequest
 	Weeks        map[string]string // jobs at once, by class
 	Live         struct {
-		Settings capacity.LiveSettings
-		Node     capacity.LiveNode
+		Settings live.LiveSettings
+		Node     live.LiveNode
 		Loads    map[string]float64 // by node
-		Jobs     []capacity.LiveJobRequest
+		Jobs     []live.LiveJobRequest
 	}
-	Second     capacity.Document
+	Second     inputs.Document
 	DayPrice   money.Amount `json:"day_price"`
 	NightPrice money.Amount `json:"night_price"`
 }
 
 // makeDemo makes the demonstration clusters and the first plan unless they are there. What somebody
 // has changed since stays as it is.
-func makeDemo(ctx context.Context, a *app.App) (capacity.PlanRecord, error) {
+func makeDemo(ctx context.Context, a *app.App) (plans.PlanRecord, error) {
 	ctx = auth.With(ctx, auth.Principal{ID: auth.LocalID, Name: "headroom serve --demo", Role: auth.Admin})
-	var d capacity.Document
+	var d inputs.Document
 	var more moreDemo
 	if err := errors.Join(json.Unmarshal(demoCluster, &d), json.Unmarshal(demoMore, &more)); err != nil {
-		return capacity.PlanRecord{}, fmt.Errorf("read the demonstration: %w", err)
+		return plans.PlanRecord{}, fmt.Errorf("read the demonstration: %w", err)
 	}
 	name := d.Cluster.Name
 	switch _, err := a.Cluster(ctx, name); {
 	case errors.Is(err, fault.NotFound):
 		if err := layDemo(ctx, a, d, more); err != nil {
-			return capacity.PlanRecord{}, fmt.Errorf("make the demonstration: %w", err)
+			return plans.PlanRecord{}, fmt.Errorf("make the demonstration: %w", err)
 		}
 	case err != nil:
-		return capacity.PlanRecord{}, err
+		return plans.PlanRecord{}, err
 	}
 	switch record, err := a.Plan(ctx, name, app.PlanRef{}); {
 	case err == nil:
@@ -74,10 +77,10 @@ func makeDemo(ctx context.Context, a *app.App) (capacity.PlanRecord, error) {
 }
 
 // layDemo makes both clusters, the first one with all that its pages show.
-func layDemo(ctx context.Context, a *app.App, d capacity.Document, more moreDemo) error {
+func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) error {
 	today := a.Now().Truncate(24 * time.Hour)
 	more.Second.Prices = pricesByHour(more, today)
-	for _, d := range []capacity.Document{d, more.Second} {
+	for _, d := range []inputs.Document{d, more.Second} {
 		if _, err := a.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
 			return nil // another server, or somebody, was faster
 		} else if err != nil {
@@ -99,19 +102,19 @@ func layDemo(ctx context.Context, a *app.App, d capacity.Document, more moreDemo
 
 // forecastDemo forecasts the first day as the classes have it, so that the first plan is the same whenever it is made,
 // and a quarter of a year after that by the week.
-func forecastDemo(ctx context.Context, a *app.App, d capacity.Document, weeks map[string]string) error {
+func forecastDemo(ctx context.Context, a *app.App, d inputs.Document, weeks map[string]string) error {
 	now := a.Now().Truncate(time.Hour)
 	next := now.Add(25 * time.Hour)
 	for _, class := range d.Classes {
-		week, err := capacity.ParseWeek(weeks[class.Name])
+		week, err := inputs.ParseWeek(weeks[class.Name])
 		if err != nil {
 			return err
 		}
-		var same capacity.Week
+		var same inputs.Week
 		for hour := range same {
 			same[hour] = float64(class.Jobs.Max)
 		}
-		for _, w := range []capacity.WeeklyForecast{
+		for _, w := range []inputs.WeeklyForecast{
 			{Class: class.Name, From: now, Until: next, Week: same},
 			{Class: class.Name, From: next, Until: next.AddDate(0, 0, 7*demoWeeks), Week: week, GrowthPerYear: 0.2},
 		} {
@@ -126,15 +129,15 @@ func forecastDemo(ctx context.Context, a *app.App, d capacity.Document, weeks ma
 const demoWeeks = 13
 
 // pricesByHour are two weeks from yesterday on, cheap from 22 to 6 o'clock; by then the last one stays.
-func pricesByHour(more moreDemo, today time.Time) (prices []capacity.PricePeriod) {
+func pricesByHour(more moreDemo, today time.Time) (prices []inputs.PricePeriod) {
 	begin := today.AddDate(0, 0, -1)
 	for day := range 15 {
 		midnight := begin.AddDate(0, 0, day)
 		for hour, price := range map[int]money.Amount{6: more.DayPrice, 22: more.NightPrice} {
-			prices = append(prices, capacity.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price, From: midnight.Add(time.Duration(hour) * time.Hour)})
+			prices = append(prices, inputs.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price, From: midnight.Add(time.Duration(hour) * time.Hour)})
 		}
 	}
-	slices.SortFunc(prices, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
+	slices.SortFunc(prices, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
 	for i := range prices[1:] {
 		prices[i].Until = &prices[i+1].From
 	}
@@ -143,7 +146,7 @@ func pricesByHour(more moreDemo, today time.Time) (prices []capacity.PricePeriod
 
 // demoHistory are thirty nights of every class's job, each as long as its profile predicts for its slots, more or
 // less an eighth.
-func demoHistory(d capacity.Document, today time.Time) (records []history.Record) {
+func demoHistory(d inputs.Document, today time.Time) (records []history.Record) {
 	profiles := map[string]capacity.Profile{}
 	for _, p := range d.Profiles {
 		profiles[p.Name] = p.Profile
@@ -203,7 +206,7 @@ func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDe
 		}
 	}
 	for _, name := range nodes {
-		beat := capacity.Heartbeat{Running: []int64{}, State: &capacity.NodeReport{Load1: new(more.Live.Loads[name])}}
+		beat := live.Heartbeat{Running: []int64{}, State: &live.NodeReport{Load1: new(more.Live.Loads[name])}}
 		for beat.Seq = 1; beat.Seq <= 2; beat.Seq++ {
 			text, err := json.Marshal(beat)
 			if err != nil {
@@ -212,13 +215,13 @@ func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDe
 			if text, err = a.Heartbeat(ctx, cluster, name, beat, text); err != nil {
 				return err
 			}
-			var told capacity.HeartbeatAnswer
+			var told live.HeartbeatAnswer
 			if err := json.Unmarshal(text, &told); err != nil {
 				return err
 			}
 			for i, given := range told.Assignments {
 				if i%2 == 0 {
-					beat.Finished = append(beat.Finished, capacity.FinishedTask{Assignment: given.Assignment})
+					beat.Finished = append(beat.Finished, live.FinishedTask{Assignment: given.Assignment})
 				} else {
 					beat.Running = append(beat.Running, given.Assignment)
 				}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
@@ -67,7 +67,7 @@ func forecastListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."}
+		l := list{as: reflect.TypeFor[inputs.Forecast](), columns: []string{"class", "hour", "jobs"}, none: "There are no rows."}
 		query := openapi.ListForecastsQuery{Class: filter.class, From: filter.from, Until: filter.until, Wide: wide}
 		return writeList(c, s, out, l, openapi.ListForecasts(args[0], &query))
 	})
@@ -96,7 +96,7 @@ which also finds hours that are missing.`,
 			return err
 		}
 		if looksLikeTable(data) {
-			a, err := s.importForecasts(c.Context(), args[0], label, data, openapi.PutForecastsQuery{Holes: string(capacity.HolesKeep)})
+			a, err := s.importForecasts(c.Context(), args[0], label, data, openapi.PutForecastsQuery{Holes: string(inputs.HolesKeep)})
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ which also finds hours that are missing.`,
 			return labelled(label, err)
 		}
 		body, err := bind(tree, reflect.TypeFor[struct {
-			Rows []capacity.Forecast `json:"rows"`
+			Rows []inputs.Forecast `json:"rows"`
 		}]())
 		if err != nil {
 			return labelled(label, err)

@@ -12,15 +12,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/openapi"
 )
 
 func forecastImportCommand(to *connection) *cobra.Command {
 	var out output
-	holes := capacity.HolesRefuse
+	holes := inputs.HolesRefuse
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "import CLUSTER FILE|-", Short: "Write the rows of a CSV file, after looking for hours that are missing or doubled",
@@ -38,7 +38,7 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 		Args:    cobra.ExactArgs(2),
 	}
 	out.addFlags(c, "table", "json")
-	addChoice(c, &holes, "holes", "", "what missing hours inside a class's time mean: a mistake, the class's own maximum, or what is stored", capacity.HolesRefuse, capacity.HolesOwn, capacity.HolesKeep)
+	addChoice(c, &holes, "holes", "", "what missing hours inside a class's time mean: a mistake, the class's own maximum, or what is stored", inputs.HolesRefuse, inputs.HolesOwn, inputs.HolesKeep)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be written")
 	return command(c, func(c *cobra.Command, args []string) error {
 		s, err := to.open()
@@ -68,7 +68,7 @@ func (s *service) importForecasts(ctx context.Context, cluster, label string, da
 
 // writtenForms prints what a write did.
 func writtenForms(c *cobra.Command, out output, a answer) error {
-	var done capacity.Written
+	var done inputs.Written
 	if err := a.into(&done); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
 	"headroom/openapi"

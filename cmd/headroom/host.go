@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/fetch"
 	"headroom/openapi"
 )
 
@@ -34,7 +34,7 @@ func hostListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.AllowedHost](), columns: []string{"host", "port", "http", "created_by", "created_at", "id"}, none: "No host is allowed."}
+		l := list{as: reflect.TypeFor[fetch.AllowedHost](), columns: []string{"host", "port", "http", "created_by", "created_at", "id"}, none: "No host is allowed."}
 		return writeList(c, s, out, l, openapi.ListAllowedHosts())
 	})
 }
@@ -84,11 +84,11 @@ func hostAllowCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var h capacity.AllowedHost
+		var h fetch.AllowedHost
 		if err := a.into(&h); err != nil {
 			return err
 		}
-		return out.write(c, itemForms(reflect.TypeFor[capacity.AllowedHost](), a.body, "The server may send to "+shown(h.Label())+"."))
+		return out.write(c, itemForms(reflect.TypeFor[fetch.AllowedHost](), a.body, "The server may send to "+shown(h.Label())+"."))
 	})
 }
 
@@ -109,9 +109,9 @@ func hostDenyCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var found []capacity.AllowedHost
+		var found []fetch.AllowedHost
 		for _, text := range items {
-			var h capacity.AllowedHost
+			var h fetch.AllowedHost
 			if err := json.Unmarshal(text, &h); err != nil {
 				return err
 			}

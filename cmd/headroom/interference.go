@@ -9,16 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/slots/sim"
 )
 
 func interferenceCommand() *cobra.Command {
 	var out output
-	q := capacity.DefaultInterference()
+	q := sim.DefaultInterference()
 	service, policies, readers := "", []string{}, []string{}
-	nodes := capacity.DataNodes{}
+	nodes := sim.DataNodeLoad{}
 	c := &cobra.Command{
 		Use:   "interference [FILE|-]",
 		Short: "Say what batch work does to the requests beside it, and how a host is set up against that",
@@ -105,7 +104,7 @@ Policies:
 			if err != nil {
 				return err
 			}
-			if q, err = capacity.ReadInterference(data); err != nil {
+			if q, err = sim.ReadInterference(data); err != nil {
 				return labelled(label, err)
 			}
 		}
@@ -121,9 +120,9 @@ Policies:
 	})
 }
 
-func serviceFlag(given string) (s capacity.RequestTiming, err error) {
+func serviceFlag(given string) (s sim.RequestTiming, err error) {
 	kind, numbers, _ := strings.Cut(given, ":")
-	s.Kind = capacity.ServiceKind(kind)
+	s.Kind = sim.ServiceKind(kind)
 	var values []float64
 	for _, n := range strings.Split(numbers, ",") {
 		x, err := strconv.ParseFloat(strings.TrimSpace(n), 64)
@@ -132,20 +131,20 @@ func serviceFlag(given string) (s capacity.RequestTiming, err error) {
 		}
 		values = append(values, x)
 	}
-	if s.Kind == capacity.SampledService {
+	if s.Kind == sim.SampledService {
 		s.SamplesMs = values
 		return s, nil
 	}
-	if s.Kind != capacity.ExponentialService && s.Kind != capacity.ConstantService || len(values) != 1 {
+	if s.Kind != sim.ExponentialService && s.Kind != sim.ConstantService || len(values) != 1 {
 		return s, fmt.Errorf("--service is %q; give exponential:MS, constant:MS or samples:MS,MS,… such as exponential:2", given)
 	}
 	s.MeanMs = values[0]
 	return s, nil
 }
 
-func readerFlag(given string) (r capacity.DataReader, err error) {
+func readerFlag(given string) (r sim.DataReader, err error) {
 	parts := strings.Split(given, ":")
-	r = capacity.DataReader{Name: parts[0], Normed: 1}
+	r = sim.DataReader{Name: parts[0], Normed: 1}
 	if len(parts) == 2 || len(parts) == 3 {
 		if r.ReadMBPerSecond, err = strconv.ParseFloat(parts[1], 64); err == nil && len(parts) == 3 {
 			r.Normed, err = strconv.ParseFloat(parts[2], 64)
@@ -157,9 +156,9 @@ func readerFlag(given string) (r capacity.DataReader, err error) {
 	return r, fmt.Errorf("--reader is %q; give NAME:MB/S or NAME:MB/S:NORMED, such as terasort:12.5:1.6", given)
 }
 
-func policyFlag(given string) (capacity.CorePolicy, error) {
+func policyFlag(given string) (sim.CorePolicy, error) {
 	name, figures, has := strings.Cut(given, ":")
-	p := capacity.CorePolicy{Kind: capacity.CorePolicyKind(strings.ReplaceAll(name, "-", "_"))}
+	p := sim.CorePolicy{Kind: sim.CorePolicyKind(strings.ReplaceAll(name, "-", "_"))}
 	wrong := fmt.Errorf("--policy is %q; give alone, background, nonpreemptive:SLICE, fair:SLICE or anti-starvation:FLOOR/WINDOW, in milliseconds", given)
 	parse := func(text string, into *float64) error {
 		x, err := strconv.ParseFloat(text, 64)
@@ -170,17 +169,17 @@ func policyFlag(given string) (capacity.CorePolicy, error) {
 		return nil
 	}
 	switch p.Kind {
-	case capacity.AloneOnCore, capacity.Background:
+	case sim.AloneOnCore, sim.BackgroundOnCore:
 		if has {
 			return p, wrong
 		}
 		return p, nil
-	case capacity.Nonpreemptive, capacity.FairOnCore:
-		if p.SliceMs = capacity.DefaultSliceMs; !has {
+	case sim.Nonpreemptive, sim.FairOnCore:
+		if p.SliceMs = sim.DefaultSliceMs; !has {
 			return p, nil
 		}
 		return p, parse(figures, &p.SliceMs)
-	case capacity.AntiStarvation:
+	case sim.AntiStarvation:
 		floor, window, both := strings.Cut(figures, "/")
 		if !both {
 			return p, wrong

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/openapi"
 )
 
@@ -58,7 +58,7 @@ func livePolicyGetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var l capacity.LiveSettings
+		var l live.LiveSettings
 		if err := said.into(&l); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ asked what it would do with each slot, in the state that the cluster was truly i
 		if err != nil {
 			return err
 		}
-		var l capacity.LiveSettings
+		var l live.LiveSettings
 		if err := said.into(&l); err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (s *service) dryRun(c *cobra.Command, out output, cluster string, ask map[s
 	if err != nil {
 		return err
 	}
-	var d capacity.PolicyTrial
+	var d live.PolicyTrial
 	if err := said.into(&d); err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *service) dryRun(c *cobra.Command, out output, cluster string, ask map[s
 	})
 }
 
-func writeTrial(w io.Writer, d capacity.PolicyTrial) error {
+func writeTrial(w io.Writer, d live.PolicyTrial) error {
 	var text strings.Builder
 	say := func(format string, values ...any) { fmt.Fprintf(&text, format+"\n", values...) }
 	say("%s", d.Sentence)
@@ -233,14 +233,14 @@ func liveNodeListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.LiveNode](), columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"}, none: "No node is declared."}
+		l := list{as: reflect.TypeFor[live.LiveNode](), columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"}, none: "No node is declared."}
 		return writeList(c, s, out, l, openapi.ListLiveNodes(args[0]))
 	})
 }
 
 func liveNodeSetCommand(to *connection) *cobra.Command {
 	var out output
-	var n capacity.LiveNode
+	var n live.LiveNode
 	c := &cobra.Command{
 		Use: "set CLUSTER NODE --slots N", Short: "Declare a node, or say what it is from now on",
 		Example: "  headroom live node set shop host-7 --type m5.large --cores 4 --slots 3 --reduce-slots 1",
@@ -314,15 +314,15 @@ the node is to run, and those that it is to stop.`,
 		if !(residual >= 0 && residual <= 1) { // NaN too
 			return &failure{exitUsage, fmt.Errorf("--residual is a part, from 0 to 1, not %g", residual)}
 		}
-		beat := capacity.Heartbeat{Seq: seq, Boot: boot, Running: append([]int64{}, running...)}
+		beat := live.Heartbeat{Seq: seq, Boot: boot, Running: append([]int64{}, running...)}
 		for _, id := range finished {
-			beat.Finished = append(beat.Finished, capacity.FinishedTask{Assignment: id})
+			beat.Finished = append(beat.Finished, live.FinishedTask{Assignment: id})
 		}
 		for _, id := range failed {
-			beat.Failed = append(beat.Failed, capacity.FailedTask{Assignment: id})
+			beat.Failed = append(beat.Failed, live.FailedTask{Assignment: id})
 		}
 		if c.Flags().Changed("residual") {
-			beat.State = &capacity.NodeReport{Residual: &residual}
+			beat.State = &live.NodeReport{Residual: &residual}
 		}
 		body, err := json.Marshal(beat)
 		if err != nil {

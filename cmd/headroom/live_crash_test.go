@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
 
@@ -92,7 +92,7 @@ func (c *crashing) agent(node string, over *atomic.Bool, random *rand.Rand) {
 		if err := b.hear(answer); err != nil {
 			c.Errorf("%s: %v", text, err)
 		}
-		var a capacity.HeartbeatAnswer
+		var a live.HeartbeatAnswer
 		_ = json.Unmarshal(answer, &a)
 		c.mu.Lock()
 		for _, x := range a.Assignments {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 	"headroom/openapi"
 )
 
@@ -55,11 +55,11 @@ func liveJobSubmitCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var j capacity.LiveJob
+		var j live.LiveJob
 		if err := said.into(&j); err != nil {
 			return err
 		}
-		refused := j.State == capacity.JobRefused && j.Admission != nil
+		refused := j.State == live.JobRefused && j.Admission != nil
 		if refused && out.format == "table" {
 			return refusal(*j.Admission)
 		}
@@ -93,7 +93,7 @@ func liveJobListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.LiveJob](), columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at", "late"}, none: "There is no job."}
+		l := list{as: reflect.TypeFor[live.LiveJob](), columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at", "late"}, none: "There is no job."}
 		return writeList(c, s, out, l, openapi.ListLiveJobs(args[0], &openapi.ListLiveJobsQuery{State: state}))
 	})
 }
@@ -164,7 +164,7 @@ func liveDecisionsCommand(to *connection) *cobra.Command {
 		if c.Flags().Changed("job") {
 			query.Job = strconv.FormatInt(job, 10)
 		}
-		l := list{as: reflect.TypeFor[capacity.LiveDecision](), columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"}, none: "Nothing was handed out.", most: most}
+		l := list{as: reflect.TypeFor[live.LiveDecision](), columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"}, none: "Nothing was handed out.", most: most}
 		return writeList(c, s, out, l, openapi.ListLiveDecisions(args[0], &query))
 	})
 }

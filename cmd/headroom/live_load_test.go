@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 )
 
 // beating is a node that tells of itself: of what it was given it finishes a part at each heartbeat.
@@ -26,10 +26,10 @@ type beating struct {
 func (b *beating) next(random *rand.Rand) []byte {
 	b.seq++
 	load, residual := 4*random.Float64(), 0.2+0.8*random.Float64()
-	h := capacity.Heartbeat{Seq: b.seq, Boot: "1", Running: []int64{}, State: &capacity.NodeReport{Load1: &load, CPUPercent: &load, Residual: &residual}}
+	h := live.Heartbeat{Seq: b.seq, Boot: "1", Running: []int64{}, State: &live.NodeReport{Load1: &load, CPUPercent: &load, Residual: &residual}}
 	for _, id := range b.running {
 		if random.IntN(3) == 0 {
-			h.Finished = append(h.Finished, capacity.FinishedTask{Assignment: id})
+			h.Finished = append(h.Finished, live.FinishedTask{Assignment: id})
 		} else {
 			h.Running = append(h.Running, id)
 		}
@@ -41,7 +41,7 @@ func (b *beating) next(random *rand.Rand) []byte {
 
 // hear takes in the answer.
 func (b *beating) hear(text []byte) error {
-	var a capacity.HeartbeatAnswer
+	var a live.HeartbeatAnswer
 	err := json.Unmarshal(text, &a)
 	for _, x := range a.Assignments {
 		b.running = append(b.running, x.Assignment)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
 	"headroom/openapi"
 )
@@ -53,7 +53,7 @@ func measurementAddCommand(to *connection) *cobra.Command {
 	c.Flags().Float64Var(&disks, "io-mb-s", 0, "how many `MB/s` all VMs together read and wrote")
 	c.Flags().StringVar(&at, "at", "", "the `time` when it was measured (default now)")
 	return command(c, func(c *cobra.Command, args []string) error {
-		m := capacity.MeasurementRequest{Job: args[1], Kind: capacity.FitKind(args[2]), NodeType: nodeType}
+		m := perf.MeasurementRequest{Job: args[1], Kind: perf.FitKind(args[2]), NodeType: nodeType}
 		for name, to := range map[string]struct {
 			value *float64
 			into  **float64
@@ -70,14 +70,14 @@ func measurementAddCommand(to *connection) *cobra.Command {
 			}
 			m.At = &moment
 		}
-		if _, err := capacity.CheckMeasurements([]capacity.MeasurementRequest{m}, time.Now()); err != nil {
+		if _, err := perf.CheckMeasurements([]perf.MeasurementRequest{m}, time.Now()); err != nil {
 			return asFlags(err)
 		}
 		s, err := to.open()
 		if err != nil {
 			return err
 		}
-		a, err := s.measure(c, args[0], []capacity.MeasurementRequest{m}, "")
+		a, err := s.measure(c, args[0], []perf.MeasurementRequest{m}, "")
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func asFlags(err error) error {
 }
 
 // measure sends measurements; with a key they are taken once, however often they are sent within a day.
-func (s *service) measure(c *cobra.Command, cluster string, all []capacity.MeasurementRequest, key string) (answer, error) {
+func (s *service) measure(c *cobra.Command, cluster string, all []perf.MeasurementRequest, key string) (answer, error) {
 	body, err := json.Marshal(map[string]any{"measurements": all})
 	if err != nil {
 		return answer{}, err
@@ -173,7 +173,7 @@ func measurementListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.JobMeasurement](), most: most, none: "Nothing was measured.",
+		l := list{as: reflect.TypeFor[perf.JobMeasurement](), most: most, none: "Nothing was measured.",
 			columns: []string{"at", "job", "kind", "vms", "residual", "node_type", "seconds", "cpu_percent", "io_mb_s", "measured_by"}}
 		query := of.query()
 		return writeList(c, s, out, l, openapi.ListMeasurements(args[0], &query))

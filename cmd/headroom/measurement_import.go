@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
@@ -82,7 +82,7 @@ type measurementImport struct {
 	made    app.MeasurementsTaken
 	fits    map[string]perf.JobFit // the latest of each job and kind
 
-	batch  []capacity.MeasurementRequest
+	batch  []perf.MeasurementRequest
 	series map[string]bool
 	parts  int
 }
@@ -118,11 +118,11 @@ func (i *measurementImport) read(in io.Reader, job, kind string) error {
 			return err
 		}
 		line, _ := rows.FieldPos(0)
-		m := capacity.MeasurementRequest{Job: job, Kind: capacity.FitKind(kind)}
+		m := perf.MeasurementRequest{Job: job, Kind: perf.FitKind(kind)}
 		if err := readMeasurement(&m, columns, record); err != nil {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
-		if _, err := capacity.CheckMeasurements([]capacity.MeasurementRequest{m}, now); err != nil {
+		if _, err := perf.CheckMeasurements([]perf.MeasurementRequest{m}, now); err != nil {
 			if input := (*fault.InputError)(nil); errors.As(err, &input) {
 				f := input.Findings[0]
 				return fmt.Errorf("line %d, %s: %s", line, f.Pointer[strings.LastIndex(f.Pointer, "/")+1:], f.Detail)
@@ -130,7 +130,7 @@ func (i *measurementImport) read(in io.Reader, job, kind string) error {
 			return err
 		}
 		series := string(m.Kind) + " " + m.Job
-		if len(i.batch) == capacity.MaxSentMeasurements || len(i.series) == capacity.MaxSentSeries && !i.series[series] {
+		if len(i.batch) == perf.MaxSentMeasurements || len(i.series) == perf.MaxSentSeries && !i.series[series] {
 			if err := i.send(); err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (i *measurementImport) read(in io.Reader, job, kind string) error {
 }
 
 // readMeasurement reads a row.
-func readMeasurement(m *capacity.MeasurementRequest, columns, record []string) error {
+func readMeasurement(m *perf.MeasurementRequest, columns, record []string) error {
 	numbers := map[string]**float64{"vms": &m.VMs, "residual": &m.Residual, "utilization": &m.Utilization, "seconds": &m.Seconds, "cpu_percent": &m.CPUPercent, "io_mb_s": &m.IOMBPerS}
 	for at, name := range columns {
 		text := strings.TrimSpace(record[at])
@@ -153,11 +153,11 @@ func readMeasurement(m *capacity.MeasurementRequest, columns, record []string) e
 		}
 		switch name {
 		case "job":
-			m.Job = capacity.UnguardFormula(record[at])
+			m.Job = inputs.UnguardFormula(record[at])
 		case "kind":
-			m.Kind = capacity.FitKind(text)
+			m.Kind = perf.FitKind(text)
 		case "node_type":
-			m.NodeType = capacity.UnguardFormula(record[at])
+			m.NodeType = inputs.UnguardFormula(record[at])
 		case "at":
 			moment, _ := momentOf(text)
 			when, err := time.Parse(time.RFC3339Nano, moment)

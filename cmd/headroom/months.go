@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/runs"
 	"headroom/openapi"
 )
 
@@ -226,7 +227,7 @@ func monthsFlag(pointer string) string {
 func bar(c *cobra.Command, kind string) (show func(done, total int), finish func()) {
 	b := newRunBar(c.ErrOrStderr())
 	return func(done, total int) {
-		b.show(capacity.Run{Kind: kind, State: capacity.RunRunning, Progress: capacity.Progress{Done: int64(done), Total: int64(total)}})
+		b.show(runs.Run{Kind: kind, State: runs.RunRunning, Progress: runs.Progress{Done: int64(done), Total: int64(total)}})
 	}, b.finish
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 	"headroom/openapi"
 )
 
@@ -60,7 +60,7 @@ func observationAddCommand(to *connection) *cobra.Command {
 	return command(c, func(c *cobra.Command, args []string) error {
 		request := map[string]any{"vms": vms}
 		if c.Flags().Changed("map-slots") {
-			request["slots"] = capacity.BusySlots{Map: mapSlots, Reduce: reduceSlots}
+			request["slots"] = plans.BusySlots{Map: mapSlots, Reduce: reduceSlots}
 		}
 		if !moment.IsZero() {
 			request["at"] = moment
@@ -92,7 +92,7 @@ func printObservation(c *cobra.Command, s *service, out output, request openapi.
 	if err != nil {
 		return err
 	}
-	var o capacity.Observation
+	var o plans.Observation
 	if err := a.into(&o); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func printObservation(c *cobra.Command, s *service, out output, request openapi.
 }
 
 // observed is what an observation comes to, in a sentence or two.
-func observed(o capacity.Observation) string {
+func observed(o plans.Observation) string {
 	said := fmt.Sprintf("At %s %d VMs ran", o.At.UTC().Format(time.RFC3339), o.VMs)
 	switch {
 	case o.PlanNumber == nil || o.PlannedVMs == nil || o.DriftVMs == nil:
@@ -167,7 +167,7 @@ func observationListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.Observation](), most: most, none: "Nobody has said what runs.",
+		l := list{as: reflect.TypeFor[plans.Observation](), most: most, none: "Nobody has said what runs.",
 			columns: []string{"at", "vms", "plan_number", "planned_vms", "drift_vms", "drift_ratio", "utilization", "observed_by"}}
 		return writeList(c, s, out, l, openapi.ListObservations(args[0], &openapi.ListObservationsQuery{From: filter.from, Until: filter.until}))
 	})

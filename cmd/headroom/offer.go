@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 var offers = resource{
 	word: "offer", words: "offers", id: "NAME", short: "Show and edit the contracts that a cluster may buy",
-	as:      reflect.TypeFor[capacity.StandingOffer](),
+	as:      reflect.TypeFor[inputs.StandingOffer](),
 	columns: []string{"name", "vm_type", "price", "upfront", "billing", "term_hours", "term_years", "max", "version"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the offer's `name`"},

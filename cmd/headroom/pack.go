@@ -11,7 +11,7 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/recheck"
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
@@ -20,7 +20,7 @@ import (
 
 // packFlags are what is asked about a batch.
 type packFlags struct {
-	algorithm capacity.PackingAlgorithm
+	algorithm pack.PackingAlgorithm
 	maxMs     int64
 	seed      uint64
 	machines  int64
@@ -59,7 +59,7 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 	}
 	to.addFlags(c)
 	out.addFlags(c, "table", "json", "csv")
-	addChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", capacity.PackMulti, capacity.PackPair, capacity.PackSequential, capacity.PackSwarm)
+	addChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", pack.PackMulti, pack.PackPair, pack.PackSequential, pack.PackSwarm)
 	c.Flags().Int64Var(&flags.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
 	c.Flags().Uint64Var(&flags.seed, "seed", 0, "override the seed of searches by chance")
 	c.Flags().Int64Var(&flags.machines, "machines", 0, "override the `number` of machines")
@@ -95,7 +95,7 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 		if err != nil {
 			return err
 		}
-		problem, err := capacity.ReadPacking(data, limits, flags.overrides(c))
+		problem, err := pack.ReadPacking(data, limits, flags.overrides(c))
 		if err != nil {
 			return labelled(label, err)
 		}
@@ -116,8 +116,8 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 	})
 }
 
-func (f *packFlags) overrides(c *cobra.Command) func(*capacity.PackingOptions) {
-	return func(o *capacity.PackingOptions) {
+func (f *packFlags) overrides(c *cobra.Command) func(*pack.PackingOptions) {
+	return func(o *pack.PackingOptions) {
 		if c.Flags().Changed("algorithm") {
 			o.Algorithm = f.algorithm
 		}
@@ -132,17 +132,17 @@ func (f *packFlags) overrides(c *cobra.Command) func(*capacity.PackingOptions) {
 
 // packedWithOneMore is a packing and what one more machine makes of it.
 type packedWithOneMore struct {
-	capacity.Packing
-	OneMore *capacity.Packing `json:"one_more,omitempty"`
+	pack.Packing
+	OneMore *pack.Packing `json:"one_more,omitempty"`
 }
 
 // question is what is asked about a batch.
-func (f *packFlags) question(batch capacity.PackingProblem) capacity.PackingQuestion {
-	return capacity.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.byHours}
+func (f *packFlags) question(batch pack.PackingProblem) pack.PackingQuestion {
+	return pack.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.byHours}
 }
 
 // packingForms is an answer in every form.
-func packingForms(a capacity.PackingAnswer) map[string]form {
+func packingForms(a pack.PackingAnswer) map[string]form {
 	switch {
 	case a.Compared != nil:
 		return map[string]form{
@@ -170,12 +170,12 @@ func packingForms(a capacity.PackingAnswer) map[string]form {
 }
 
 // packThere has a server pack a batch and keep the packing.
-func packThere(c *cobra.Command, to *connection, out output, cluster string, batch capacity.PackingProblem, async bool) error {
+func packThere(c *cobra.Command, to *connection, out output, cluster string, batch pack.PackingProblem, async bool) error {
 	answered, err := to.there(c, async, openapi.CreatePacking(cluster), batch, nil)
 	if err != nil || answered == nil {
 		return err
 	}
-	var kept capacity.KeptPacking
+	var kept pack.KeptPacking
 	if err := answered.into(&kept); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ type packer struct {
 	pool *worker.Pool
 }
 
-func (p *packer) pack(ctx context.Context, problem capacity.PackingProblem) (capacity.Packing, error) {
+func (p *packer) pack(ctx context.Context, problem pack.PackingProblem) (pack.Packing, error) {
 	if p.pool == nil {
 		if _, err := worker.Find(); err == nil {
 			p.pool = worker.New(worker.Config{Processes: 1})
@@ -206,7 +206,7 @@ func (p *packer) pack(ctx context.Context, problem capacity.PackingProblem) (cap
 }
 
 // packed is a packing that has passed the independent check.
-func packed(ctx context.Context, p capacity.PackingProblem, solver lp.Solver) (capacity.Packing, error) {
+func packed(ctx context.Context, p pack.PackingProblem, solver lp.Solver) (pack.Packing, error) {
 	a, err := pack.Pack(ctx, p, solver)
 	if err == nil {
 		err = recheck.PackingFault(p, a)

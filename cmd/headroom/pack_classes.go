@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	"headroom/internal/ask/pack"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/openapi"
 )
@@ -69,7 +70,7 @@ func (f *classFlags) check(c *cobra.Command, flags *packFlags, cluster string) e
 
 // pack asks the server about a batch of classes.
 func (f *classFlags) pack(c *cobra.Command, to *connection, out output, cluster string, flags packFlags, async bool) error {
-	options := capacity.DefaultPackingOptions()
+	options := pack.DefaultPackingOptions()
 	flags.overrides(c)(&options)
 	machines := map[string]any{"disks": f.disks, "hosts_per_extra": f.hostsPerExtra, "penalty": f.penalty}
 	if flags.machines > 0 {
@@ -99,7 +100,7 @@ func (f *classFlags) pack(c *cobra.Command, to *connection, out output, cluster 
 	if err != nil || answered == nil {
 		return err
 	}
-	var a capacity.PackingAnswer
+	var a pack.PackingAnswer
 	if err := json.Unmarshal(answered.body, &a); err != nil {
 		return fmt.Errorf("the server's answer cannot be read (%w); is it of another version?", err)
 	}

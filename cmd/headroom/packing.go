@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
 	"headroom/openapi"
 )
 
@@ -30,7 +30,7 @@ func packingListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.PackingSummary](), columns: []string{"id", "created_at", "created_by", "algorithm", "status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
+		l := list{as: reflect.TypeFor[pack.PackingSummary](), columns: []string{"id", "created_at", "created_by", "algorithm", "status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
 			none: fmt.Sprintf("Cluster %s keeps no packing; \"headroom pack --cluster %s\" makes one.", shown(args[0]), shown(args[0]))}
 		return writeList(c, s, out, l, openapi.ListPackings(args[0]))
 	})
@@ -49,7 +49,7 @@ func packingGetCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var kept capacity.KeptPacking
+		var kept pack.KeptPacking
 		if err := a.into(&kept); err != nil {
 			return err
 		}
@@ -62,12 +62,12 @@ func packingGetCommand(to *connection) *cobra.Command {
 }
 
 // keptForms is a kept packing in every form.
-func keptForms(kept capacity.KeptPacking) (map[string]form, error) {
-	var packing capacity.Packing
+func keptForms(kept pack.KeptPacking) (map[string]form, error) {
+	var packing pack.Packing
 	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
 		return nil, fmt.Errorf("read packing %s: %w", kept.ID, err)
 	}
-	forms := packingForms(capacity.PackingAnswer{Packing: &packing})
+	forms := packingForms(pack.PackingAnswer{Packing: &packing})
 	forms["json"] = asJSON(kept)
 	return forms, nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 	"headroom/openapi"
 )
 
@@ -58,7 +58,7 @@ is current afterwards. Without --until it shows which plan is pinned.`,
 			}
 			a, err = s.call(c.Context(), openapi.PinPlan(args[0]), jsonBody(body))
 		}
-		var pin capacity.Pin
+		var pin plans.Pin
 		if err == nil {
 			err = a.into(&pin)
 		}

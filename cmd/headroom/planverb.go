@@ -13,9 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	"headroom/internal/service/plans"
 	"headroom/openapi"
 )
 
@@ -59,7 +60,7 @@ func planRef(args []string, position int) (string, error) {
 // record is a stored plan as the server sends it, and what is in it.
 type record struct {
 	text json.RawMessage
-	capacity.PlanSummary
+	plans.PlanSummary
 	Plan capacity.Plan `json:"plan"`
 }
 
@@ -215,7 +216,7 @@ func planListCommand(to *connection) *cobra.Command {
 			return err
 		}
 		return writeList(c, s, out, list{
-			as: reflect.TypeFor[capacity.PlanSummary](), columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by", "why"},
+			as: reflect.TypeFor[plans.PlanSummary](), columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by", "why"},
 			most: most, none: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shown(args[0]), shown(args[0])),
 		}, openapi.ListPlans(args[0]))
 	})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"

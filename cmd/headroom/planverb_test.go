@@ -9,10 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // explainedExample is what explain says about an example of the contract.
@@ -39,7 +41,7 @@ func explainedExample(t *testing.T, name string, change func(*capacity.Problem))
 func explainedText(t *testing.T, p capacity.Problem, pl capacity.Plan) string {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC)
-	r := record{PlanSummary: capacity.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12}, Plan: pl}
+	r := record{PlanSummary: plans.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12}, Plan: pl}
 	var b strings.Builder
 	if err := explained(&b, explainPlan(p, r)); err != nil {
 		t.Fatal(err)
@@ -116,7 +118,7 @@ func golden(t *testing.T, file, got string) {
 
 func TestDifferencesArePrinted(t *testing.T) {
 	t.Parallel()
-	var changes []capacity.Change
+	var changes []inputs.Change
 	if err := json.Unmarshal([]byte(`[
 		{"action": "delete", "kind": "class", "name": "old \u202e one", "fields": []},
 		{"action": "update", "kind": "cluster", "name": "shop", "fields": [{"pointer": "/currency", "before": "USD", "after": "EUR"}, {"pointer": "/options/max_solve_ms", "before": 2000, "after": 500}]},
@@ -127,7 +129,7 @@ func TestDifferencesArePrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	documents := []document{{cluster: "shop", applied: app.Applied{Changes: changes}}, {cluster: "same"},
-		{cluster: "new", applied: app.Applied{Created: true, Changes: []capacity.Change{{Action: "create", Kind: "cluster", Name: "new"}}}}}
+		{cluster: "new", applied: app.Applied{Created: true, Changes: []inputs.Change{{Action: "create", Kind: "cluster", Name: "new"}}}}}
 	var b strings.Builder
 	if err := differenceText(&b, documents); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/plans"
 	"headroom/openapi"
 )
 
@@ -79,7 +80,7 @@ func (s *service) onlyCluster(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var list struct{ Items []capacity.Cluster }
+	var list struct{ Items []inputs.Cluster }
 	if err := a.into(&list); err != nil {
 		return "", err
 	}
@@ -103,11 +104,11 @@ type planWatch struct {
 	out       io.Writer
 	notes     io.Writer
 
-	begun  bool                 // a stream was had,
-	had    bool                 // also the last time
-	last   int64                // the number of the last plan, as the server is told
-	before capacity.PlanSummary // what was printed last; without an id nothing was
-	retry  time.Duration        // what the server said last of when to come back
+	begun  bool              // a stream was had,
+	had    bool              // also the last time
+	last   int64             // the number of the last plan, as the server is told
+	before plans.PlanSummary // what was printed last; without an id nothing was
+	retry  time.Duration     // what the server said last of when to come back
 }
 
 const (
@@ -225,7 +226,7 @@ func (w *planWatch) take(ctx context.Context, event, data string) error {
 	default:
 		return nil
 	}
-	var p capacity.PlanSummary
+	var p plans.PlanSummary
 	if err := json.Unmarshal([]byte(data), &p); err != nil || p.Number < 1 {
 		return &failure{exitConnection, fmt.Errorf("an event of %s cannot be read; is the server of another version?", w.following.URL)}
 	}
@@ -250,7 +251,7 @@ func (w *planWatch) take(ctx context.Context, event, data string) error {
 }
 
 // row is a plan as a line, under a heading the first time.
-func (w *planWatch) row(p capacity.PlanSummary, stale string) string {
+func (w *planWatch) row(p plans.PlanSummary, stale string) string {
 	const form = "%-20s %6s %10s %9s %14s %13s  %s"
 	vms, cost, heading := "", "", ""
 	if b := w.before; b.ID != "" {
@@ -281,13 +282,13 @@ func more(difference string) string {
 }
 
 // stale says whether a plan should be taken with care, where it is still the current one.
-func (w *planWatch) stale(ctx context.Context, p capacity.PlanSummary) string {
+func (w *planWatch) stale(ctx context.Context, p plans.PlanSummary) string {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second) // a plan is worth printing without it
 	defer cancel()
 	a, err := w.asking.call(ctx, openapi.GetCurrentPlan(w.cluster, nil))
 	var current struct {
 		ID        string
-		Freshness capacity.Freshness
+		Freshness plans.Freshness
 	}
 	if err == nil && a.into(&current) == nil && current.ID == p.ID && current.Freshness.Stale {
 		return ", stale"

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 )
 
 // pipe runs a command whose reader goes away after the first line, then makes it write another one: it
@@ -80,7 +81,7 @@ func (s *speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func planEvent(t *testing.T, number int64) string {
 	t.Helper()
-	p := capacity.PlanSummary{ID: fmt.Sprint("id", number), Number: number, Cluster: "c", VMs: float64(10 * number), Currency: "USD", Status: capacity.Optimal}
+	p := plans.PlanSummary{ID: fmt.Sprint("id", number), Number: number, Cluster: "c", VMs: float64(10 * number), Currency: "USD", Status: capacity.Optimal}
 	row, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

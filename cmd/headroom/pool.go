@@ -9,8 +9,7 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 )
@@ -52,7 +51,7 @@ accelerators: which work is done where, and when each job ends.`,
 	out.addFlags(c, "table", "json", "csv")
 	c.Flags().Int64Var(&maxMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
 	return command(c, func(c *cobra.Command, args []string) error {
-		p, label, err := readPool(c, args, func(p *capacity.PoolProblem) {
+		p, label, err := readPool(c, args, func(p *pool.PoolProblem) {
 			if c.Flags().Changed("max-solve-ms") {
 				p.Options.MaxSolveMs = maxMs
 			}
@@ -60,7 +59,7 @@ accelerators: which work is done where, and when each job ends.`,
 		if err != nil {
 			return err
 		}
-		var a capacity.PoolPlan
+		var a pool.PoolPlan
 		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
 			a, err = poolPlanned(ctx, p, solver)
 			return err
@@ -93,7 +92,7 @@ is work for them.
 		if err != nil {
 			return err
 		}
-		var e capacity.PoolEvaluation
+		var e pool.PoolEvaluation
 		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
 			e, err = poolEvaluated(ctx, p, solver)
 			return err
@@ -129,11 +128,11 @@ round what to rent and what to give back, of which type and at which hour.
 		if err != nil {
 			return err
 		}
-		p, err := capacity.ReadPoolCourse(data, limits)
+		p, err := pool.ReadPoolCourse(data, limits)
 		if err != nil {
 			return labelled(label, err)
 		}
-		a, err := pool.Course(c.Context(), p, func(ctx context.Context, q capacity.PoolProblem) (a capacity.PoolPlan, err error) {
+		a, err := pool.Course(c.Context(), p, func(ctx context.Context, q pool.PoolProblem) (a pool.PoolPlan, err error) {
 			err = solving(ctx, q.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
 				a, err = poolPlanned(ctx, q, solver)
 				return err
@@ -174,11 +173,11 @@ type. For whole nodes give nodes as slots.
 		if err != nil {
 			return err
 		}
-		p, err := capacity.ReadSharePlan(data, limits)
+		p, err := pool.ReadSharePlan(data, limits)
 		if err != nil {
 			return labelled(label, err)
 		}
-		var a capacity.SharePlan
+		var a pool.SharePlan
 		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
 			if a, err = pool.Share(ctx, p, solver); err == nil {
 				err = recheck.PoolFault(recheck.Share(p, a))
@@ -206,7 +205,7 @@ hours. They are an example to try things with; -o json has them as pool problems
 	}
 	out.addFlags(c, "table", "json", "csv")
 	return command(c, func(c *cobra.Command, _ []string) error {
-		known := capacity.ExampleEC22011()
+		known := pool.ExampleEC22011()
 		return out.write(c, map[string]form{"table": tables.Instances(known).Text, "json": asJSON(known), "csv": tables.Instances(known).CSV})
 	})
 }
@@ -242,26 +241,26 @@ own VMs are.`,
 }
 
 // writePool prints a pool in the form asked for; one that cannot be done ends with a code of its own.
-func writePool(c *cobra.Command, out output, status capacity.PoolStatus, forms map[string]form) error {
+func writePool(c *cobra.Command, out output, status pool.PoolStatus, forms map[string]form) error {
 	if err := out.write(c, forms); err != nil {
 		return err
 	}
-	if status == capacity.PoolInfeasible {
+	if status == pool.PoolInfeasible {
 		return &failure{code: exitInfeasible}
 	}
 	return nil
 }
 
-func readPool(c *cobra.Command, args []string, override func(*capacity.PoolProblem)) (capacity.PoolProblem, string, error) {
+func readPool(c *cobra.Command, args []string, override func(*pool.PoolProblem)) (pool.PoolProblem, string, error) {
 	data, label, err := read(c.Context(), fileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
-		return capacity.PoolProblem{}, label, err
+		return pool.PoolProblem{}, label, err
 	}
-	var overrides []func(*capacity.PoolProblem)
+	var overrides []func(*pool.PoolProblem)
 	if override != nil {
 		overrides = append(overrides, override)
 	}
-	p, err := capacity.ReadPool(data, limits, overrides...)
+	p, err := pool.ReadPool(data, limits, overrides...)
 	if err != nil {
 		err = labelled(label, err)
 	}
@@ -281,7 +280,7 @@ func solving(ctx context.Context, maxSolveMs int64, work func(context.Context, l
 }
 
 // poolPlanned is a plan that has passed the independent check.
-func poolPlanned(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolPlan, error) {
+func poolPlanned(ctx context.Context, p pool.PoolProblem, solver lp.Solver) (pool.PoolPlan, error) {
 	a, err := pool.Plan(ctx, p, solver)
 	if err == nil {
 		err = recheck.PoolFault(recheck.Pool(p, a))
@@ -290,7 +289,7 @@ func poolPlanned(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) 
 }
 
 // poolEvaluated is an evaluation that has passed the independent check.
-func poolEvaluated(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolEvaluation, error) {
+func poolEvaluated(ctx context.Context, p pool.PoolProblem, solver lp.Solver) (pool.PoolEvaluation, error) {
 	e, err := pool.Evaluate(ctx, p, solver)
 	if err == nil {
 		err = recheck.PoolFault(recheck.PoolEvaluation(p, e))

@@ -14,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
+	tables "headroom/internal/service/report"
+	"headroom/internal/service/plans"
 	"headroom/openapi"
 )
 
@@ -82,7 +83,7 @@ executions that were imported under its name.
 		}
 		tree.drop("version") // what "pool get" prints can be sent back
 		tree.drop("updated_at")
-		body, err := bind(tree, reflect.TypeFor[capacity.PoolSettings]())
+		body, err := bind(tree, reflect.TypeFor[pool.PoolSettings]())
 		if err != nil {
 			return ofFile(label, err)
 		}
@@ -96,7 +97,7 @@ executions that were imported under its name.
 				return err
 			}
 		}
-		settings, said, err := asked[capacity.PoolSettings](c.Context(), s, openapi.ReplacePoolSettings(cluster), jsonBody(body), condition)
+		settings, said, err := asked[pool.PoolSettings](c.Context(), s, openapi.ReplacePoolSettings(cluster), jsonBody(body), condition)
 		if err != nil {
 			return ofFile(label, located(tree, err))
 		}
@@ -105,7 +106,7 @@ executions that were imported under its name.
 }
 
 // poolSaid is settings in a sentence.
-func poolSaid(cluster string, s capacity.PoolSettings) string {
+func poolSaid(cluster string, s pool.PoolSettings) string {
 	return fmt.Sprintf("The pool of cluster %s is planned in rounds of %d hours from %s on, %d ahead: %s, %s. Version %d.",
 		shown(cluster), s.Hours, s.FirstRoundAt.UTC().Format(time.RFC3339), s.Rounds, counted(int64(len(s.Types)), "type"), counted(int64(len(s.Jobs)), "job"), s.Version)
 }
@@ -115,7 +116,7 @@ func poolGetCommand() *cobra.Command {
 	c := &cobra.Command{Use: "get --cluster CLUSTER", Short: "Show by what a cluster's pool is planned", Args: cobra.NoArgs}
 	out.addFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		settings, said, err := asked[capacity.PoolSettings](c.Context(), s, openapi.GetPoolSettings(cluster))
+		settings, said, err := asked[pool.PoolSettings](c.Context(), s, openapi.GetPoolSettings(cluster))
 		if err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ with a time of their own:
 			}
 			request, options = openapi.ReplacePoolMachines(cluster), []option{jsonBody(body)}
 		}
-		m, said, err := asked[capacity.PoolMachines](c.Context(), s, request, options...)
+		m, said, err := asked[pool.PoolMachines](c.Context(), s, request, options...)
 		if err != nil {
 			if tree != nil {
 				err = located(tree, err)
@@ -204,11 +205,11 @@ with a time of their own:
 
 // machineList is a file of machines.
 type machineList struct {
-	Machines []capacity.PoolMachine `json:"machines"`
+	Machines []pool.PoolMachine `json:"machines"`
 }
 
 func machinesOf(core, accelerators map[string]int64, since string) ([]byte, error) {
-	list := machineList{Machines: []capacity.PoolMachine{}}
+	list := machineList{Machines: []pool.PoolMachine{}}
 	var began *time.Time
 	if since != "" {
 		text, _ := momentOf(since)
@@ -221,9 +222,9 @@ func machinesOf(core, accelerators map[string]int64, since string) ([]byte, erro
 	for _, x := range []struct {
 		as     string
 		counts map[string]int64
-	}{{capacity.AsCore, core}, {capacity.AsAccelerator, accelerators}} {
+	}{{pool.AsCore, core}, {pool.AsAccelerator, accelerators}} {
 		for name, n := range x.counts {
-			list.Machines = append(list.Machines, capacity.PoolMachine{Type: name, As: x.as, Count: n, Since: began})
+			list.Machines = append(list.Machines, pool.PoolMachine{Type: name, As: x.as, Count: n, Since: began})
 		}
 	}
 	return json.Marshal(list)
@@ -264,7 +265,7 @@ func poolSamplesCommand() *cobra.Command {
 	c := &cobra.Command{Use: "samples --cluster CLUSTER", Short: "List how much data a cluster had, the newest first", Args: cobra.NoArgs}
 	out.addFlags(c, "table", "json", "csv")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		l := list{as: reflect.TypeFor[capacity.StorageSample](), columns: []string{"at", "data_gb", "sampled_by"}, none: "Nobody has said how much data there is."}
+		l := list{as: reflect.TypeFor[pool.StorageSample](), columns: []string{"at", "data_gb", "sampled_by"}, none: "Nobody has said how much data there is."}
 		return writeList(c, s, out, l, openapi.ListStorageSamples(cluster))
 	})
 }
@@ -276,7 +277,7 @@ func poolBasisCommand() *cobra.Command {
 rounds" takes.`}
 	out.addFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		b, said, err := asked[capacity.PoolBasis](c.Context(), s, openapi.GetPoolBasis(cluster))
+		b, said, err := asked[pool.PoolBasis](c.Context(), s, openapi.GetPoolBasis(cluster))
 		if err != nil {
 			return err
 		}
@@ -293,9 +294,9 @@ func poolCurrentCommand() *cobra.Command {
 	c.Flags().Int64Var(&number, "number", 0, "the plan of this `number` and not the current one")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
 		type stored struct {
-			Number    int64                   `json:"number"`
-			Plan      capacity.PoolSchedule   `json:"plan"`
-			Freshness *capacity.PoolFreshness `json:"freshness"`
+			Number    int64                `json:"number"`
+			Plan      pool.PoolSchedule    `json:"plan"`
+			Freshness *plans.PoolFreshness `json:"freshness"`
 		}
 		request := openapi.GetCurrentPoolPlan(cluster)
 		if number != 0 {
@@ -318,7 +319,7 @@ func poolCurrentCommand() *cobra.Command {
 }
 
 // freshly says how fresh a current plan is.
-func freshly(f *capacity.PoolFreshness) string {
+func freshly(f *plans.PoolFreshness) string {
 	if f == nil {
 		return ""
 	}
@@ -337,7 +338,7 @@ func poolHistoryCommand() *cobra.Command {
 	c := &cobra.Command{Use: "history --cluster CLUSTER", Short: "List the plans of a cluster's pool, the newest first", Args: cobra.NoArgs}
 	out.addFlags(c, "table", "json", "csv")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		l := list{as: reflect.TypeFor[capacity.PoolPlanSummary](), columns: []string{"number", "at", "reason", "status", "cost", "currency", "from", "until", "rounds", "steps"}, none: "The pool has not been planned."}
+		l := list{as: reflect.TypeFor[pool.PoolPlanSummary](), columns: []string{"number", "at", "reason", "status", "cost", "currency", "from", "until", "rounds", "steps"}, none: "The pool has not been planned."}
 		return writeList(c, s, out, l, openapi.ListPoolPlans(cluster))
 	})
 }
@@ -347,7 +348,7 @@ func poolScalingCommand() *cobra.Command {
 	c := &cobra.Command{Use: "scaling --cluster CLUSTER", Short: "Show what autoscalers of a cluster's pool are told", Args: cobra.NoArgs}
 	out.addFlags(c, "table", "json")
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, _ []string) error {
-		scaling, said, err := asked[capacity.PoolScaling](c.Context(), s, openapi.GetPoolScaling(cluster))
+		scaling, said, err := asked[plans.PoolScaling](c.Context(), s, openapi.GetPoolScaling(cluster))
 		if err != nil {
 			return err
 		}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 var prices = resource{
 	word: "price", words: "prices", id: "ID", short: "Show and edit the prices of a cluster",
-	as:      reflect.TypeFor[capacity.PricePeriod](),
+	as:      reflect.TypeFor[inputs.PricePeriod](),
 	columns: []string{"id", "vm_type", "purchase", "price", "from", "until"},
 	flags: []memberFlag{
 		{name: "vm-type", pointer: "/vm_type", usage: "the VM `type` that has this price"},

@@ -9,15 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 // profiles have versions that never change: one is added where other things are replaced.
 var profiles = resource{
 	word: "profile", words: "profiles", id: "NAME", short: "Show profiles of jobs and add versions of them",
-	as:      reflect.TypeFor[capacity.ProfileVersion](),
+	as:      reflect.TypeFor[inputs.ProfileVersion](),
 	columns: []string{"name", "version", "profile_map_tasks", "profile_reduce_tasks", "note", "created_at"},
 	example: "  headroom profile create shop etl.yaml     # with the members name, note and profile, whose own are\n                                            # map_tasks … or stages, each with tasks, avg_s and max_s",
 	list:    openapi.ListProfiles,
@@ -88,7 +88,7 @@ const mostStages = 30
 
 // stagesAndSource adds what a profile has besides single figures.
 func stagesAndSource(table *tables.Table, text json.RawMessage) error {
-	var p capacity.ProfileVersion
+	var p inputs.ProfileVersion
 	if err := json.Unmarshal(text, &p); err != nil {
 		return err
 	}

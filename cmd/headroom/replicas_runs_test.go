@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/service/runs"
 )
 
 // worker is the server that works on a run of a kind.
@@ -31,7 +32,7 @@ func (r *replicas) worker(t *testing.T, kind string) (at *served) {
 }
 
 // over waits until a run is over.
-func (r *replicas) over(t *testing.T, location string) (run capacity.Run) {
+func (r *replicas) over(t *testing.T, location string) (run runs.Run) {
 	t.Helper()
 	waits(t, "the run is over", 3*time.Minute, func() bool {
 		text := r.want(t, http.StatusOK, "GET", location, "").text
@@ -69,7 +70,7 @@ func TestRunsOutliveTheirServer(t *testing.T) {
 		return r.want(t, http.StatusAccepted, "POST", "/v1/sweeps", sweep, "Prefer", "respond-async", "Idempotency-Key", key).header.Get("Location")
 	}
 	undisturbed := begin("undisturbed")
-	if run := r.over(t, undisturbed); run.State != capacity.RunSucceeded || run.Attempt != 1 {
+	if run := r.over(t, undisturbed); run.State != runs.RunSucceeded || run.Attempt != 1 {
 		t.Fatalf("got %+v", run)
 	}
 	want := r.want(t, http.StatusOK, "GET", undisturbed+"/result", "").text
@@ -89,7 +90,7 @@ func TestRunsOutliveTheirServer(t *testing.T) {
 		}
 		began := time.Now()
 		run := r.over(t, location)
-		if run.State != capacity.RunSucceeded {
+		if run.State != runs.RunSucceeded {
 			t.Fatalf("round %d: got %+v %+v", round, run, run.Error)
 		}
 		t.Logf("round %d: done %v after its server was gone, in attempt %d", round, time.Since(began).Round(time.Millisecond), run.Attempt)
@@ -99,7 +100,7 @@ func TestRunsOutliveTheirServer(t *testing.T) {
 		if got := r.want(t, http.StatusOK, "GET", location+"/result", "").text; got != want {
 			t.Errorf("round %d: the sweep came to other points than undisturbed", round)
 		}
-		if run := r.over(t, plans); run.State != capacity.RunSucceeded {
+		if run := r.over(t, plans); run.State != runs.RunSucceeded {
 			t.Errorf("round %d: the plan's run: %+v %+v", round, run, run.Error)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/reporting"
 	"headroom/openapi"
 )
 
 var reportSchedules = resource{
 	word: "report schedule", words: "report schedules", verb: "report-schedule", id: "NAME", short: "Show and edit the reports of a cluster that are made by themselves",
-	as:      reflect.TypeFor[capacity.ReportSchedule](),
+	as:      reflect.TypeFor[reporting.ReportSchedule](),
 	columns: []string{"name", "every", "hour", "covers", "format", "enabled", "keep", "next_at", "version"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the schedule's `name`"},
@@ -51,7 +51,7 @@ held in one. "headroom report-schedule" has them made by themselves.`)
 	return c
 }
 
-var reportType = reflect.TypeFor[capacity.Report]()
+var reportType = reflect.TypeFor[reporting.Report]()
 
 func reportListCommand(to *connection) *cobra.Command {
 	var out output
@@ -98,7 +98,7 @@ func reportGetCommand(to *connection) *cobra.Command {
 func reportMakeCommand(to *connection) *cobra.Command {
 	var out output
 	var async bool
-	var r capacity.ReportRequest
+	var r reporting.ReportRequest
 	c := &cobra.Command{
 		Use: "make CLUSTER", Short: "Make a report now",
 		Long: `Makes a report of a day, a week or a month from now on (ahead) or until now (behind), or one like those of a
@@ -110,9 +110,9 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 	}
 	out.addFlags(c, "table", "json")
 	c.Flags().StringVar(&r.Schedule, "schedule", "", "what the schedule of this `name` makes")
-	addChoice(c, &r.Every, "every", "", "how long it covers", capacity.EveryDay, capacity.EveryWeek, capacity.EveryMonth)
-	addChoice(c, &r.Covers, "covers", "", "which time it is about (default ahead)", capacity.CoversAhead, capacity.CoversBehind)
-	addChoice(c, &r.Format, "format", "", "the form of its file (default xlsx)", capacity.ReportXLSX, capacity.ReportCSV, capacity.ReportFocus, capacity.ReportJSON)
+	addChoice(c, &r.Every, "every", "", "how long it covers", reporting.EveryDay, reporting.EveryWeek, reporting.EveryMonth)
+	addChoice(c, &r.Covers, "covers", "", "which time it is about (default ahead)", reporting.CoversAhead, reporting.CoversBehind)
+	addChoice(c, &r.Format, "format", "", "the form of its file (default xlsx)", reporting.ReportXLSX, reporting.ReportCSV, reporting.ReportFocus, reporting.ReportJSON)
 	c.Flags().BoolVar(&async, "async", false, "do not wait")
 	return command(c, func(c *cobra.Command, args []string) error {
 		asked, filled := r, r
@@ -184,7 +184,7 @@ standard output, or with -f to a file.`,
 }
 
 // report is one by its id, or the latest that was made.
-func (s *service) report(ctx context.Context, cluster, id, schedule string) (r capacity.Report, err error) {
+func (s *service) report(ctx context.Context, cluster, id, schedule string) (r reporting.Report, err error) {
 	if id != "" {
 		a, err := s.call(ctx, openapi.GetReport(cluster, id))
 		if err == nil {
@@ -203,13 +203,13 @@ func (s *service) report(ctx context.Context, cluster, id, schedule string) (r c
 		if r.File != nil {
 			return r, nil
 		}
-		r = capacity.Report{}
+		r = reporting.Report{}
 	}
 	return r, fmt.Errorf("cluster %s has no such report; \"headroom report make\" makes one", shown(cluster))
 }
 
 // download writes a report's file, as it comes, and checks that it is the one that was made.
-func (s *service) download(c *cobra.Command, out output, cluster string, r capacity.Report) error {
+func (s *service) download(c *cobra.Command, out output, cluster string, r reporting.Report) error {
 	response, err := s.send(c.Context(), openapi.GetReportFile(cluster, r.ID))
 	if err != nil || response.StatusCode != http.StatusOK {
 		_, err := s.said(response, err)
@@ -221,7 +221,7 @@ func (s *service) download(c *cobra.Command, out output, cluster string, r capac
 	defer response.Body.Close()
 	return out.deliver(c.OutOrStdout(), func(w io.Writer) error {
 		sum := sha256.New()
-		n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(response.Body, capacity.MaxReport+1))
+		n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(response.Body, reporting.MaxReport+1))
 		if err != nil {
 			return fmt.Errorf("the report broke off after %d bytes: %w", n, err)
 		}

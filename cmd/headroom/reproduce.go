@@ -11,7 +11,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	"headroom/internal/ask/pack"
+	"headroom/internal/ask/pool"
+	tables "headroom/internal/service/report"
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
@@ -125,14 +127,14 @@ func reproduced(ctx context.Context, experiments []study.Experiment, setting stu
 		Plan: func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			return plan.Solve(ctx, p, nil) // every plan is proved without a solver
 		},
-		Pack: func(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+		Pack: func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 			return packed(ctx, p, nil)
 		},
 	}
-	tools.Pool = func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+	tools.Pool = func(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 		return poolPlanned(ctx, p, tools.Solver)
 	}
-	tools.EvaluatePool = func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolEvaluation, error) {
+	tools.EvaluatePool = func(ctx context.Context, p pool.PoolProblem) (pool.PoolEvaluation, error) {
 		return poolEvaluated(ctx, p, tools.Solver)
 	}
 	for _, e := range experiments {

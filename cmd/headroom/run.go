@@ -12,9 +12,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/runs"
 	"headroom/openapi"
 )
 
@@ -50,13 +50,13 @@ func runListCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.Run](), columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, most: most, none: "There are no such runs."}
+		l := list{as: reflect.TypeFor[runs.Run](), columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, most: most, none: "There are no such runs."}
 		return writeList(c, s, out, l, openapi.ListRuns(&openapi.ListRunsQuery{Cluster: cluster, State: state, Kind: kind}))
 	})
 }
 
 // readRun takes a run from an answer.
-func readRun(a answer, err error) (r capacity.Run, text []byte, _ error) {
+func readRun(a answer, err error) (r runs.Run, text []byte, _ error) {
 	if err == nil {
 		err = a.into(&r)
 	}
@@ -64,21 +64,21 @@ func readRun(a answer, err error) (r capacity.Run, text []byte, _ error) {
 }
 
 // told says how a run is, in a line or two.
-func told(r capacity.Run) string {
+func told(r runs.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Run %s (%s", r.ID, r.Kind)
 	if r.Cluster != nil {
 		fmt.Fprintf(&b, " of cluster %s", *r.Cluster)
 	}
 	switch fmt.Fprintf(&b, ", by %s) ", r.By); r.State {
-	case capacity.RunQueued:
+	case runs.RunQueued:
 		b.WriteString("waits")
-	case capacity.RunRunning:
+	case runs.RunRunning:
 		b.WriteString("is running")
 		if r.Cancelling {
 			b.WriteString(" and about to end")
 		}
-	case capacity.RunCancelled:
+	case runs.RunCancelled:
 		b.WriteString("was cancelled")
 	default:
 		b.WriteString(string(r.State))
@@ -111,11 +111,11 @@ func rest(seconds float64) string {
 }
 
 // howItEnded is how a run that is over ends a verb: nil, or an error with its exit code.
-func howItEnded(r capacity.Run) error {
+func howItEnded(r runs.Run) error {
 	switch {
-	case r.State == capacity.RunSucceeded:
+	case r.State == runs.RunSucceeded:
 		return nil
-	case r.State == capacity.RunCancelled:
+	case r.State == runs.RunCancelled:
 		return &failure{exitError, errors.New("the run was cancelled")}
 	case r.Error == nil:
 		return &failure{exitError, errors.New("the run failed")}
@@ -130,7 +130,7 @@ func howItEnded(r capacity.Run) error {
 	return &failure{code, errors.New(shownLines(said))}
 }
 
-func writeRun(c *cobra.Command, out output, r capacity.Run, text []byte) error {
+func writeRun(c *cobra.Command, out output, r runs.Run, text []byte) error {
 	return out.write(c, map[string]form{
 		"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, shownLines(told(r))); return err },
 		"json":  indented(text),
@@ -138,7 +138,7 @@ func writeRun(c *cobra.Command, out output, r capacity.Run, text []byte) error {
 }
 
 // runVerb is a verb that asks one thing of one run and shows the run.
-func runVerb(to *connection, c *cobra.Command, ask func(*cobra.Command, *service, string) (capacity.Run, []byte, error)) *cobra.Command {
+func runVerb(to *connection, c *cobra.Command, ask func(*cobra.Command, *service, string) (runs.Run, []byte, error)) *cobra.Command {
 	var out output
 	c.Args = cobra.ExactArgs(1)
 	out.addFlags(c, "table", "json")
@@ -156,16 +156,16 @@ func runVerb(to *connection, c *cobra.Command, ask func(*cobra.Command, *service
 }
 
 func runGetCommand(to *connection) *cobra.Command {
-	return runVerb(to, &cobra.Command{Use: "get RUN", Short: "Show how far a run is"}, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
+	return runVerb(to, &cobra.Command{Use: "get RUN", Short: "Show how far a run is"}, func(c *cobra.Command, s *service, id string) (runs.Run, []byte, error) {
 		return readRun(s.call(c.Context(), openapi.GetRun(id)))
 	})
 }
 
 func runCancelCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{Use: "cancel RUN", Short: "End a run", Long: "Ends a run. One that is being worked on ends a moment later; what it had until then may be kept. Ending a run that is over is no error."}
-	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
+	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (runs.Run, []byte, error) {
 		if _, err := s.call(c.Context(), openapi.CancelRun(id)); err != nil {
-			return capacity.Run{}, nil, err
+			return runs.Run{}, nil, err
 		}
 		return readRun(s.call(c.Context(), openapi.GetRun(id)))
 	})
@@ -173,7 +173,7 @@ func runCancelCommand(to *connection) *cobra.Command {
 
 func runRetryCommand(to *connection) *cobra.Command {
 	c := &cobra.Command{Use: "retry RUN", Short: "Begin a run that failed or was cancelled again"}
-	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (capacity.Run, []byte, error) {
+	return runVerb(to, c, func(c *cobra.Command, s *service, id string) (runs.Run, []byte, error) {
 		return readRun(s.call(c.Context(), openapi.RetryRun(id)))
 	})
 }
@@ -240,7 +240,7 @@ const (
 )
 
 // watchRun waits for the end of a run by long polls.
-func (s *service) watchRun(c *cobra.Command, id string) (r capacity.Run, text []byte, err error) {
+func (s *service) watchRun(c *cobra.Command, id string) (r runs.Run, text []byte, err error) {
 	bar := newRunBar(c.ErrOrStderr())
 	defer bar.finish()
 	etag, answered := `"0"`, time.Time{}
@@ -282,7 +282,7 @@ func newRunBar(stderr io.Writer) *runBar {
 	return &runBar{to: stderr}
 }
 
-func (b *runBar) show(r capacity.Run) {
+func (b *runBar) show(r runs.Run) {
 	if b.to == nil {
 		return
 	}

@@ -29,6 +29,7 @@ import (
 	"headroom/internal/edge/web"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	runs "headroom/internal/service/run"
 	"headroom/internal/service/telemetry"
 )
@@ -162,7 +163,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	if beyond && issuer == nil && keys.Len(a.Now()) == 0 {
 		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", settings.Listen)
 	}
-	var plan *capacity.PlanRecord
+	var plan *plans.PlanRecord
 	if demo {
 		record, err := makeDemo(ctx, a)
 		if err != nil {
@@ -281,7 +282,7 @@ type greeting struct {
 
 // introduce says where the server is and how to get in. With a private database on this machine it
 // gives browsers a link that works once, and the other verbs a key that lives as long as the server.
-func introduce(ctx context.Context, a *app.App, settings config, beyond bool, address net.Addr, plan *capacity.PlanRecord) (greeting, error) {
+func introduce(ctx context.Context, a *app.App, settings config, beyond bool, address net.Addr, plan *plans.PlanRecord) (greeting, error) {
 	g := greeting{leave: func() {}}
 	base := "http://" + address.String()
 	var text strings.Builder

@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/edge/postgres"
+	"headroom/internal/service/plans"
 )
 
 // polled is what an autoscaler learns of the demonstration's cluster.
 type polled struct {
 	status int
-	capacity.Scaling
+	plans.Scaling
 	took time.Duration
 }
 

@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/plans"
 )
 
 // A siege is what every fault is done to: real servers on a real database under writers that remember what
@@ -189,7 +190,7 @@ func (g *siege) plansByKey() (n int) {
 	s := g.servers[0]
 	for path := "/v1/clusters/demo/plans?limit=1000"; path != ""; {
 		var page struct {
-			Items []capacity.PlanSummary
+			Items []plans.PlanSummary
 			Next  *string `json:"next_cursor"`
 		}
 		if err := json.Unmarshal([]byte(s.get(g.T, path)), &page); err != nil {
@@ -385,7 +386,7 @@ func (w *writer) plan(ctx context.Context, s *served) (done, refused bool) {
 // no answer either all or nothing.
 func (w *writer) compare(t *testing.T, s *served, there map[string]int) {
 	t.Helper()
-	var stored capacity.VMType
+	var stored inputs.VMType
 	if err := json.Unmarshal([]byte(s.get(t, "/v1/clusters/"+w.name+"/vm-types/counted")), &stored); err != nil {
 		t.Fatal(err)
 	}

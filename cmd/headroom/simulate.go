@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/slots/trial"
 	"headroom/openapi"
@@ -17,32 +17,32 @@ import (
 
 // simulationFlags are the flags that say how a plan is tried.
 type simulationFlags struct {
-	given    capacity.SimulationOptions
+	given    trial.SimulationOptions
 	warmUp   float64
 	measured string // a file
 	compare  []string
 }
 
 func (f *simulationFlags) add(c *cobra.Command) {
-	f.given = capacity.DefaultSimulation()
+	f.given = trial.DefaultSimulation()
 	c.Flags().Int64Var(&f.given.Seed, "seed", f.given.Seed, "a `number`: the same one gives the same answer")
 	c.Flags().Float64Var(&f.given.Hours, "hours", f.given.Hours, "the `hours` that are simulated")
 	c.Flags().Float64Var(&f.warmUp, "warm-up", 0, "the first `hours` that are left out, because the cluster begins empty (default a tenth)")
 	c.Flags().Int64Var(&f.given.Replications, "replications", f.given.Replications, "how many `times`, each with other random numbers")
 	c.Flags().Int64Var(&f.given.MaxEvents, "max-events", f.given.MaxEvents, "how many `events` at most")
-	addChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", capacity.SimulateFair, capacity.SimulateFIFO, capacity.SimulateCapacity, capacity.SimulateEDF)
+	addChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", trial.SimulateFair, trial.SimulateFIFO, trial.SimulateCapacity, trial.SimulateEDF)
 	c.Flags().StringSliceVar(&f.compare, "compare", nil, "other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
-	addChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", capacity.LendAll, capacity.LendClass, capacity.LendNone)
-	addChoice(c, &f.given.Load, "load", "", "when jobs are submitted", capacity.ClosedLoad, capacity.PoissonLoad)
+	addChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", trial.LendAll, trial.LendClass, trial.LendNone)
+	addChoice(c, &f.given.Load, "load", "", "when jobs are submitted", trial.ClosedLoad, trial.PoissonLoad)
 	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
-	addChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal", capacity.MeasuredDurations, capacity.LognormalDurations, capacity.UniformDurations, capacity.TriangularDurations, capacity.ConstantDurations)
+	addChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal", trial.MeasuredDurations, trial.LognormalDurations, trial.UniformDurations, trial.TriangularDurations, trial.ConstantDurations)
 	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
 	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
 	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
 }
 
 // options are what the flags say.
-func (f *simulationFlags) options(c *cobra.Command) (capacity.SimulationOptions, error) {
+func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, error) {
 	o := f.given
 	if c.Flags().Changed("warm-up") {
 		o.WarmUpHours = &f.warmUp
@@ -51,14 +51,14 @@ func (f *simulationFlags) options(c *cobra.Command) (capacity.SimulationOptions,
 		o.SlowBy = 0
 	}
 	for _, p := range f.compare {
-		o.Compare = append(o.Compare, capacity.SimulatedPolicy(p))
+		o.Compare = append(o.Compare, trial.SimulatedPolicy(p))
 	}
 	if f.measured != "" {
 		data, label, err := read(c.Context(), f.measured, c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return o, err
 		}
-		if o.Measured, err = capacity.ReadMeasuredTasks(data); err != nil {
+		if o.Measured, err = trial.ReadMeasuredTasks(data); err != nil {
 			return o, labelled(label, err)
 		}
 	}
@@ -144,7 +144,7 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 		}
 		changes, said, _ := change.changes() // looked at above
 		if cluster != "" {
-			q := capacity.ClusterSimulationQuestion{Options: options}
+			q := trial.ClusterSimulationQuestion{Options: options}
 			if saved != "" || len(changes) > 0 {
 				q.Scenario = &capacity.AskedScenario{Saved: saved, Changes: changes}
 			}
@@ -198,7 +198,7 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 }
 
 // simulateHere tries a plan on this machine's processors.
-func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options capacity.SimulationOptions) (trial.Answer, error) {
+func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options trial.SimulationOptions) (trial.Answer, error) {
 	t, err := trial.New(problem, plan, options, nil)
 	if err != nil {
 		return trial.Answer{}, err
@@ -210,7 +210,7 @@ func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.P
 }
 
 // simulateThere asks a server, and waits for the run that a long simulation becomes.
-func simulateThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.ClusterSimulationQuestion, async bool) error {
+func simulateThere(c *cobra.Command, to *connection, out output, cluster string, q trial.ClusterSimulationQuestion, async bool) error {
 	answered, err := to.there(c, async, openapi.ClusterSimulation(cluster, nil), q, nil)
 	if err != nil || answered == nil {
 		return err

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
 
@@ -53,7 +53,7 @@ A policy is a name, or a document with what the rule is told:
 	c.Flags().Float64Var(&horizon, "horizon", 0, "override the simulated `seconds`; 0 until all work is done")
 	for _, flag := range []string{"policy", "compare"} {
 		var kinds []string
-		for _, k := range capacity.PolicyKinds {
+		for _, k := range dispatch.PolicyKinds {
 			kinds = append(kinds, string(k))
 		}
 		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(kinds, cobra.ShellCompDirectiveNoFileComp))
@@ -128,7 +128,7 @@ func simulatedPolicy(flag, text string) (sim.Policy, error) {
 		}
 		return p, nil
 	}
-	p := sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyKind(text)}}
+	p := sim.Policy{PolicyConfig: dispatch.PolicyConfig{Kind: dispatch.PolicyKind(text)}}
 	if err := p.Validate(""); err != nil {
 		var wrong *fault.InputError
 		if errors.As(err, &wrong) {

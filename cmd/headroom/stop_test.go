@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -185,7 +186,7 @@ func (s *served) clusters(t *testing.T) (names []string) {
 	t.Helper()
 	for path := "/v1/clusters?limit=1000"; path != ""; {
 		var page struct {
-			Items []capacity.Cluster
+			Items []inputs.Cluster
 			Next  *string `json:"next_cursor"`
 		}
 		if err := json.Unmarshal([]byte(s.get(t, path)), &page); err != nil {

@@ -13,11 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/ask/report"
+	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/runs"
 	"headroom/openapi"
 )
 
@@ -258,7 +259,7 @@ func (to *connection) there(
 	if err != nil {
 		return nil, err
 	}
-	var run capacity.Run
+	var run runs.Run
 	if json.Unmarshal(answered.body, &run) != nil || run.Kind == "" { // a file, or an answer at once
 		return &answered, nil
 	}

@@ -14,6 +14,8 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/plans"
 	"headroom/openapi"
 )
 
@@ -104,7 +106,7 @@ func (s *service) clusterNames(ctx context.Context) ([]string, error) {
 	}
 	names := make([]string, len(items))
 	for i, item := range items {
-		var cluster capacity.Cluster
+		var cluster inputs.Cluster
 		if err := json.Unmarshal(item, &cluster); err != nil {
 			return nil, err
 		}
@@ -121,7 +123,7 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 	}
 	missing := map[int64]error{}
 	for _, item := range items {
-		var summary capacity.PlanSummary
+		var summary plans.PlanSummary
 		if err := json.Unmarshal(item, &summary); err != nil {
 			return p, err
 		}
@@ -157,7 +159,7 @@ func (s *service) verifyCluster(ctx context.Context, cluster string) (proved, er
 		return p, err
 	}
 	for _, item := range items {
-		var summary capacity.PlanSummary
+		var summary plans.PlanSummary
 		if err := json.Unmarshal(item, &summary); err != nil {
 			return p, err
 		}
@@ -186,8 +188,8 @@ func verifyRecord(r record, answered capacity.Problem) proof.Report {
 }
 
 // toldOf says what lists and polls tell of a plan that is not in it.
-func toldOf(told capacity.PlanSummary, p capacity.Plan) *proof.Check {
-	is := capacity.Summarize(p)
+func toldOf(told plans.PlanSummary, p capacity.Plan) *proof.Check {
+	is := plans.Summarize(p)
 	for _, x := range []struct {
 		what     string
 		told, is any

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
 var vmTypes = resource{
 	word: "VM type", words: "VM types", verb: "vm-type", id: "NAME", short: "Show and edit the types of VMs of a cluster",
-	as:      reflect.TypeFor[capacity.VMType](),
+	as:      reflect.TypeFor[inputs.VMType](),
 	columns: []string{"name", "quota", "in_use", "spot_max_share", "description", "version"},
 	flags: []memberFlag{
 		{name: "name", pointer: "/name", usage: "the type's `name`"},

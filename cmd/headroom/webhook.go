@@ -14,11 +14,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/hooks"
 	"headroom/openapi"
 )
 
-var webhookType = reflect.TypeFor[capacity.Webhook]()
+var webhookType = reflect.TypeFor[hooks.Webhook]()
 
 func webhookCommand() *cobra.Command {
 	c := group("webhook", "Have addresses told when plans change, planning fails or runs finish", `
@@ -35,7 +35,7 @@ signed after the Standard Webhooks specification; the secret is printed once, wh
 }
 
 // webhook reads the one with a name or an id, as the server wrote it and with its version.
-func (s *service) webhook(c *cobra.Command, name string) (w capacity.Webhook, a answer, err error) {
+func (s *service) webhook(c *cobra.Command, name string) (w hooks.Webhook, a answer, err error) {
 	id := name
 	if uuid.Validate(name) != nil {
 		items, err := s.items(c.Context(), 0, openapi.ListWebhooks())
@@ -104,7 +104,7 @@ func (f *webhookFlags) add(c *cobra.Command) {
 }
 
 // putInto changes what flags say.
-func (f *webhookFlags) putInto(c *cobra.Command, w *capacity.Webhook) {
+func (f *webhookFlags) putInto(c *cobra.Command, w *hooks.Webhook) {
 	given := c.Flags().Changed
 	if given("name") {
 		w.Name = f.name
@@ -115,7 +115,7 @@ func (f *webhookFlags) putInto(c *cobra.Command, w *capacity.Webhook) {
 	if given("event") {
 		w.Events = nil
 		for _, e := range f.events {
-			w.Events = append(w.Events, capacity.Event(e))
+			w.Events = append(w.Events, hooks.Event(e))
 		}
 	}
 	if given("cluster") {
@@ -357,20 +357,20 @@ func webhookRetryCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return out.write(c, itemForms(reflect.TypeFor[capacity.Delivery](), a.body, "It is sent again."))
+		return out.write(c, itemForms(reflect.TypeFor[hooks.Delivery](), a.body, "It is sent again."))
 	})
 }
 
 // follow waits for the first attempt at a delivery.
-func (s *service) follow(c *cobra.Command, out output, w capacity.Webhook, a answer, wait time.Duration) error {
-	var d capacity.Delivery
+func (s *service) follow(c *cobra.Command, out output, w hooks.Webhook, a answer, wait time.Duration) error {
+	var d hooks.Delivery
 	if err := a.into(&d); err != nil {
 		return err
 	}
 	text := json.RawMessage(a.body)
 	waiting, cancel := context.WithTimeout(c.Context(), wait)
 	defer cancel()
-	for len(d.Attempts) == 0 && d.State == capacity.DeliveryPending {
+	for len(d.Attempts) == 0 && d.State == hooks.DeliveryPending {
 		select {
 		case <-waiting.Done():
 			return fmt.Errorf("the ping %s is not sent after %s; \"headroom webhook deliveries\" shows it later", shown(d.ID), wait)
@@ -381,13 +381,13 @@ func (s *service) follow(c *cobra.Command, out output, w capacity.Webhook, a ans
 			return err
 		}
 		for _, item := range items {
-			var of capacity.Delivery
+			var of hooks.Delivery
 			if err := json.Unmarshal(item, &of); err == nil && of.ID == d.ID {
 				d, text = of, item
 			}
 		}
 	}
-	if d.State != capacity.DeliveryDelivered {
+	if d.State != hooks.DeliveryDelivered {
 		reason := d.Detail
 		if n := len(d.Attempts); n > 0 {
 			reason = d.Attempts[n-1].Error
@@ -419,7 +419,7 @@ func webhookDeliveriesCommand(to *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := list{as: reflect.TypeFor[capacity.Delivery](), columns: []string{"at", "event", "cluster", "state", "next_at", "detail", "id"}, most: most, none: "Nothing was sent yet."}
+		l := list{as: reflect.TypeFor[hooks.Delivery](), columns: []string{"at", "event", "cluster", "state", "next_at", "detail", "id"}, most: most, none: "Nothing was sent yet."}
 		return writeList(c, s, out, l, openapi.ListDeliveries(w.ID))
 	})
 }

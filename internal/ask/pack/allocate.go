@@ -3,20 +3,20 @@ package pack
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // member is one job of a phase.
 type member struct {
 	kind int
-	role capacity.JobRole
+	role perf.JobRole
 	vms  int
 }
 
 // seconds is how long the job takes in its phase.
 func (b *batch) seconds(m member) float64 {
 	t := b.kinds[m.kind].times[m.vms]
-	if m.role != capacity.PlainRole {
+	if m.role != perf.PlainRole {
 		t *= b.penalty
 	}
 	return t
@@ -42,11 +42,11 @@ func (f *fitter) allocate(c contents) []member {
 		for i := range s.count {
 			switch {
 			case i < hosts[s.kind]:
-				members = append(members, member{s.kind, capacity.HostRole, int(special[s.kind])})
+				members = append(members, member{s.kind, perf.HostRole, int(special[s.kind])})
 			case i < guests[s.kind]:
-				members = append(members, member{s.kind, capacity.GuestRole, int(special[s.kind])})
+				members = append(members, member{s.kind, perf.GuestRole, int(special[s.kind])})
 			default:
-				members = append(members, member{s.kind, capacity.PlainRole, int(plain[s.kind])})
+				members = append(members, member{s.kind, perf.PlainRole, int(plain[s.kind])})
 			}
 		}
 	}
@@ -60,11 +60,11 @@ func (b *batch) spread(members []member) {
 	var plain, hosts, extras int
 	for _, m := range members {
 		switch m.role {
-		case capacity.PlainRole:
+		case perf.PlainRole:
 			plain += m.vms
-		case capacity.HostRole:
+		case perf.HostRole:
 			hosts += m.vms
-		case capacity.GuestRole:
+		case perf.GuestRole:
 			extras += m.vms
 		}
 	}
@@ -73,9 +73,9 @@ func (b *batch) spread(members []member) {
 		longest, at := math.Inf(-1), -1
 		for i, m := range members {
 			switch {
-			case m.role == capacity.GuestRole || short && m.role == capacity.PlainRole:
+			case m.role == perf.GuestRole || short && m.role == perf.PlainRole:
 				continue
-			case m.role == capacity.PlainRole && extras > (b.machines-ceilDiv(plain+1, b.disks))*b.perMachine:
+			case m.role == perf.PlainRole && extras > (b.machines-ceilDiv(plain+1, b.disks))*b.perMachine:
 				continue
 			case !short && b.kinds[m.kind].times[m.vms+1] >= b.kinds[m.kind].times[m.vms]:
 				continue
@@ -88,7 +88,7 @@ func (b *batch) spread(members []member) {
 			return
 		}
 		members[at].vms++
-		if members[at].role == capacity.PlainRole {
+		if members[at].role == perf.PlainRole {
 			plain++
 		} else {
 			hosts++

@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
 
 // Answer answers what is asked about a batch. After each packing it tells how many are done, and of how many: 0
 // where that is not known.
-func Answer(ctx context.Context, q capacity.PackingQuestion, pack Packer, tell func(done, total int64)) (a capacity.PackingAnswer, err error) {
+func Answer(ctx context.Context, q PackingQuestion, pack Packer, tell func(done, total int64)) (a PackingAnswer, err error) {
 	done, total := int64(0), int64(1)
-	one := func(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+	one := func(ctx context.Context, p PackingProblem) (Packing, error) {
 		packing, err := pack(ctx, p)
 		if err == nil {
 			done++
@@ -26,28 +25,28 @@ func Answer(ctx context.Context, q capacity.PackingQuestion, pack Packer, tell f
 		a.Compared, err = Compare(ctx, q.Batch, one)
 	case q.BySeconds != 0:
 		total = 0
-		var machines capacity.MachinesAnswer
+		var machines MachinesAnswer
 		machines, err = FewestMachines(ctx, q.Batch, q.BySeconds, one)
 		a.Machines = &machines
 	case q.OneMore:
 		total = 2
 		more := q.Batch
-		if more.Machines.Count++; more.Machines.VMs() > capacity.MaxPackedVMs {
+		if more.Machines.Count++; more.Machines.VMs() > MaxPackedVMs {
 			return a, &fault.InputError{Findings: []fault.Finding{{Pointer: "/machines/count", Code: "range",
-				Detail: fmt.Sprintf("There is no machine more to ask for: with one, the machines carry %d VMs, and batches are packed onto %d at most.", more.Machines.VMs(), capacity.MaxPackedVMs)}}}
+				Detail: fmt.Sprintf("There is no machine more to ask for: with one, the machines carry %d VMs, and batches are packed onto %d at most.", more.Machines.VMs(), MaxPackedVMs)}}}
 		}
-		var now, then capacity.Packing
+		var now, then Packing
 		if now, err = one(ctx, q.Batch); err == nil {
 			then, err = one(ctx, more)
 		}
 		a.Packing, a.OneMore = &now, &then
 	default:
-		var packing capacity.Packing
+		var packing Packing
 		packing, err = one(ctx, q.Batch)
 		a.Packing = &packing
 	}
 	if err != nil {
-		return capacity.PackingAnswer{}, err
+		return PackingAnswer{}, err
 	}
 	if len(q.Sources) > 0 {
 		a.Batch, a.Sources = &q.Batch, q.Sources

@@ -22,7 +22,7 @@ type batch struct {
 	vms, extras     int // with a disk; without one, where every machine is full of hosts
 
 	kinds    []kind
-	jobs     []capacity.PackedJob
+	jobs     []PackedJob
 	warnings []capacity.Warning
 }
 
@@ -32,14 +32,14 @@ type kind struct {
 	name              string
 	count             int
 	least             int
-	role              capacity.JobRole
+	role              perf.JobRole
 	io                bool
 	times             []float64
 	release, deadline float64
 }
 
 // ready makes a problem ready, or says everything that is wrong with it.
-func ready(p capacity.PackingProblem) (*batch, error) {
+func ready(p PackingProblem) (*batch, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -80,8 +80,8 @@ func ready(p capacity.PackingProblem) (*batch, error) {
 }
 
 // model is what a job is planned with.
-func model(j capacity.BatchJob, o capacity.PackingOptions) (packed capacity.PackedJob, warnings []capacity.Warning, err error) {
-	packed = capacity.PackedJob{Name: j.Name, Count: j.Count, MinVMs: max(1, j.MinVMs), Role: j.Role, ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds}
+func model(j BatchJob, o PackingOptions) (packed PackedJob, warnings []capacity.Warning, err error) {
+	packed = PackedJob{Name: j.Name, Count: j.Count, MinVMs: max(1, j.MinVMs), Role: j.Role, ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds}
 	if j.Model != nil {
 		packed.Model = *j.Model
 		if packed.Model.B > 0 {
@@ -114,20 +114,20 @@ func model(j capacity.BatchJob, o capacity.PackingOptions) (packed capacity.Pack
 		}
 	}
 	if packed.Role == "" {
-		packed.Role = capacity.PlainRole
+		packed.Role = perf.PlainRole
 	}
 	return packed, warnings, nil
 }
 
-func (b *batch) kind(j capacity.BatchJob, packed capacity.PackedJob, o capacity.PackingOptions) kind {
+func (b *batch) kind(j BatchJob, packed PackedJob, o PackingOptions) kind {
 	k := kind{
 		name: j.Name, count: int(j.Count), least: int(packed.MinVMs), role: packed.Role,
-		io:      packed.Role == capacity.HostRole || j.Usage != nil && perf.Classify(*j.Usage, o.CPUPercent, o.IOMBPerS).IO,
+		io:      packed.Role == perf.HostRole || j.Usage != nil && perf.Classify(*j.Usage, o.CPUPercent, o.IOMBPerS).IO,
 		times:   make([]float64, b.vms+1),
 		release: j.ReleaseSeconds, deadline: j.DeadlineSeconds,
 	}
 	if b.extras == 0 {
-		k.role = capacity.PlainRole // nobody can be host or guest
+		k.role = perf.PlainRole // nobody can be host or guest
 	}
 	for n := range k.times {
 		k.times[n] = math.Inf(1)

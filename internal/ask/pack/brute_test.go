@@ -7,8 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // brute is the least total over every partition into phases, every role of every job and every way to put VMs on
@@ -39,17 +38,17 @@ func brute(b *batch) float64 {
 // brutePhase is the shortest time of a phase.
 func brutePhase(b *batch, jobs []int) float64 {
 	best := math.Inf(1)
-	roles := make([]capacity.JobRole, len(jobs))
+	roles := make([]perf.JobRole, len(jobs))
 	var assign func(i int)
 	assign = func(i int) {
 		if i == len(jobs) {
 			best = min(best, bruteRoles(b, jobs, roles))
 			return
 		}
-		for _, role := range []capacity.JobRole{capacity.PlainRole, b.kinds[jobs[i]].role} {
+		for _, role := range []perf.JobRole{perf.PlainRole, b.kinds[jobs[i]].role} {
 			roles[i] = role
 			assign(i + 1)
-			if b.kinds[jobs[i]].role == capacity.PlainRole {
+			if b.kinds[jobs[i]].role == perf.PlainRole {
 				return
 			}
 		}
@@ -58,7 +57,7 @@ func brutePhase(b *batch, jobs []int) float64 {
 	return best
 }
 
-func bruteRoles(b *batch, jobs []int, roles []capacity.JobRole) float64 {
+func bruteRoles(b *batch, jobs []int, roles []perf.JobRole) float64 {
 	type vector [8]int
 	var machine []vector // what one machine can carry
 	var fill func(i, disks int, v vector, extras bool)
@@ -67,11 +66,11 @@ func bruteRoles(b *batch, jobs []int, roles []capacity.JobRole) float64 {
 			hosts, guests := 0, 0
 			for j := range jobs {
 				switch roles[j] {
-				case capacity.HostRole:
+				case perf.HostRole:
 					hosts += v[j]
-				case capacity.GuestRole:
+				case perf.GuestRole:
 					guests += v[j]
-				case capacity.PlainRole:
+				case perf.PlainRole:
 					if extras && v[j] > 0 {
 						return
 					}
@@ -83,7 +82,7 @@ func bruteRoles(b *batch, jobs []int, roles []capacity.JobRole) float64 {
 			return
 		}
 		limit := disks
-		if roles[i] == capacity.GuestRole {
+		if roles[i] == perf.GuestRole {
 			if limit = 0; extras {
 				limit = b.perMachine
 			}
@@ -91,7 +90,7 @@ func bruteRoles(b *batch, jobs []int, roles []capacity.JobRole) float64 {
 		for n := 0; n <= limit; n++ {
 			w := v
 			w[i] = n
-			if left := disks - n; roles[i] != capacity.GuestRole {
+			if left := disks - n; roles[i] != perf.GuestRole {
 				fill(i+1, left, w, extras)
 			} else {
 				fill(i+1, disks, w, extras)
@@ -124,7 +123,7 @@ func bruteRoles(b *batch, jobs []int, roles []capacity.JobRole) float64 {
 			if v[j] > 0 {
 				t = b.kinds[kind].times[v[j]]
 			}
-			if roles[j] != capacity.PlainRole {
+			if roles[j] != perf.PlainRole {
 				t *= b.penalty
 			}
 			longest = max(longest, t)
@@ -134,14 +133,14 @@ func bruteRoles(b *batch, jobs []int, roles []capacity.JobRole) float64 {
 	return best
 }
 
-func packed(t *testing.T, p capacity.PackingProblem, algorithm capacity.PackingAlgorithm) capacity.Packing {
+func packed(t *testing.T, p PackingProblem, algorithm PackingAlgorithm) Packing {
 	t.Helper()
 	p.Options.Algorithm = algorithm
 	a, err := Pack(t.Context(), p, nil)
 	if err != nil {
 		t.Fatalf("%v\n%+v", err, p)
 	}
-	if wrong := recheck.Packing(p, a); len(wrong) > 0 {
+	if wrong := Recheck(p, a); len(wrong) > 0 {
 		t.Fatalf("%s: %v\n%+v", algorithm, wrong, p)
 	}
 	return a
@@ -157,12 +156,12 @@ func TestPackingsAreTheShortestOfAll(t *testing.T) {
 			continue // measured on more VMs than there are
 		}
 		tested++
-		a := packed(t, p, capacity.PackMulti)
-		if want := brute(b); math.Abs(a.BusySeconds-want) > 1e-9*want || a.Status != capacity.PackingOptimal {
+		a := packed(t, p, PackMulti)
+		if want := brute(b); math.Abs(a.BusySeconds-want) > 1e-9*want || a.Status != PackingOptimal {
 			t.Fatalf("got %g s (%s), want %g s: %+v", a.BusySeconds, a.Status, want, p)
 		}
 		for _, phase := range a.Phases {
-			if slices.ContainsFunc(phase.Jobs, func(j capacity.PhaseJob) bool { return j.Role == capacity.GuestRole }) {
+			if slices.ContainsFunc(phase.Jobs, func(j PhaseJob) bool { return j.Role == perf.GuestRole }) {
 				roles++
 			}
 		}
@@ -186,7 +185,7 @@ func TestFreedomNeverCosts(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		multi, pair, sequential := packed(t, p, capacity.PackMulti), packed(t, p, capacity.PackPair), packed(t, p, capacity.PackSequential)
+		multi, pair, sequential := packed(t, p, PackMulti), packed(t, p, PackPair), packed(t, p, PackSequential)
 		const rounding = 1 + 1e-9
 		if multi.BusySeconds > pair.BusySeconds*rounding || pair.BusySeconds > sequential.BusySeconds*rounding {
 			t.Fatalf("multi takes %g s, pairs %g s, one after the other %g s: %+v", multi.BusySeconds, pair.BusySeconds, sequential.BusySeconds, p)
@@ -216,19 +215,19 @@ func TestFreedomNeverCosts(t *testing.T) {
 }
 
 // sixteen is as many jobs as are promised exactly, half hosts and half guests.
-func sixteen(machines int64, jobs int, seed uint64) capacity.PackingProblem {
+func sixteen(machines int64, jobs int, seed uint64) PackingProblem {
 	r := rand.New(rand.NewPCG(seed, seed))
-	p := capacity.PackingProblem{
-		Machines: capacity.Machines{Count: machines, Disks: 4, HostsPerExtra: 2, Penalty: 1.15}, Options: capacity.DefaultPackingOptions(),
+	p := PackingProblem{
+		Machines: Machines{Count: machines, Disks: 4, HostsPerExtra: 2, Penalty: 1.15}, Options: DefaultPackingOptions(),
 	}
 	for i := range jobs {
-		role := capacity.HostRole
+		role := perf.HostRole
 		if i%2 == 1 {
-			role = capacity.GuestRole
+			role = perf.GuestRole
 		}
-		p.Jobs = append(p.Jobs, capacity.BatchJob{
+		p.Jobs = append(p.Jobs, BatchJob{
 			Name: string(rune('a'+i/26)) + string(rune('a'+i%26)), Count: 1, Role: role, MinVMs: 2 + int64(r.IntN(8)),
-			Model: &capacity.PowerModel{A: 500 + 5000*r.Float64(), B: -0.5 - 0.5*r.Float64()},
+			Model: &perf.PowerModel{A: 500 + 5000*r.Float64(), B: -0.5 - 0.5*r.Float64()},
 		})
 	}
 	return p

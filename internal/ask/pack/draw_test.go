@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // tiny and usual are how large drawn batches may be.
@@ -18,8 +18,8 @@ var (
 
 // draw is a random batch: jobs from nearly serial to more than linear, some of which need several VMs, and
 // clusters with and without extra VMs.
-func draw(r *rand.Rand, s sizes) capacity.PackingProblem {
-	p := capacity.PackingProblem{Options: capacity.DefaultPackingOptions()}
+func draw(r *rand.Rand, s sizes) PackingProblem {
+	p := PackingProblem{Options: DefaultPackingOptions()}
 	m := &p.Machines
 	m.Count, m.Disks, m.Penalty = 1+int64(r.IntN(s.machines)), 1+int64(r.IntN(s.disks)), 1
 	if r.IntN(5) > 0 {
@@ -29,11 +29,11 @@ func draw(r *rand.Rand, s sizes) capacity.PackingProblem {
 		}
 	}
 	for i := range 1 + r.IntN(s.kinds) {
-		j := capacity.BatchJob{
+		j := BatchJob{
 			Name: fmt.Sprintf("job %d", i), Count: 1 + int64(r.IntN(s.count)),
-			Model:  &capacity.PowerModel{A: math.Exp(3 + 6*r.Float64()), B: -1.3 * r.Float64()},
+			Model:  &perf.PowerModel{A: math.Exp(3 + 6*r.Float64()), B: -1.3 * r.Float64()},
 			MinVMs: 1 + int64(r.IntN(int(min(m.VMs(), 1+m.VMs()/2)))),
-			Role:   []capacity.JobRole{capacity.PlainRole, capacity.HostRole, capacity.GuestRole, ""}[r.IntN(4)],
+			Role:   []perf.JobRole{perf.PlainRole, perf.HostRole, perf.GuestRole, ""}[r.IntN(4)],
 		}
 		switch r.IntN(10) {
 		case 0:
@@ -43,12 +43,12 @@ func draw(r *rand.Rand, s sizes) capacity.PackingProblem {
 		case 2:
 			j.Model = nil
 			for n := range 2 + r.IntN(4) {
-				j.Measurements = append(j.Measurements, capacity.Measurement{VMs: float64(1 + n), Seconds: 10 + 1000*r.Float64()/float64(1+n)})
+				j.Measurements = append(j.Measurements, perf.Measurement{VMs: float64(1 + n), Seconds: 10 + 1000*r.Float64()/float64(1+n)})
 			}
-			j.Fit = []capacity.FitMethod{capacity.FitLog, capacity.FitNLS}[r.IntN(2)]
+			j.Fit = []perf.FitMethod{perf.FitLog, perf.FitNLS}[r.IntN(2)]
 		}
 		if j.Role == "" {
-			j.Usage = &capacity.Usage{CPUPercent: 100 * r.Float64(), IOMBPerS: 200 * r.Float64()}
+			j.Usage = &perf.Usage{CPUPercent: 100 * r.Float64(), IOMBPerS: 200 * r.Float64()}
 		}
 		p.Jobs = append(p.Jobs, j)
 	}
@@ -56,7 +56,7 @@ func draw(r *rand.Rand, s sizes) capacity.PackingProblem {
 }
 
 // timed gives some jobs releases and deadlines about when they can be done.
-func timed(r *rand.Rand, p *capacity.PackingProblem) {
+func timed(r *rand.Rand, p *PackingProblem) {
 	span := 0.0
 	for _, j := range p.Jobs {
 		if j.Model != nil {

@@ -11,7 +11,7 @@ import (
 // Two jobs take 100 · VMs^−0.5 seconds each. On two VMs one after the other they take 2 · 70.7 s. At once, each on
 // one VM, they take 100 s.
 func ExamplePack() {
-	p, err := capacity.ReadPacking([]byte(`{
+	p, err := pack.ReadPacking([]byte(`{
 		"machines": {"count": 2, "disks": 1},
 		"jobs": [{"name": "sort", "count": 2, "model": {"a": 100, "b": -0.5}}]
 	}`), capacity.DefaultLimits())

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // A packing says where it relies on times that nobody measured.
 func TestExtrapolatedTimesAreTold(t *testing.T) {
 	of := func(machines int64) []string {
-		p := capacity.PackingProblem{Machines: capacity.Machines{Count: machines, Disks: 2, Penalty: 1}, Options: capacity.DefaultPackingOptions(), Jobs: []capacity.BatchJob{
-			{Name: "measured", Count: 2, MinVMs: 2, Measurements: []capacity.Measurement{{VMs: 6, Seconds: 900}, {VMs: 12, Seconds: 520}, {VMs: 12, Seconds: 530}}},
-			{Name: "given", Count: 1, Model: &capacity.PowerModel{A: 10, B: -0.5}},
+		p := PackingProblem{Machines: Machines{Count: machines, Disks: 2, Penalty: 1}, Options: DefaultPackingOptions(), Jobs: []BatchJob{
+			{Name: "measured", Count: 2, MinVMs: 2, Measurements: []perf.Measurement{{VMs: 6, Seconds: 900}, {VMs: 12, Seconds: 520}, {VMs: 12, Seconds: 530}}},
+			{Name: "given", Count: 1, Model: &perf.PowerModel{A: 10, B: -0.5}},
 		}}
 		a, err := Pack(t.Context(), p, nil)
 		if err != nil {

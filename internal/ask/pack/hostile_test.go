@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
 )
 
 const machines = `"machines": {"count": 4, "disks": 2, "hosts_per_extra": 2, "penalty": 1.2}`
@@ -41,7 +41,7 @@ func TestBatchesThatMakeNoSense(t *testing.T) {
 		{"unknown algorithm", `{` + machines + `, "jobs": [{"name": "a", "model": {"a": 9, "b": -1}}], "options": {"algorithm": "best"}}`, "/options/algorithm", "choice"},
 		{"negative seed", `{` + machines + `, "jobs": [{"name": "a", "model": {"a": 9, "b": -1}}], "options": {"seed": -1}}`, "/options/seed", "range"},
 	} {
-		p, err := capacity.ReadPacking([]byte(c.text), capacity.DefaultLimits())
+		p, err := ReadPacking([]byte(c.text), capacity.DefaultLimits())
 		if err == nil {
 			_, err = Pack(t.Context(), p, nil)
 		}
@@ -57,13 +57,13 @@ func TestBatchesThatMakeNoSense(t *testing.T) {
 }
 
 func TestIncreasingModelsAreFlat(t *testing.T) {
-	p, err := capacity.ReadPacking([]byte(`{`+machines+`, "jobs": [
+	p, err := ReadPacking([]byte(`{`+machines+`, "jobs": [
 		{"name": "a", "model": {"a": 9, "b": 0.5}},
 		{"name": "b", "measurements": [{"vms": 1, "seconds": 9}, {"vms": 2, "seconds": 10}, {"vms": 3, "seconds": 12}]}]}`), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := packed(t, p, capacity.PackMulti)
+	a := packed(t, p, PackMulti)
 	for i, w := range a.Warnings {
 		if w.Code != "increasing" || !strings.HasPrefix(w.Pointer, []string{"/jobs/0", "/jobs/1"}[i]) {
 			t.Errorf("got warning %+v", w)
@@ -76,14 +76,14 @@ func TestIncreasingModelsAreFlat(t *testing.T) {
 
 // Figures at their ends leave nothing that JSON cannot hold.
 func TestFiguresAtTheirEnds(t *testing.T) {
-	for _, m := range []capacity.Machines{{Count: 1, Disks: 1, Penalty: 1}, {Count: 1, Disks: 10_000, HostsPerExtra: 1, Penalty: 1000}, {Count: 10_000, Disks: 1, HostsPerExtra: 1, Penalty: 1}} {
-		for _, model := range []capacity.PowerModel{{A: 1e9, B: -5}, {A: 1e9, B: 5}, {A: 1e-6, B: -5}, {A: 1e9}} {
-			p := capacity.PackingProblem{Machines: m, Options: capacity.DefaultPackingOptions(), Jobs: []capacity.BatchJob{
-				{Name: "host", Count: 2, Role: capacity.HostRole, Model: &model},
-				{Name: "guest", Count: 2, Role: capacity.GuestRole, Model: &model},
-				{Name: "plain", Count: 1, Model: &capacity.PowerModel{A: 100, B: -1}},
+	for _, m := range []Machines{{Count: 1, Disks: 1, Penalty: 1}, {Count: 1, Disks: 10_000, HostsPerExtra: 1, Penalty: 1000}, {Count: 10_000, Disks: 1, HostsPerExtra: 1, Penalty: 1}} {
+		for _, model := range []perf.PowerModel{{A: 1e9, B: -5}, {A: 1e9, B: 5}, {A: 1e-6, B: -5}, {A: 1e9}} {
+			p := PackingProblem{Machines: m, Options: DefaultPackingOptions(), Jobs: []BatchJob{
+				{Name: "host", Count: 2, Role: perf.HostRole, Model: &model},
+				{Name: "guest", Count: 2, Role: perf.GuestRole, Model: &model},
+				{Name: "plain", Count: 1, Model: &perf.PowerModel{A: 100, B: -1}},
 			}}
-			for _, algorithm := range []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackMulti} {
+			for _, algorithm := range []PackingAlgorithm{PackSequential, PackPair, PackMulti} {
 				a := packed(t, p, algorithm)
 				if _, err := json.Marshal(a); err != nil {
 					t.Errorf("%v: %+v %+v", err, m, model)
@@ -100,7 +100,7 @@ func TestCancelledCallersGetAnError(t *testing.T) {
 	defer stop()
 	for _, jobs := range []int{10, 16, 60} {
 		p := sixteen(11, jobs, 1)
-		for _, algorithm := range []capacity.PackingAlgorithm{capacity.PackPair, capacity.PackMulti, capacity.PackSwarm} {
+		for _, algorithm := range []PackingAlgorithm{PackPair, PackMulti, PackSwarm} {
 			p.Options.Algorithm = algorithm
 			if _, err := Pack(cancelled, p, cbc); !errors.Is(err, context.Canceled) && jobs > 10 {
 				t.Errorf("%d jobs, %s: got %v", jobs, algorithm, err)
@@ -110,7 +110,7 @@ func TestCancelledCallersGetAnError(t *testing.T) {
 				t.Errorf("%d jobs, %s, no time: %v", jobs, algorithm, err)
 				continue
 			}
-			if wrong := recheck.Packing(p, a); len(wrong) > 0 {
+			if wrong := Recheck(p, a); len(wrong) > 0 {
 				t.Errorf("%d jobs, %s, no time: %v", jobs, algorithm, wrong)
 			}
 		}
@@ -127,7 +127,7 @@ func TestAThousandJobs(t *testing.T) {
 	for i := range different.Jobs {
 		different.Jobs[i].Count = 2
 	}
-	for name, p := range map[string]capacity.PackingProblem{"alike": alike, "different": different} {
+	for name, p := range map[string]PackingProblem{"alike": alike, "different": different} {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		began := time.Now()
 		a, err := Pack(ctx, p, cbc)
@@ -135,7 +135,7 @@ func TestAThousandJobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := recheck.Packing(p, a); len(wrong) > 0 {
+		if wrong := Recheck(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		t.Logf("%s: %d phases, gap %.1f %%, saving %.1f %%, %v", name, len(a.Phases), 100*a.Gap, 100*a.Saving, time.Since(began).Round(time.Millisecond))

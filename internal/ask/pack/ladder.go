@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // same is by which share a time may exceed a phase's and still count as within it: what rounding does to
@@ -27,14 +28,14 @@ type ladder struct {
 }
 
 // impossible is more VMs than there are.
-const impossible = int16(2 * capacity.MaxPackedVMs)
+const impossible = int16(2 * MaxPackedVMs)
 
 func newLadder(ctx context.Context, b *batch) *ladder {
 	l := &ladder{width: len(b.kinds), whole: true}
 	for i := range b.kinds {
 		k := &b.kinds[i]
 		l.times = append(l.times, k.times[k.least:]...)
-		if k.role != capacity.PlainRole && b.penalty > 1 {
+		if k.role != perf.PlainRole && b.penalty > 1 {
 			for _, t := range k.times[k.least:] {
 				l.times = append(l.times, b.penalty*t)
 			}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 )
 
@@ -22,7 +20,7 @@ func TestSearchesAndBoundsEncloseTheShortest(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		want := packed(t, p, capacity.PackMulti).BusySeconds
+		want := packed(t, p, PackMulti).BusySeconds
 		for name, solver := range map[string]lp.Solver{"alone": nil, "advised": cbc} {
 			got, err := b.large(t.Context(), newFitter(b, newLadder(t.Context(), b)), 1, solver)
 			if err != nil {
@@ -62,7 +60,7 @@ func TestFortyJobsInTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := recheck.Packing(p, a); len(wrong) > 0 {
+		if wrong := Recheck(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		t.Logf("%d machines: %d phases, %.1f s, bound %.1f s, gap %.3f %%, one after the other %.1f s; %v", machines, len(a.Phases), a.BusySeconds, a.LowerBoundSeconds, 100*a.Gap, a.SequentialSeconds, time.Since(began).Round(10*time.Millisecond))

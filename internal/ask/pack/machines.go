@@ -12,23 +12,23 @@ import (
 )
 
 // Packer packs a batch; it is Pack with a solver, and with a time for each batch.
-type Packer func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
+type Packer func(context.Context, PackingProblem) (Packing, error)
 
 // compared is the algorithms that Compare packs a batch by, the slowest packing's first; the swarm is left out where
 // the batch is too large for it.
-func compared(p capacity.PackingProblem) []capacity.PackingAlgorithm {
+func compared(p PackingProblem) []PackingAlgorithm {
 	jobs := int64(0)
 	for _, j := range p.Jobs {
 		jobs += j.Count
 	}
 	if jobs > mostSwarming {
-		return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackMulti}
+		return []PackingAlgorithm{PackSequential, PackPair, PackMulti}
 	}
-	return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackSwarm, capacity.PackMulti}
+	return []PackingAlgorithm{PackSequential, PackPair, PackSwarm, PackMulti}
 }
 
 // Compare packs a batch by every algorithm.
-func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all []capacity.Packing, err error) {
+func Compare(ctx context.Context, p PackingProblem, pack Packer) (all []Packing, err error) {
 	for _, a := range compared(p) {
 		p.Options.Algorithm = a
 		packing, err := pack(ctx, p)
@@ -38,11 +38,11 @@ func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all [
 		all = append(all, packing)
 	}
 	// What nothing is shorter than holds for the swarm as well.
-	if multi, swarm := all[len(all)-1], &all[len(all)-2]; swarm.Algorithm == capacity.PackSwarm && swarm.BusySeconds > 0 {
+	if multi, swarm := all[len(all)-1], &all[len(all)-2]; swarm.Algorithm == PackSwarm && swarm.BusySeconds > 0 {
 		swarm.LowerBoundSeconds = max(swarm.LowerBoundSeconds, min(multi.LowerBoundSeconds, swarm.BusySeconds))
 		swarm.Gap = (swarm.BusySeconds - swarm.LowerBoundSeconds) / swarm.BusySeconds
 		if swarm.Gap <= provedGap {
-			swarm.Gap, swarm.Status = 0, capacity.PackingOptimal
+			swarm.Gap, swarm.Status = 0, PackingOptimal
 		}
 	}
 	return all, nil
@@ -54,16 +54,16 @@ func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all [
 // when there are more. So the numbers that suffice are all those from one on, and it is proved that fewer do not
 // where nothing on one machine less is as short. Where packings are not proved to be the shortest, neither may
 // be the answer; it says so.
-func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, pack Packer) (capacity.MachinesAnswer, error) {
+func FewestMachines(ctx context.Context, p PackingProblem, by float64, pack Packer) (MachinesAnswer, error) {
 	if !(by > 0 && by <= capacity.MaxSeconds) {
-		return capacity.MachinesAnswer{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/by_s", Code: "range",
+		return MachinesAnswer{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/by_s", Code: "range",
 			Detail: fmt.Sprintf("The batch cannot be done by %g seconds; give more than 0 and at most %g.", by, capacity.MaxSeconds)}}}
 	}
-	answer := capacity.MachinesAnswer{BySeconds: by, Tried: []capacity.TriedMachines{}}
+	answer := MachinesAnswer{BySeconds: by, Tried: []TriedMachines{}}
 	placement := p.Options.Placement
 	p.Options.Placement = false
 	var failed error
-	tried := map[int]capacity.Packing{}
+	tried := map[int]Packing{}
 	done := func(machines int) bool {
 		if failed != nil {
 			return true
@@ -75,22 +75,22 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 			return true
 		}
 		tried[machines] = packing
-		answer.Tried = append(answer.Tried, capacity.TriedMachines{
+		answer.Tried = append(answer.Tried, TriedMachines{
 			Machines: int64(machines), EndSeconds: packing.EndSeconds, LowerBoundSeconds: packing.LowerBoundSeconds})
 		return packing.EndSeconds <= by*(1+same)
 	}
 	least, most, err := span(p)
 	if err != nil {
-		return capacity.MachinesAnswer{}, err
+		return MachinesAnswer{}, err
 	}
 	machines := lowest(least, most+1, done)
 	if failed != nil {
-		return capacity.MachinesAnswer{}, failed
+		return MachinesAnswer{}, failed
 	}
-	slices.SortFunc(answer.Tried, func(a, b capacity.TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
+	slices.SortFunc(answer.Tried, func(a, b TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
 	if machines > most {
 		end := answer.Tried[len(answer.Tried)-1]
-		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, fault.Infeasible)
+		return MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, fault.Infeasible)
 	}
 	answer.Machines, answer.Proved = int64(machines), machines == least
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {
@@ -105,8 +105,8 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 }
 
 // span is the fewest machines onto which every job fits, and the most that there may be.
-func span(p capacity.PackingProblem) (least, most int, err error) {
-	most = int(capacity.MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
+func span(p PackingProblem) (least, most int, err error) {
+	most = int(MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
 	p.Machines.Count = int64(max(1, most))
 	if err := p.Validate(); err != nil {
 		return 0, 0, err

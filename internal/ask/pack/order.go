@@ -6,8 +6,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-
-	"headroom/internal/core/capacity"
 )
 
 // phase is some jobs that start at once.
@@ -233,7 +231,7 @@ func (b *batch) improveOrder(phases []phase) {
 }
 
 // deadlines counts what is in time.
-func (b *batch) deadlines(phases []phase, proved bool, basis string) *capacity.PackedDeadlines {
+func (b *batch) deadlines(phases []phase, proved bool, basis string) *PackedDeadlines {
 	if !b.hasDeadlines() {
 		return nil
 	}
@@ -244,5 +242,5 @@ func (b *batch) deadlines(phases []phase, proved bool, basis string) *capacity.P
 		}
 	}
 	missed := int64(b.course(phases).missed)
-	return &capacity.PackedDeadlines{Met: timed - missed, Missed: missed, Proved: proved || missed == 0, Basis: basis}
+	return &PackedDeadlines{Met: timed - missed, Missed: missed, Proved: proved || missed == 0, Basis: basis}
 }

@@ -5,9 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 )
 
 // bestCourse tries every order.
@@ -112,7 +109,7 @@ func TestDeadlinesAreMetWhereTheyCanBe(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		a := packed(t, p, capacity.PackMulti)
+		a := packed(t, p, PackMulti)
 		f := newFitter(b, newLadder(t.Context(), b))
 		left := map[int]int{}
 		for i := range b.kinds {
@@ -137,7 +134,7 @@ func TestDeadlinesAreMetWhereTheyCanBe(t *testing.T) {
 	}
 }
 
-func exactly(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+func exactly(ctx context.Context, p PackingProblem) (Packing, error) {
 	return Pack(ctx, p, nil)
 }
 
@@ -182,7 +179,7 @@ func TestFewestMachinesAreFewest(t *testing.T) {
 			t.Fatalf("got %d machines (proved: %t), want %d: %+v", got.Machines, got.Proved, want.Machines.Count, p)
 		}
 		p.Machines.Count = got.Machines
-		if wrong := recheck.Packing(p, got.Packing); len(wrong) > 0 {
+		if wrong := Recheck(p, got.Packing); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 	}
@@ -193,12 +190,12 @@ func TestLargeBatchesDoNotWait(t *testing.T) {
 	p := sixteen(11, 24, 5)
 	first, second := p, p
 	first.Jobs, second.Jobs = p.Jobs[:12], p.Jobs[12:]
-	begins := math.Ceil(packed(t, first, capacity.PackMulti).EndSeconds)
-	want := begins + packed(t, second, capacity.PackMulti).EndSeconds
+	begins := math.Ceil(packed(t, first, PackMulti).EndSeconds)
+	want := begins + packed(t, second, PackMulti).EndSeconds
 	for i := range p.Jobs[12:] {
 		p.Jobs[12+i].ReleaseSeconds = begins
 	}
-	if a := packed(t, p, capacity.PackMulti); a.EndSeconds > want*(1+1e-9) {
+	if a := packed(t, p, PackMulti); a.EndSeconds > want*(1+1e-9) {
 		t.Errorf("it ends after %g s; the first half is done by %g s and the second, by itself, after %g s", a.EndSeconds, begins, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // pairCost is how long two jobs take: one after the other, or at once, in the better way of the two there are.
@@ -42,7 +43,7 @@ func (b *batch) beside(first, second *kind) float64 {
 
 // extraVMs is a guest beside a host that has every disk.
 func (b *batch) extraVMs(host, guest *kind) float64 {
-	if host.role != capacity.HostRole || guest.role != capacity.GuestRole || b.extras < guest.least {
+	if host.role != perf.HostRole || guest.role != perf.GuestRole || b.extras < guest.least {
 		return math.Inf(1)
 	}
 	return b.penalty * max(host.alone(), guest.times[b.extras])

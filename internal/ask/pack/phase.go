@@ -1,6 +1,8 @@
 package pack
 
-import "headroom/internal/core/capacity"
+import (
+	"headroom/internal/core/perf"
+)
 
 // A phase fits a time when its jobs can be made plain, hosts and guests so that
 //
@@ -74,8 +76,8 @@ func (f *fitter) plainFit(c contents, rung int) bool {
 func (f *fitter) mixed(c contents) bool {
 	var host, guest bool
 	for _, s := range c {
-		host = host || f.kinds[s.kind].role == capacity.HostRole
-		guest = guest || f.kinds[s.kind].role == capacity.GuestRole
+		host = host || f.kinds[s.kind].role == perf.HostRole
+		guest = guest || f.kinds[s.kind].role == perf.GuestRole
 	}
 	return host && guest
 }
@@ -103,9 +105,9 @@ func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
 		}
 		for range s.count {
 			switch f.kinds[s.kind].role {
-			case capacity.HostRole:
+			case perf.HostRole:
 				f.hosts.add(s.kind, int32(q-p), int32(p), int32(f.vms))
-			case capacity.GuestRole:
+			case perf.GuestRole:
 				f.guests.add(s.kind, int32(q), int32(p), int32(f.extras))
 			}
 		}

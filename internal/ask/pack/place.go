@@ -1,20 +1,22 @@
 package pack
 
-import "headroom/internal/core/capacity"
+import (
+	"headroom/internal/core/perf"
+)
 
 // place puts the VMs of a phase onto machines. Without extra VMs they go round the machines, those of I/O-bound
 // jobs first, so that these have disks of machines to themselves where there are enough. With extra VMs the
 // first machines carry hosts and, for so many hosts, an extra VM; what hosts are left fill up after them, and
 // plain VMs have the last machines.
-func (b *batch) place(members []member) []capacity.MachineVMs {
-	machines := make([]capacity.MachineVMs, b.machines)
+func (b *batch) place(members []member) []MachineVMs {
+	machines := make([]MachineVMs, b.machines)
 	for i := range machines {
 		machines[i].Disks = make([]int, b.disks)
 		for d := range machines[i].Disks {
 			machines[i].Disks[d] = -1
 		}
 	}
-	plain, hosts, guests := b.queue(members, capacity.PlainRole), b.queue(members, capacity.HostRole), b.queue(members, capacity.GuestRole)
+	plain, hosts, guests := b.queue(members, perf.PlainRole), b.queue(members, perf.HostRole), b.queue(members, perf.GuestRole)
 	if len(guests) == 0 {
 		for t, job := range append(plain, hosts...) {
 			machines[t%b.machines].Disks[t/b.machines] = job
@@ -44,8 +46,8 @@ func (b *batch) place(members []member) []capacity.MachineVMs {
 
 // queue is the jobs of a role, one entry a VM: plain ones that are I/O-bound first and each job's VMs together,
 // hosts and guests in turns, so that every machine gets a mixture.
-func (b *batch) queue(members []member, role capacity.JobRole) (queue []int) {
-	if role == capacity.PlainRole {
+func (b *batch) queue(members []member, role perf.JobRole) (queue []int) {
+	if role == perf.PlainRole {
 		for _, io := range []bool{true, false} {
 			for i, m := range members {
 				for n := 0; m.role == role && b.kinds[m.kind].io == io && n < m.vms; n++ {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // Bounds by prices. Give every job a price. If no phase is shorter than the prices of its jobs together, then no
@@ -108,10 +109,10 @@ func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 			continue
 		}
 		it := item{kind: i, plain: int(plain[i]), special: int(special[i]), price: prices[i]}
-		if s.kinds[i].role == capacity.PlainRole || special[i] == impossible {
+		if s.kinds[i].role == perf.PlainRole || special[i] == impossible {
 			it.special = 0
 		}
-		if s.kinds[i].role == capacity.HostRole && mixed {
+		if s.kinds[i].role == perf.HostRole && mixed {
 			hosts = it.times(s.kinds[i].count, hosts)
 		} else {
 			others = it.times(s.kinds[i].count, others)

@@ -15,10 +15,10 @@ import (
 // Pack says in which phases a batch runs. The solver is an adviser for batches that are too large for the exact
 // method; without one, or where it fails, they are packed with a larger gap and a warning. When the context's
 // deadline comes, the answer is the best packing so far with its gap; only a cancelled caller gets an error.
-func Pack(ctx context.Context, p capacity.PackingProblem, solver lp.Solver) (capacity.Packing, error) {
+func Pack(ctx context.Context, p PackingProblem, solver lp.Solver) (Packing, error) {
 	b, err := ready(p)
 	if err != nil {
-		return capacity.Packing{}, err
+		return Packing{}, err
 	}
 	return b.pack(ctx, p.Options, solver)
 }
@@ -30,24 +30,24 @@ type found struct {
 	proved bool
 }
 
-func (b *batch) pack(ctx context.Context, o capacity.PackingOptions, solver lp.Solver) (capacity.Packing, error) {
+func (b *batch) pack(ctx context.Context, o PackingOptions, solver lp.Solver) (Packing, error) {
 	f := newFitter(b, newLadder(ctx, b))
 	var (
 		plan found
 		err  error
 	)
 	switch o.Algorithm {
-	case capacity.PackSequential:
+	case PackSequential:
 		plan = found{phases: b.oneByOne(), proved: true}
-	case capacity.PackPair:
+	case PackPair:
 		plan, err = b.paired(ctx)
-	case capacity.PackSwarm:
+	case PackSwarm:
 		return b.packSwarm(ctx, o)
 	default:
 		plan, err = b.multi(ctx, f, o.Seed, solver)
 	}
 	if err = cancelled(ctx, err); err != nil {
-		return capacity.Packing{}, err
+		return Packing{}, err
 	}
 	phases := f.phases(plan.phases)
 	if plan.proved {
@@ -59,9 +59,9 @@ func (b *batch) pack(ctx context.Context, o capacity.PackingOptions, solver lp.S
 		basis = "The phases in the order of their deadlines, and what moving single ones changes."
 	}
 	// Where phases wait for jobs that are released later, longer ones may end sooner.
-	if c := b.course(phases); o.Algorithm == capacity.PackMulti && (c.missed > 0 || c.end > total(phases)*(1+provedGap)) {
+	if c := b.course(phases); o.Algorithm == PackMulti && (c.missed > 0 || c.end > total(phases)*(1+provedGap)) {
 		if phases, proved, basis, err = b.inTime(ctx, f, phases, basis); err != nil {
-			return capacity.Packing{}, err
+			return Packing{}, err
 		}
 	}
 	answer := b.assemble(o, phases, plan.bound)
@@ -145,19 +145,19 @@ func (b *batch) weakBound() float64 {
 }
 
 // assemble writes an answer.
-func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float64) capacity.Packing {
-	a := capacity.Packing{
-		Algorithm: o.Algorithm, Status: capacity.PackingFeasible, SequentialSeconds: b.sequential(),
-		Jobs: b.jobs, Phases: make([]capacity.PackedPhase, 0, len(phases)), Warnings: slices.Clone(b.warnings),
+func (b *batch) assemble(o PackingOptions, phases []phase, bound float64) Packing {
+	a := Packing{
+		Algorithm: o.Algorithm, Status: PackingFeasible, SequentialSeconds: b.sequential(),
+		Jobs: b.jobs, Phases: make([]PackedPhase, 0, len(phases)), Warnings: slices.Clone(b.warnings),
 	}
 	number := make([]int64, len(b.kinds))
 	for i := range phases {
 		p := &phases[i]
 		start := p.start(a.EndSeconds)
-		packed := capacity.PackedPhase{StartSeconds: start, EndSeconds: start + p.seconds, Seconds: p.seconds}
+		packed := PackedPhase{StartSeconds: start, EndSeconds: start + p.seconds, Seconds: p.seconds}
 		for _, m := range p.members {
 			number[m.kind]++
-			packed.Jobs = append(packed.Jobs, capacity.PhaseJob{
+			packed.Jobs = append(packed.Jobs, PhaseJob{
 				Job: b.kinds[m.kind].name, Number: number[m.kind], Role: m.role, VMs: int64(m.vms),
 				Seconds: b.seconds(m), EndSeconds: start + b.seconds(m), Late: b.late(m, start),
 			})
@@ -178,7 +178,7 @@ func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float6
 		a.Gap = (a.BusySeconds - a.LowerBoundSeconds) / a.BusySeconds
 	}
 	if a.Gap <= provedGap {
-		a.Gap, a.Status = 0, capacity.PackingOptimal
+		a.Gap, a.Status = 0, PackingOptimal
 	}
 	return a
 }
@@ -187,7 +187,7 @@ func (b *batch) assemble(o capacity.PackingOptions, phases []phase, bound float6
 // number furthest beyond.
 func (b *batch) extrapolated(phases []phase) (all []capacity.Warning) {
 	furthest := make([]float64, len(b.kinds))
-	beyond := func(f *capacity.PowerFit, vms float64) float64 { return max(vms/f.MostVMs, f.LeastVMs/vms) }
+	beyond := func(f *perf.PowerFit, vms float64) float64 { return max(vms/f.MostVMs, f.LeastVMs/vms) }
 	for _, p := range phases {
 		for _, m := range p.members {
 			f := b.jobs[m.kind].Fit

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
 )
 
 // The paper's particle swarm, as a baseline: a particle is a matrix of VMs by phase and job, and two flags a job;
@@ -23,15 +24,15 @@ const (
 )
 
 // packSwarm packs by the swarm.
-func (b *batch) packSwarm(ctx context.Context, o capacity.PackingOptions) (capacity.Packing, error) {
+func (b *batch) packSwarm(ctx context.Context, o PackingOptions) (Packing, error) {
 	if n := b.size(); n > mostSwarming {
-		return capacity.Packing{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/options/algorithm", Code: "too_many",
+		return Packing{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/options/algorithm", Code: "too_many",
 			Detail: fmt.Sprintf("The swarm is there for comparison and packs %d jobs at most, not %d.", mostSwarming, n),
-			Hint:   &fault.Hint{Detail: `Take "multi", which is shorter as well.`, Pointer: "/options/algorithm", Value: capacity.PackMulti}}}}
+			Hint:   &fault.Hint{Detail: `Take "multi", which is shorter as well.`, Pointer: "/options/algorithm", Value: PackMulti}}}}
 	}
 	all, err := b.swarm(ctx, o.Seed)
 	if err != nil {
-		return capacity.Packing{}, err
+		return Packing{}, err
 	}
 	var phases []phase
 	for _, members := range all {
@@ -167,9 +168,9 @@ func (f *flight) decode(at []float64) {
 				phase = i
 			}
 		}
-		m := member{kind: kind, role: capacity.PlainRole, vms: int(math.Round(at[phase*n+j]))}
+		m := member{kind: kind, role: perf.PlainRole, vms: int(math.Round(at[phase*n+j]))}
 		switch role := f.kinds[kind].role; {
-		case role == capacity.HostRole && at[n*n+j] > 0.5, role == capacity.GuestRole && at[n*n+n+j] > 0.5:
+		case role == perf.HostRole && at[n*n+j] > 0.5, role == perf.GuestRole && at[n*n+n+j] > 0.5:
 			m.role = role
 		}
 		f.phases[phase] = append(f.phases[phase], m)
@@ -184,9 +185,9 @@ func (f *flight) time(at []float64) (total float64) {
 		longest := 0.0
 		for _, m := range phase {
 			switch m.role {
-			case capacity.PlainRole:
+			case perf.PlainRole:
 				plain += m.vms
-			case capacity.HostRole:
+			case perf.HostRole:
 				hosts += m.vms
 			default:
 				extras += m.vms

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"headroom/internal/core/capacity"
 )
 
 // The exact method is never longer than the paper's swarm, which gets all its particles, and is faster.
@@ -26,10 +24,10 @@ func TestTheSwarmIsNeverShorter(t *testing.T) {
 		}
 		p.Options.Seed = uint64(len(longer))
 		began := time.Now()
-		multi := packed(t, p, capacity.PackMulti)
+		multi := packed(t, p, PackMulti)
 		took := time.Since(began)
 		began = time.Now()
-		pso := packed(t, p, capacity.PackSwarm)
+		pso := packed(t, p, PackSwarm)
 		tookSwarm := time.Since(began)
 		exact, swarm = exact+took, swarm+tookSwarm
 		if took > tookSwarm {
@@ -51,7 +49,7 @@ func TestTheSwarmIsNeverShorter(t *testing.T) {
 func TestTheSwarmFliesTheSameWay(t *testing.T) {
 	p := sixteen(5, 5, 3)
 	p.Options.Placement = false
-	first, second := packed(t, p, capacity.PackSwarm), packed(t, p, capacity.PackSwarm)
+	first, second := packed(t, p, PackSwarm), packed(t, p, PackSwarm)
 	if first.BusySeconds != second.BusySeconds {
 		t.Errorf("got %g s and %g s with one seed", first.BusySeconds, second.BusySeconds)
 	}

@@ -8,35 +8,36 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 )
 
 // oldFigures is how old what is measured may be before a warning says so.
-const oldFigures = capacity.HoursPerWeek * time.Hour
+const oldFigures = inputs.HoursPerWeek * time.Hour
 
 // Basis is what the pool of a cluster is planned by at a moment: how often jobs are submitted in the rounds to come, what
 // data there will be, and where that is known from. What is known from nowhere is left out and said; where nothing at all
 // is known, that is an *InputError.
-func Basis(f capacity.PoolFacts, at time.Time) (capacity.PoolBasis, error) {
+func Basis(f PoolFacts, at time.Time) (PoolBasis, error) {
 	s := f.Settings
 	at = at.UTC().Truncate(time.Second)
 	from, err := s.RoundAt(at)
 	if err != nil {
-		return capacity.PoolBasis{}, err
+		return PoolBasis{}, err
 	}
 	zone, err := time.LoadLocation(f.Outlook.Cluster.TimeZone)
 	if err != nil {
-		return capacity.PoolBasis{}, fmt.Errorf("the time zone %q: %w", f.Outlook.Cluster.TimeZone, err)
+		return PoolBasis{}, fmt.Errorf("the time zone %q: %w", f.Outlook.Cluster.TimeZone, err)
 	}
-	priced := capacity.PoolProblem{Types: slices.Clone(s.Types)}
+	priced := PoolProblem{Types: slices.Clone(s.Types)}
 	moment := at
 	if from.After(at) {
 		moment = from
 	}
-	f.Outlook.CompletePool(&priced, moment)
-	b := capacity.PoolBasis{At: at, From: from, Machines: f.Machines.Machines, Version: s.Version, Sources: capacity.PoolSources{Jobs: []capacity.JobSource{}, Warnings: []capacity.Warning{}}}
-	b.Problem = capacity.PoolCourseProblem{Currency: priced.Currency, Hours: s.Hours, Types: priced.Types, StartupHours: s.StartupHours, Options: s.Options,
-		Running: []capacity.PoolRunning{}, Jobs: []capacity.PoolSubmittedJob{}}
-	d := deriving{PoolFacts: f, basis: &b, zone: zone, first: capacity.HourOf(from)}
+	CompletePool(f.Outlook.Snapshot, &priced, moment)
+	b := PoolBasis{At: at, From: from, Machines: f.Machines.Machines, Version: s.Version, Sources: PoolSources{Jobs: []JobSource{}, Warnings: []capacity.Warning{}}}
+	b.Problem = PoolCourseProblem{Currency: priced.Currency, Hours: s.Hours, Types: priced.Types, StartupHours: s.StartupHours, Options: s.Options,
+		Running: []PoolRunning{}, Jobs: []PoolSubmittedJob{}}
+	d := deriving{PoolFacts: f, basis: &b, zone: zone, first: inputs.HourOf(from)}
 	known := 0
 	for _, j := range s.Jobs {
 		if d.job(j) {
@@ -44,12 +45,12 @@ func Basis(f capacity.PoolFacts, at time.Time) (capacity.PoolBasis, error) {
 		}
 	}
 	d.data()
-	if b.Sources.Data.From == capacity.FromNowhere && known == 0 {
+	if b.Sources.Data.From == FromNowhere && known == 0 {
 		return b, &fault.InputError{Findings: []fault.Finding{{Pointer: "/jobs", Code: "missing",
 			Detail: "Nothing is known of what the pool is to do: no job has submissions, a forecast or executions, and nobody has said how much data there is. Import executions, or give submissions or a storage sample."}}}
 	}
 	d.running()
-	if len(b.Problem.Running) > 0 && b.Sources.Data.From == capacity.FromNowhere {
+	if len(b.Problem.Running) > 0 && b.Sources.Data.From == FromNowhere {
 		return b, &fault.InputError{Findings: []fault.Finding{{Pointer: "/storage/data_gb", Code: "missing",
 			Detail: "Core instances run, but nobody has said how much data they hold, so that none of them can be given back safely. Send a storage sample, or give \"data_gb\" in the settings, 0 where they hold none."}}}
 	}
@@ -57,8 +58,8 @@ func Basis(f capacity.PoolFacts, at time.Time) (capacity.PoolBasis, error) {
 }
 
 type deriving struct {
-	capacity.PoolFacts
-	basis *capacity.PoolBasis
+	PoolFacts
+	basis *PoolBasis
 	zone  *time.Location
 	first int32 // hour of the first round
 }
@@ -68,23 +69,23 @@ func (d *deriving) warn(code, detail string, values ...any) {
 }
 
 // job adds how often a job is submitted in each round, as far as that is known, and says whether it is of any hour.
-func (d *deriving) job(j capacity.PoolSource) bool {
+func (d *deriving) job(j PoolSource) bool {
 	rounds, hours := int(d.Settings.Rounds), int(d.Settings.Hours)
-	made := capacity.PoolSubmittedJob{PoolJob: j.PoolJob, Submissions: make([]float64, rounds)}
-	source := capacity.JobSource{Job: j.Name, Hours: []capacity.HourSource{}}
+	made := PoolSubmittedJob{PoolJob: j.PoolJob, Submissions: make([]float64, rounds)}
+	source := JobSource{Job: j.Name, Hours: []HourSource{}}
 	defer func() { d.basis.Sources.Jobs = append(d.basis.Sources.Jobs, source) }()
 	if j.Submissions != nil {
 		for n := range made.Submissions {
 			made.Submissions[n] = *j.Submissions
 		}
 		d.add(made)
-		source.Hours = append(source.Hours, capacity.HourSource{From: capacity.FromSettings, Hours: int64(rounds * hours), Submissions: *j.Submissions * float64(rounds),
+		source.Hours = append(source.Hours, HourSource{From: FromSettings, Hours: int64(rounds * hours), Submissions: *j.Submissions * float64(rounds),
 			Detail: fmt.Sprintf("%s submissions a round, as the settings say.", number(*j.Submissions))})
 		return true
 	}
 	forecast, classDetail := d.forecast(j)
 	measured, executions := d.measured(j)
-	planned, missing := capacity.HourSource{From: capacity.FromForecast, Class: j.Class, Detail: classDetail}, int64(0)
+	planned, missing := HourSource{From: FromForecast, Class: j.Class, Detail: classDetail}, int64(0)
 	for n := range rounds {
 		for h := range hours {
 			hour := d.first + int32(n*hours+h)
@@ -102,14 +103,14 @@ func (d *deriving) job(j capacity.PoolSource) bool {
 			}
 		}
 	}
-	for _, x := range []capacity.HourSource{planned, executions} {
+	for _, x := range []HourSource{planned, executions} {
 		if x.Hours > 0 {
 			source.Hours = append(source.Hours, x)
 		}
 	}
 	if missing > 0 {
 		detail := fmt.Sprintf("Of %d of %d hours it is known from nowhere how often the job %q is submitted: %s Nothing is planned for it then.", missing, rounds*hours, j.Name, d.nothing(j))
-		source.Hours = append(source.Hours, capacity.HourSource{From: capacity.FromNowhere, Hours: missing, Detail: detail})
+		source.Hours = append(source.Hours, HourSource{From: FromNowhere, Hours: missing, Detail: detail})
 		d.warn("no_submissions", "%s", detail)
 	}
 	if missing == int64(rounds*hours) {
@@ -120,9 +121,9 @@ func (d *deriving) job(j capacity.PoolSource) bool {
 }
 
 // add plans for a job; less work in a round than can be planned is none.
-func (d *deriving) add(j capacity.PoolSubmittedJob) {
+func (d *deriving) add(j PoolSubmittedJob) {
 	for n, x := range j.Submissions {
-		if x*j.Work < capacity.MinPoolWork {
+		if x*j.Work < MinPoolWork {
 			j.Submissions[n] = 0
 		}
 	}
@@ -130,7 +131,7 @@ func (d *deriving) add(j capacity.PoolSubmittedJob) {
 }
 
 // nothing says why nothing is known of a job.
-func (d *deriving) nothing(j capacity.PoolSource) string {
+func (d *deriving) nothing(j PoolSource) string {
 	said := fmt.Sprintf("there is no execution of %q", j.Recorded())
 	if d.Recorded.From.Before(d.Recorded.Until) {
 		said += fmt.Sprintf(" from %s to %s", stamp(d.Recorded.From), stamp(d.Recorded.Until))
@@ -147,8 +148,8 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
 // forecast is how many submissions of a job are expected in hours that have a forecast of its class. A forecast is of jobs
 // at once, which each take the class's deadline.
-func (d *deriving) forecast(j capacity.PoolSource) (map[int32]float64, string) {
-	at := slices.IndexFunc(d.Outlook.Classes, func(c capacity.PlannedClass) bool { return c.Name == j.Class })
+func (d *deriving) forecast(j PoolSource) (map[int32]float64, string) {
+	at := slices.IndexFunc(d.Outlook.Classes, func(c inputs.PlannedClass) bool { return c.Name == j.Class })
 	if j.Class == "" {
 		return nil, ""
 	}
@@ -169,13 +170,13 @@ func (d *deriving) forecast(j capacity.PoolSource) (map[int32]float64, string) {
 }
 
 // measured is how often a job was submitted in an hour like another one.
-func (d *deriving) measured(j capacity.PoolSource) (func(hour int32) float64, capacity.HourSource) {
-	from, until := capacity.HourOf(d.Recorded.From), capacity.HourOf(d.Recorded.Until)
-	source := capacity.HourSource{From: capacity.FromExecutions, RecordedAs: j.Recorded(), Pattern: capacity.PatternMean}
-	if weeks := (until - from) / capacity.HoursPerWeek; weeks > 0 {
-		source.Pattern, from = capacity.PatternWeek, until-weeks*capacity.HoursPerWeek
+func (d *deriving) measured(j PoolSource) (func(hour int32) float64, HourSource) {
+	from, until := inputs.HourOf(d.Recorded.From), inputs.HourOf(d.Recorded.Until)
+	source := HourSource{From: FromExecutions, RecordedAs: j.Recorded(), Pattern: PatternMean}
+	if weeks := (until - from) / inputs.HoursPerWeek; weeks > 0 {
+		source.Pattern, from = PatternWeek, until-weeks*inputs.HoursPerWeek
 	}
-	var counts, hours [capacity.HoursPerWeek]float64
+	var counts, hours [inputs.HoursPerWeek]float64
 	total := 0.0
 	for h := from; h < until; h++ {
 		slot, n := d.slot(h), d.Recorded.Jobs[j.Recorded()][h]
@@ -187,20 +188,20 @@ func (d *deriving) measured(j capacity.PoolSource) (func(hour int32) float64, ca
 	if source.Executions == 0 {
 		return nil, source
 	}
-	begins, ends := capacity.TimeOf(from), capacity.TimeOf(until)
+	begins, ends := inputs.TimeOf(from), inputs.TimeOf(until)
 	source.MeasuredFrom, source.MeasuredUntil = &begins, &ends
 	mean := total / float64(until-from)
-	if source.Pattern == capacity.PatternMean {
+	if source.Pattern == PatternMean {
 		source.Detail = fmt.Sprintf("%d executions of %q in %d hours from %s to %s, spread evenly, because they are less than a week.", source.Executions, j.Recorded(), until-from, stamp(begins), stamp(ends))
 		d.warn("short_measurement", "%s", source.Detail)
 	} else {
-		source.Detail = fmt.Sprintf("%d executions of %q in %d weeks from %s to %s: the mean of the same hour of each week.", source.Executions, j.Recorded(), (until-from)/capacity.HoursPerWeek, stamp(begins), stamp(ends))
+		source.Detail = fmt.Sprintf("%d executions of %q in %d weeks from %s to %s: the mean of the same hour of each week.", source.Executions, j.Recorded(), (until-from)/inputs.HoursPerWeek, stamp(begins), stamp(ends))
 	}
 	if d.basis.At.Sub(ends) > oldFigures {
 		d.warn("old_measurement", "The last execution that is dated was submitted before %s, %s days ago; import newer ones.", stamp(ends), number(math.Floor(d.basis.At.Sub(ends).Hours()/24)))
 	}
 	return func(hour int32) float64 {
-		if slot := d.slot(hour); source.Pattern == capacity.PatternWeek && hours[slot] > 0 { // an hour that clocks skip may have none
+		if slot := d.slot(hour); source.Pattern == PatternWeek && hours[slot] > 0 { // an hour that clocks skip may have none
 			return counts[slot] / hours[slot]
 		}
 		return mean
@@ -209,26 +210,26 @@ func (d *deriving) measured(j capacity.PoolSource) (func(hour int32) float64, ca
 
 // slot is which hour of the week an hour is by the cluster's clocks.
 func (d *deriving) slot(hour int32) int {
-	t := capacity.TimeOf(hour).In(d.zone)
+	t := inputs.TimeOf(hour).In(d.zone)
 	return int(t.Weekday())*24 + t.Hour()
 }
 
 // data adds how much data there is, and how it grows.
 func (d *deriving) data() {
 	b, s := d.basis, d.Settings
-	storage := capacity.PoolStorage{Replication: s.Storage.Replication, Fill: s.Storage.Fill}
+	storage := PoolStorage{Replication: s.Storage.Replication, Fill: s.Storage.Fill}
 	incoming := make([]float64, s.Rounds)
-	source := capacity.DataSource{From: capacity.FromNowhere, GrowthFrom: capacity.FromNowhere}
+	source := DataSource{From: FromNowhere, GrowthFrom: FromNowhere}
 	if n := len(d.Samples); n > 0 {
 		first, last := d.Samples[0], d.Samples[n-1]
-		source.From, source.GB, source.At, source.Samples = capacity.FromSamples, last.DataGB, &last.At, int64(n)
+		source.From, source.GB, source.At, source.Samples = FromSamples, last.DataGB, &last.At, int64(n)
 		source.Detail = fmt.Sprintf("%s GB at %s.", number(last.DataGB), stamp(last.At))
 		storage.DataGB = last.DataGB
 		if b.At.Sub(last.At) > oldFigures {
 			d.warn("old_measurement", "The last storage sample is of %s, %s days ago; send newer ones.", stamp(last.At), number(math.Floor(b.At.Sub(last.At).Hours()/24)))
 		}
 		if hours := last.At.Sub(first.At).Hours(); hours >= 1 {
-			source.GrowthFrom, source.GBPerHour, source.MeasuredFrom, source.MeasuredUntil = capacity.FromSamples, (last.DataGB-first.DataGB)/hours, &first.At, &last.At
+			source.GrowthFrom, source.GBPerHour, source.MeasuredFrom, source.MeasuredUntil = FromSamples, (last.DataGB-first.DataGB)/hours, &first.At, &last.At
 			source.Detail += fmt.Sprintf(" It grew by %s GB in %s hours from %s on.", number(last.DataGB-first.DataGB), number(hours), stamp(first.At))
 			if source.GBPerHour < 0 {
 				source.Detail += " Data that shrinks is planned as it is now."
@@ -245,18 +246,18 @@ func (d *deriving) data() {
 			}
 		}
 	} else if s.Storage.DataGB != nil {
-		source.From, source.GB, storage.DataGB = capacity.FromSettings, *s.Storage.DataGB, *s.Storage.DataGB
+		source.From, source.GB, storage.DataGB = FromSettings, *s.Storage.DataGB, *s.Storage.DataGB
 		source.Detail = fmt.Sprintf("%s GB, as the settings say; nobody has sent a storage sample.", number(*s.Storage.DataGB))
 	} else {
 		source.Detail = "Nobody has said how much data there is."
 		d.warn("no_data", "Nobody has said how much data there is, so that no disks are planned for it; send storage samples, or give \"data_gb\" in the settings.")
 	}
-	if source.GrowthFrom == capacity.FromNowhere {
+	if source.GrowthFrom == FromNowhere {
 		source.GrowthFrom = d.left(incoming)
 		switch {
-		case source.GrowthFrom == capacity.FromJobs:
+		case source.GrowthFrom == FromJobs:
 			source.Detail += " It grows by what jobs leave behind."
-		case source.From != capacity.FromNowhere:
+		case source.From != FromNowhere:
 			source.Detail += " How it grows is not known."
 			d.warn("no_growth", "It is not known how the data grows, so that only what there is gets a place; send storage samples of at least an hour, or give \"leaves_gb\" of jobs.")
 		}
@@ -266,13 +267,13 @@ func (d *deriving) data() {
 
 // left is what submissions leave behind, by round.
 func (d *deriving) left(incoming []float64) string {
-	from := capacity.FromNowhere
+	from := FromNowhere
 	for _, j := range d.Settings.Jobs {
-		at := slices.IndexFunc(d.basis.Problem.Jobs, func(x capacity.PoolSubmittedJob) bool { return x.Name == j.Name })
+		at := slices.IndexFunc(d.basis.Problem.Jobs, func(x PoolSubmittedJob) bool { return x.Name == j.Name })
 		if j.LeavesGB == 0 || at < 0 {
 			continue
 		}
-		from = capacity.FromJobs
+		from = FromJobs
 		for n, x := range d.basis.Problem.Jobs[at].Submissions {
 			incoming[n] += x * j.LeavesGB
 		}
@@ -285,17 +286,17 @@ func (d *deriving) running() {
 	types := map[string]int64{}
 	unknown := map[string]bool{}
 	for _, m := range d.Machines.Machines {
-		if m.As == capacity.AsCore {
+		if m.As == AsCore {
 			types[m.Type] += m.Count
 		}
-		if named := slices.ContainsFunc(d.Settings.Types, func(t capacity.PoolType) bool { return t.Name == m.Type }); !named && m.Count > 0 && !unknown[m.Type] {
+		if named := slices.ContainsFunc(d.Settings.Types, func(t PoolType) bool { return t.Name == m.Type }); !named && m.Count > 0 && !unknown[m.Type] {
 			unknown[m.Type] = true
 			d.warn("unknown_type", "Machines of %q run, but the settings name no such type, so that all of them are to be given back; correct the name where it is misspelt, or add the type to the settings.", m.Type)
 		}
 	}
 	for _, t := range d.Settings.Types {
 		if n := types[t.Name]; n > 0 {
-			d.basis.Problem.Running = append(d.basis.Problem.Running, capacity.PoolRunning{Type: t.Name, Count: min(n, capacity.MaxPoolInstances)})
+			d.basis.Problem.Running = append(d.basis.Problem.Running, PoolRunning{Type: t.Name, Count: min(n, MaxPoolInstances)})
 		}
 	}
 	if d.Machines.SaidAt == nil {

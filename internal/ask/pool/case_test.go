@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 )
 
@@ -17,15 +16,15 @@ func cash(s string) *money.Amount {
 }
 
 // caseStudy is the paper's: 90 hours of work at rate 1, 4,250 GB, a round of four hours.
-func caseStudy(deadline float64) capacity.PoolProblem {
-	p := capacity.DefaultPool()
+func caseStudy(deadline float64) PoolProblem {
+	p := DefaultPool()
 	p.Currency, p.Hours = "USD", 4
-	p.Types = []capacity.PoolType{
+	p.Types = []PoolType{
 		{Name: "m1.large", PerHour: cash("0.34"), DiskGB: 850, Slots: 1, ComputeUnits: 4, Core: true},
 		{Name: "c1.medium", PerHour: cash("0.17"), DiskGB: 350, Slots: 1, ComputeUnits: 5, Accelerator: true},
 	}
-	p.Jobs = []capacity.PoolJob{{Name: "case", Work: 90, DeadlineHours: deadline}}
-	p.Storage = capacity.PoolStorage{DataGB: 4250, Replication: 1, Fill: 1}
+	p.Jobs = []PoolJob{{Name: "case", Work: 90, DeadlineHours: deadline}}
+	p.Storage = PoolStorage{DataGB: 4250, Replication: 1, Fill: 1}
 	return p
 }
 
@@ -38,7 +37,7 @@ func TestCheapestPoolsOfTheCaseStudy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Status != capacity.PoolOptimal || a.Cost.String() != c.cost || a.LowerBound.String() != c.cost || a.Jobs[0].Late {
+		if a.Status != PoolOptimal || a.Cost.String() != c.cost || a.LowerBound.String() != c.cost || a.Jobs[0].Late {
 			t.Errorf("within %g h: got %s (%s, at least %s), want %s: %+v", c.deadline, a.Cost, a.Status, a.LowerBound, c.cost, a.Mix)
 		}
 	}
@@ -53,9 +52,9 @@ func TestConfigurationsOfTheCaseStudy(t *testing.T) {
 		{5, 8, "1.500", "9.52"}, {5, 12, "1.125", "10.88"}, {5, 15, "0.947", "9.35"},
 	} {
 		p := caseStudy(4)
-		p.Mix = &capacity.PoolMix{Core: []capacity.PoolCore{{Type: "m1.large", Count: c.core}}}
+		p.Mix = &PoolMix{Core: []PoolCore{{Type: "m1.large", Count: c.core}}}
 		if c.accelerators > 0 {
-			p.Mix.Accelerators = []capacity.PoolAccelerator{{Type: "c1.medium", Count: c.accelerators}}
+			p.Mix.Accelerators = []PoolAccelerator{{Type: "c1.medium", Count: c.accelerators}}
 		}
 		e, err := Evaluate(t.Context(), p, nil)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // runningNames is what instances that run are called as a type of their own, by their type: they work from the round's
 // start on. No other type is called so.
-func runningNames(types []capacity.PoolType) map[string]string {
+func runningNames(types []PoolType) map[string]string {
 	taken, names := map[string]bool{}, map[string]string{}
 	for _, t := range types {
 		taken[t.Name] = true
@@ -31,21 +31,21 @@ func runningNames(types []capacity.PoolType) map[string]string {
 }
 
 // Planner plans one round of a course.
-type Planner func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error)
+type Planner func(ctx context.Context, p PoolProblem) (PoolPlan, error)
 
 // Course plans a round at a time: each for what is submitted in it and the data there is at its end, beside the core
 // instances that the round before leaves running. A round that cannot be done says why and changes nothing. After each
 // round it tells how many are done.
-func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tell func(done, total int64)) (capacity.PoolCourse, error) {
+func Course(ctx context.Context, p PoolCourseProblem, plan Planner, tell func(done, total int64)) (PoolCourse, error) {
 	if err := p.Validate(); err != nil {
-		return capacity.PoolCourse{}, err
+		return PoolCourse{}, err
 	}
-	c := capacity.PoolCourse{Status: capacity.PoolOptimal, Proved: true, Rounds: []capacity.PoolRound{}, Warnings: []capacity.Warning{}}
+	c := PoolCourse{Status: PoolOptimal, Proved: true, Rounds: []PoolRound{}, Warnings: []capacity.Warning{}}
 	running := map[string]int64{}
 	for _, x := range p.Running {
 		running[x.Type] = x.Count
 	}
-	startups := slices.ContainsFunc(p.Types, func(t capacity.PoolType) bool {
+	startups := slices.ContainsFunc(p.Types, func(t PoolType) bool {
 		return *cmp.Or(t.StartupHours, &p.StartupHours) > 0
 	})
 	names, types := runningNames(p.Types), map[string]string{}
@@ -58,26 +58,26 @@ func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tel
 			data += p.IncomingGB[n]
 		}
 		from := int64(n) * p.Hours
-		round := capacity.PoolRound{FromHour: from, UntilHour: from + p.Hours, DataGB: data, Changes: []capacity.PoolChange{}}
+		round := PoolRound{FromHour: from, UntilHour: from + p.Hours, DataGB: data, Changes: []PoolChange{}}
 		problem := roundProblem(p, n, data, running, names, startups)
 		if len(problem.Jobs) == 0 && data == 0 {
-			round.Plan = capacity.PoolPlan{Status: capacity.PoolOptimal, PoolOutcome: (&model{}).empty()}
+			round.Plan = PoolPlan{Status: PoolOptimal, PoolOutcome: (&model{}).empty()}
 			round.Plan.Hours = new(float64)
 		} else {
 			answer, err := plan(ctx, problem)
 			if err != nil {
-				return capacity.PoolCourse{}, fmt.Errorf("plan the round from hour %d on: %w", from, err)
+				return PoolCourse{}, fmt.Errorf("plan the round from hour %d on: %w", from, err)
 			}
 			round.Plan = joined(answer, types)
 		}
 		switch {
-		case round.Plan.Status == capacity.PoolInfeasible:
-			c.Status = capacity.PoolInfeasible
-		case round.Plan.Status == capacity.PoolFeasible && c.Status == capacity.PoolOptimal:
-			c.Status = capacity.PoolFeasible
+		case round.Plan.Status == PoolInfeasible:
+			c.Status = PoolInfeasible
+		case round.Plan.Status == PoolFeasible && c.Status == PoolOptimal:
+			c.Status = PoolFeasible
 		}
-		c.Proved = c.Proved && round.Plan.Status == capacity.PoolOptimal && !startups
-		if round.Plan.Status != capacity.PoolInfeasible {
+		c.Proved = c.Proved && round.Plan.Status == PoolOptimal && !startups
+		if round.Plan.Status != PoolInfeasible {
 			c.Cost.Decimal = c.Cost.Add(round.Plan.Cost.Decimal)
 			next := map[string]int64{}
 			for _, x := range round.Plan.Mix.Core {
@@ -94,13 +94,13 @@ func Course(ctx context.Context, p capacity.PoolCourseProblem, plan Planner, tel
 
 // roundProblem is the problem of a round. Where instances take time to start, those of a type that run are a type of their
 // own, which does not.
-func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map[string]int64, names map[string]string, startups bool) capacity.PoolProblem {
-	q := capacity.PoolProblem{Currency: p.Currency, Hours: p.Hours, Storage: p.Storage, StartupHours: p.StartupHours, Options: p.Options}
+func roundProblem(p PoolCourseProblem, n int, data float64, running map[string]int64, names map[string]string, startups bool) PoolProblem {
+	q := PoolProblem{Currency: p.Currency, Hours: p.Hours, Storage: p.Storage, StartupHours: p.StartupHours, Options: p.Options}
 	q.Storage.DataGB = data
 	twice := map[string]bool{}
 	for _, t := range p.Types {
 		if count := running[t.Name]; startups && t.Core && count > 0 {
-			most := int64(capacity.MaxPoolInstances)
+			most := int64(MaxPoolInstances)
 			if t.Most != nil {
 				most = *t.Most
 			}
@@ -130,11 +130,11 @@ func roundProblem(p capacity.PoolCourseProblem, n int, data float64, running map
 }
 
 // joined is an answer without types of instances that run: they are what their type is.
-func joined(a capacity.PoolPlan, types map[string]string) capacity.PoolPlan {
-	core := []capacity.PoolCore{}
+func joined(a PoolPlan, types map[string]string) PoolPlan {
+	core := []PoolCore{}
 	for _, x := range a.Mix.Core {
 		x.Type = cmp.Or(types[x.Type], x.Type)
-		if at := slices.IndexFunc(core, func(y capacity.PoolCore) bool { return y.Type == x.Type }); at >= 0 {
+		if at := slices.IndexFunc(core, func(y PoolCore) bool { return y.Type == x.Type }); at >= 0 {
 			core[at].Count += x.Count
 			core[at].Cost.Decimal = core[at].Cost.Add(x.Cost.Decimal)
 			continue
@@ -150,10 +150,10 @@ func joined(a capacity.PoolPlan, types map[string]string) capacity.PoolPlan {
 		}
 	}
 	for i := range a.Jobs {
-		on := []capacity.PoolWorkOn{}
+		on := []PoolWorkOn{}
 		for _, x := range a.Jobs[i].On {
 			x.Type = cmp.Or(types[x.Type], x.Type)
-			if at := slices.IndexFunc(on, func(y capacity.PoolWorkOn) bool { return y.Type == x.Type }); at >= 0 {
+			if at := slices.IndexFunc(on, func(y PoolWorkOn) bool { return y.Type == x.Type }); at >= 0 {
 				on[at].InstanceHours += x.InstanceHours
 				continue
 			}
@@ -166,8 +166,8 @@ func joined(a capacity.PoolPlan, types map[string]string) capacity.PoolPlan {
 
 // changes is what to do for a round, in the order of hours: core instances at its start, accelerators when they come and
 // when they go.
-func changes(from int64, running, next map[string]int64, accelerators []capacity.PoolAccelerator) []capacity.PoolChange {
-	all := []capacity.PoolChange{}
+func changes(from int64, running, next map[string]int64, accelerators []PoolAccelerator) []PoolChange {
+	all := []PoolChange{}
 	types := slices.Compact(slices.Sorted(func(yield func(string) bool) {
 		for name := range running {
 			if !yield(name) {
@@ -182,22 +182,22 @@ func changes(from int64, running, next map[string]int64, accelerators []capacity
 	}))
 	for _, name := range types {
 		if n := next[name] - running[name]; n != 0 {
-			all = append(all, capacity.PoolChange{Hour: from, Type: name, As: capacity.AsCore, Count: n})
+			all = append(all, PoolChange{Hour: from, Type: name, As: AsCore, Count: n})
 		}
 	}
 	come := map[string]int64{}
 	for _, x := range accelerators {
 		if come[x.Type] == 0 {
-			all = append(all, capacity.PoolChange{Hour: from, Type: x.Type, As: capacity.AsAccelerator})
+			all = append(all, PoolChange{Hour: from, Type: x.Type, As: AsAccelerator})
 		}
 		come[x.Type] += x.Count
-		all = append(all, capacity.PoolChange{Hour: from + x.Hours, Type: x.Type, As: capacity.AsAccelerator, Count: -x.Count})
+		all = append(all, PoolChange{Hour: from + x.Hours, Type: x.Type, As: AsAccelerator, Count: -x.Count})
 	}
 	for i := range all {
 		if x := &all[i]; x.Count == 0 {
 			x.Count = come[x.Type]
 		}
 	}
-	slices.SortStableFunc(all, func(a, b capacity.PoolChange) int { return cmp.Compare(a.Hour, b.Hour) })
+	slices.SortStableFunc(all, func(a, b PoolChange) int { return cmp.Compare(a.Hour, b.Hour) })
 	return all
 }

@@ -6,16 +6,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 )
 
 // honest plans rounds that pass the independent check.
 func honest(t *testing.T) Planner {
-	return func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+	return func(ctx context.Context, p PoolProblem) (PoolPlan, error) {
 		a, err := Plan(ctx, p, cbc)
-		if wrong := recheck.Pool(p, a); err == nil && len(wrong) > 0 {
+		if wrong := RecheckPool(p, a); err == nil && len(wrong) > 0 {
 			t.Errorf("%v\n%+v", wrong, p)
 		}
 		return a, err
@@ -23,12 +20,12 @@ func honest(t *testing.T) Planner {
 }
 
 // caseCourse is the case study's machines over three rounds: data grows, work comes and goes.
-func caseCourse() capacity.PoolCourseProblem {
+func caseCourse() PoolCourseProblem {
 	p := caseStudy(3)
-	return capacity.PoolCourseProblem{
+	return PoolCourseProblem{
 		Currency: p.Currency, Hours: p.Hours, Types: p.Types, Storage: p.Storage, Options: p.Options,
-		Running:    []capacity.PoolRunning{{Type: "m1.large", Count: 5}},
-		Jobs:       []capacity.PoolSubmittedJob{{PoolJob: capacity.PoolJob{Name: "nightly", Work: 30, DeadlineHours: 3}, Submissions: []float64{3, 0, 2}}},
+		Running:    []PoolRunning{{Type: "m1.large", Count: 5}},
+		Jobs:       []PoolSubmittedJob{{PoolJob: PoolJob{Name: "nightly", Work: 30, DeadlineHours: 3}, Submissions: []float64{3, 0, 2}}},
 		IncomingGB: []float64{0, 850, -0},
 	}
 }
@@ -40,7 +37,7 @@ func TestPoolsFollowWorkAndData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := recheck.PoolCourse(p, c); len(wrong) > 0 {
+	if wrong := RecheckCourse(p, c); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	said := []string{}
@@ -51,7 +48,7 @@ func TestPoolsFollowWorkAndData(t *testing.T) {
 	}
 	// 90 h by hour 3: five machines do 60, six accelerators 30. Then data needs a sixth machine, which does all of 60 h.
 	want := "0: +6 accelerator c1.medium|1: -6 accelerator c1.medium|4: +1 core m1.large"
-	if got := strings.Join(said, "|"); got != want || c.Cost.String() != "24.14" || c.Status != capacity.PoolOptimal || !c.Proved || told != 3 {
+	if got := strings.Join(said, "|"); got != want || c.Cost.String() != "24.14" || c.Status != PoolOptimal || !c.Proved || told != 3 {
 		t.Errorf("got %s, %s %s, want %s", got, c.Cost, c.Status, want)
 	}
 }
@@ -67,12 +64,12 @@ func TestRunningInstancesNeedNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := recheck.PoolCourse(p, c); len(wrong) > 0 {
+	if wrong := RecheckCourse(p, c); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	first, second, third := c.Rounds[0], c.Rounds[1], c.Rounds[2]
-	if len(first.Changes) != 0 || first.Plan.Cost.String() != "6.80" || second.Plan.Status != capacity.PoolInfeasible || len(second.Changes) != 0 || len(second.Plan.Conflicts) == 0 ||
-		third.Plan.Status != capacity.PoolOptimal || c.Status != capacity.PoolInfeasible || c.Proved {
+	if len(first.Changes) != 0 || first.Plan.Cost.String() != "6.80" || second.Plan.Status != PoolInfeasible || len(second.Changes) != 0 || len(second.Plan.Conflicts) == 0 ||
+		third.Plan.Status != PoolOptimal || c.Status != PoolInfeasible || c.Proved {
 		t.Errorf("got %+v", c)
 	}
 	for _, x := range append(first.Plan.Mix.Core, third.Plan.Mix.Core...) {
@@ -80,7 +77,7 @@ func TestRunningInstancesNeedNoStart(t *testing.T) {
 			t.Errorf("got %q", x.Type)
 		}
 	}
-	p.Types = append(p.Types, capacity.PoolType{Name: "m1.large (running)", PerHour: cash("9"), Slots: 1, ComputeUnits: 1, Core: true})
+	p.Types = append(p.Types, PoolType{Name: "m1.large (running)", PerHour: cash("9"), Slots: 1, ComputeUnits: 1, Core: true})
 	if again, err := Course(t.Context(), p, honest(t), func(int64, int64) {}); err != nil || again.Rounds[0].Plan.Cost.String() != "6.80" || again.Rounds[0].Plan.Mix.Core[0].Type != "m1.large" {
 		t.Errorf("with a type of that name: got %+v, %v", again, err)
 	}
@@ -89,19 +86,19 @@ func TestRunningInstancesNeedNoStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if none.Rounds[0].Plan.Status == capacity.PoolOptimal && !none.Rounds[0].Plan.Cost.GreaterThan(first.Plan.Cost.Decimal) {
+	if none.Rounds[0].Plan.Status == PoolOptimal && !none.Rounds[0].Plan.Cost.GreaterThan(first.Plan.Cost.Decimal) {
 		t.Errorf("got %+v", none.Rounds[0].Plan)
 	}
 }
 
 func TestRandomCoursesAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
-	statuses := map[capacity.PoolStatus]int{}
+	statuses := map[PoolStatus]int{}
 	for n := range 40 {
 		q := draw(r)
-		p := capacity.PoolCourseProblem{Currency: q.Currency, Hours: q.Hours, Types: q.Types, Storage: q.Storage, StartupHours: q.StartupHours, Options: q.Options}
+		p := PoolCourseProblem{Currency: q.Currency, Hours: q.Hours, Types: q.Types, Storage: q.Storage, StartupHours: q.StartupHours, Options: q.Options}
 		for _, j := range q.Jobs {
-			sub := capacity.PoolSubmittedJob{PoolJob: j}
+			sub := PoolSubmittedJob{PoolJob: j}
 			for range 1 + r.IntN(4) {
 				sub.Submissions = append(sub.Submissions, float64(r.IntN(4))/2)
 			}
@@ -110,14 +107,14 @@ func TestRandomCoursesAddUp(t *testing.T) {
 		}
 		for _, x := range q.Types {
 			if r.IntN(2) == 0 {
-				p.Running = append(p.Running, capacity.PoolRunning{Type: x.Name, Count: int64(r.IntN(4))})
+				p.Running = append(p.Running, PoolRunning{Type: x.Name, Count: int64(r.IntN(4))})
 			}
 		}
 		c, err := Course(t.Context(), p, honest(t), func(int64, int64) {})
 		if err != nil {
 			t.Fatalf("case %d: %v", n, err)
 		}
-		if wrong := recheck.PoolCourse(p, c); len(wrong) > 0 {
+		if wrong := RecheckCourse(p, c); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, c)
 		}
 		statuses[c.Status]++

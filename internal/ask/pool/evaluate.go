@@ -15,15 +15,15 @@ import (
 // instances go on after the round where work is left, but only the round is billed. Accelerators whose hours are not
 // given are kept while there is work for them. The solver is asked only where instances that each take the first job they
 // can run miss a deadline.
-func Evaluate(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolEvaluation, error) {
+func Evaluate(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolEvaluation, error) {
 	m, err := ready(p)
 	if err != nil {
-		return capacity.PoolEvaluation{}, err
+		return PoolEvaluation{}, err
 	}
 	if p.Mix == nil {
-		return capacity.PoolEvaluation{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/mix", Code: "missing", Detail: "Which instances to evaluate is missing; give \"mix\", or ask for a plan."}}}
+		return PoolEvaluation{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/mix", Code: "missing", Detail: "Which instances to evaluate is missing; give \"mix\", or ask for a plan."}}}
 	}
-	a := capacity.PoolMix{Core: []capacity.PoolCore{}, Accelerators: []capacity.PoolAccelerator{}}
+	a := PoolMix{Core: []PoolCore{}, Accelerators: []PoolAccelerator{}}
 	supplies := make([]supply, len(m.Types))
 	for i := range supplies {
 		supplies[i].startup = m.startups[i]
@@ -44,7 +44,7 @@ func Evaluate(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (ca
 	}
 	d, met, proved, err := m.divide(ctx, solver, supplies)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return capacity.PoolEvaluation{}, context.Cause(ctx)
+		return PoolEvaluation{}, context.Cause(ctx)
 	}
 	if err != nil {
 		m.warnings = append(m.warnings, capacity.Warning{Code: "solver_unavailable", Detail: "No solver said whether the deadlines that are missed here can be met by sharing the work out in another way."})
@@ -58,17 +58,17 @@ func Evaluate(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (ca
 		x.Cost = times(m.Types[m.places[x.Type]].PerHour, x.Count*x.Hours)
 	}
 	for _, at := range finish {
-		if at > float64(m.Hours)*(1+capacity.PoolLateTolerance) && !math.IsInf(at, 1) {
+		if at > float64(m.Hours)*(1+PoolLateTolerance) && !math.IsInf(at, 1) {
 			m.warnings = append(m.warnings, capacity.Warning{Code: "beyond_round", Detail: fmt.Sprintf("Work goes on after the round of %d hours, for which the core instances are billed.", m.Hours)})
 			break
 		}
 	}
-	e := capacity.PoolEvaluation{DeadlinesMet: met, Proved: proved, PoolOutcome: m.outcome(a, supplies, d)}
+	e := PoolEvaluation{DeadlinesMet: met, Proved: proved, PoolOutcome: m.outcome(a, supplies, d)}
 	e.StorageMet = e.DiskGB >= m.needed*(1-storageRounding)
 	return e, nil
 }
 
 // wholeHours is what is billed of some hours: at least one of an instance that was started.
 func wholeHours(hours float64) int64 {
-	return max(1, int64(math.Ceil(hours*(1-capacity.PoolLateTolerance))))
+	return max(1, int64(math.Ceil(hours*(1-PoolLateTolerance))))
 }

@@ -13,7 +13,7 @@ import (
 func ExamplePlan() {
 	solver := worker.New(worker.Config{Processes: 1})
 	defer solver.Close()
-	p, err := capacity.ReadPool([]byte(`{
+	p, err := pool.ReadPool([]byte(`{
 		"currency": "EUR", "hours": 4,
 		"types": [{"name": "c1", "per_hour": "0.50", "core": false, "compute_units": 1}],
 		"jobs": [{"name": "sort", "work": 4, "deadline_hours": 2, "rates": {"c1": 1}}]
@@ -37,7 +37,7 @@ func ExamplePlan() {
 func ExampleShare() {
 	solver := worker.New(worker.Config{Processes: 1})
 	defer solver.Close()
-	p, err := capacity.ReadSharePlan([]byte(`{
+	p, err := pool.ReadSharePlan([]byte(`{
 		"types": [{"name": "gpu", "slots": 2}, {"name": "plain", "slots": 4}],
 		"jobs": [{"name": "ciphers", "rates": {"gpu": 3, "plain": 1}}, {"name": "sort", "rates": {"gpu": 1, "plain": 1}}]
 	}`), capacity.DefaultLimits())

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 )
@@ -20,25 +18,25 @@ func TestWhatCannotBeDoneIsNamed(t *testing.T) {
 	most := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
 		name, code, pointer, says string
-		spoil                     func(p *capacity.PoolProblem)
+		spoil                     func(p *PoolProblem)
 	}{
-		{"no memory", "no_eligible_type", "/jobs/0", "the most that a slot offers is 3.5 GiB, on m1.large", func(p *capacity.PoolProblem) {
+		{"no memory", "no_eligible_type", "/jobs/0", "the most that a slot offers is 3.5 GiB, on m1.large", func(p *PoolProblem) {
 			p.Jobs[0].MemoryGiBPerTask = 8
 			p.Types[0].MemoryGiB, p.Types[0].Slots, p.Types[1].MemoryGiB = 7, 2, 1.7
 		}},
-		{"memory not said", "no_eligible_type", "/jobs/0", "no type with a rate for it says how much it has", func(p *capacity.PoolProblem) { p.Jobs[0].MemoryGiBPerTask = 8 }},
-		{"no rate", "no_eligible_type", "/jobs/0", "no rate above 0", func(p *capacity.PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m1.large": 0, "c1.medium": 0} }},
-		{"due before anything works", "deadline", "/jobs/0/deadline_hours", "works only from 0.25 hours on", func(p *capacity.PoolProblem) { p.StartupHours, p.Jobs[0].DeadlineHours = 0.25, 0.2 }},
-		{"no disk", "storage", "/storage/data_gb", "no type that may be a core instance has a disk", func(p *capacity.PoolProblem) { p.Types[0].DiskGB = 0 }},
-		{"disks too few", "storage", "/storage/data_gb", "With 5 instances of m1.large", func(p *capacity.PoolProblem) { p.Types[0].Most = most(3) }},
-		{"instances too few", "deadline", "/jobs/0/deadline_hours", "With a deadline of 2.6 hours", func(p *capacity.PoolProblem) { // 5 · 4 + 3 · 5 = 35 an hour
+		{"memory not said", "no_eligible_type", "/jobs/0", "no type with a rate for it says how much it has", func(p *PoolProblem) { p.Jobs[0].MemoryGiBPerTask = 8 }},
+		{"no rate", "no_eligible_type", "/jobs/0", "no rate above 0", func(p *PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m1.large": 0, "c1.medium": 0} }},
+		{"due before anything works", "deadline", "/jobs/0/deadline_hours", "works only from 0.25 hours on", func(p *PoolProblem) { p.StartupHours, p.Jobs[0].DeadlineHours = 0.25, 0.2 }},
+		{"no disk", "storage", "/storage/data_gb", "no type that may be a core instance has a disk", func(p *PoolProblem) { p.Types[0].DiskGB = 0 }},
+		{"disks too few", "storage", "/storage/data_gb", "With 5 instances of m1.large", func(p *PoolProblem) { p.Types[0].Most = most(3) }},
+		{"instances too few", "deadline", "/jobs/0/deadline_hours", "With a deadline of 2.6 hours", func(p *PoolProblem) { // 5 · 4 + 3 · 5 = 35 an hour
 			p.Jobs[0].DeadlineHours, p.Types[0].Most, p.Types[1].Most = 2, most(5), most(3)
 		}},
-		{"the second of two jobs", "deadline", "/jobs/1/deadline_hours", "\"late\" cannot be done within 3 hours", func(p *capacity.PoolProblem) {
+		{"the second of two jobs", "deadline", "/jobs/1/deadline_hours", "\"late\" cannot be done within 3 hours", func(p *PoolProblem) {
 			p.Types[0].Most, p.Types[1].Most = most(5), most(3)
-			p.Jobs = []capacity.PoolJob{{Name: "early", Work: 20, DeadlineHours: 1}, {Name: "late", Work: 90, DeadlineHours: 3}}
+			p.Jobs = []PoolJob{{Name: "early", Work: 20, DeadlineHours: 1}, {Name: "late", Work: 90, DeadlineHours: 3}}
 		}},
-		{"absurd work", "deadline", "/jobs/0/deadline_hours", "times as many", func(p *capacity.PoolProblem) { p.Jobs[0].Work = capacity.MaxPoolWork }},
+		{"absurd work", "deadline", "/jobs/0/deadline_hours", "times as many", func(p *PoolProblem) { p.Jobs[0].Work = MaxPoolWork }},
 	} {
 		p := caseStudy(4)
 		c.spoil(&p)
@@ -47,7 +45,7 @@ func TestWhatCannotBeDoneIsNamed(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if a.Status != capacity.PoolInfeasible || len(a.Conflicts) != 1 || a.Conflicts[0].Code != c.code || a.Conflicts[0].Pointer != c.pointer ||
+		if a.Status != PoolInfeasible || len(a.Conflicts) != 1 || a.Conflicts[0].Code != c.code || a.Conflicts[0].Pointer != c.pointer ||
 			a.Conflicts[0].Hint == nil || !strings.Contains(a.Conflicts[0].Detail+a.Conflicts[0].Hint.Detail, c.says) {
 			t.Errorf("%s: got %s, %+v", c.name, a.Status, a.Conflicts)
 		}
@@ -55,21 +53,21 @@ func TestWhatCannotBeDoneIsNamed(t *testing.T) {
 }
 
 func TestWhatMakesNoSenseIsRefused(t *testing.T) {
-	for pointer, spoil := range map[string]func(p *capacity.PoolProblem){
-		"/jobs/0/work":           func(p *capacity.PoolProblem) { p.Jobs[0].Work = 0 },
-		"/jobs/0/deadline_hours": func(p *capacity.PoolProblem) { p.Jobs[0].DeadlineHours = math.NaN() },
-		"/startup_hours":         func(p *capacity.PoolProblem) { p.StartupHours = math.Inf(1) },
-		"/types/0/disk_gb":       func(p *capacity.PoolProblem) { p.Types[0].DiskGB = -1 },
-		"/types/1/per_hour":      func(p *capacity.PoolProblem) { p.Types[1].PerHour = nil },
-		"/types/1":               func(p *capacity.PoolProblem) { p.Types[1].Accelerator = false },
-		"/types/1/name":          func(p *capacity.PoolProblem) { p.Types[1].Name = "m1.large" },
-		"/jobs/0/rates/m2":       func(p *capacity.PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m2": 1} },
-		"/storage/fill":          func(p *capacity.PoolProblem) { p.Storage.Fill = 0 },
-		"/storage/replication":   func(p *capacity.PoolProblem) { p.Storage.Replication = math.Inf(1) },
-		"/hours":                 func(p *capacity.PoolProblem) { p.Hours = 100_000 },
-		"/currency":              func(p *capacity.PoolProblem) { p.Currency = "" },
-		"/jobs":                  func(p *capacity.PoolProblem) { p.Jobs, p.Storage.DataGB = nil, 0 },
-		"/mix":                   func(p *capacity.PoolProblem) { p.Mix = &capacity.PoolMix{} },
+	for pointer, spoil := range map[string]func(p *PoolProblem){
+		"/jobs/0/work":           func(p *PoolProblem) { p.Jobs[0].Work = 0 },
+		"/jobs/0/deadline_hours": func(p *PoolProblem) { p.Jobs[0].DeadlineHours = math.NaN() },
+		"/startup_hours":         func(p *PoolProblem) { p.StartupHours = math.Inf(1) },
+		"/types/0/disk_gb":       func(p *PoolProblem) { p.Types[0].DiskGB = -1 },
+		"/types/1/per_hour":      func(p *PoolProblem) { p.Types[1].PerHour = nil },
+		"/types/1":               func(p *PoolProblem) { p.Types[1].Accelerator = false },
+		"/types/1/name":          func(p *PoolProblem) { p.Types[1].Name = "m1.large" },
+		"/jobs/0/rates/m2":       func(p *PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m2": 1} },
+		"/storage/fill":          func(p *PoolProblem) { p.Storage.Fill = 0 },
+		"/storage/replication":   func(p *PoolProblem) { p.Storage.Replication = math.Inf(1) },
+		"/hours":                 func(p *PoolProblem) { p.Hours = 100_000 },
+		"/currency":              func(p *PoolProblem) { p.Currency = "" },
+		"/jobs":                  func(p *PoolProblem) { p.Jobs, p.Storage.DataGB = nil, 0 },
+		"/mix":                   func(p *PoolProblem) { p.Mix = &PoolMix{} },
 	} {
 		p := caseStudy(4)
 		spoil(&p)
@@ -91,21 +89,21 @@ func TestFreeInstancesAreRentedAsFarAsTheyAreNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := recheck.Pool(p, a); len(wrong) > 0 {
+	if wrong := RecheckPool(p, a); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
-	if a.Status != capacity.PoolOptimal || a.Cost.String() != "6.80" || len(a.Mix.Accelerators) != 1 || a.Mix.Accelerators[0].Count != 2 {
+	if a.Status != PoolOptimal || a.Cost.String() != "6.80" || len(a.Mix.Accelerators) != 1 || a.Mix.Accelerators[0].Count != 2 {
 		t.Errorf("got %s, %s, %+v", a.Status, a.Cost, a.Mix)
 	}
 	p.Types[0].PerHour = cash("0")
-	if a, err = Plan(t.Context(), p, cbc); err != nil || a.Status != capacity.PoolOptimal || !a.Cost.IsZero() || len(recheck.Pool(p, a)) > 0 {
+	if a, err = Plan(t.Context(), p, cbc); err != nil || a.Status != PoolOptimal || !a.Cost.IsZero() || len(RecheckPool(p, a)) > 0 {
 		t.Errorf("nothing costs anything: got %+v, %v", a, err)
 	}
 }
 
 func TestHundredsOfTypes(t *testing.T) {
 	p := large(rand.New(rand.NewPCG(5, 5)), 400, 20, 24, 0)
-	within := func(limit time.Duration) (capacity.PoolPlan, error) {
+	within := func(limit time.Duration) (PoolPlan, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		return Plan(ctx, p, cbc)
@@ -118,7 +116,7 @@ func TestHundredsOfTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := recheck.Pool(p, a); len(wrong) > 0 {
+	if wrong := RecheckPool(p, a); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	t.Logf("%s, %s, at least %s, gap %.3f %%, %v", a.Status, a.Cost, a.LowerBound, 100*a.Gap, time.Since(began).Round(10*time.Millisecond))
@@ -188,11 +186,11 @@ func TestLyingSolversSpoilNoPlan(t *testing.T) {
 			continue
 		}
 		answered++
-		if wrong := recheck.Pool(p, a); len(wrong) > 0 {
+		if wrong := RecheckPool(p, a); len(wrong) > 0 {
 			t.Fatalf("%v\n%+v\n%+v", wrong, p, a)
 		}
-		if a.Status == capacity.PoolInfeasible {
-			if honest.Status != capacity.PoolInfeasible {
+		if a.Status == PoolInfeasible {
+			if honest.Status != PoolInfeasible {
 				t.Fatalf("infeasible, they say: %+v\n%+v", a.Conflicts, p)
 			}
 			continue
@@ -205,13 +203,13 @@ func TestLyingSolversSpoilNoPlan(t *testing.T) {
 }
 
 // drawMix is instances of some types for some hours.
-func drawMix(r *rand.Rand, p *capacity.PoolProblem) {
+func drawMix(r *rand.Rand, p *PoolProblem) {
 	for _, x := range p.Types {
 		if r.IntN(2) == 0 {
-			p.Mix.Core = append(p.Mix.Core, capacity.PoolCore{Type: x.Name, Count: int64(r.IntN(4))})
+			p.Mix.Core = append(p.Mix.Core, PoolCore{Type: x.Name, Count: int64(r.IntN(4))})
 		}
 		for range r.IntN(3) {
-			p.Mix.Accelerators = append(p.Mix.Accelerators, capacity.PoolAccelerator{Type: x.Name, Count: int64(r.IntN(4)), Hours: int64(r.IntN(4))})
+			p.Mix.Accelerators = append(p.Mix.Accelerators, PoolAccelerator{Type: x.Name, Count: int64(r.IntN(4)), Hours: int64(r.IntN(4))})
 		}
 	}
 }
@@ -221,18 +219,18 @@ func drawMix(r *rand.Rand, p *capacity.PoolProblem) {
 func TestEvaluationsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	met, other, unmet := 0, 0, 0
-	slow := func(p capacity.PoolProblem) capacity.PoolProblem { // each type is good at one job only, and both are due at once
+	slow := func(p PoolProblem) PoolProblem { // each type is good at one job only, and both are due at once
 		p.Types = slices.Clone(p.Types)
 		for i := range p.Types {
 			p.Types[i].Core = true
 		}
-		p.Jobs = []capacity.PoolJob{{Name: "a", Work: 10, DeadlineHours: 1, Rates: map[string]float64{"m1.large": 10, "c1.medium": 1}}, {Name: "b", Work: 10, DeadlineHours: 1, Rates: map[string]float64{"m1.large": 1, "c1.medium": 10}}}
-		p.Mix = &capacity.PoolMix{Core: []capacity.PoolCore{{Type: "m1.large", Count: 1}, {Type: "c1.medium", Count: 1}}}
+		p.Jobs = []PoolJob{{Name: "a", Work: 10, DeadlineHours: 1, Rates: map[string]float64{"m1.large": 10, "c1.medium": 1}}, {Name: "b", Work: 10, DeadlineHours: 1, Rates: map[string]float64{"m1.large": 1, "c1.medium": 10}}}
+		p.Mix = &PoolMix{Core: []PoolCore{{Type: "m1.large", Count: 1}, {Type: "c1.medium", Count: 1}}}
 		return p
 	}
 	for n := range 300 {
 		p := draw(r)
-		p.Mix = &capacity.PoolMix{}
+		p.Mix = &PoolMix{}
 		if n == 0 {
 			p = slow(caseStudy(4))
 		} else {
@@ -242,7 +240,7 @@ func TestEvaluationsAreRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := recheck.PoolEvaluation(p, e); len(wrong) > 0 {
+		if wrong := RecheckEvaluation(p, e); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, e)
 		}
 		if !e.Proved {

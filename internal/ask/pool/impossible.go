@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strconv"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 )
@@ -95,7 +94,7 @@ func (m *model) tooSmall() []fault.Finding {
 	f.Detail = fmt.Sprintf("The data needs %s GB with its copies, but all core instances that may be rented hold %s GB.", number(m.needed), number(most))
 	more := m.limits[roomy] + int64(math.Ceil((m.needed-most)/m.Types[roomy].DiskGB))
 	f.Hint = &fault.Hint{Detail: "Keep fewer copies, or add a type with larger disks."}
-	if more <= capacity.MaxPoolInstances {
+	if more <= MaxPoolInstances {
 		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With %d instances of %s it has a place.", more, m.Types[roomy].Name), Pointer: fmt.Sprintf("/types/%d/most", roomy), Value: more}
 	}
 	return []fault.Finding{f}
@@ -118,7 +117,7 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, 
 		return nil, nil
 	}
 	_, _, least, err := m.spread(ctx, solver, all)
-	if err != nil || !(least > 1+capacity.PoolLateTolerance) {
+	if err != nil || !(least > 1+PoolLateTolerance) {
 		return nil, err
 	}
 	// The first deadline by which too much is due: what is due by then and before is too much as well from there on.
@@ -131,7 +130,7 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, 
 		part, failed := m.first(n + 1)
 		if failed == nil {
 			_, _, share, wrong := part.spread(ctx, solver, part.everything())
-			if err = wrong; share > 1+capacity.PoolLateTolerance {
+			if err = wrong; share > 1+PoolLateTolerance {
 				least = share
 				return true
 			}
@@ -170,7 +169,7 @@ func (m *model) later(ctx context.Context, solver lp.Solver, j int) (hours float
 	}
 	try := func(tenths int) bool {
 		p := m.PoolProblem
-		p.Jobs = append([]capacity.PoolJob(nil), p.Jobs...)
+		p.Jobs = append([]PoolJob(nil), p.Jobs...)
 		p.Jobs[j].DeadlineHours = float64(low+int64(tenths)) / 10
 		other, err := ready(p)
 		if err != nil {

@@ -3,20 +3,18 @@ package pool
 import (
 	"math"
 	"slices"
-
-	"headroom/internal/core/capacity"
 )
 
 // empty is what is said where there is no mix.
-func (m *model) empty() capacity.PoolOutcome {
-	return capacity.PoolOutcome{
-		Mix:  capacity.PoolMix{Core: []capacity.PoolCore{}, Accelerators: []capacity.PoolAccelerator{}},
-		Jobs: []capacity.PoolJobDone{}, NeededGB: m.needed, Warnings: slices.Clone(m.warnings),
+func (m *model) empty() PoolOutcome {
+	return PoolOutcome{
+		Mix:  PoolMix{Core: []PoolCore{}, Accelerators: []PoolAccelerator{}},
+		Jobs: []PoolJobDone{}, NeededGB: m.needed, Warnings: slices.Clone(m.warnings),
 	}
 }
 
 // outcome says what a mix comes to that shares work as a division has it.
-func (m *model) outcome(a capacity.PoolMix, supplies []supply, d division) capacity.PoolOutcome {
+func (m *model) outcome(a PoolMix, supplies []supply, d division) PoolOutcome {
 	o := m.empty()
 	o.Mix = a
 	for _, x := range a.Core {
@@ -30,14 +28,14 @@ func (m *model) outcome(a capacity.PoolMix, supplies []supply, d division) capac
 	finish, _ := m.finishes(supplies, d)
 	all := 0.0
 	for j, job := range m.Jobs {
-		done := capacity.PoolJobDone{Name: job.Name, DeadlineHours: m.deadlines[j], Late: m.late(j, finish[j]), On: []capacity.PoolWorkOn{}}
+		done := PoolJobDone{Name: job.Name, DeadlineHours: m.deadlines[j], Late: m.late(j, finish[j]), On: []PoolWorkOn{}}
 		if !math.IsInf(finish[j], 1) {
 			done.FinishHours = &finish[j]
 		}
 		all = max(all, finish[j])
 		for i, t := range m.Types {
 			if d[j][i] > 0 {
-				done.On = append(done.On, capacity.PoolWorkOn{Type: t.Name, Rate: m.rates[j][i], Imputed: m.imputed[j][i], InstanceHours: d[j][i]})
+				done.On = append(done.On, PoolWorkOn{Type: t.Name, Rate: m.rates[j][i], Imputed: m.imputed[j][i], InstanceHours: d[j][i]})
 			}
 		}
 		o.Jobs = append(o.Jobs, done)

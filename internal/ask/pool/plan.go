@@ -8,7 +8,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
@@ -29,36 +28,36 @@ const (
 // Plan is the cheapest mix that does all work in time and holds the data. A solver advises it: every mix is checked
 // here, and the bound is our own. Without a solver it is capacity.Busy. When the context's deadline comes, the answer is
 // the best mix so far with its gap; only a cancelled caller gets an error.
-func Plan(ctx context.Context, p capacity.PoolProblem, solver lp.Solver) (capacity.PoolPlan, error) {
+func Plan(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolPlan, error) {
 	m, err := ready(p)
 	if err != nil {
-		return capacity.PoolPlan{}, err
+		return PoolPlan{}, err
 	}
 	if p.Mix != nil {
-		return capacity.PoolPlan{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/mix", Code: "not_taken", Detail: "A plan finds the mix; leave \"mix\" out, or evaluate it."}}}
+		return PoolPlan{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/mix", Code: "not_taken", Detail: "A plan finds the mix; leave \"mix\" out, or evaluate it."}}}
 	}
 	if conflicts := m.impossible(); len(conflicts) > 0 {
-		return capacity.PoolPlan{Status: capacity.PoolInfeasible, Conflicts: conflicts, PoolOutcome: m.empty()}, nil
+		return PoolPlan{Status: PoolInfeasible, Conflicts: conflicts, PoolOutcome: m.empty()}, nil
 	}
 	if solver == nil {
-		return capacity.PoolPlan{}, noSolver(lp.ErrUnavailable)
+		return PoolPlan{}, noSolver(lp.ErrUnavailable)
 	}
 	conflicts, err := m.tooFew(ctx, solver)
 	if err == nil && len(conflicts) > 0 {
-		return capacity.PoolPlan{Status: capacity.PoolInfeasible, Conflicts: conflicts, PoolOutcome: m.empty()}, nil
+		return PoolPlan{Status: PoolInfeasible, Conflicts: conflicts, PoolOutcome: m.empty()}, nil
 	}
 	var best finding
 	if err == nil {
 		best, err = m.best(ctx, solver)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return capacity.PoolPlan{}, context.Cause(ctx)
+		return PoolPlan{}, context.Cause(ctx)
 	}
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return capacity.PoolPlan{}, noSolver(err)
+		return PoolPlan{}, noSolver(err)
 	}
 	if best.division == nil {
-		return capacity.PoolPlan{}, fmt.Errorf("no mix was found in the time that there was; allow more of it by max_solve_ms: %w", fault.Busy)
+		return PoolPlan{}, fmt.Errorf("no mix was found in the time that there was; allow more of it by max_solve_ms: %w", fault.Busy)
 	}
 	return m.plan(best), nil
 }
@@ -226,9 +225,9 @@ func (m *model) disks(a mix) (gb float64) {
 }
 
 // plan writes what was found as an answer.
-func (m *model) plan(f finding) capacity.PoolPlan {
+func (m *model) plan(f finding) PoolPlan {
 	supplies := m.supplies(f.mix)
-	a := capacity.PoolPlan{Status: capacity.PoolFeasible, LowerBound: f.bound, PoolOutcome: m.outcome(m.asMix(f.mix), supplies, f.division)}
+	a := PoolPlan{Status: PoolFeasible, LowerBound: f.bound, PoolOutcome: m.outcome(m.asMix(f.mix), supplies, f.division)}
 	if a.LowerBound.GreaterThan(a.Cost.Decimal) {
 		a.LowerBound = a.Cost
 	}
@@ -236,17 +235,17 @@ func (m *model) plan(f finding) capacity.PoolPlan {
 		a.Gap = a.Cost.Sub(a.LowerBound.Decimal).InexactFloat64() / a.Cost.Float()
 	}
 	if a.Gap <= provedGap {
-		a.Gap, a.Status = 0, capacity.PoolOptimal
+		a.Gap, a.Status = 0, PoolOptimal
 	}
 	return a
 }
 
 // asMix is a mix with its bill; accelerators that are kept equally long stand together, those kept longest first.
-func (m *model) asMix(a mix) capacity.PoolMix {
-	out := capacity.PoolMix{Core: []capacity.PoolCore{}, Accelerators: []capacity.PoolAccelerator{}}
+func (m *model) asMix(a mix) PoolMix {
+	out := PoolMix{Core: []PoolCore{}, Accelerators: []PoolAccelerator{}}
 	for i, t := range m.Types {
 		if n := a.core[i]; n > 0 {
-			out.Core = append(out.Core, capacity.PoolCore{Type: t.Name, Count: n, Cost: times(t.PerHour, n*m.Hours)})
+			out.Core = append(out.Core, PoolCore{Type: t.Name, Count: n, Cost: times(t.PerHour, n*m.Hours)})
 		}
 		for h := len(a.hours[i]) - 1; h >= 0; h-- {
 			n := a.hours[i][h]
@@ -254,7 +253,7 @@ func (m *model) asMix(a mix) capacity.PoolMix {
 				n -= a.hours[i][h+1]
 			}
 			if hours := int64(h + 1); n > 0 {
-				out.Accelerators = append(out.Accelerators, capacity.PoolAccelerator{Type: t.Name, Count: n, Hours: hours, Cost: times(t.PerHour, n*hours)})
+				out.Accelerators = append(out.Accelerators, PoolAccelerator{Type: t.Name, Count: n, Hours: hours, Cost: times(t.PerHour, n*hours)})
 			}
 		}
 	}

@@ -9,15 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 )
 
 // draw is a random small problem: few types of which few may be rented, few hours, rates that differ by job, jobs that
 // some types have no memory for, and deadlines within hours.
-func draw(r *rand.Rand) capacity.PoolProblem {
-	p := capacity.DefaultPool()
+func draw(r *rand.Rand) PoolProblem {
+	p := DefaultPool()
 	p.Currency, p.Hours = "USD", 1+int64(r.IntN(3))
 	if r.IntN(3) == 0 {
 		p.StartupHours = float64(r.IntN(5)) / 10
@@ -28,7 +26,7 @@ func draw(r *rand.Rand) capacity.PoolProblem {
 		if r.IntN(12) == 0 {
 			price = money.Amount{}
 		}
-		t := capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: float64(100 * r.IntN(6)), MemoryGiB: float64(1 + r.IntN(8)), Slots: int64(1 + r.IntN(2)),
+		t := PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: float64(100 * r.IntN(6)), MemoryGiB: float64(1 + r.IntN(8)), Slots: int64(1 + r.IntN(2)),
 			ComputeUnits: float64(1 + r.IntN(8)), Core: true, Accelerator: r.IntN(4) > 0, Most: &most}
 		if r.IntN(4) == 0 {
 			own := float64(r.IntN(7)) / 10
@@ -40,7 +38,7 @@ func draw(r *rand.Rand) capacity.PoolProblem {
 		p.Types = append(p.Types, t)
 	}
 	for j := range 1 + r.IntN(3) {
-		job := capacity.PoolJob{Name: fmt.Sprintf("j%d", j), Work: float64(1+r.IntN(90)) / 10}
+		job := PoolJob{Name: fmt.Sprintf("j%d", j), Work: float64(1+r.IntN(90)) / 10}
 		if r.IntN(2) == 0 {
 			job.DeadlineHours = max(0.5, float64(1+r.IntN(int(4*p.Hours)))/4)
 		}
@@ -70,7 +68,7 @@ type choice struct {
 }
 
 // choices is all that a type may be rented for.
-func choices(t capacity.PoolType, hours int64) (all []choice) {
+func choices(t PoolType, hours int64) (all []choice) {
 	var extend func(c choice)
 	extend = func(c choice) {
 		if int64(len(c.hours)) == hours {
@@ -98,7 +96,7 @@ func choices(t capacity.PoolType, hours int64) (all []choice) {
 
 // enumerated is the least that any mix costs that does; infinite where none does. It is worked out from the paper's
 // program with work by hour, and an own simplex.
-func enumerated(p capacity.PoolProblem, rates [][]float64) float64 {
+func enumerated(p PoolProblem, rates [][]float64) float64 {
 	type bill struct {
 		mix  []choice
 		cost float64
@@ -139,12 +137,12 @@ func enumerated(p capacity.PoolProblem, rates [][]float64) float64 {
 }
 
 // workable says whether a mix can do all work in time: z hours of each type on each job between breakpoints.
-func workable(p capacity.PoolProblem, rates [][]float64, mix []choice) bool {
+func workable(p PoolProblem, rates [][]float64, mix []choice) bool {
 	ends := []float64{}
 	for h := range p.Hours {
 		ends = append(ends, float64(h+1))
 	}
-	deadline := func(j capacity.PoolJob) float64 {
+	deadline := func(j PoolJob) float64 {
 		if j.DeadlineHours > 0 {
 			return j.DeadlineHours
 		}
@@ -281,17 +279,17 @@ func TestPlansAreThoseOfEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatalf("case %d: %v: %+v", n, err, p)
 		}
-		if wrong := recheck.Pool(p, a); len(wrong) > 0 {
+		if wrong := RecheckPool(p, a); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
 		}
-		if a.Status == capacity.PoolInfeasible {
+		if a.Status == PoolInfeasible {
 			impossible++
 			if !math.IsInf(want, 1) {
 				t.Errorf("case %d: infeasible, but a mix for %g does: %v\n%+v", n, want, a.Conflicts, p)
 			}
 			continue
 		}
-		if a.Status == capacity.PoolOptimal {
+		if a.Status == PoolOptimal {
 			proved++
 		}
 		if math.Abs(a.Cost.Float()-want) > 1e-9 || a.LowerBound.Float() > want+1e-9 {
@@ -305,17 +303,17 @@ func TestPlansAreThoseOfEnumeration(t *testing.T) {
 }
 
 // large is a problem as services have them.
-func large(r *rand.Rand, types, jobs int, hours int64, startup float64) capacity.PoolProblem {
-	p := capacity.DefaultPool()
+func large(r *rand.Rand, types, jobs int, hours int64, startup float64) PoolProblem {
+	p := DefaultPool()
 	p.Currency, p.Hours, p.StartupHours = "USD", hours, startup
 	for i := range types {
 		units := math.Round(10*math.Exp(3*r.Float64())) / 10
 		price := money.Round(math.Round(1000*0.04*units*(0.7+0.6*r.Float64())) / 1000)
-		p.Types = append(p.Types, capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: math.Round(200 * r.Float64() * units), MemoryGiB: 2 * units,
+		p.Types = append(p.Types, PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: math.Round(200 * r.Float64() * units), MemoryGiB: 2 * units,
 			Slots: int64(1 + units/2), ComputeUnits: units, Core: i%3 != 2, Accelerator: i%5 != 0 || i%3 == 2})
 	}
 	for j := range jobs {
-		job := capacity.PoolJob{Name: fmt.Sprintf("j%d", j), Work: math.Round(10*math.Exp(6*r.Float64())) / 10, DeadlineHours: math.Round(4*(1+float64(hours-1)*r.Float64())) / 4,
+		job := PoolJob{Name: fmt.Sprintf("j%d", j), Work: math.Round(10*math.Exp(6*r.Float64())) / 10, DeadlineHours: math.Round(4*(1+float64(hours-1)*r.Float64())) / 4,
 			MemoryGiBPerTask: float64(r.IntN(4)), Rates: map[string]float64{}}
 		for _, t := range p.Types {
 			if r.IntN(2) == 0 {
@@ -343,7 +341,7 @@ func TestTwentyTypesFiftyJobsADay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := recheck.Pool(p, a); len(wrong) > 0 {
+		if wrong := RecheckPool(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		t.Logf("seed %d, start-up %g h: %s, %s, at least %s, gap %.4f %%, %v", seed, startup, a.Status, a.Cost, a.LowerBound, 100*a.Gap, time.Since(began).Round(10*time.Millisecond))

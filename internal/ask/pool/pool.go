@@ -16,7 +16,7 @@ import (
 // are one machine that works on its jobs in the order of their deadlines: what it has done by a deadline for the jobs
 // due by then is all that counts, and no program needs to know in which hour it did it.
 type model struct {
-	capacity.PoolProblem
+	PoolProblem
 	rates     [][]float64 // of an instance, by job and type; 0 is not at all
 	imputed   [][]bool
 	deadlines []float64 // by job
@@ -29,14 +29,14 @@ type model struct {
 }
 
 // ready makes a problem ready, or says everything that is wrong with it.
-func ready(p capacity.PoolProblem) (*model, error) {
+func ready(p PoolProblem) (*model, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
 	m := &model{PoolProblem: p, needed: p.Storage.NeededGB(), places: map[string]int{}, warnings: []capacity.Warning{}}
 	for i, t := range p.Types {
 		m.places[t.Name] = i
-		limit := int64(capacity.MaxPoolInstances)
+		limit := int64(MaxPoolInstances)
 		if t.Most != nil {
 			limit = *t.Most
 		}
@@ -73,7 +73,7 @@ func ready(p capacity.PoolProblem) (*model, error) {
 
 // rated is how fast an instance of each type works on a job, and where that was made of compute units: in proportion to
 // the slowest type that was measured. A type that offers a task too little memory has rate 0.
-func (m *model) rated(j capacity.PoolJob) (rates []float64, imputed []bool) {
+func (m *model) rated(j PoolJob) (rates []float64, imputed []bool) {
 	slowest := -1
 	for i, t := range m.Types {
 		if r := j.Rates[t.Name]; r > 0 && t.ComputeUnits > 0 && (slowest < 0 || r < j.Rates[m.Types[slowest].Name]) {
@@ -99,7 +99,7 @@ func (m *model) rated(j capacity.PoolJob) (rates []float64, imputed []bool) {
 }
 
 // fits says whether a type's slots have the memory of a job's tasks.
-func (m *model) fits(j capacity.PoolJob, t capacity.PoolType) bool {
+func (m *model) fits(j PoolJob, t PoolType) bool {
 	return t.MemoryGiB/float64(t.Slots) >= j.MemoryGiBPerTask
 }
 

@@ -11,7 +11,7 @@ import (
 // with its price, its limit and the speeds there of the classes that are named as the jobs are. The reference is what the
 // plan's own VMs are. Speeds are those of a slot, and types have their slots; with wholeVMs they are those of a VM, for
 // classes that are given by their VMs per job.
-func Scenario(p capacity.PoolProblem, reference string, wholeVMs bool) (capacity.Scenario, error) {
+func Scenario(p PoolProblem, reference string, wholeVMs bool) (capacity.Scenario, error) {
 	m, err := ready(p)
 	if err != nil {
 		return capacity.Scenario{}, err

@@ -14,7 +14,7 @@ const justBegun = 5 * time.Minute
 
 // Under is the round that is under way as the current plan has it: its word stands, because machines follow it already. It
 // does not where it has only just begun, the settings are others, or the data that is known of now has no place in it.
-func Under(f capacity.PoolFacts, b capacity.PoolBasis) *capacity.ScheduledRound {
+func Under(f PoolFacts, b PoolBasis) *ScheduledRound {
 	if f.Current == nil || f.Version != b.Version || b.At.Sub(b.From) < justBegun {
 		return nil
 	}
@@ -33,17 +33,17 @@ func Under(f capacity.PoolFacts, b capacity.PoolBasis) *capacity.ScheduledRound 
 }
 
 // After is the problem of the rounds after one whose word stands.
-func After(p capacity.PoolCourseProblem, under capacity.ScheduledRound) capacity.PoolCourseProblem {
+func After(p PoolCourseProblem, under ScheduledRound) PoolCourseProblem {
 	p.Storage.DataGB += p.IncomingGB[0]
 	p.IncomingGB = p.IncomingGB[1:]
 	p.Jobs = slices.Clone(p.Jobs)
 	for i := range p.Jobs {
 		p.Jobs[i].Submissions = p.Jobs[i].Submissions[1:]
 	}
-	if under.Plan.Status != capacity.PoolInfeasible {
-		p.Running = []capacity.PoolRunning{}
+	if under.Plan.Status != PoolInfeasible {
+		p.Running = []PoolRunning{}
 		for _, x := range under.Plan.Mix.Core {
-			p.Running = append(p.Running, capacity.PoolRunning{Type: x.Type, Count: x.Count})
+			p.Running = append(p.Running, PoolRunning{Type: x.Type, Count: x.Count})
 		}
 	}
 	return p
@@ -51,9 +51,9 @@ func After(p capacity.PoolCourseProblem, under capacity.ScheduledRound) capacity
 
 // Schedule says when which machines should run, and what to do for that beside those that run: what a course that answers
 // a basis comes to. under, unless nil, is the round before the course.
-func Schedule(b capacity.PoolBasis, under *capacity.ScheduledRound, c capacity.PoolCourse) capacity.PoolSchedule {
-	s := capacity.PoolSchedule{Status: c.Status, Cost: c.Cost, Currency: b.Problem.Currency, From: b.From, Sources: b.Sources,
-		Rounds: []capacity.ScheduledRound{}, Targets: []capacity.PoolTarget{}, Steps: []capacity.PoolStep{}, Warnings: slices.Clone(c.Warnings)}
+func Schedule(b PoolBasis, under *ScheduledRound, c PoolCourse) PoolSchedule {
+	s := PoolSchedule{Status: c.Status, Cost: c.Cost, Currency: b.Problem.Currency, From: b.From, Sources: b.Sources,
+		Rounds: []ScheduledRound{}, Targets: []PoolTarget{}, Steps: []PoolStep{}, Warnings: slices.Clone(c.Warnings)}
 	first := b.From
 	if under != nil {
 		s.Rounds = append(s.Rounds, *under)
@@ -62,7 +62,7 @@ func Schedule(b capacity.PoolBasis, under *capacity.ScheduledRound, c capacity.P
 		s.Warnings = append(s.Warnings, capacity.Warning{Code: "under_way", Detail: fmt.Sprintf("The round from %s on had been under way for %d minutes when it was planned; what is rented now does its work that much later.", stamp(b.From), int(late.Minutes()))})
 	}
 	for _, r := range c.Rounds {
-		s.Rounds = append(s.Rounds, capacity.ScheduledRound{From: hours(first, r.FromHour), Until: hours(first, r.UntilHour), DataGB: r.DataGB, Plan: r.Plan})
+		s.Rounds = append(s.Rounds, ScheduledRound{From: hours(first, r.FromHour), Until: hours(first, r.UntilHour), DataGB: r.DataGB, Plan: r.Plan})
 	}
 	s.Until = s.Rounds[len(s.Rounds)-1].Until
 	s.Targets = targets(b, s.Rounds)
@@ -74,7 +74,7 @@ func Schedule(b capacity.PoolBasis, under *capacity.ScheduledRound, c capacity.P
 	for _, k := range slices.Compact(kinds) {
 		s.Steps = append(s.Steps, steps(b, s, k)...)
 	}
-	slices.SortStableFunc(s.Steps, func(a, b capacity.PoolStep) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(s.Steps, func(a, b PoolStep) int { return a.At.Compare(b.At) })
 	return s
 }
 
@@ -89,8 +89,8 @@ func (k kind) compare(other kind) int {
 
 // targets is how many machines of each kind should run from which moment on. Until the first round begins it is those that
 // run; a round that cannot be done leaves core instances as they were.
-func targets(b capacity.PoolBasis, rounds []capacity.ScheduledRound) []capacity.PoolTarget {
-	now, all := map[kind]int64{}, []capacity.PoolTarget{}
+func targets(b PoolBasis, rounds []ScheduledRound) []PoolTarget {
+	now, all := map[kind]int64{}, []PoolTarget{}
 	set := func(at time.Time, wanted map[kind]int64) {
 		kinds := []kind{}
 		for k := range wanted {
@@ -104,7 +104,7 @@ func targets(b capacity.PoolBasis, rounds []capacity.ScheduledRound) []capacity.
 		slices.SortFunc(kinds, kind.compare)
 		for _, k := range kinds {
 			if n, known := now[k]; !known || n != wanted[k] {
-				all = append(all, capacity.PoolTarget{At: at, Type: k.name, As: k.as, Count: wanted[k]})
+				all = append(all, PoolTarget{At: at, Type: k.name, As: k.as, Count: wanted[k]})
 				now[k] = wanted[k]
 			}
 		}
@@ -116,15 +116,15 @@ func targets(b capacity.PoolBasis, rounds []capacity.ScheduledRound) []capacity.
 	set(earlier(b.At, b.From), runs)
 	core := map[kind]int64{}
 	for k, n := range runs {
-		if k.as == capacity.AsCore {
+		if k.as == AsCore {
 			core[k] = n
 		}
 	}
 	for _, r := range rounds {
-		if r.Plan.Status != capacity.PoolInfeasible {
+		if r.Plan.Status != PoolInfeasible {
 			core = map[kind]int64{}
 			for _, x := range r.Plan.Mix.Core {
-				core[kind{x.Type, capacity.AsCore}] += x.Count
+				core[kind{x.Type, AsCore}] += x.Count
 			}
 		}
 		turns := []int64{0}
@@ -143,7 +143,7 @@ func targets(b capacity.PoolBasis, rounds []capacity.ScheduledRound) []capacity.
 			}
 			for _, x := range r.Plan.Mix.Accelerators {
 				if x.Hours > hour {
-					wanted[kind{x.Type, capacity.AsAccelerator}] += x.Count
+					wanted[kind{x.Type, AsAccelerator}] += x.Count
 				}
 			}
 			set(at, wanted)
@@ -207,8 +207,8 @@ func (m machine) stays() int64 {
 
 // steps is what to do with machines of a kind. One that is no longer needed goes when the hour that is paid for is over;
 // where more are needed before, it stays.
-func steps(b capacity.PoolBasis, s capacity.PoolSchedule, k kind) []capacity.PoolStep {
-	all := []capacity.PoolStep{}
+func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
+	all := []PoolStep{}
 	machines := []*machine{}
 	for _, m := range b.Machines {
 		if m.Type != k.name || m.As != k.as || m.Count == 0 {
@@ -222,7 +222,7 @@ func steps(b capacity.PoolBasis, s capacity.PoolSchedule, k kind) []capacity.Poo
 		}
 		machines = append(machines, runs)
 	}
-	own := []capacity.PoolTarget{}
+	own := []PoolTarget{}
 	for _, t := range s.Targets {
 		if t.Type == k.name && t.As == k.as {
 			own = append(own, t)
@@ -251,7 +251,7 @@ func steps(b capacity.PoolBasis, s capacity.PoolSchedule, k kind) []capacity.Poo
 		}
 		if more := t.Count - stay; more > 0 {
 			machines = append(machines, &machine{count: more, paid: at})
-			all = append(all, capacity.PoolStep{At: at, Type: k.name, As: k.as, Count: more, Why: needs(s, t)})
+			all = append(all, PoolStep{At: at, Type: k.name, As: k.as, Count: more, Why: needs(s, t)})
 			continue
 		}
 		slices.SortStableFunc(machines, func(x, y *machine) int { return x.until(at).Compare(y.until(at)) })
@@ -267,18 +267,18 @@ func steps(b capacity.PoolBasis, s capacity.PoolSchedule, k kind) []capacity.Poo
 			if x.count == 0 {
 				continue
 			}
-			if n := slices.IndexFunc(all, func(y capacity.PoolStep) bool { return y.At.Equal(x.at) && y.Count < 0 && y.Why == x.why }); n >= 0 {
+			if n := slices.IndexFunc(all, func(y PoolStep) bool { return y.At.Equal(x.at) && y.Count < 0 && y.Why == x.why }); n >= 0 {
 				all[n].Count -= x.count
 				continue
 			}
-			all = append(all, capacity.PoolStep{At: x.at, Type: k.name, As: k.as, Count: -x.count, Why: x.why})
+			all = append(all, PoolStep{At: x.at, Type: k.name, As: k.as, Count: -x.count, Why: x.why})
 		}
 	}
 	return all
 }
 
 // roundOf is the round in which a target holds, nil after the last one and before the first.
-func roundOf(s capacity.PoolSchedule, t capacity.PoolTarget) *capacity.ScheduledRound {
+func roundOf(s PoolSchedule, t PoolTarget) *ScheduledRound {
 	for i, r := range s.Rounds {
 		if !t.At.Before(r.From) && t.At.Before(r.Until) {
 			return &s.Rounds[i]
@@ -288,18 +288,18 @@ func roundOf(s capacity.PoolSchedule, t capacity.PoolTarget) *capacity.Scheduled
 }
 
 // needs says why machines are rented.
-func needs(s capacity.PoolSchedule, t capacity.PoolTarget) string {
+func needs(s PoolSchedule, t PoolTarget) string {
 	r := roundOf(s, t)
 	if r == nil {
 		return fmt.Sprintf("%d are to run.", t.Count)
 	}
 	said := fmt.Sprintf("The round from %s on takes %d of them as %s", stamp(r.From), t.Count, t.As)
-	if t.As == capacity.AsCore {
+	if t.As == AsCore {
 		said += fmt.Sprintf(": it has %s GB of data", number(r.DataGB))
 	}
 	jobs := 0
 	for _, j := range r.Plan.Jobs {
-		if slices.ContainsFunc(j.On, func(x capacity.PoolWorkOn) bool { return x.Type == t.Type }) {
+		if slices.ContainsFunc(j.On, func(x PoolWorkOn) bool { return x.Type == t.Type }) {
 			jobs++
 		}
 	}
@@ -310,14 +310,14 @@ func needs(s capacity.PoolSchedule, t capacity.PoolTarget) string {
 	switch {
 	case jobs == 0:
 		return said + "."
-	case t.As == capacity.AsCore:
+	case t.As == AsCore:
 		return said + " and " + work + " there."
 	}
 	return said + ", on which " + work + "."
 }
 
 // why says why machines are given back at a moment.
-func why(s capacity.PoolSchedule, t capacity.PoolTarget, from, at time.Time) string {
+func why(s PoolSchedule, t PoolTarget, from, at time.Time) string {
 	said := fmt.Sprintf("From %s on %d are enough", stamp(from), t.Count)
 	if r := roundOf(s, t); r != nil && t.At.Equal(r.From) {
 		said = fmt.Sprintf("For the round from %s on %d are enough", stamp(r.From), t.Count)

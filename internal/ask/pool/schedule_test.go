@@ -9,27 +9,28 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/ask/recheck"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 )
 
 var noon = time.Date(2026, 6, 3, 12, 0, 0, 0, time.UTC)
 
 // caseFacts is the case study's pool: rounds of four hours from noon on, three of them.
-func caseFacts() capacity.PoolFacts {
+func caseFacts() PoolFacts {
 	p, given := caseStudy(3), 3.0
-	s := capacity.DefaultPoolSettings()
+	s := DefaultPoolSettings()
 	s.Hours, s.Rounds, s.FirstRoundAt, s.Types, s.Version = 4, 3, &noon, p.Types, 1
-	s.Jobs = []capacity.PoolSource{{PoolJob: capacity.PoolJob{Name: "nightly", Work: 30, DeadlineHours: 3}, Submissions: &given}}
+	s.Jobs = []PoolSource{{PoolJob: PoolJob{Name: "nightly", Work: 30, DeadlineHours: 3}, Submissions: &given}}
 	s.Storage.Replication = 1
-	f := capacity.PoolFacts{Settings: s, Samples: []capacity.StorageSample{{At: noon, DataGB: 4250}}}
-	f.Outlook.Cluster = capacity.Cluster{Name: "c", Currency: "USD", TimeZone: "UTC"}
+	f := PoolFacts{Settings: s, Samples: []StorageSample{{At: noon, DataGB: 4250}}}
+	f.Outlook.Cluster = inputs.Cluster{Name: "c", Currency: "USD", TimeZone: "UTC"}
 	f.Outlook.From, f.Outlook.Until = noon, noon.Add(12*time.Hour)
 	return f
 }
 
 // scheduled plans facts at a moment, and demands that the schedule passes the independent check.
-func scheduled(t *testing.T, f capacity.PoolFacts, at time.Time) (capacity.PoolBasis, capacity.PoolSchedule) {
+func scheduled(t *testing.T, f PoolFacts, at time.Time) (PoolBasis, PoolSchedule) {
 	t.Helper()
 	b, err := Basis(f, at)
 	if err != nil {
@@ -44,13 +45,13 @@ func scheduled(t *testing.T, f capacity.PoolFacts, at time.Time) (capacity.PoolB
 		t.Fatal(err)
 	}
 	s := Schedule(b, under, c)
-	if wrong := append(recheck.PoolCourse(p, c), recheck.PoolSchedule(b, s)...); len(wrong) > 0 {
+	if wrong := append(RecheckCourse(p, c), RecheckSchedule(b, s)...); len(wrong) > 0 {
 		t.Fatalf("%v\n%+v", wrong, s)
 	}
 	return b, s
 }
 
-func said(s capacity.PoolSchedule) string {
+func said(s PoolSchedule) string {
 	words := []string{}
 	for _, x := range s.Steps {
 		words = append(words, fmt.Sprintf("%s %+d %s", x.At.Format("15:04"), x.Count, x.Type))
@@ -63,16 +64,16 @@ func said(s capacity.PoolSchedule) string {
 func TestAScheduleOfTheCaseStudy(t *testing.T) {
 	f := caseFacts()
 	began := noon.Add(-100 * time.Minute) // so that hours end at 20 past
-	f.Machines = capacity.PoolMachines{SaidAt: &noon, Machines: []capacity.PoolMachine{{Type: "m1.large", As: capacity.AsCore, Count: 7, Since: &began}}}
+	f.Machines = PoolMachines{SaidAt: &noon, Machines: []PoolMachine{{Type: "m1.large", As: AsCore, Count: 7, Since: &began}}}
 	_, s := scheduled(t, f, noon)
 	want := "12:00 +6 c1.medium|12:20 -2 m1.large|13:00 -6 c1.medium|16:00 +6 c1.medium|17:00 -6 c1.medium|20:00 +6 c1.medium|21:00 -6 c1.medium"
-	if got := said(s); got != want || s.Cost.String() != "23.46" || s.Status != capacity.PoolOptimal {
+	if got := said(s); got != want || s.Cost.String() != "23.46" || s.Status != PoolOptimal {
 		t.Errorf("got %s, %s %s; want %s", got, s.Status, s.Cost, want)
 	}
 
 	// What is paid for longer stays longer, and what is needed again before is not given back.
 	until := noon.Add(90 * time.Minute)
-	f.Machines.Machines = []capacity.PoolMachine{{Type: "m1.large", As: capacity.AsCore, Count: 6, PaidUntil: &until}, {Type: "c1.medium", As: capacity.AsAccelerator, Count: 6, PaidUntil: &until}, {Type: "old", As: capacity.AsCore, Count: 1}}
+	f.Machines.Machines = []PoolMachine{{Type: "m1.large", As: AsCore, Count: 6, PaidUntil: &until}, {Type: "c1.medium", As: AsAccelerator, Count: 6, PaidUntil: &until}, {Type: "old", As: AsCore, Count: 1}}
 	b, s := scheduled(t, f, noon)
 	if w := b.Sources.Warnings; !slices.ContainsFunc(w, func(w capacity.Warning) bool { return w.Code == "unknown_type" && strings.Contains(w.Detail, `"old"`) }) {
 		t.Errorf("nobody says that old is no type: %v", w)
@@ -111,7 +112,7 @@ func TestTheRoundUnderWayStands(t *testing.T) {
 	if _, s := scheduled(t, f, noon.Add(5*time.Hour)); s.Rounds[0].DecidedBy != 7 || !s.Rounds[0].From.Equal(noon.Add(4*time.Hour)) || s.Rounds[2].DecidedBy != 0 {
 		t.Errorf("one that began while nobody planned: got %+v", s.Rounds)
 	}
-	f.Samples = append(f.Samples, capacity.StorageSample{At: at, DataGB: 4300})
+	f.Samples = append(f.Samples, StorageSample{At: at, DataGB: 4300})
 	if _, s := scheduled(t, f, at); s.Rounds[0].DecidedBy != 0 || s.Rounds[0].Plan.Mix.Core[0].Count < 6 {
 		t.Errorf("got %+v", s.Rounds[0])
 	}
@@ -125,26 +126,26 @@ func TestTheRoundUnderWayStands(t *testing.T) {
 // Until the first round begins what runs stays, and a round that cannot be done leaves its machines.
 func TestWhatStays(t *testing.T) {
 	f := caseFacts()
-	f.Machines.Machines = []capacity.PoolMachine{{Type: "m1.large", As: capacity.AsCore, Count: 9}}
+	f.Machines.Machines = []PoolMachine{{Type: "m1.large", As: AsCore, Count: 9}}
 	if _, s := scheduled(t, f, noon.Add(-2*time.Hour)); s.Targets[0].Count != 9 || !s.Steps[0].At.Equal(noon) {
 		t.Errorf("got %+v", s)
 	}
 	most := int64(5)
 	f.Settings.Types[1].Most, f.Settings.Types[0].Most = &most, &most
-	f.Samples = append(f.Samples, capacity.StorageSample{At: noon.Add(2 * time.Hour), DataGB: 4250})
+	f.Samples = append(f.Samples, StorageSample{At: noon.Add(2 * time.Hour), DataGB: 4250})
 	f.Settings.Jobs[0].Submissions = nil
-	f.Outlook.Classes = []capacity.PlannedClass{{Name: "k"}}
+	f.Outlook.Classes = []inputs.PlannedClass{{Name: "k"}}
 	f.Outlook.Classes[0].DeadlineSeconds = 3600
 	f.Settings.Jobs[0].Class = "k"
-	f.Outlook.Series = []capacity.ForecastSeries{{Class: "k", Hours: []int64{int64(capacity.HourOf(noon)), int64(capacity.HourOf(noon)) + 5}, Jobs: []float64{2, 100}}}
+	f.Outlook.Series = []horizon.ForecastSeries{{Class: "k", Hours: []int64{int64(inputs.HourOf(noon)), int64(inputs.HourOf(noon)) + 5}, Jobs: []float64{2, 100}}}
 	b, s := scheduled(t, f, noon)
 	if got := b.Problem.Jobs[0].Submissions; got[0] != 2 || got[1] != 100 || got[2] != 0 {
 		t.Errorf("got %v", got)
 	}
-	if x := b.Sources.Jobs[0].Hours; x[0].From != capacity.FromForecast || x[0].Hours != 2 || x[1].From != capacity.FromNowhere || x[1].Hours != 10 {
+	if x := b.Sources.Jobs[0].Hours; x[0].From != FromForecast || x[0].Hours != 2 || x[1].From != FromNowhere || x[1].Hours != 10 {
 		t.Errorf("got %+v", x)
 	}
-	if s.Status != capacity.PoolInfeasible || s.Rounds[1].Plan.Status != capacity.PoolInfeasible || s.Targets[len(s.Targets)-1].Count != 5 {
+	if s.Status != PoolInfeasible || s.Rounds[1].Plan.Status != PoolInfeasible || s.Targets[len(s.Targets)-1].Count != 5 {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -161,12 +162,12 @@ func TestSubmissionsAreThoseOfHoursAlike(t *testing.T) {
 		f.Outlook.Cluster.TimeZone = zone.String()
 		f.Settings.Jobs[0].Submissions = nil
 		until := time.Date(2026, 3, 10, 5, 0, 0, 0, time.UTC) // a day after clocks went forward
-		f.Recorded = capacity.RecordedHours{From: until.Add(-time.Duration(hours) * time.Hour), Until: until, Jobs: map[string]map[int32]int64{"nightly": {}}}
+		f.Recorded = RecordedHours{From: until.Add(-time.Duration(hours) * time.Hour), Until: until, Jobs: map[string]map[int32]int64{"nightly": {}}}
 		moments := []time.Time{}
 		for range 5 * hours {
 			at := f.Recorded.From.Add(time.Duration(r.Int64N(int64(hours) * int64(time.Hour))))
 			moments = append(moments, at)
-			f.Recorded.Jobs["nightly"][capacity.HourOf(at)]++
+			f.Recorded.Jobs["nightly"][inputs.HourOf(at)]++
 		}
 		b, err := Basis(f, noon)
 		if err != nil {
@@ -209,20 +210,20 @@ func TestWhatNobodySaidIsNotInvented(t *testing.T) {
 	}
 	given := 1.0
 	f.Settings.Jobs[0].Submissions = &given
-	if b, err := Basis(f, noon); err != nil || b.Sources.Data.From != capacity.FromNowhere || len(b.Sources.Warnings) != 2 {
+	if b, err := Basis(f, noon); err != nil || b.Sources.Data.From != FromNowhere || len(b.Sources.Warnings) != 2 {
 		t.Errorf("got %+v, %v", b.Sources, err)
 	}
-	f.Machines.Machines = []capacity.PoolMachine{{Type: "m1.large", As: capacity.AsCore, Count: 5}}
+	f.Machines.Machines = []PoolMachine{{Type: "m1.large", As: AsCore, Count: 5}}
 	if _, err := Basis(f, noon); err == nil || !strings.Contains(err.Error(), "given back safely") {
 		t.Errorf("machines that may hold data: got %v", err)
 	}
 	// Data that shrinks is planned as it is; data that jobs leave counts where nothing else is known.
-	f.Samples = []capacity.StorageSample{{At: noon.Add(-10 * time.Hour), DataGB: 5000}, {At: noon, DataGB: 4000}}
+	f.Samples = []StorageSample{{At: noon.Add(-10 * time.Hour), DataGB: 5000}, {At: noon, DataGB: 4000}}
 	if b, err := Basis(f, noon); err != nil || b.Sources.Data.GBPerHour != -100 || b.Problem.IncomingGB[0] != 0 || b.Problem.Storage.DataGB != 4000 {
 		t.Errorf("got %+v, %v", b, err)
 	}
 	f.Samples, f.Settings.Jobs[0].LeavesGB = f.Samples[1:], 7
-	if b, err := Basis(f, noon); err != nil || b.Problem.IncomingGB[2] != 7 || b.Sources.Data.GrowthFrom != capacity.FromJobs {
+	if b, err := Basis(f, noon); err != nil || b.Problem.IncomingGB[2] != 7 || b.Sources.Data.GrowthFrom != FromJobs {
 		t.Errorf("got %+v, %v", b, err)
 	}
 }
@@ -241,13 +242,13 @@ func TestRandomSchedulesAddUp(t *testing.T) {
 		f.Settings.Rounds = int64(2 + r.IntN(3))
 		for _, j := range q.Jobs {
 			times := float64(r.IntN(3)) / 2
-			f.Settings.Jobs = append(f.Settings.Jobs, capacity.PoolSource{PoolJob: j, Submissions: &times})
+			f.Settings.Jobs = append(f.Settings.Jobs, PoolSource{PoolJob: j, Submissions: &times})
 		}
-		f.Samples = []capacity.StorageSample{{At: noon.Add(-10 * time.Hour), DataGB: q.Storage.DataGB / 2}, {At: noon, DataGB: q.Storage.DataGB}}
+		f.Samples = []StorageSample{{At: noon.Add(-10 * time.Hour), DataGB: q.Storage.DataGB / 2}, {At: noon, DataGB: q.Storage.DataGB}}
 		at := noon.Add(time.Duration(r.IntN(600)-60) * time.Minute)
-		for _, x := range append(q.Types, capacity.PoolType{Name: "gone"}) {
-			for _, as := range []string{capacity.AsCore, capacity.AsAccelerator} {
-				m := capacity.PoolMachine{Type: x.Name, As: as, Count: int64(r.IntN(4))}
+		for _, x := range append(q.Types, PoolType{Name: "gone"}) {
+			for _, as := range []string{AsCore, AsAccelerator} {
+				m := PoolMachine{Type: x.Name, As: as, Count: int64(r.IntN(4))}
 				when := at.Add(time.Duration(r.IntN(300)-150) * time.Minute)
 				switch {
 				case r.IntN(3) == 0 && when.Before(at):
@@ -269,7 +270,7 @@ func TestRandomSchedulesAddUp(t *testing.T) {
 			again.Steps = again.Steps[1:]
 			b, _ := Basis(f, again.From)
 			b.At = again.From
-			if wrong := recheck.PoolSchedule(b, again); n == 0 && len(wrong) == 0 {
+			if wrong := RecheckSchedule(b, again); n == 0 && len(wrong) == 0 {
 				t.Error("a missing step is not seen")
 			}
 		}

@@ -19,12 +19,12 @@ const (
 // Share says who gets how many slots of which type: first the least progress share by weight is as large as it can be,
 // then all of them together are. A solver advises; without one it is capacity.Busy. When the context's deadline comes,
 // the answer is the best so far with its bounds.
-func Share(ctx context.Context, p capacity.SharePlanProblem, solver lp.Solver) (capacity.SharePlan, error) {
+func Share(ctx context.Context, p SharePlanProblem, solver lp.Solver) (SharePlan, error) {
 	if err := p.Validate(); err != nil {
-		return capacity.SharePlan{}, err
+		return SharePlan{}, err
 	}
 	if solver == nil {
-		return capacity.SharePlan{}, noSolver(lp.ErrUnavailable)
+		return SharePlan{}, noSolver(lp.ErrUnavailable)
 	}
 	s := newSharing(p)
 	best := s.filled(make([]float64, s.columns))
@@ -34,17 +34,17 @@ func Share(ctx context.Context, p capacity.SharePlanProblem, solver lp.Solver) (
 		total, err = s.second(ctx, solver, &best)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return capacity.SharePlan{}, context.Cause(ctx)
+		return SharePlan{}, context.Cause(ctx)
 	}
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return capacity.SharePlan{}, noSolver(err)
+		return SharePlan{}, noSolver(err)
 	}
 	return s.plan(best, max(bound, best.least), max(total, best.total)), nil
 }
 
 // shares is a share plan's problem made ready: what a slot of each type adds to a job's share.
 type shares struct {
-	capacity.SharePlanProblem
+	SharePlanProblem
 	adds    [][]float64 // by job and type
 	parts   [][]int     // columns by job and type; -1 where a slot adds nothing
 	columns int
@@ -56,7 +56,7 @@ type sharing struct {
 	least, total float64
 }
 
-func newSharing(p capacity.SharePlanProblem) *shares {
+func newSharing(p SharePlanProblem) *shares {
 	s := &shares{SharePlanProblem: p}
 	for _, j := range p.Jobs {
 		everything := 0.0
@@ -198,16 +198,16 @@ func (s *shares) filled(x []float64) sharing {
 	return a
 }
 
-func (s *shares) plan(a sharing, bound, total float64) capacity.SharePlan {
-	out := capacity.SharePlan{Status: capacity.PoolFeasible, LeastShare: a.least, ShareBound: bound, Total: a.total, TotalBound: total, Jobs: []capacity.SharedJob{}, Warnings: []capacity.Warning{}}
+func (s *shares) plan(a sharing, bound, total float64) SharePlan {
+	out := SharePlan{Status: PoolFeasible, LeastShare: a.least, ShareBound: bound, Total: a.total, TotalBound: total, Jobs: []SharedJob{}, Warnings: []capacity.Warning{}}
 	if bound <= a.least+shareTolerance {
 		out.ShareBound = a.least
 		if total <= a.total+shareTolerance*lackOfShare {
-			out.TotalBound, out.Status = a.total, capacity.PoolOptimal
+			out.TotalBound, out.Status = a.total, PoolOptimal
 		}
 	}
 	for j, job := range s.Jobs {
-		x := capacity.SharedJob{Name: job.Name, Slots: map[string]int64{}}
+		x := SharedJob{Name: job.Name, Slots: map[string]int64{}}
 		for i, t := range s.Types {
 			if n := a.slots[j][i]; n > 0 {
 				x.Slots[t.Name] = n

@@ -5,16 +5,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 )
 
-func sharePlan() capacity.SharePlanProblem {
-	return capacity.SharePlanProblem{
-		Types:   []capacity.SharedType{{Name: "N1"}, {Name: "N2"}},
-		Jobs:    []capacity.SharingJob{{Name: "A", Weight: 1, Rates: map[string]float64{"N1": 3, "N2": 1}}, {Name: "B", Weight: 1, Rates: map[string]float64{"N1": 1, "N2": 1}}},
-		Options: capacity.DefaultPool().Options,
+func sharePlan() SharePlanProblem {
+	return SharePlanProblem{
+		Types:   []SharedType{{Name: "N1"}, {Name: "N2"}},
+		Jobs:    []SharingJob{{Name: "A", Weight: 1, Rates: map[string]float64{"N1": 3, "N2": 1}}, {Name: "B", Weight: 1, Rates: map[string]float64{"N1": 1, "N2": 1}}},
+		Options: DefaultPool().Options,
 	}
 }
 
@@ -31,7 +28,7 @@ func TestSharesOfThePapersExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := recheck.Share(p, a); len(wrong) > 0 {
+		if wrong := RecheckShare(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
 		if got := fmt.Sprintf("%s %.3f %.3f %v %v", a.Status, a.LeastShare, a.Total, a.Jobs[0].Slots, a.Jobs[1].Slots); got != c.want {
@@ -44,12 +41,12 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	proved, cases := 0, 60
 	for n := range cases {
-		p := capacity.SharePlanProblem{Options: capacity.DefaultPool().Options}
+		p := SharePlanProblem{Options: DefaultPool().Options}
 		for i := range 1 + r.IntN(2) {
-			p.Types = append(p.Types, capacity.SharedType{Name: fmt.Sprint("t", i), Slots: int64(1 + r.IntN(5))})
+			p.Types = append(p.Types, SharedType{Name: fmt.Sprint("t", i), Slots: int64(1 + r.IntN(5))})
 		}
 		for j := range 1 + r.IntN(3) {
-			job := capacity.SharingJob{Name: fmt.Sprint("j", j), Weight: float64(1 + r.IntN(2)), Rates: map[string]float64{}}
+			job := SharingJob{Name: fmt.Sprint("j", j), Weight: float64(1 + r.IntN(2)), Rates: map[string]float64{}}
 			for i, t := range p.Types {
 				if i == 0 || r.IntN(4) > 0 {
 					job.Rates[t.Name] = float64(1+r.IntN(30)) / 10
@@ -61,14 +58,14 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wrong := recheck.Share(p, a); len(wrong) > 0 {
+		if wrong := RecheckShare(p, a); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
 		}
 		least, total := bestShares(p)
 		if math.Abs(a.LeastShare-least) > 1e-9 || math.Abs(a.Total-total) > 1e-9 {
 			t.Errorf("case %d: got %g and %g (%s), want %g and %g: %+v", n, a.LeastShare, a.Total, a.Status, least, total, p)
 		}
-		if a.Status == capacity.PoolOptimal {
+		if a.Status == PoolOptimal {
 			proved++
 		}
 	}
@@ -79,7 +76,7 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 }
 
 // bestShares tries every way to give all slots away.
-func bestShares(p capacity.SharePlanProblem) (least, total float64) {
+func bestShares(p SharePlanProblem) (least, total float64) {
 	has := make([]float64, len(p.Jobs))
 	least = -1
 	everything := make([]float64, len(p.Jobs))
@@ -120,15 +117,15 @@ func bestShares(p capacity.SharePlanProblem) (least, total float64) {
 
 // More jobs than slots: the least share is 0, and the total still as large as it can be.
 func TestMoreJobsThanSlots(t *testing.T) {
-	p := capacity.SharePlanProblem{Types: []capacity.SharedType{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Options: capacity.DefaultPool().Options}
+	p := SharePlanProblem{Types: []SharedType{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Options: DefaultPool().Options}
 	for j := range 3 {
-		p.Jobs = append(p.Jobs, capacity.SharingJob{Name: fmt.Sprint(j), Weight: 1, Rates: map[string]float64{"a": 1, "b": float64(1 + 8*j)}})
+		p.Jobs = append(p.Jobs, SharingJob{Name: fmt.Sprint(j), Weight: 1, Rates: map[string]float64{"a": 1, "b": float64(1 + 8*j)}})
 	}
 	a, err := Share(t.Context(), p, cbc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Status != capacity.PoolOptimal || a.LeastShare != 0 || math.Abs(a.Total-(0.5+17.0/18)) > 1e-9 {
+	if a.Status != PoolOptimal || a.LeastShare != 0 || math.Abs(a.Total-(0.5+17.0/18)) > 1e-9 {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -171,7 +170,7 @@ func (m *model) finishes(supplies []supply, d division) (jobs, types []float64) 
 }
 
 // NodeTypes returns what measured rates need to know of instance types.
-func NodeTypes(types []capacity.PoolType) []perf.NodeType {
+func NodeTypes(types []PoolType) []perf.NodeType {
 	nodes := make([]perf.NodeType, len(types))
 	for i, t := range types {
 		nodes[i] = perf.NodeType{Name: t.Name, ComputeUnits: t.ComputeUnits, Slots: t.Slots}

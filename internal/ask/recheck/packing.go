@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
 )
 
 // packingTolerance is by which share two ways to compute a time may differ.
@@ -16,7 +17,7 @@ const packingTolerance = 1e-9
 // rules of which VMs may share a machine, as long as its model says, and that the sums are right. It computes
 // every figure from the batch. Whether a shorter packing exists it does not say; that the lower bound is not
 // above the packing it does. An empty answer is a packing in order.
-func Packing(p capacity.PackingProblem, a capacity.Packing) []fault.Finding {
+func Packing(p pack.PackingProblem, a pack.Packing) []fault.Finding {
 	c := &packingCheck{problem: p, packing: a, kinds: map[string]int{}, seen: map[string]map[int64]bool{}}
 	c.jobs()
 	if len(c.findings) > 0 {
@@ -35,7 +36,7 @@ func Packing(p capacity.PackingProblem, a capacity.Packing) []fault.Finding {
 }
 
 // PackingFault is what Packing finds wrong as an error, which is none of the caller's; nil where nothing is.
-func PackingFault(p capacity.PackingProblem, a capacity.Packing) error {
+func PackingFault(p pack.PackingProblem, a pack.Packing) error {
 	wrong := Packing(p, a)
 	if len(wrong) == 0 {
 		return nil
@@ -48,8 +49,8 @@ func PackingFault(p capacity.PackingProblem, a capacity.Packing) error {
 }
 
 type packingCheck struct {
-	problem  capacity.PackingProblem
-	packing  capacity.Packing
+	problem  pack.PackingProblem
+	packing  pack.Packing
 	kinds    map[string]int
 	seen     map[string]map[int64]bool
 	end      float64 // of the phase before
@@ -99,7 +100,7 @@ func (c *packingCheck) jobs() {
 			c.wrong(at+"/role", "the job may be %s, not %s", want.Role, got.Role)
 		}
 		if u := want.Usage; want.Role == "" && u != nil {
-			if cpu, io := u.CPUPercent > c.problem.Options.CPUPercent, u.IOMBPerS > c.problem.Options.IOMBPerS; (got.Role == capacity.HostRole) != (io && !cpu) || (got.Role == capacity.GuestRole) != (cpu && !io) {
+			if cpu, io := u.CPUPercent > c.problem.Options.CPUPercent, u.IOMBPerS > c.problem.Options.IOMBPerS; (got.Role == perf.HostRole) != (io && !cpu) || (got.Role == perf.GuestRole) != (cpu && !io) {
 				c.wrong(at+"/role", "the job's usage does not make it %s", got.Role)
 			}
 		}
@@ -118,13 +119,13 @@ func (c *packingCheck) jobs() {
 }
 
 // fitted says that a fit is where what it makes small is flat: no small change of a or b makes it smaller.
-func (c *packingCheck) fitted(at string, want capacity.BatchJob, got capacity.PackedJob) {
+func (c *packingCheck) fitted(at string, want pack.BatchJob, got pack.PackedJob) {
 	m := got.Fit.PowerModel
 	squares := func(a, b float64) (s float64) {
 		for _, p := range want.Measurements {
 			t := a * math.Pow(p.VMs, b)
 			e := math.Log(p.Seconds / t)
-			if want.Fit == capacity.FitNLS {
+			if want.Fit == perf.FitNLS {
 				e = p.Seconds - t
 			}
 			s += e * e
@@ -136,7 +137,7 @@ func (c *packingCheck) fitted(at string, want capacity.BatchJob, got capacity.Pa
 	for _, p := range want.Measurements {
 		scale += p.Seconds * p.Seconds
 	}
-	if want.Fit != capacity.FitNLS {
+	if want.Fit != perf.FitNLS {
 		scale = float64(len(want.Measurements))
 	}
 	for _, da := range []float64{-step, 0, step} {
@@ -167,14 +168,14 @@ func (c *packingCheck) phase(i int) {
 			c.wrong(on+"/number", "job %d of %q is none of %d, or runs twice", j.Number, j.Job, asked.Count)
 		}
 		c.seen[j.Job][j.Number] = true
-		if j.Role != capacity.PlainRole && j.Role != model.Role {
+		if j.Role != perf.PlainRole && j.Role != model.Role {
 			c.wrong(on+"/role", "the job cannot be a %s", j.Role)
 		}
 		if j.VMs < model.MinVMs {
 			c.wrong(on+"/vms", "the job has %d VMs and needs %d", j.VMs, model.MinVMs)
 		}
 		t := model.Model.A * math.Pow(float64(j.VMs), model.Model.B)
-		if j.Role != capacity.PlainRole {
+		if j.Role != perf.PlainRole {
 			t *= c.problem.Machines.Penalty
 		}
 		c.equal(on+"/seconds", "the job's time", j.Seconds, t)
@@ -212,20 +213,20 @@ func (c *packingCheck) phase(i int) {
 }
 
 // machines checks which VMs share machines, and that all are there.
-func (c *packingCheck) machines(at string, p capacity.PackedPhase) {
+func (c *packingCheck) machines(at string, p pack.PackedPhase) {
 	m := c.problem.Machines
 	if int64(len(p.Placement)) != m.Count {
 		c.wrong(at+"/placement", "%d machines are placed, but there are %d", len(p.Placement), m.Count)
 		return
 	}
 	placed := make([]int64, len(p.Jobs))
-	take := func(on string, job int, extra bool) (role capacity.JobRole) {
+	take := func(on string, job int, extra bool) (role perf.JobRole) {
 		if job < 0 || job >= len(p.Jobs) {
 			c.wrong(on, "there is no job %d in the phase", job)
 			return ""
 		}
 		role = p.Jobs[job].Role
-		if (role == capacity.GuestRole) != extra {
+		if (role == perf.GuestRole) != extra {
 			c.wrong(on, "a %s's VM stands where it may not", role)
 		}
 		placed[job]++
@@ -242,7 +243,7 @@ func (c *packingCheck) machines(at string, p capacity.PackedPhase) {
 				continue
 			}
 			switch role := take(fmt.Sprintf("%s/disks/%d", on, d), job, false); {
-			case role == capacity.HostRole:
+			case role == perf.HostRole:
 				hosts++
 			case len(machine.Extras) > 0:
 				c.wrong(fmt.Sprintf("%s/disks/%d", on, d), "a machine with extra VMs runs a job that is no host")
@@ -280,7 +281,7 @@ func (c *packingCheck) sums() {
 	if gap := (c.busy - a.LowerBoundSeconds) / c.busy; math.Abs(gap-a.Gap) > 2*packingTolerance {
 		c.wrong("/gap", "the gap is said to be %g, but it is %g", a.Gap, gap)
 	}
-	if (a.Status == capacity.PackingOptimal) != (a.Gap == 0) {
+	if (a.Status == pack.PackingOptimal) != (a.Gap == 0) {
 		c.wrong("/status", "the packing is called %s with a gap of %g", a.Status, a.Gap)
 	}
 	switch d := a.Deadlines; {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"headroom/internal/ask/pack"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
@@ -36,11 +37,11 @@ const handPacked = `{"algorithm": "multi", "status": "feasible", "busy_s": 275, 
 
 func handBatch(t *testing.T, batch, packing string) []fault.Finding {
 	t.Helper()
-	p, err := capacity.ReadPacking([]byte(batch), capacity.DefaultLimits())
+	p, err := pack.ReadPacking([]byte(batch), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a capacity.Packing
+	var a pack.Packing
 	if err := json.Unmarshal([]byte(packing), &a); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 )
@@ -19,8 +19,8 @@ const poolTolerance = 1e-8
 // Pool checks a plan of a pool against its problem: that all work is done in time by instances that are there, that the
 // data has a place, and that money and bound are right. Whether a cheaper mix exists it does not say. An empty answer is
 // a plan in order.
-func Pool(p capacity.PoolProblem, a capacity.PoolPlan) []fault.Finding {
-	if a.Status == capacity.PoolInfeasible {
+func Pool(p pool.PoolProblem, a pool.PoolPlan) []fault.Finding {
+	if a.Status == pool.PoolInfeasible {
 		if len(a.Conflicts) == 0 {
 			return []fault.Finding{{Pointer: "/conflicts", Code: "pool", Detail: "The plan is called infeasible and does not say why."}}
 		}
@@ -52,14 +52,14 @@ func Pool(p capacity.PoolProblem, a capacity.PoolPlan) []fault.Finding {
 	if math.Abs(gap-a.Gap) > poolTolerance {
 		c.wrong("/gap", "the gap is said to be %g, but it is %g", a.Gap, gap)
 	}
-	if (a.Status == capacity.PoolOptimal) != (a.Gap == 0) {
+	if (a.Status == pool.PoolOptimal) != (a.Gap == 0) {
 		c.wrong("/status", "the plan is called %s with a gap of %g", a.Status, a.Gap)
 	}
 	return c.findings
 }
 
 // PoolEvaluation checks what is said of a given mix.
-func PoolEvaluation(p capacity.PoolProblem, e capacity.PoolEvaluation) []fault.Finding {
+func PoolEvaluation(p pool.PoolProblem, e pool.PoolEvaluation) []fault.Finding {
 	c := &poolCheck{problem: p, outcome: e.PoolOutcome}
 	c.all()
 	met := true
@@ -102,9 +102,9 @@ func PoolFault(wrong []fault.Finding) error {
 }
 
 type poolCheck struct {
-	problem  capacity.PoolProblem
-	outcome  capacity.PoolOutcome
-	types    map[string]capacity.PoolType
+	problem  pool.PoolProblem
+	outcome  pool.PoolOutcome
+	types    map[string]pool.PoolType
 	held     float64
 	findings []fault.Finding
 }
@@ -120,7 +120,7 @@ func poolAlike(x, y float64) bool {
 }
 
 func (c *poolCheck) all() {
-	c.types = map[string]capacity.PoolType{}
+	c.types = map[string]pool.PoolType{}
 	for _, t := range c.problem.Types {
 		c.types[t.Name] = t
 	}
@@ -134,7 +134,7 @@ func (c *poolCheck) all() {
 func (c *poolCheck) money() {
 	o := c.outcome
 	core, accelerators := decimal.Zero, decimal.Zero
-	bill := func(at, name string, count, hours int64, said money.Amount, may func(capacity.PoolType) bool) decimal.Decimal {
+	bill := func(at, name string, count, hours int64, said money.Amount, may func(pool.PoolType) bool) decimal.Decimal {
 		t, known := c.types[name]
 		if !known || !may(t) {
 			c.wrong(at+"/type", "there is no type %q that may be that", name)
@@ -151,11 +151,11 @@ func (c *poolCheck) money() {
 	}
 	evaluated := c.problem.Mix != nil // what is asked about may be of any type
 	for i, x := range o.Mix.Core {
-		core = core.Add(bill(fmt.Sprintf("/mix/core/%d", i), x.Type, x.Count, c.problem.Hours, x.Cost, func(t capacity.PoolType) bool { return t.Core || evaluated }))
+		core = core.Add(bill(fmt.Sprintf("/mix/core/%d", i), x.Type, x.Count, c.problem.Hours, x.Cost, func(t pool.PoolType) bool { return t.Core || evaluated }))
 		c.held += float64(x.Count) * c.types[x.Type].DiskGB
 	}
 	for i, x := range o.Mix.Accelerators {
-		accelerators = accelerators.Add(bill(fmt.Sprintf("/mix/accelerators/%d", i), x.Type, x.Count, x.Hours, x.Cost, func(t capacity.PoolType) bool { return t.Accelerator || evaluated }))
+		accelerators = accelerators.Add(bill(fmt.Sprintf("/mix/accelerators/%d", i), x.Type, x.Count, x.Hours, x.Cost, func(t pool.PoolType) bool { return t.Accelerator || evaluated }))
 	}
 	for _, m := range []struct {
 		at   string
@@ -191,7 +191,7 @@ func (c *poolCheck) limits() {
 }
 
 // rate is how fast an instance of a type works on a job.
-func (c *poolCheck) rate(j capacity.PoolJob, t capacity.PoolType) (rate float64, imputed bool) {
+func (c *poolCheck) rate(j pool.PoolJob, t pool.PoolType) (rate float64, imputed bool) {
 	if j.MemoryGiBPerTask*float64(t.Slots) > t.MemoryGiB {
 		return 0, false
 	}
@@ -315,7 +315,7 @@ func (c *poolCheck) work() {
 // time.
 func poolMoments(x, y float64) bool { return x == y || math.Abs(x-y) <= 1e-6*min(x, y) }
 
-func (c *poolCheck) moments(at string, finish float64, said capacity.PoolJobDone) {
+func (c *poolCheck) moments(at string, finish float64, said pool.PoolJobDone) {
 	switch {
 	case said.FinishHours == nil && !math.IsInf(finish, 1):
 		c.wrong(at+"/finish_hours", "the job is done after %g hours", finish)
@@ -329,7 +329,7 @@ func (c *poolCheck) moments(at string, finish float64, said capacity.PoolJobDone
 
 // PoolCourse checks a course against its problem: that rounds follow each other, that what is rented and given back comes
 // to each round's mix, that the data is what has come in, and the sum. Each round's plan is checked where it is made.
-func PoolCourse(p capacity.PoolCourseProblem, a capacity.PoolCourse) []fault.Finding {
+func PoolCourse(p pool.PoolCourseProblem, a pool.PoolCourse) []fault.Finding {
 	c := &poolCheck{}
 	if len(a.Rounds) != p.Rounds() {
 		c.wrong("/rounds", "there are %d rounds, not %d", p.Rounds(), len(a.Rounds))
@@ -351,17 +351,17 @@ func PoolCourse(p capacity.PoolCourseProblem, a capacity.PoolCourse) []fault.Fin
 		accelerators := map[string]int64{} // instance-hours
 		left := map[string]int64{}
 		for _, x := range r.Changes {
-			if x.Hour < r.FromHour || x.Hour > r.UntilHour || x.Count == 0 || x.As == capacity.AsCore && x.Hour != r.FromHour {
+			if x.Hour < r.FromHour || x.Hour > r.UntilHour || x.Count == 0 || x.As == pool.AsCore && x.Hour != r.FromHour {
 				c.wrong(at+"/changes", "%d instances of %s cannot change at hour %d", x.Count, x.Type, x.Hour)
 			}
-			if x.As == capacity.AsCore {
+			if x.As == pool.AsCore {
 				core[x.Type] += x.Count
 				continue
 			}
 			left[x.Type] += x.Count
 			accelerators[x.Type] += x.Count * (r.UntilHour - x.Hour)
 		}
-		if r.Plan.Status == capacity.PoolInfeasible {
+		if r.Plan.Status == pool.PoolInfeasible {
 			if len(r.Changes) > 0 {
 				c.wrong(at+"/changes", "a round that cannot be done changes nothing")
 			}

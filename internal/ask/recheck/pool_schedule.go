@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 )
@@ -12,7 +12,7 @@ import (
 // PoolSchedule checks what a schedule says is to run and to be done, from its rounds and the machines that run alone: that
 // its targets are what its rounds ask for, that the steps keep as many machines running, that none more run for longer than
 // the hour that is paid for, and the sum. Each round's plan is checked where it is made.
-func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding {
+func PoolSchedule(b pool.PoolBasis, s pool.PoolSchedule) []fault.Finding {
 	c := &poolCheck{}
 	type kind struct{ name, as string }
 	kinds, moments := map[kind]bool{}, []time.Time{b.At}
@@ -21,7 +21,7 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding
 	}
 	core := map[string]int64{}
 	for _, m := range b.Machines {
-		if m.As == capacity.AsCore {
+		if m.As == pool.AsCore {
 			core[m.Type] += m.Count
 		}
 	}
@@ -30,11 +30,11 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding
 		if n > 0 && !r.From.Equal(s.Rounds[n-1].Until) || n == 0 && !r.From.Equal(s.From) || r.Until.Sub(r.From) != time.Duration(b.Problem.Hours)*time.Hour {
 			c.wrong("/rounds", "the round from %s to %s does not follow the one before", r.From, r.Until)
 		}
-		if r.Plan.Status != capacity.PoolInfeasible {
+		if r.Plan.Status != pool.PoolInfeasible {
 			core = map[string]int64{}
 			for _, x := range r.Plan.Mix.Core {
 				core[x.Type] += x.Count
-				kinds[kind{x.Type, capacity.AsCore}] = true
+				kinds[kind{x.Type, pool.AsCore}] = true
 			}
 		}
 		cores[n] = core
@@ -42,7 +42,7 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding
 			moments = append(moments, h)
 		}
 		for _, x := range r.Plan.Mix.Accelerators {
-			kinds[kind{x.Type, capacity.AsAccelerator}] = true
+			kinds[kind{x.Type, pool.AsAccelerator}] = true
 		}
 	}
 	asked := func(k kind, at time.Time) (n int64) {
@@ -59,7 +59,7 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding
 			if !last && (at.Before(r.From) || !at.Before(r.Until)) {
 				continue
 			}
-			if k.as == capacity.AsCore {
+			if k.as == pool.AsCore {
 				return cores[i][k.name]
 			}
 			for _, x := range r.Plan.Mix.Accelerators {
@@ -120,16 +120,16 @@ func PoolSchedule(b capacity.PoolBasis, s capacity.PoolSchedule) []fault.Finding
 			}
 		}
 	}
-	status := capacity.PoolOptimal
+	status := pool.PoolOptimal
 	total := money.Amount{}
 	for _, r := range s.Rounds {
 		if r.DecidedBy != 0 {
 			continue
 		}
-		if r.Plan.Status == capacity.PoolInfeasible || r.Plan.Status == capacity.PoolFeasible && status == capacity.PoolOptimal {
+		if r.Plan.Status == pool.PoolInfeasible || r.Plan.Status == pool.PoolFeasible && status == pool.PoolOptimal {
 			status = r.Plan.Status
 		}
-		if r.Plan.Status != capacity.PoolInfeasible {
+		if r.Plan.Status != pool.PoolInfeasible {
 			total.Decimal = total.Add(r.Plan.Cost.Decimal)
 		}
 	}

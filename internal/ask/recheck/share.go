@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
 )
 
 // Share checks a share plan: that slots are there and shares are right. Whether a better one exists it does not say.
-func Share(p capacity.SharePlanProblem, a capacity.SharePlan) (findings []fault.Finding) {
+func Share(p pool.SharePlanProblem, a pool.SharePlan) (findings []fault.Finding) {
 	wrong := func(pointer, sentence string, values ...any) {
 		if len(findings) < fault.MaxFindings {
 			findings = append(findings, fault.Finding{Pointer: pointer, Code: "share", Detail: fmt.Sprintf(sentence, values...) + "."})
@@ -59,7 +59,7 @@ func Share(p capacity.SharePlanProblem, a capacity.SharePlan) (findings []fault.
 	if a.ShareBound < least*(1-poolTolerance) || a.TotalBound < total*(1-poolTolerance) {
 		wrong("/share_bound", "nothing is above %g and %g, it says, but this is %g and %g", a.ShareBound, a.TotalBound, least, total)
 	}
-	if a.Status == capacity.PoolOptimal && (!poolAlike(a.ShareBound, least) || !poolAlike(a.TotalBound, total)) {
+	if a.Status == pool.PoolOptimal && (!poolAlike(a.ShareBound, least) || !poolAlike(a.TotalBound, total)) {
 		wrong("/status", "the plan is called optimal with bounds of %g and %g", a.ShareBound, a.TotalBound)
 	}
 	return findings

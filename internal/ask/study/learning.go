@@ -3,7 +3,6 @@ package study
 import (
 	"math"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -15,7 +14,7 @@ type loaded struct {
 	cv   float64 // how much it swings
 	seed uint64
 	dispatch.Usage
-	policy capacity.Policy
+	policy dispatch.PolicyConfig
 	hours  float64
 }
 

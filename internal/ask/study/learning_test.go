@@ -4,13 +4,13 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 )
 
 // Tasks that load nothing are given at every heartbeat, so that 12 run; their load average is theirs, once
 // the first minutes are over. Tasks too heavy for the node are given one after the other, as probes.
 func TestTheLoadedNode(t *testing.T) {
-	light := loaded{load: 0.01, seed: 1, policy: learns(capacity.NaiveBayes, 1, 1), hours: 1}.run()
+	light := loaded{load: 0.01, seed: 1, policy: learns(dispatch.NaiveBayes, 1, 1), hours: 1}.run()
 	if light.tasks != 12 || math.Abs(light.use-12*0.01/loadedCores) > 1e-6 || light.above != 0 {
 		t.Errorf("with light tasks: %g tasks, load over target %g, above it %g of the time", light.tasks, light.use, light.above)
 	}
@@ -19,7 +19,7 @@ func TestTheLoadedNode(t *testing.T) {
 			t.Fatal("a light task was not thought to be good, or came out bad")
 		}
 	}
-	heavy := loaded{load: 100, seed: 1, policy: learns(capacity.NaiveBayes, 1, 1), hours: 6}.run()
+	heavy := loaded{load: 100, seed: 1, policy: learns(dispatch.NaiveBayes, 1, 1), hours: 6}.run()
 	if heavy.tasks > 1.5 || heavy.tasks < 0.5 || heavy.above < 0.9 {
 		t.Errorf("with heavy tasks: %g tasks, above the target %g of the time", heavy.tasks, heavy.above)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"headroom/internal/ask/pack"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
@@ -35,10 +37,10 @@ func Experiments() []Experiment { return slices.Clone(experiments) }
 // Tools is what an experiment works with and this package does not have.
 type Tools struct {
 	Plan func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans by itself
-	Pack func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
+	Pack func(context.Context, pack.PackingProblem) (pack.Packing, error)
 	// Pool plans a pool, and EvaluatePool says what a given one comes to; both check what they answer.
-	Pool         func(context.Context, capacity.PoolProblem) (capacity.PoolPlan, error)
-	EvaluatePool func(context.Context, capacity.PoolProblem) (capacity.PoolEvaluation, error)
+	Pool         func(context.Context, pool.PoolProblem) (pool.PoolPlan, error)
+	EvaluatePool func(context.Context, pool.PoolProblem) (pool.PoolEvaluation, error)
 	Solver       lp.Solver // CBC
 	Clock        func() time.Time
 	Progress     func(done, total int) // told after every step; may be nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
 
@@ -52,13 +52,13 @@ func runAdmission(ctx context.Context, b *bench) error {
 		name   string
 		policy sim.Policy
 	}
-	published := capacity.Policy{Kind: capacity.PolicyMaxProgress, Mode: capacity.ProgressPaper}
-	ours := capacity.Policy{Kind: capacity.PolicyMaxProgress}
+	published := dispatch.PolicyConfig{Kind: dispatch.PolicyMaxProgress, Mode: dispatch.ProgressPaper}
+	ours := dispatch.PolicyConfig{Kind: dispatch.PolicyMaxProgress}
 	courses := []course{
-		{"edf", sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyEDF}}},
-		{"max-progress, as published", sim.Policy{Policy: published}},
-		{"as published, admission of the paper", sim.Policy{Policy: published, Admission: capacity.AdmissionPaper}},
-		{"max-progress, strict admission", sim.Policy{Policy: ours, Admission: capacity.AdmissionStrict}},
+		{"edf", sim.Policy{PolicyConfig: dispatch.PolicyConfig{Kind: dispatch.PolicyEDF}}},
+		{"max-progress, as published", sim.Policy{PolicyConfig: published}},
+		{"as published, admission of the paper", sim.Policy{PolicyConfig: published, Admission: dispatch.AdmissionPaper}},
+		{"max-progress, strict admission", sim.Policy{PolicyConfig: ours, Admission: dispatch.AdmissionStrict}},
 	}
 	b.total = len(loads) * len(courses) * traces
 	b.Columns = []string{"load", "policy", "traces", "jobs_mean", "met_mean", "missed_mean", "rejected_mean"}
@@ -86,7 +86,7 @@ func runAdmission(ctx context.Context, b *bench) error {
 				met[c.name] = map[float64]float64{}
 			}
 			met[c.name][load] = jobs - late - rejected
-			if c.policy.Admission == capacity.AdmissionStrict {
+			if c.policy.Admission == dispatch.AdmissionStrict {
 				missed, admitted = missed+late, admitted+jobs-rejected
 			}
 			b.row(load, c.name, traces, jobs, jobs-late-rejected, late, rejected)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/sim"
 )
 
@@ -27,11 +26,11 @@ const offTheory = 6
 func runInterference(ctx context.Context, b *bench) error {
 	seeds := b.instances(8, 1)
 	uses := []float64{0.2, 0.5, 0.8}
-	services := []capacity.RequestTiming{
-		{Kind: capacity.ExponentialService, MeanMs: 2}, {Kind: capacity.ConstantService, MeanMs: 2},
-		{Kind: capacity.SampledService, SamplesMs: []float64{0.5, 0.5, 1, 1, 2, 2, 3, 6}},
+	services := []sim.RequestTiming{
+		{Kind: sim.ExponentialService, MeanMs: 2}, {Kind: sim.ConstantService, MeanMs: 2},
+		{Kind: sim.SampledService, SamplesMs: []float64{0.5, 0.5, 1, 1, 2, 2, 3, 6}},
 	}
-	policies := []capacity.CorePolicy{{Kind: capacity.AloneOnCore}, {Kind: capacity.Background}, {Kind: capacity.Nonpreemptive, SliceMs: 30}, {Kind: capacity.FairOnCore, SliceMs: 30}}
+	policies := []sim.CorePolicy{{Kind: sim.AloneOnCore}, {Kind: sim.BackgroundOnCore}, {Kind: sim.Nonpreemptive, SliceMs: 30}, {Kind: sim.FairOnCore, SliceMs: 30}}
 	alone, background, fair := policies[0], policies[1], policies[3]
 	b.total = seeds * (len(uses)*len(services) + 5)
 	b.Columns = []string{"requests", "use_percent", "policy", "mean_ms", "theory_mean_ms", "off_percent", "p95_ms", "p99_ms", "batch_share_percent", "unstable"}
@@ -61,8 +60,8 @@ func runInterference(ctx context.Context, b *bench) error {
 	}
 	b.within("at 0.6: what batch work takes in equal slices", "50 %", percent(example[3].share), "%", 49, 51)
 
-	floors := func(window, floor float64) capacity.CorePolicy {
-		return capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: window, FloorMs: floor}
+	floors := func(window, floor float64) sim.CorePolicy {
+		return sim.CorePolicy{Kind: sim.AntiStarvation, WindowMs: window, FloorMs: floor}
 	}
 	full, err := b.core(ctx, seeds, 0.998, services[0], 600_000, floors(1000, 50))
 	if err != nil {
@@ -80,7 +79,7 @@ func runInterference(ctx context.Context, b *bench) error {
 	b.within("at 0.95: a floor of 10 ms in 1,000 against none", "1.135 times", slower, "times", 45.5/40.1*(1-offTheory/100.0), 45.5/40.1*(1+offTheory/100.0))
 
 	for i, use := range []float64{0.71 / 2, 0.848 / 2} {
-		service := capacity.RequestTiming{Kind: capacity.ExponentialService, MeanMs: 25 * (1 - use)} // 25 ms alone
+		service := sim.RequestTiming{Kind: sim.ExponentialService, MeanMs: 25 * (1 - use)} // 25 ms alone
 		shared, err := b.core(ctx, seeds, use, service, 1_000_000, alone, background, fair)
 		if err != nil {
 			return err
@@ -118,8 +117,8 @@ func (p corePolicy) name() string {
 }
 
 // core simulates a core at a use, so many requests for each seed.
-func (b *bench) core(ctx context.Context, seeds int, use float64, service capacity.RequestTiming, requests int64, policies ...capacity.CorePolicy) ([]corePolicy, error) {
-	q := capacity.DefaultInterference()
+func (b *bench) core(ctx context.Context, seeds int, use float64, service sim.RequestTiming, requests int64, policies ...sim.CorePolicy) ([]corePolicy, error) {
+	q := sim.DefaultInterference()
 	q.Interactive.Service, q.Policies, q.Requests = service, policies, requests
 	mean := service.MeanMs
 	for _, ms := range service.SamplesMs {
@@ -128,7 +127,7 @@ func (b *bench) core(ctx context.Context, seeds int, use float64, service capaci
 	q.Interactive.PerSecond = 1000 * use / mean
 	all := make([]corePolicy, len(policies))
 	for range seeds {
-		q.Seed = int64(b.nextSeed() & capacity.MaxSeed)
+		q.Seed = int64(b.nextSeed() & sim.MaxSeed)
 		a, err := sim.EstimateInterference(ctx, q)
 		if err != nil {
 			return nil, err
@@ -148,7 +147,7 @@ func (b *bench) core(ctx context.Context, seeds int, use float64, service capaci
 }
 
 // off is how far the mean is from theory, in percent; it is noted as a row.
-func (p corePolicy) off(b *bench, use float64, service capacity.RequestTiming) (off float64) {
+func (p corePolicy) off(b *bench, use float64, service sim.RequestTiming) (off float64) {
 	figure := func(x float64) any {
 		if p.Unstable {
 			return nil

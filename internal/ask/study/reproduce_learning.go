@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -41,9 +40,9 @@ var heavyToLight = []struct {
 const borneLoad = 3.84
 
 // learns is the policy of a run.
-func learns(kind capacity.ClassifierKind, delay int64, target float64) capacity.Policy {
-	return capacity.Policy{Kind: capacity.PolicyLearned, Classifier: kind, EvaluationDelay: &delay, Target: &target,
-		Utilities: []capacity.Utility{{Kind: capacity.UtilityConstant}}}
+func learns(kind dispatch.ClassifierKind, delay int64, target float64) dispatch.PolicyConfig {
+	return dispatch.PolicyConfig{Kind: dispatch.PolicyLearned, Classifier: kind, EvaluationDelay: &delay, Target: &target,
+		Utilities: []dispatch.Utility{{Kind: dispatch.UtilityConstant}}}
 }
 
 // accuracyParts is how many parts the curve of accuracy has.
@@ -53,9 +52,9 @@ func runLearning(ctx context.Context, b *bench) error {
 	seeds := b.instances(8, 3)
 	targets := points(b, []float64{1, 1.5, 2, 2.5, 3, 3.5, 4}, []float64{1, 4})
 	settings := []struct {
-		kind  capacity.ClassifierKind
+		kind  dispatch.ClassifierKind
 		delay int64
-	}{{capacity.NaiveBayes, 1}, {capacity.NaiveBayes, 6}, {capacity.Perceptron, 1}}
+	}{{dispatch.NaiveBayes, 1}, {dispatch.NaiveBayes, 6}, {dispatch.Perceptron, 1}}
 	curves := []struct {
 		job   int
 		swing float64
@@ -64,7 +63,7 @@ func runLearning(ctx context.Context, b *bench) error {
 	b.Columns = []string{"figure", "classifier", "delay_heartbeats", "job", "target", "instances", "tasks_paper", "tasks_mean", "load_over_target", "time_above_target", "judged_part", "accuracy"}
 
 	// run is the mean of some nodes.
-	run := func(job int, swing float64, p capacity.Policy) (all borne, accuracy [accuracyParts]float64, err error) {
+	run := func(job int, swing float64, p dispatch.PolicyConfig) (all borne, accuracy [accuracyParts]float64, err error) {
 		b.drawn = 0 // the same seeds for every setting
 		for range seeds {
 			if err := ctx.Err(); err != nil {
@@ -96,7 +95,7 @@ func runLearning(ctx context.Context, b *bench) error {
 			use += r.use / float64(len(heavyToLight))
 			if i == 0 {
 				above = append(above, r.above)
-			} else if s.kind == capacity.NaiveBayes {
+			} else if s.kind == dispatch.NaiveBayes {
 				order = min(order, r.tasks/before)
 			}
 			before = r.tasks
@@ -111,23 +110,23 @@ func runLearning(ctx context.Context, b *bench) error {
 
 	achieved := map[float64]float64{}
 	for _, target := range targets {
-		r, _, err := run(1, 0.5, learns(capacity.NaiveBayes, 1, target))
+		r, _, err := run(1, 0.5, learns(dispatch.NaiveBayes, 1, target))
 		if err != nil {
 			return err
 		}
 		achieved[target] = r.use
-		b.row("9", string(capacity.NaiveBayes), 1, heavyToLight[1].name, target, seeds, nil, r.tasks, r.use, r.above, nil, nil)
+		b.row("9", string(dispatch.NaiveBayes), 1, heavyToLight[1].name, target, seeds, nil, r.tasks, r.use, r.above, nil, nil)
 	}
 	b.within("load over target at a target of 4 against 1", "< 1", achieved[4]/achieved[1], "", 0, 0.95)
 
 	var gains []float64
 	for _, c := range curves {
-		_, accuracy, err := run(c.job, c.swing, learns(capacity.NaiveBayes, 1, 1))
+		_, accuracy, err := run(c.job, c.swing, learns(dispatch.NaiveBayes, 1, 1))
 		if err != nil {
 			return err
 		}
 		for part, x := range accuracy {
-			b.row("10", string(capacity.NaiveBayes), 1, heavyToLight[c.job].name, 1.0, seeds, nil, nil, nil, nil, float64(part+1)/accuracyParts, x)
+			b.row("10", string(dispatch.NaiveBayes), 1, heavyToLight[c.job].name, 1.0, seeds, nil, nil, nil, nil, float64(part+1)/accuracyParts, x)
 		}
 		gains = append(gains, mean(accuracy[accuracyParts/2:])-accuracy[0])
 	}

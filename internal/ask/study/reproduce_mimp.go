@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
 
@@ -122,13 +123,13 @@ func interfered(seed uint64, scale float64, with curves) sim.Input {
 }
 
 // progressPolicies are the policies that are compared, and what they are called.
-func progressPolicies() (names []string, all []capacity.Policy) {
+func progressPolicies() (names []string, all []dispatch.PolicyConfig) {
 	cautious := 2.0
 	return []string{"fifo", "edf", "max-progress, as published", "max-progress, twice the time", "max-progress"},
-		[]capacity.Policy{{Kind: capacity.PolicyFIFO}, {Kind: capacity.PolicyEDF},
-			{Kind: capacity.PolicyMaxProgress, Mode: capacity.ProgressPaper},
-			{Kind: capacity.PolicyMaxProgress, Mode: capacity.ProgressPaper, TimeFactor: &cautious},
-			{Kind: capacity.PolicyMaxProgress}}
+		[]dispatch.PolicyConfig{{Kind: dispatch.PolicyFIFO}, {Kind: dispatch.PolicyEDF},
+			{Kind: dispatch.PolicyMaxProgress, Mode: dispatch.ProgressPaper},
+			{Kind: dispatch.PolicyMaxProgress, Mode: dispatch.ProgressPaper, TimeFactor: &cautious},
+			{Kind: dispatch.PolicyMaxProgress}}
 }
 
 // progress is what policies come to on the same traces.
@@ -137,14 +138,14 @@ type progress struct {
 	missed, hours, end []float64
 }
 
-func (b *bench) progressOf(ctx context.Context, traces int, scale float64, with curves, policies []capacity.Policy) (p progress, err error) {
+func (b *bench) progressOf(ctx context.Context, traces int, scale float64, with curves, policies []dispatch.PolicyConfig) (p progress, err error) {
 	p.missed, p.hours, p.end = make([]float64, len(policies)), make([]float64, len(policies)), make([]float64, len(policies))
 	for i := range policies {
 		b.drawn = 0 // the same traces
 		p.jobs, p.judged = 0, 0
 		for range traces {
 			in := interfered(b.nextSeed(), scale, with)
-			in.Policy.Policy = policies[i]
+			in.Policy.PolicyConfig = policies[i]
 			r, err := sim.Run(ctx, in, 1)
 			if err != nil {
 				return p, err
@@ -190,7 +191,7 @@ func runMimp(ctx context.Context, b *bench) error {
 	}
 	b.note("The published rule calls a job on track when its running tasks, taken to go on for ever at the same speed, come to enough by its deadline. That is no room for noise or for the last tasks, so it misses more deadlines than earliest deadline first. With times taken as 1.35 times as long, slots only where a task still ends in time, and other slots to whom they suit compared with elsewhere, the order of table 3 comes out. The 6.4 % of the paper need its curves.")
 	scale := scales[len(scales)-1]
-	var some []capacity.Policy
+	var some []dispatch.PolicyConfig
 	for _, i := range compared {
 		some = append(some, policies[i])
 	}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
+	"headroom/internal/core/perf"
 )
 
 const packingPaper = "Packing the Most Onto Your Cloud, CloudDB 2009"
@@ -26,16 +27,16 @@ var packing = Experiment{
 type exampleJob struct {
 	name string
 	a, b float64
-	role capacity.JobRole
+	role perf.JobRole
 }
 
 var exampleJobs = []exampleJob{
-	{"grep", 1500, -0.62, capacity.HostRole},
-	{"sort", 4200, -0.68, capacity.HostRole},
-	{"word count", 3600, -0.74, capacity.GuestRole},
-	{"k-means", 5200, -0.70, capacity.GuestRole},
-	{"inverted index", 4700, -0.66, capacity.PlainRole},
-	{"join", 2900, -0.58, capacity.PlainRole},
+	{"grep", 1500, -0.62, perf.HostRole},
+	{"sort", 4200, -0.68, perf.HostRole},
+	{"word count", 3600, -0.74, perf.GuestRole},
+	{"k-means", 5200, -0.70, perf.GuestRole},
+	{"inverted index", 4700, -0.66, perf.PlainRole},
+	{"join", 2900, -0.58, perf.PlainRole},
 }
 
 // workload is a batch of the example jobs: how many of each.
@@ -55,10 +56,10 @@ var workloads = []workload{
 	{"W6", [6]int64{1, 2, 1, 1, 1, 1}, true, "16 to 30 %"},
 }
 
-func (w workload) problem() capacity.PackingProblem {
-	p := capacity.PackingProblem{
-		Machines: capacity.Machines{Count: 11, Disks: 2, HostsPerExtra: 2, Penalty: 1.1},
-		Options:  capacity.DefaultPackingOptions(),
+func (w workload) problem() pack.PackingProblem {
+	p := pack.PackingProblem{
+		Machines: pack.Machines{Count: 11, Disks: 2, HostsPerExtra: 2, Penalty: 1.1},
+		Options:  pack.DefaultPackingOptions(),
 	}
 	more, least := 1.0, int64(6)
 	if w.large {
@@ -67,7 +68,7 @@ func (w workload) problem() capacity.PackingProblem {
 	for i, n := range w.counts {
 		if n > 0 {
 			j := exampleJobs[i]
-			p.Jobs = append(p.Jobs, capacity.BatchJob{Name: j.name, Count: n, Role: j.role, MinVMs: least, Model: &capacity.PowerModel{A: more * j.a, B: j.b}})
+			p.Jobs = append(p.Jobs, pack.BatchJob{Name: j.name, Count: n, Role: j.role, MinVMs: least, Model: &perf.PowerModel{A: more * j.a, B: j.b}})
 		}
 	}
 	return p
@@ -81,36 +82,36 @@ func runPacking(ctx context.Context, b *bench) error {
 	disorders, shorter, unproved := 0, 0, 0
 	for _, w := range workloads {
 		p := w.problem()
-		pack := func(a capacity.PackingAlgorithm) (capacity.Packing, error) {
+		packBy := func(a pack.PackingAlgorithm) (pack.Packing, error) {
 			if err := ctx.Err(); err != nil { // a short packing does not look
-				return capacity.Packing{}, err
+				return pack.Packing{}, err
 			}
 			p.Options.Algorithm = a
 			defer b.step()
 			return b.Pack(ctx, p)
 		}
-		sequential, err := pack(capacity.PackSequential)
+		sequential, err := packBy(pack.PackSequential)
 		if err != nil {
 			return err
 		}
-		pair, err := pack(capacity.PackPair)
+		pair, err := packBy(pack.PackPair)
 		if err != nil {
 			return err
 		}
-		multi, err := pack(capacity.PackMulti)
+		multi, err := packBy(pack.PackMulti)
 		if err != nil {
 			return err
 		}
 		if longer(multi, pair) || longer(pair, sequential) {
 			disorders++
 		}
-		if multi.Status != capacity.PackingOptimal || pair.Status != capacity.PackingOptimal {
+		if multi.Status != pack.PackingOptimal || pair.Status != pack.PackingOptimal {
 			unproved++
 		}
 		var swarms []float64
 		for range seeds {
 			p.Options.Seed = b.nextSeed()
-			swarm, err := pack(capacity.PackSwarm)
+			swarm, err := packBy(pack.PackSwarm)
 			if err != nil {
 				return err
 			}
@@ -143,6 +144,6 @@ func runPacking(ctx context.Context, b *bench) error {
 }
 
 // longer says whether a packing takes longer than another, by more than rounding.
-func longer(x, than capacity.Packing) bool {
+func longer(x, than pack.Packing) bool {
 	return x.BusySeconds > than.BusySeconds && math.Abs(x.BusySeconds-than.BusySeconds) > 1e-9*than.BusySeconds
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
 )
 
 const poolPaper = "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud, HotCloud 2011"
@@ -26,10 +26,10 @@ var pools = Experiment{
 }
 
 // poolCase is the case study with so much work, due by so many hours.
-func poolCase(work, deadline float64) capacity.PoolProblem {
-	p := capacity.DefaultPool()
+func poolCase(work, deadline float64) pool.PoolProblem {
+	p := pool.DefaultPool()
 	p.Currency, p.Hours = "USD", 4
-	for _, t := range capacity.ExampleEC22011().Types {
+	for _, t := range pool.ExampleEC22011().Types {
 		switch t.Name {
 		case "m1.large":
 			t.Accelerator = false
@@ -40,8 +40,8 @@ func poolCase(work, deadline float64) capacity.PoolProblem {
 		}
 		p.Types = append(p.Types, t.PoolType)
 	}
-	p.Jobs = []capacity.PoolJob{{Name: "case", Work: work, DeadlineHours: deadline}}
-	p.Storage = capacity.PoolStorage{DataGB: 4250, Replication: 1, Fill: 1}
+	p.Jobs = []pool.PoolJob{{Name: "case", Work: work, DeadlineHours: deadline}}
+	p.Storage = pool.PoolStorage{DataGB: 4250, Replication: 1, Fill: 1}
 	return p
 }
 
@@ -135,7 +135,7 @@ func runPools(ctx context.Context, b *bench) error {
 		limited("the paper keeps data on m1.large alone; its pools are the cheapest of that kind")
 	b.note("\"6 accelerators finish in less than 2 hours\" stands in the text, but not among the three configurations that it lists as such (8, 12 and 15); \"15 cost less than 12\" needs 95 hours of work or less.")
 	b.note("Because work can be divided, an accelerator does as much in its first hour as in any other: without a start-up the cheapest pools keep accelerators for one hour, and more of them.")
-	for _, t := range capacity.ExampleEC22011().Types {
+	for _, t := range pool.ExampleEC22011().Types {
 		if t.Name == "m2.2xlarge" {
 			b.within("Table 1: what a GB and month costs on m2.2xlarge", "0.80", t.PerGBMonth.Float(), "USD", 0.847-sumRounding, 0.847+sumRounding).
 				limited("0.80 does not follow from the table's own price and disk; 720 hours of 1.00 for 850 GB are 0.847")
@@ -145,11 +145,11 @@ func runPools(ctx context.Context, b *bench) error {
 }
 
 // configured evaluates a configuration.
-func (b *bench) configured(ctx context.Context, work float64, c poolConfiguration) (capacity.PoolEvaluation, error) {
+func (b *bench) configured(ctx context.Context, work float64, c poolConfiguration) (pool.PoolEvaluation, error) {
 	p := poolCase(work, 4)
-	p.Mix = &capacity.PoolMix{Core: []capacity.PoolCore{{Type: "m1.large", Count: c.core}}}
+	p.Mix = &pool.PoolMix{Core: []pool.PoolCore{{Type: "m1.large", Count: c.core}}}
 	if c.accelerators > 0 {
-		p.Mix.Accelerators = []capacity.PoolAccelerator{{Type: "c1.medium", Count: c.accelerators}}
+		p.Mix.Accelerators = []pool.PoolAccelerator{{Type: "c1.medium", Count: c.accelerators}}
 	}
 	e, err := b.EvaluatePool(ctx, p)
 	if err == nil {
@@ -171,14 +171,14 @@ func (b *bench) saysAll(ctx context.Context, work float64) (bool, error) {
 	return all, nil
 }
 
-func poolHours(e capacity.PoolEvaluation) float64 {
+func poolHours(e pool.PoolEvaluation) float64 {
 	if e.Hours == nil {
 		return math.Inf(1)
 	}
 	return *e.Hours
 }
 
-func (b *bench) planned(pool string, deadline float64, a capacity.PoolPlan) {
+func (b *bench) planned(pool string, deadline float64, a pool.PoolPlan) {
 	core, accelerators := 0, 0
 	for _, x := range a.Mix.Core {
 		core += int(x.Count)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
 
@@ -31,8 +32,8 @@ type twoJobs struct {
 	seconds [2]float64
 }
 
-func (c twoJobs) input(p capacity.Policy) sim.Input {
-	in := sim.Input{Known: sim.KnownGiven, Policy: sim.Policy{Policy: p}}
+func (c twoJobs) input(p dispatch.PolicyConfig) sim.Input {
+	in := sim.Input{Known: sim.KnownGiven, Policy: sim.Policy{PolicyConfig: p}}
 	types := [2]string{"n1", "n2"}
 	for t, n := range c.slots {
 		if n > 0 {
@@ -60,7 +61,7 @@ type finished struct {
 	sum, short float64 // what the shares came to while both ran, and the part of the time in which that was less than 1
 }
 
-func (b *bench) finish(ctx context.Context, c twoJobs, p capacity.Policy) (f finished, err error) {
+func (b *bench) finish(ctx context.Context, c twoJobs, p dispatch.PolicyConfig) (f finished, err error) {
 	r, err := sim.Run(ctx, c.input(p), 1)
 	if err != nil {
 		return f, err
@@ -84,14 +85,14 @@ func runProgressShare(ctx context.Context, b *bench) error {
 	gpu := twoJobs{slots: [2]int64{8, 8}, rates: [2][2]float64{{5, 1}, {1, 1}}, tasks: [2]int64{240, 240}, seconds: [2]float64{10, 10}}
 	same := gpu
 	same.rates[0][0] = 1
-	even, share := capacity.Policy{Kind: capacity.PolicyFair}, capacity.Policy{Kind: capacity.PolicyProgressShare}
+	even, share := dispatch.PolicyConfig{Kind: dispatch.PolicyFair}, dispatch.PolicyConfig{Kind: dispatch.PolicyProgressShare}
 	patient, turns := share, int64(2*16)
 	patient.MaxSkips = &turns
 	cases := []struct {
 		name   string
 		paper  string
 		c      twoJobs
-		policy capacity.Policy
+		policy dispatch.PolicyConfig
 		ends   [2]float64
 		share  float64
 	}{
@@ -147,11 +148,11 @@ func (b *bench) randomShares(ctx context.Context, clusters int) error {
 	var short, shorter []float64
 	for range clusters {
 		c := drawTwoJobs(b.nextSeed())
-		even, err := b.finish(ctx, c, capacity.Policy{Kind: capacity.PolicyFair})
+		even, err := b.finish(ctx, c, dispatch.PolicyConfig{Kind: dispatch.PolicyFair})
 		if err != nil {
 			return err
 		}
-		share, err := b.finish(ctx, c, capacity.Policy{Kind: capacity.PolicyProgressShare})
+		share, err := b.finish(ctx, c, dispatch.PolicyConfig{Kind: dispatch.PolicyProgressShare})
 		if err != nil {
 			return err
 		}
@@ -163,8 +164,8 @@ func (b *bench) randomShares(ctx context.Context, clusters int) error {
 		}
 		short = append(short, share.short)
 		shorter = append(shorter, share.makespan()/even.makespan())
-		b.row("random", string(capacity.PolicyProgressShare), share.ends[0], share.ends[1], share.below[0], share.below[1], share.sum, share.short)
-		b.row("random", string(capacity.PolicyFair), even.ends[0], even.ends[1], even.below[0], even.below[1], even.sum, even.short)
+		b.row("random", string(dispatch.PolicyProgressShare), share.ends[0], share.ends[1], share.below[0], share.below[1], share.sum, share.short)
+		b.row("random", string(dispatch.PolicyFair), even.ends[0], even.ends[1], even.below[0], even.below[1], even.sum, even.short)
 		b.step()
 	}
 	b.share("random clusters of which the last job ends no later than with even slots", "all that are shown", percent(float64(sooner)/float64(clusters)), laterNever, clusters).

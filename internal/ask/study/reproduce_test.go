@@ -50,7 +50,7 @@ func proved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	return plan.Solve(ctx, p, nil)
 }
 
-func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+func packed(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 	a, err := pack.Pack(ctx, p, nil)
 	if wrong := recheck.Packing(p, a); err == nil && len(wrong) > 0 {
 		return a, &fault.InputError{Findings: wrong}
@@ -58,7 +58,7 @@ func packed(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, e
 	return a, err
 }
 
-func pooled(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+func pooled(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 	a, err := pool.Plan(ctx, p, cbc)
 	if err == nil {
 		err = recheck.PoolFault(recheck.Pool(p, a))
@@ -66,7 +66,7 @@ func pooled(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, err
 	return a, err
 }
 
-func evaluated(ctx context.Context, p capacity.PoolProblem) (capacity.PoolEvaluation, error) {
+func evaluated(ctx context.Context, p pool.PoolProblem) (pool.PoolEvaluation, error) {
 	e, err := pool.Evaluate(ctx, p, nil)
 	if err == nil {
 		err = recheck.PoolFault(recheck.PoolEvaluation(p, e))
@@ -375,7 +375,7 @@ func TestPoolsThatAreNotProvedRefuteTheClaim(t *testing.T) {
 		t.Errorf("got %q", r.Verdict)
 	}
 	doubtful := tools()
-	doubtful.Pool = func(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+	doubtful.Pool = func(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 		a, err := pooled(ctx, p)
 		a.Gap = 0.01
 		return a, err
@@ -387,9 +387,9 @@ func TestPoolsThatAreNotProvedRefuteTheClaim(t *testing.T) {
 
 func TestPackingsThatAreNotProvedRefuteTheClaim(t *testing.T) {
 	doubtful := tools()
-	doubtful.Pack = func(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+	doubtful.Pack = func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 		packing, err := tools().Pack(ctx, p)
-		packing.Status = capacity.PackingFeasible
+		packing.Status = pack.PackingFeasible
 		return packing, err
 	}
 	if r := reproduce(t, packing.Name, doubtful, Setting{Quick: true}); r.Holds {

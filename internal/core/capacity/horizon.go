@@ -72,8 +72,8 @@ func (p HorizonPeriod) End() time.Time {
 	return p.Start.Add(time.Duration(p.length()) * time.Second)
 }
 
-// setLength says how long the period is, in hours where they are whole.
-func (p *HorizonPeriod) setLength(seconds int64) {
+// SetLength says how long the period is, in hours where they are whole.
+func (p *HorizonPeriod) SetLength(seconds int64) {
 	p.Hours, p.Seconds = 0, seconds
 	if seconds%3600 == 0 {
 		p.Hours, p.Seconds = seconds/3600, 0
@@ -154,7 +154,7 @@ func (h Horizon) First(hours float64) Horizon {
 	}
 	if h.Periods = slices.Clone(h.Periods[:n]); n > 0 && h.Periods[n-1].End().After(end) {
 		last := &h.Periods[n-1]
-		last.setLength(end.Unix() - last.Start.Unix())
+		last.SetLength(end.Unix() - last.Start.Unix())
 	}
 	return h
 }
@@ -177,7 +177,7 @@ func (h Horizon) Scaled(factor float64) Horizon {
 		if h.Problem.Options.Integrality == Relaxed {
 			return x * factor
 		}
-		return wholeJobs(x * factor)
+		return WholeJobs(x * factor)
 	}
 	h.Problem.Classes = slices.Clone(h.Problem.Classes)
 	for i := range h.Problem.Classes {
@@ -209,7 +209,7 @@ func (h Horizon) Validate() error { return strict.Check(func(c *strict.Checker) 
 
 func (h Horizon) check(c *strict.Checker) {
 	c.Enter("problem")
-	h.Problem.check(c)
+	h.Problem.Check(c)
 	c.Leave()
 	h.checkPeriods(c)
 	named := make(map[string]bool)
@@ -231,7 +231,7 @@ func (h Horizon) check(c *strict.Checker) {
 		c.Whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
 		money.Check(c, "price", "The price", contract.Price)
 		money.Check(c, "upfront", "The upfront payment", contract.Upfront)
-		strict.OneOf(c, "billing", contract.Billing, billings)
+		strict.OneOf(c, "billing", contract.Billing, Billings)
 		if !types[contract.VMType] {
 			c.Refuse("vm_type", "unknown_name", "The problem has no VM type %q.", fault.Clip(contract.VMType))
 		}

@@ -356,7 +356,7 @@ func readSpanMember(r *strict.Reader, name string, s *Span) {
 func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits Limits) {
 	switch name {
 	case "problem":
-		readProblem(r, &h.Problem, limits)
+		ReadProblemInto(r, &h.Problem, limits)
 	case "contracts":
 		h.Contracts = strict.List(r, "of contracts", limits.Contracts, readTermContract)
 	case "periods":
@@ -446,7 +446,7 @@ func readOffer(r *strict.Reader, o *Offer) {
 		case "upfront":
 			money.Read(r, &o.Upfront)
 		case "billing":
-			strict.Word(r, &o.Billing, billings)
+			strict.Word(r, &o.Billing, Billings)
 		case "from":
 			o.From = new(time.Time)
 			r.Moment(o.From)

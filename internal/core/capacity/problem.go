@@ -4,6 +4,8 @@
 package capacity
 
 import (
+	"math"
+
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/money"
@@ -145,3 +147,6 @@ func DefaultOptions() Options {
 		MaxSolveMs: 2000, OneSlotPerJob: true, Sharing: Shared,
 	}
 }
+
+// WholeJobs is a forecast as a bound on whole jobs: nobody expected is left out.
+func WholeJobs(jobs float64) float64 { return math.Ceil(jobs - 1e-9) }

@@ -94,16 +94,16 @@ func checkOffers(c *strict.Checker, offers []Offer, taken map[string]bool) {
 			c.Refuse("name", "duplicate_name", "Another offer or contract is called %q as well; give each a name of its own.", fault.Clip(o.Name))
 		}
 		taken[o.Name] = true
-		o.checkTerms(c)
+		o.CheckTerms(c)
 		c.Leave()
 	}
 }
 
-// checkTerms is the check of an offer without its name.
-func (o Offer) checkTerms(c *strict.Checker) {
+// CheckTerms is the check of an offer without its name.
+func (o Offer) CheckTerms(c *strict.Checker) {
 	money.Check(c, "price", "The price", o.Price)
 	money.Check(c, "upfront", "The upfront payment", o.Upfront)
-	strict.OneOf(c, "billing", o.Billing, billings)
+	strict.OneOf(c, "billing", o.Billing, Billings)
 	c.Whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
 	switch {
 	case o.TermHours != 0 && o.TermYears != 0:

@@ -93,7 +93,7 @@ func ReadQuestion(data []byte, limits Limits) (ProblemQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(askShape, func(name string) {
 		if name == "problem" {
-			readProblem(r, &q.Problem, limits)
+			ReadProblemInto(r, &q.Problem, limits)
 		} else {
 			readQuestion(r, name, &q.Question)
 		}
@@ -101,7 +101,7 @@ func ReadQuestion(data []byte, limits Limits) (ProblemQuestion, error) {
 	r.End()
 	if err := r.Result(func(c *strict.Checker) {
 		c.Enter("problem")
-		q.Problem.check(c)
+		q.Problem.Check(c)
 		c.Leave()
 		q.Question.check(c)
 	}); err != nil {

@@ -63,18 +63,18 @@ func ReadProblem(data []byte, limits Limits, overrides ...func(*Options)) (Probl
 			Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
 	}
 	r := strict.NewReader(data)
-	readProblem(r, &p, limits)
+	ReadProblemInto(r, &p, limits)
 	r.End()
 	for _, override := range overrides {
 		override(&p.Options)
 	}
-	if err := r.Result(p.check); err != nil {
+	if err := r.Result(p.Check); err != nil {
 		return Problem{}, err
 	}
 	return p, nil
 }
 
-func readProblem(r *strict.Reader, p *Problem, limits Limits) {
+func ReadProblemInto(r *strict.Reader, p *Problem, limits Limits) {
 	r.Object(problemShape, func(name string) {
 		switch name {
 		case "currency":
@@ -101,7 +101,7 @@ func readClass(r *strict.Reader, c *Class) {
 			c.Name, _ = r.Text()
 		case "profile":
 			c.Profile = new(Profile)
-			readProfile(r, c.Profile)
+			ReadProfile(r, c.Profile)
 		case "demand":
 			c.Demand = new(Demand)
 			readDemand(r, c.Demand)
@@ -134,7 +134,7 @@ func readClass(r *strict.Reader, c *Class) {
 	}
 }
 
-func readProfile(r *strict.Reader, p *Profile) {
+func ReadProfile(r *strict.Reader, p *Profile) {
 	p.MapTasks, p.ReduceTasks = strict.Unread, strict.Unread
 	p.MapAvgSeconds, p.MapMaxSeconds = math.NaN(), math.NaN()
 	had := r.Object(profileShape, func(name string) {

@@ -36,7 +36,7 @@ func anyProblem(t *rapid.T) Problem {
 	for range max(1, len(types)) {
 		var own VMTypeSupply
 		for range rapid.IntRange(0, len(contracts)).Draw(t, "how many") {
-			own.Contracts = append(own.Contracts, Contract{contracts[0], int64(len(contracts)) * 100, amount.Draw(t, "price"), rapid.SampledFrom(billings).Draw(t, "billing")})
+			own.Contracts = append(own.Contracts, Contract{contracts[0], int64(len(contracts)) * 100, amount.Draw(t, "price"), rapid.SampledFrom(Billings).Draw(t, "billing")})
 			contracts = contracts[1:]
 		}
 		own.OnDemand.Price = amount.Draw(t, "price")

@@ -95,7 +95,7 @@ func readContractMember(r *strict.Reader, name string, c *Contract) {
 	case "price":
 		money.Read(r, &c.Price)
 	case "billing":
-		strict.Word(r, &c.Billing, billings)
+		strict.Word(r, &c.Billing, Billings)
 	}
 }
 

@@ -139,29 +139,6 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-func TestReadBoundsRefuses(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"no kind", `{"tasks": 1}`, "/kind missing"},
-		{"kind of another type", `{"kind": 1}`, "/kind type"},
-		{"unknown kind", `{"kind": "fase", "tasks": 1}`, "/kind choice"},
-		{"kind twice", `{"kind": "phase", "tasks": 1, "mean_s": 1, "max_s": 1, "slots": 1, "kind": "job"}`, "/kind duplicate_member"},
-		{"kind last", `{"tasks": 1.5, "mean_s": 1, "max_s": 1, "slots": 1, "kind": "phase"}`, "/tasks not_whole"},
-		{"member of another kind", `{"kind": "phase", "tasks": 1, "mean_s": 1, "max_s": 1, "slots": 1, "share": 1}`, "/share unknown_member"},
-		{"missing", `{"kind": "shared_phase", "tasks": 1, "mean_s": 1, "max_s": 1, "slots": 1, "share": 1}`, "/jobs missing"},
-		{"one job of two", `{"kind": "two_jobs", "slots": 2, "jobs": [{"tasks": 1, "mean_s": 1, "max_s": 1, "share": 1}]}`, "/jobs range"},
-		{"job of a pair", `{"kind": "two_jobs", "slots": 2, "jobs": [{"tasks": 1, "mean_s": 1, "max_s": 1, "share": 1}, {"tasks": 1, "mean_s": 1, "max_s": null, "share": 1}]}`, "/jobs/1/max_s null"},
-		{"profile", `{"kind": "job", "profile": {"map_tasks": 1, "reduce_tasks": 0, "map_avg_s": 1}, "slots": {"map": 1, "reduce": 1}, "share": {"map": 1, "reduce": 1}, "jobs": 1}`, "/profile/map_max_s missing"},
-		{"not an object", `[]`, " type"},
-		{"trailing", `{"kind": "phase"} x`, "/ syntax"},
-	} {
-		_, err := ReadBounds([]byte(c.text))
-		got := findings(t, err)
-		if len(got) != 1 || got[0].Pointer+" "+got[0].Code != c.want && c.want != "/ "+got[0].Code {
-			t.Errorf("%s: got %+v, want %s", c.name, got, c.want)
-		}
-	}
-}
-
 func TestReadPlanRefuses(t *testing.T) {
 	whole := string(AppendPlan(nil, Plan{
 		Status: Optimal, Classes: []ClassPlan{{Name: "a", Verdict: VerdictFull}}, Warnings: []Warning{},

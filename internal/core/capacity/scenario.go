@@ -54,15 +54,6 @@ const (
 	DropVMType      What = "drop_vm_type"
 )
 
-// Purchase is how a VM is paid for.
-type Purchase string
-
-// The purchases that have a price of their own besides contracts.
-const (
-	PurchaseOnDemand Purchase = "on_demand"
-	PurchaseSpot     Purchase = "spot"
-)
-
 // AddedSupply is what add_contract and add_vm_type add.
 type AddedSupply struct {
 	Contract *Contract     `json:"contract,omitempty"` // to the type named in vm_type

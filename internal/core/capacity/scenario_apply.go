@@ -54,7 +54,7 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 func (s Scenario) blame(a *applying, before *Problem) {
 	var result strict.Checker
 	if a.retyped {
-		a.Problem.check(&result)
+		a.Problem.Check(&result)
 	} else {
 		a.Problem.checkChanged(&result, before)
 	}

@@ -58,7 +58,7 @@ func TestChangedPartsAreCheckedAsTheWhole(t *testing.T) {
 			p.Budget = &Budget{Total: &total}
 		}
 		var whole, changed strict.Checker
-		p.check(&whole)
+		p.Check(&whole)
 		p.checkChanged(&changed, &before)
 		if len(whole.Findings) > 0 {
 			faults++

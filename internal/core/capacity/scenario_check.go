@@ -59,7 +59,6 @@ var (
 		}
 		return all
 	}()
-	purchases = []Purchase{PurchaseOnDemand, PurchaseSpot}
 )
 
 // Validate says what is wrong with a scenario that is to be kept, whatever it is laid over.
@@ -116,7 +115,7 @@ func (ch *ScenarioChange) check(c *strict.Checker) {
 		ch.checkNumber(c, kind.must&numberMember != 0, kind.description)
 	}
 	if ch.Purchase != "" && kind.may&purchaseMember != 0 {
-		strict.OneOf(c, "purchase", ch.Purchase, purchases)
+		strict.OneOf(c, "purchase", ch.Purchase, Purchases)
 		if ch.Contract != "" {
 			c.Refuse("purchase", "one_of", "A contract has one price; leave the purchase out.")
 		}

@@ -58,7 +58,7 @@ var (
 	whatIfShape        = strict.NewShape("a question", []string{"problem", "scenarios"}, "detail")
 	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "detail")
 	scenarioShape      = strict.NewShape("a scenario", []string{"changes"}, "name", "note")
-	askedScenarioShape = strict.NewShape("a scenario", nil, "changes", "name", "note", "saved")
+	AskedScenarioShape = strict.NewShape("a scenario", nil, "changes", "name", "note", "saved")
 	changeShape        = strict.NewShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
 	addedShape         = strict.NewShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
 )
@@ -72,7 +72,7 @@ func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
 	r.Object(whatIfShape, func(name string) {
 		switch name {
 		case "problem":
-			readProblem(r, &q.Problem, limits)
+			ReadProblemInto(r, &q.Problem, limits)
 		case "scenarios":
 			q.Scenarios = readScenarios(r, scenarioShape)
 		case "detail":
@@ -82,7 +82,7 @@ func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
 	r.End()
 	if err := r.Result(func(c *strict.Checker) {
 		c.Enter("problem")
-		q.Problem.check(c)
+		q.Problem.Check(c)
 		c.Leave()
 		checkAsked(c, &q.Detail, q.Scenarios)
 	}); err != nil {
@@ -100,7 +100,7 @@ func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
 		case "at":
 			r.Moment(&q.At)
 		case "scenarios":
-			q.Scenarios = readScenarios(r, askedScenarioShape)
+			q.Scenarios = readScenarios(r, AskedScenarioShape)
 		case "detail":
 			strict.Word(r, &q.Detail, details)
 		}
@@ -116,9 +116,9 @@ func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
 func ReadScenario(data []byte) (Scenario, error) {
 	r := strict.NewReader(data)
 	var s AskedScenario
-	readScenario(r, &s, scenarioShape)
+	ReadScenarioInto(r, &s, scenarioShape)
 	r.End()
-	if err := r.Result(s.check); err != nil {
+	if err := r.Result(s.Check); err != nil {
 		return Scenario{}, err
 	}
 	return s.Scenario(), nil
@@ -126,14 +126,14 @@ func ReadScenario(data []byte) (Scenario, error) {
 
 func readScenarios(r *strict.Reader, s *strict.Shape) []AskedScenario {
 	before := len(r.Findings)
-	all := strict.List(r, "of scenarios", MaxScenarios, func(r *strict.Reader, a *AskedScenario) { readScenario(r, a, s) })
+	all := strict.List(r, "of scenarios", MaxScenarios, func(r *strict.Reader, a *AskedScenario) { ReadScenarioInto(r, a, s) })
 	if len(all) == 0 && len(r.Findings) == before {
 		r.Found("missing", "There is no scenario; give at least one.", nil)
 	}
 	return all
 }
 
-func readScenario(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
+func ReadScenarioInto(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
 	had := r.Object(s, func(name string) {
 		switch name {
 		case "name":
@@ -146,9 +146,9 @@ func readScenario(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
 			a.Changes = strict.List(r, "of changes", MaxScenarioChanges, readChange)
 		}
 	})
-	if s == askedScenarioShape && had != 0 && had.Has(s, "changes") == had.Has(s, "saved") {
+	if s == AskedScenarioShape && had != 0 && had.Has(s, "changes") == had.Has(s, "saved") {
 		r.Found("one_of", `A scenario gives either its "changes" or the name of a "saved" one.`, nil)
-	} else if s == askedScenarioShape && had == 0 {
+	} else if s == AskedScenarioShape && had == 0 {
 		r.Missing("changes", "a scenario that is not saved")
 	}
 }
@@ -165,7 +165,7 @@ func readChange(r *strict.Reader, ch *ScenarioChange) {
 		case "contract":
 			ch.Contract, _ = r.Text()
 		case "purchase":
-			strict.Word(r, &ch.Purchase, purchases)
+			strict.Word(r, &ch.Purchase, Purchases)
 		case "bound":
 			strict.Word(r, &ch.Bound, bounds)
 		case "factor":
@@ -223,13 +223,13 @@ func checkAsked(c *strict.Checker, detail *Detail, scenarios []AskedScenario) {
 	c.Enter("scenarios")
 	for i := range scenarios {
 		c.Element(i)
-		scenarios[i].check(c)
+		scenarios[i].Check(c)
 		c.Leave()
 	}
 	c.Leave()
 }
 
-func (a *AskedScenario) check(c *strict.Checker) {
+func (a *AskedScenario) Check(c *strict.Checker) {
 	if a.Name != "" {
 		c.Name(a.Name)
 	}

@@ -153,7 +153,7 @@ func ReadSweep(data []byte, limits Limits) (SweepQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(sweepShape, func(name string) {
 		if name == "problem" {
-			readProblem(r, &q.Problem, limits)
+			ReadProblemInto(r, &q.Problem, limits)
 		} else {
 			readSweepMember(r, name, &q.Vary, &q.Curve)
 		}
@@ -161,7 +161,7 @@ func ReadSweep(data []byte, limits Limits) (SweepQuestion, error) {
 	r.End()
 	if err := r.Result(func(c *strict.Checker) {
 		c.Enter("problem")
-		q.Problem.check(c)
+		q.Problem.Check(c)
 		c.Leave()
 		checkVaried(c, q.Vary, q.Curve)
 	}); err != nil {
@@ -222,7 +222,7 @@ func readVary(r *strict.Reader, v *Vary) {
 		case "contract":
 			v.Contract, _ = r.Text()
 		case "purchase":
-			strict.Word(r, &v.Purchase, purchases)
+			strict.Word(r, &v.Purchase, Purchases)
 		case "by":
 			strict.Word(r, &v.By, measures)
 		case "from":

@@ -32,7 +32,7 @@ const (
 )
 
 var (
-	billings      = []Billing{BilledUsed, BilledAlways}
+	Billings      = []Billing{BilledUsed, BilledAlways}
 	integralities = []Integrality{Relaxed, Integer, Executable}
 	bounds        = []Bound{LowerBound, AverageBound, UpperBound, CalibratedBound}
 	formulas      = []Bound{LowerBound, AverageBound, UpperBound} // bounds that follow from a profile alone
@@ -44,11 +44,11 @@ var (
 // that no number of slots can meet is no input error: the plan answers it.
 func (p Problem) Validate() error {
 	var c strict.Checker
-	p.check(&c)
+	p.Check(&c)
 	return fault.Refusal(c.Findings, c.Unlisted)
 }
 
-func (p Problem) check(c *strict.Checker) {
+func (p Problem) Check(c *strict.Checker) {
 	money.CheckCurrency(c, p.Currency)
 	c.Whole("period_s", "The period", "seconds", p.PeriodSeconds, 1, MaxPeriodSeconds)
 	c.Enter("supply")
@@ -70,8 +70,8 @@ func (p Problem) check(c *strict.Checker) {
 		if named != nil {
 			named.Add(c, "class", class.Name, i)
 		}
-		class.check(c, p.Options.Integrality)
-		if class.byType() {
+		class.Check(c, p.Options.Integrality)
+		if class.ByType() {
 			class.checkTypes(c, fleet)
 		}
 		c.Leave()
@@ -79,11 +79,11 @@ func (p Problem) check(c *strict.Checker) {
 	c.Leave()
 	if p.Budget != nil {
 		c.Enter("budget")
-		p.Budget.check(c)
+		p.Budget.Check(c)
 		c.Leave()
 	}
 	c.Enter("options")
-	p.Options.check(c, named)
+	p.Options.Check(c, named)
 	c.Leave()
 }
 
@@ -101,8 +101,8 @@ func (p *Problem) checkChanged(c *strict.Checker, before *Problem) {
 			continue
 		}
 		c.Element(i)
-		class.check(c, p.Options.Integrality)
-		if class.byType() {
+		class.Check(c, p.Options.Integrality)
+		if class.ByType() {
 			class.checkTypes(c, fleet)
 		}
 		c.Leave()
@@ -110,7 +110,7 @@ func (p *Problem) checkChanged(c *strict.Checker, before *Problem) {
 	c.Leave()
 	if p.Budget != nil {
 		c.Enter("budget")
-		p.Budget.check(c)
+		p.Budget.Check(c)
 		c.Leave()
 	}
 }
@@ -125,7 +125,7 @@ func rising(classes []Class) bool {
 	return true
 }
 
-func (o Options) check(c *strict.Checker, classes strict.Names) {
+func (o Options) Check(c *strict.Checker, classes strict.Names) {
 	strict.OneOf(c, "integrality", o.Integrality, integralities)
 	strict.OneOf(c, "bound", o.Bound, bounds)
 	strict.OneOf(c, "engine", o.Engine, engines)
@@ -165,7 +165,7 @@ func (n Near) check(c *strict.Checker, classes strict.Names) {
 // and a class's range of jobs are compared, so that figures rounded on their way are not refused.
 const PremiseSlack = 1e-9
 
-func (class *Class) check(c *strict.Checker, integrality Integrality) {
+func (class *Class) Check(c *strict.Checker, integrality Integrality) {
 	class.checkNeed(c)
 	if class.Calibration != nil {
 		c.Enter("calibration")
@@ -200,7 +200,7 @@ func (class *Class) checkNeed(c *strict.Checker) {
 	if class.Profile != nil {
 		ways = append(ways, `"profile"`)
 		c.Enter("profile")
-		class.Profile.check(c)
+		class.Profile.Check(c)
 		c.Leave()
 	}
 	if class.Demand != nil {

@@ -10,13 +10,13 @@ import (
 // Findings is what is wrong with the profile, with JSON pointers below pointer; empty if nothing is.
 func (p Profile) Findings(pointer string) []fault.Finding {
 	c := strict.Checker{Base: pointer}
-	p.check(&c)
+	p.Check(&c)
 	return c.Findings
 }
 
-// check refuses profiles that no execution can have. Where there are no reduce tasks the reduce
+// Check refuses profiles that no execution can have. Where there are no reduce tasks the reduce
 // figures mean nothing: they must be sensible numbers, no more.
-func (p *Profile) check(c *strict.Checker) {
+func (p *Profile) Check(c *strict.Checker) {
 	if p.Stages != nil {
 		p.checkStages(c)
 		return

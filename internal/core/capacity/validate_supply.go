@@ -52,7 +52,7 @@ func (t VMTypeSupply) check(c *strict.Checker, owners map[string]string) {
 		}
 		c.Whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
 		money.Check(c, "price", "The price", contract.Price)
-		strict.OneOf(c, "billing", contract.Billing, billings)
+		strict.OneOf(c, "billing", contract.Billing, Billings)
 		c.Leave()
 	}
 	for name := range named {
@@ -73,7 +73,7 @@ func (t VMTypeSupply) check(c *strict.Checker, owners map[string]string) {
 	}
 }
 
-func (b Budget) check(c *strict.Checker) {
+func (b Budget) Check(c *strict.Checker) {
 	if b.VMCost != nil {
 		money.Check(c, "vm_cost", "The budget for VMs", *b.VMCost)
 	}
@@ -118,8 +118,8 @@ func (s Speed) slowest() float64 {
 	return least
 }
 
-// byType says whether the class says anything about single VM types.
-func (class *Class) byType() bool { return class.SlotsPerVM.ByType != nil || class.Speed != nil }
+// ByType says whether the class says anything about single VM types.
+func (class *Class) ByType() bool { return class.SlotsPerVM.ByType != nil || class.Speed != nil }
 
 // fleet is the names of the VM types that classes can speak of; none where there is a single kind.
 // It is nil where a fault of the supply keeps them from being known.

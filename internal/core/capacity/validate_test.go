@@ -102,23 +102,6 @@ func TestWholeNumbersMayBeWrittenAsOthersDo(t *testing.T) {
 	}
 }
 
-func TestReadBoundsReadsEachKind(t *testing.T) {
-	profile := `{"map_tasks": 2, "reduce_tasks": 0, "map_avg_s": 1.5, "map_max_s": 2}`
-	for text, want := range map[string]BoundsQuestion{
-		`{"kind": "phase", "tasks": 3, "mean_s": 1.5, "max_s": 2, "slots": 4}`: {Phase: &PhaseQuestion{3, 1.5, 2, 4}},
-		`{"slots": 10, "jobs": [{"tasks": 1, "mean_s": 2, "max_s": 2, "share": 4.5}, {"tasks": 3, "mean_s": 1, "max_s": 2, "share": 5.5}], "kind": "two_jobs"}`: {
-			TwoJobs: &TwoJobsQuestion{10, []PairedJob{{1, 2, 2, 4.5}, {3, 1, 2, 5.5}}}},
-		`{"kind": "shared_phase", "tasks": 3, "mean_s": 1, "max_s": 2, "slots": 4, "share": 0.5, "jobs": 2}`: {SharedPhase: &SharedPhaseQuestion{3, 1, 2, 4, 0.5, 2}},
-		`{"kind": "job", "profile": ` + profile + `, "slots": {"map": 8, "reduce": 4}, "share": {"map": 0.5, "reduce": 0.25}, "jobs": 2}`: {
-			Job: &JobQuestion{Profile{MapTasks: 2, MapAvgSeconds: 1.5, MapMaxSeconds: 2}, SlotPools{8, 4}, PhaseShare{0.5, 0.25}, 2}},
-	} {
-		got, err := ReadBounds([]byte(text))
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", text, err, diff)
-		}
-	}
-}
-
 func TestReadPlanReadsWhatIsWritten(t *testing.T) {
 	half, penalty := 0.5, money.Amount{Decimal: decimal.New(81, -2)}
 	want := Plan{

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -82,3 +83,12 @@ func (e *InputError) Error() string {
 
 // Is makes an InputError an error of kind Invalid.
 func (e *InputError) Is(target error) bool { return target == Invalid }
+
+// Findings returns what an InputError lists; nil for any other error.
+func Findings(err error) []Finding {
+	var input *InputError
+	if errors.As(err, &input) {
+		return input.Findings
+	}
+	return nil
+}

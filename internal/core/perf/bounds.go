@@ -71,7 +71,7 @@ func (SharedPhaseAnswer) answer() {}
 func (JobAnswer) answer()         {}
 
 // Bounds answers a question, or says everything that is wrong with it (see Validate).
-func Bounds(q capacity.BoundsQuestion) (Answer, error) {
+func Bounds(q BoundsQuestion) (Answer, error) {
 	if err := Validate(q); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func Bounds(q capacity.BoundsQuestion) (Answer, error) {
 }
 
 // phase is paper Prop. 2.1, the lower end raised to the longest task.
-func phase(q capacity.PhaseQuestion) PhaseAnswer {
+func phase(q PhaseQuestion) PhaseAnswer {
 	work, slots := float64(q.Tasks)*q.MeanSeconds, float64(q.Slots)
 	lower := max(work/slots, q.MaxSeconds)
 	upper := max(0, work-q.MaxSeconds)/slots + q.MaxSeconds
@@ -98,9 +98,9 @@ func phase(q capacity.PhaseQuestion) PhaseAnswer {
 // twoJobs is paper Props. 2.2 and 2.3. The paper's case split is the smaller of two bounds, each valid
 // by itself: on the job's own share, and behind all work of both on all slots. Only whole slots of a
 // share can be relied on. The first finisher's lower bound as printed does not hold (E4).
-func twoJobs(q capacity.TwoJobsQuestion) TwoJobsAnswer {
+func twoJobs(q TwoJobsQuestion) TwoJobsAnswer {
 	slots := float64(q.Slots)
-	work := func(j capacity.PairedJob) float64 { return float64(j.Tasks) * j.MeanSeconds }
+	work := func(j PairedJob) float64 { return float64(j.Tasks) * j.MeanSeconds }
 	total := work(q.Jobs[0]) + work(q.Jobs[1])
 
 	a := TwoJobsAnswer{LastLowerSeconds: total / slots}
@@ -118,7 +118,7 @@ func twoJobs(q capacity.TwoJobsQuestion) TwoJobsAnswer {
 
 // sharedPhaseAnswer is paper Props. 2.4 and 2.5, the lower end raised to the longest task, the upper end
 // clamped (E7), and beside it the bound that counts from submission (E6).
-func sharedPhaseAnswer(q capacity.SharedPhaseQuestion) SharedPhaseAnswer {
+func sharedPhaseAnswer(q SharedPhaseQuestion) SharedPhaseAnswer {
 	work, perJob := float64(q.Tasks)*q.MeanSeconds, slotsPerJob(q.Slots, q.Share, q.Jobs)
 	whole := wholeSlots(perJob)
 	shrinking, fixed := sharedPhase(work, q.MaxSeconds)
@@ -138,7 +138,7 @@ func sharedPhaseAnswer(q capacity.SharedPhaseQuestion) SharedPhaseAnswer {
 }
 
 // job is paper eqs. 1 to 3 with the coefficients of Demands.
-func job(q capacity.JobQuestion) JobAnswer {
+func job(q JobQuestion) JobAnswer {
 	d := Demands(q.Profile)
 	mapPerJob := slotsPerJob(q.Slots.Map, q.Share.Map, q.Jobs)
 	reducePerJob := slotsPerJob(q.Slots.Reduce, q.Share.Reduce, q.Jobs)

@@ -9,7 +9,7 @@ import (
 )
 
 // ask answers a question that must be answerable.
-func ask[A Answer](t *testing.T, q capacity.BoundsQuestion) A {
+func ask[A Answer](t *testing.T, q BoundsQuestion) A {
 	t.Helper()
 	a, err := Bounds(q)
 	if err != nil {
@@ -21,24 +21,24 @@ func ask[A Answer](t *testing.T, q capacity.BoundsQuestion) A {
 func askPhase(t *testing.T, tasks []float64, slots int) PhaseAnswer {
 	t.Helper()
 	mean, longest := figures(tasks)
-	return ask[PhaseAnswer](t, capacity.BoundsQuestion{Phase: &capacity.PhaseQuestion{
+	return ask[PhaseAnswer](t, BoundsQuestion{Phase: &PhaseQuestion{
 		Tasks: int64(len(tasks)), MeanSeconds: mean, MaxSeconds: longest, Slots: int64(slots)}})
 }
 
 func askTwoJobs(t *testing.T, slots int, tasks [2][]float64, shares [2]float64) TwoJobsAnswer {
 	t.Helper()
-	q := capacity.TwoJobsQuestion{Slots: int64(slots)}
+	q := TwoJobsQuestion{Slots: int64(slots)}
 	for i := range tasks {
 		mean, longest := figures(tasks[i])
-		q.Jobs = append(q.Jobs, capacity.PairedJob{Tasks: int64(len(tasks[i])), MeanSeconds: mean, MaxSeconds: longest, Share: shares[i]})
+		q.Jobs = append(q.Jobs, PairedJob{Tasks: int64(len(tasks[i])), MeanSeconds: mean, MaxSeconds: longest, Share: shares[i]})
 	}
-	return ask[TwoJobsAnswer](t, capacity.BoundsQuestion{TwoJobs: &q})
+	return ask[TwoJobsAnswer](t, BoundsQuestion{TwoJobs: &q})
 }
 
 func askShared(t *testing.T, tasks []float64, slots, jobs int) SharedPhaseAnswer {
 	t.Helper()
 	mean, longest := figures(tasks)
-	return ask[SharedPhaseAnswer](t, capacity.BoundsQuestion{SharedPhase: &capacity.SharedPhaseQuestion{
+	return ask[SharedPhaseAnswer](t, BoundsQuestion{SharedPhase: &SharedPhaseQuestion{
 		Tasks: int64(len(tasks)), MeanSeconds: mean, MaxSeconds: longest, Slots: int64(slots), Share: 1, Jobs: int64(jobs)}})
 }
 
@@ -63,7 +63,7 @@ func TestPhaseKeepsItsBounds(t *testing.T) {
 
 // The bound improves on ARIA's (n-1)μ/k + λ by (λ-μ)/k, not by λ-μ (E2).
 func TestE2ImprovementOverARIA(t *testing.T) {
-	a := ask[PhaseAnswer](t, capacity.BoundsQuestion{Phase: &capacity.PhaseQuestion{Tasks: 30, MeanSeconds: 4, MaxSeconds: 10, Slots: 8}})
+	a := ask[PhaseAnswer](t, BoundsQuestion{Phase: &PhaseQuestion{Tasks: 30, MeanSeconds: 4, MaxSeconds: 10, Slots: 8}})
 	aria := (30.0-1)*4/8 + 10
 	if got, want := aria-a.UpperSeconds, (10.0-4)/8; !near(got, want) {
 		t.Errorf("improvement: got %g s, want %g s", got, want)
@@ -275,8 +275,8 @@ func TestLongFirstShuffleExceedsTheUpperBound(t *testing.T) {
 		{tasks: []float64{101, 101, 101}}, // alone at first: its first wave is three slots wide
 		{submit: 1, tasks: []float64{101, 101, 2}},
 	}, oldestBelowShare(2), 0, nil)
-	a := ask[JobAnswer](t, capacity.BoundsQuestion{Job: &capacity.JobQuestion{Profile: p, Jobs: 2,
-		Slots: capacity.SlotPools{Map: 4, Reduce: 4}, Share: capacity.PhaseShare{Map: 1, Reduce: 1}}})
+	a := ask[JobAnswer](t, BoundsQuestion{Job: &JobQuestion{Profile: p, Jobs: 2,
+		Slots: SlotPools{Map: 4, Reduce: 4}, Share: PhaseShare{Map: 1, Reduce: 1}}})
 	if time := jobs[1].finish - jobs[1].first; time != 201 || a.UpperSeconds != 105 {
 		t.Errorf("second job: got %g s from its first slot against %g s, want 201 s against 105 s", time, a.UpperSeconds)
 	}

@@ -56,8 +56,8 @@ func TestCalibrationByCounting(t *testing.T) {
 		furthest := 1.0
 		times := map[capacity.Bound][]float64{}
 		for _, m := range executions {
-			a := ask[JobAnswer](t, capacity.BoundsQuestion{Job: &capacity.JobQuestion{Profile: nightly, Jobs: 1,
-				Slots: capacity.SlotPools{Map: m.MapSlots, Reduce: m.ReduceSlots}, Share: capacity.PhaseShare{Map: 1, Reduce: 1}}})
+			a := ask[JobAnswer](t, BoundsQuestion{Job: &JobQuestion{Profile: nightly, Jobs: 1,
+				Slots: SlotPools{Map: m.MapSlots, Reduce: m.ReduceSlots}, Share: PhaseShare{Map: 1, Reduce: 1}}})
 			off := 1.0
 			if m.Seconds < a.LowerSeconds {
 				below, off = below+1, a.LowerSeconds/m.Seconds

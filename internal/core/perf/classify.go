@@ -10,24 +10,24 @@ import (
 type JobClass struct {
 	CPU      bool               `json:"cpu"`
 	IO       bool               `json:"io"`
-	Role     capacity.JobRole   `json:"role"`
+	Role     JobRole            `json:"role"`
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
 // Classify says whether a job is CPU-bound or I/O-bound: above the thresholds, in percent of a VM and in
 // MB/s of all its VMs together, measured on ReferenceVMs. A job that is both has no CPU to spare for extra
 // VMs, and an extra VM has no disk of its own, so that it is neither host nor guest.
-func Classify(u capacity.Usage, cpuPercent, ioMBPerS float64) JobClass {
-	c := JobClass{CPU: u.CPUPercent > cpuPercent, IO: u.IOMBPerS > ioMBPerS, Role: capacity.PlainRole, Warnings: []capacity.Warning{}}
+func Classify(u Usage, cpuPercent, ioMBPerS float64) JobClass {
+	c := JobClass{CPU: u.CPUPercent > cpuPercent, IO: u.IOMBPerS > ioMBPerS, Role: PlainRole, Warnings: []capacity.Warning{}}
 	switch {
 	case c.IO && !c.CPU:
-		c.Role = capacity.HostRole
+		c.Role = HostRole
 	case c.CPU && !c.IO:
-		c.Role = capacity.GuestRole
+		c.Role = GuestRole
 	}
-	if u.ProfiledAtVM != 0 && u.ProfiledAtVM != capacity.ReferenceVMs {
+	if u.ProfiledAtVM != 0 && u.ProfiledAtVM != ReferenceVMs {
 		c.Warnings = append(c.Warnings, capacity.Warning{Code: "off_reference", Detail: fmt.Sprintf(
-			"The usage was measured on %d VMs; the thresholds belong to %d. It is not converted.", u.ProfiledAtVM, capacity.ReferenceVMs)})
+			"The usage was measured on %d VMs; the thresholds belong to %d. It is not converted.", u.ProfiledAtVM, ReferenceVMs)})
 	}
 	return c
 }

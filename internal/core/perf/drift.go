@@ -61,7 +61,7 @@ const (
 // Drifts holds later executions against the calibration in use. It depends on the executions alone, not on
 // their order nor on how often it is asked; those not later than the calibration's are passed over. Of more than
 // MaxCalibrated the latest count.
-func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis Basis) capacity.Drift {
+func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis Basis) Drift {
 	bound := slices.Index(planBounds[:], basis.Bound)
 	var later []Judged
 	for _, m := range executions {
@@ -81,23 +81,23 @@ func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis 
 	below := func(j Judged) bool { return above(basis.MedianRatio, j.ratio(bound)) }
 	slower := newWatch(basis.Exceeded, basis.Executions, 1-basis.Coverage, 0.1, 0.25, 0.5, 0.8)
 	faster := newWatch(basis.Faster, basis.Executions, 0.5, 0.7, 0.85, 0.97)
-	state, since := capacity.Unchanged, 0
+	state, since := Unchanged, 0
 	for i, j := range later {
 		slower.see(i, exceeds(j))
 		faster.see(i, below(j))
 		switch {
-		case state != capacity.Unchanged:
+		case state != Unchanged:
 			recent := later[max(since, i+1-lowerAfter) : i+1]
 			if len(recent) == lowerAfter && basis.fits(recent, state, exceeds, bound) {
-				state = capacity.Unchanged
+				state = Unchanged
 				slower.forget()
 				faster.forget()
 			}
 		case slower.evidence() >= raiseAt:
-			state, since = capacity.Slower, slower.since()
+			state, since = Slower, slower.since()
 		case faster.evidence() >= raiseAt:
 			if at := faster.since(); medianRatio(later[at:i+1], bound) <= (1-fasterBy)*basis.MedianRatio {
-				state, since = capacity.Faster, at
+				state, since = Faster, at
 			}
 		}
 	}
@@ -105,27 +105,27 @@ func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis 
 }
 
 // fits says whether recent executions are again as the calibration says.
-func (b Basis) fits(recent []Judged, state capacity.DriftState, exceeds func(Judged) bool, bound int) bool {
-	if state == capacity.Faster {
+func (b Basis) fits(recent []Judged, state DriftState, exceeds func(Judged) bool, bound int) bool {
+	if state == Faster {
 		return medianRatio(recent, bound) > (1-fasterBy)*b.MedianRatio
 	}
 	return float64(count(recent, exceeds)) <= (1-b.Coverage)*float64(len(recent))
 }
 
-func (b Basis) drift(later []Judged, state capacity.DriftState, since int, exceeds func(Judged) bool, bound int) capacity.Drift {
+func (b Basis) drift(later []Judged, state DriftState, since int, exceeds func(Judged) bool, bound int) Drift {
 	changed := later[since:]
-	if state == capacity.Unchanged {
+	if state == Unchanged {
 		changed = later
 	}
 	n, k := len(changed), count(changed, exceeds)
-	d := capacity.Drift{State: state, Executions: int64(n), Exceeded: int64(k), Expected: (1 - b.Coverage) * float64(n)}
+	d := Drift{State: state, Executions: int64(n), Exceeded: int64(k), Expected: (1 - b.Coverage) * float64(n)}
 	switch {
 	case n == 0:
 		d.Detail = "No execution is later than those the calibration was made of."
-	case state == capacity.Slower:
+	case state == Slower:
 		d.Since = &changed[0].At
 		d.Detail = fmt.Sprintf("Of the %d executions since %s, %d took longer than their calibrated time; %.3g were to be expected. Look at what changed; if it stays so, calibrate anew.", n, since8601(changed[0].At), k, d.Expected)
-	case state == capacity.Faster:
+	case state == Faster:
 		d.Since = &changed[0].At
 		d.Detail = fmt.Sprintf("Half of the %d executions since %s took less than %.3g times what the calibration's took; the plan pays for time that is not needed. Calibrate anew.", n, since8601(changed[0].At), medianRatio(changed, bound)/b.MedianRatio)
 	default:

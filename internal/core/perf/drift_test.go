@@ -23,7 +23,7 @@ func adopted(t testing.TB, r *rand.Rand, n int, spread float64) Basis {
 	return b
 }
 
-func drift(executions []Measured, basis Basis) capacity.Drift {
+func drift(executions []Measured, basis Basis) Drift {
 	return Drifts(Demands(nightly), nightly.OverheadSeconds, executions, basis)
 }
 
@@ -39,7 +39,7 @@ func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 			basis := adopted(t, r, n, 0.2)
 			after := drawn(r, later, basis.Until.Add(time.Hour), 1, 0.2)
 			for at := lowerAfter; at <= later; at += lowerAfter { // what is raised stays for about as long
-				if d := drift(after[:at], basis); d.State != capacity.Unchanged {
+				if d := drift(after[:at], basis); d.State != Unchanged {
 					alarms++
 					break
 				}
@@ -53,7 +53,7 @@ func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 }
 
 // seenAfter is how many executions of another scale it takes to raise the state; the median of many.
-func seenAfter(t *testing.T, r *rand.Rand, n int, scale, spread float64, state capacity.DriftState) int {
+func seenAfter(t *testing.T, r *rand.Rand, n int, scale, spread float64, state DriftState) int {
 	var all []int
 	for range trials(40) {
 		basis := adopted(t, r, n, spread)
@@ -81,14 +81,14 @@ func TestDriftSeesWhatChanged(t *testing.T) {
 	for _, tt := range []struct {
 		n             int
 		scale, spread float64
-		state         capacity.DriftState
+		state         DriftState
 		most          int
 	}{
-		{200, 1.2, 0.1, capacity.Slower, 30},
-		{200, 1.2, 0.2, capacity.Slower, 150},
-		{40, 1.5, 0.2, capacity.Slower, 40},
-		{200, 0.7, 0.2, capacity.Faster, 40},
-		{200, 0.8, 0.1, capacity.Faster, 40},
+		{200, 1.2, 0.1, Slower, 30},
+		{200, 1.2, 0.2, Slower, 150},
+		{40, 1.5, 0.2, Slower, 40},
+		{200, 0.7, 0.2, Faster, 40},
+		{200, 0.8, 0.1, Faster, 40},
 	} {
 		got := seenAfter(t, seeded(21), tt.n, tt.scale, tt.spread, tt.state)
 		t.Logf("a calibration of %d, spread %.0f %%, times × %g: %s after %d executions (median)", tt.n, 100*tt.spread, tt.scale, tt.state, got)
@@ -102,19 +102,19 @@ func TestDriftSeesWhatChanged(t *testing.T) {
 func TestDriftComesAndGoes(t *testing.T) {
 	r := seeded(22)
 	basis := adopted(t, r, 200, 0.1)
-	if d := drift(nil, basis); d.State != capacity.Unchanged || d.Executions != 0 || d.Since != nil {
+	if d := drift(nil, basis); d.State != Unchanged || d.Executions != 0 || d.Since != nil {
 		t.Errorf("without executions: got %+v", d)
 	}
 	start := basis.Until.Add(time.Hour)
 	good := drawn(r, 100, start, 1, 0.1)
 	bad := drawn(r, 60, start.Add(100*time.Hour), 1.3, 0.1)
 	again := drawn(r, 200, start.Add(160*time.Hour), 1, 0.1)
-	if d := drift(good, basis); d.State != capacity.Unchanged || d.Executions != 100 {
+	if d := drift(good, basis); d.State != Unchanged || d.Executions != 100 {
 		t.Errorf("executions that fit: got %+v", d)
 	}
 	all := slices.Concat(good, bad)
 	d := drift(all, basis)
-	if d.State != capacity.Slower || d.Since == nil || d.Since.Sub(bad[0].At).Abs() > 5*time.Hour || d.Executions < 55 || d.Executions > 65 {
+	if d.State != Slower || d.Since == nil || d.Since.Sub(bad[0].At).Abs() > 5*time.Hour || d.Executions < 55 || d.Executions > 65 {
 		t.Errorf("executions that are slower since %v: got %+v", bad[0].At, d)
 	}
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -125,10 +125,10 @@ func TestDriftComesAndGoes(t *testing.T) {
 	if other := drift(append(all, drawn(r, 100, firstDay, 3, 0.1)...), basis); other.Detail != d.Detail {
 		t.Errorf("with executions from before: got %+v, want %+v", other, d)
 	}
-	if d := drift(append(all, again...), basis); d.State != capacity.Unchanged || d.Executions != 360 {
+	if d := drift(append(all, again...), basis); d.State != Unchanged || d.Executions != 360 {
 		t.Errorf("when executions fit again: got %+v", d)
 	}
-	if d := drift(slices.Concat(good, bad, again, drawn(r, 60, start.Add(400*time.Hour), 1.3, 0.1)), basis); d.State != capacity.Slower || d.Since.Sub(start.Add(400*time.Hour)).Abs() > 5*time.Hour {
+	if d := drift(slices.Concat(good, bad, again, drawn(r, 60, start.Add(400*time.Hour), 1.3, 0.1)), basis); d.State != Slower || d.Since.Sub(start.Add(400*time.Hour)).Abs() > 5*time.Hour {
 		t.Errorf("when they are slower once more: got %+v", d)
 	}
 	// Calibrated anew with the slower ones, they fit.
@@ -137,7 +137,7 @@ func TestDriftComesAndGoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := drift(drawn(r, 60, start.Add(160*time.Hour), 1.3, 0.1), anew); d.State != capacity.Unchanged {
+	if d := drift(drawn(r, 60, start.Add(160*time.Hour), 1.3, 0.1), anew); d.State != Unchanged {
 		t.Errorf("calibrated anew: got %+v", d)
 	}
 	if _, err := new(Calibration).Basis(capacity.AverageBound, 1); err == nil {

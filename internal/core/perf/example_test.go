@@ -10,7 +10,7 @@ import (
 // A phase of 300 tasks of 30 s in the mean and 60 s at most, on 50 slots: 9000/50 s at least.
 // At most it takes (9000 − 60)/50 + 60 s.
 func ExampleBounds() {
-	answer, err := perf.Bounds(capacity.BoundsQuestion{Phase: &capacity.PhaseQuestion{Tasks: 300, MeanSeconds: 30, MaxSeconds: 60, Slots: 50}})
+	answer, err := perf.Bounds(perf.BoundsQuestion{Phase: &perf.PhaseQuestion{Tasks: 300, MeanSeconds: 30, MaxSeconds: 60, Slots: 50}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,7 +43,7 @@ func ExampleTime() {
 
 // Four times the VMs halve the time: seconds = 100 · VMs^−0.5.
 func ExampleFitPower() {
-	fit, err := perf.FitPower([]capacity.Measurement{{VMs: 1, Seconds: 100}, {VMs: 4, Seconds: 50}, {VMs: 16, Seconds: 25}}, capacity.FitLog)
+	fit, err := perf.FitPower([]perf.Measurement{{VMs: 1, Seconds: 100}, {VMs: 4, Seconds: 50}, {VMs: 16, Seconds: 25}}, perf.FitLog)
 	if err != nil {
 		fmt.Println(err)
 		return

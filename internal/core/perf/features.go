@@ -29,7 +29,7 @@ type JobFeatures struct {
 type Evidence struct {
 	Profile  *capacity.Profile // of past executions
 	TaskTime *TaskTimeFit
-	Usage    *capacity.Usage
+	Usage    *Usage
 	// IOMBPerS is from where a job is I/O-bound, of as many VMs as the usage was measured on.
 	IOMBPerS float64
 }

@@ -16,20 +16,20 @@ import (
 // JobFit is what is fitted to the measurements of a job and kind. Exactly one of the four is there, or none
 // where Refused says why.
 type JobFit struct {
-	Job          string                    `json:"job"`
-	Kind         capacity.FitKind          `json:"kind"`
-	Version      int64                     `json:"version"` // 0 is none: nothing has been fitted yet, or not with this method
-	MadeAt       *time.Time                `json:"made_at"` // null as well
-	Measurements int64                     `json:"measurements"`
-	FirstAt      *time.Time                `json:"first_at"` // measured
-	LastAt       *time.Time                `json:"last_at"`
-	Refused      string                    `json:"refused"` // why the measurements of today cannot be fitted; the fit is of those before
-	Power        *capacity.PowerFit        `json:"power,omitempty"`
-	TaskTime     *TaskTimeFit              `json:"task_time,omitempty"`
-	Rate         *RateFit                  `json:"rate,omitempty"`
-	Usage        *UsageFit                 `json:"usage,omitempty"`
-	Predicted    *capacity.PowerPrediction `json:"predicted,omitempty"`      // what was asked for
-	PredictedAt  *TaskTimePrediction       `json:"predicted_task,omitempty"` // likewise
+	Job          string              `json:"job"`
+	Kind         FitKind             `json:"kind"`
+	Version      int64               `json:"version"` // 0 is none: nothing has been fitted yet, or not with this method
+	MadeAt       *time.Time          `json:"made_at"` // null as well
+	Measurements int64               `json:"measurements"`
+	FirstAt      *time.Time          `json:"first_at"` // measured
+	LastAt       *time.Time          `json:"last_at"`
+	Refused      string              `json:"refused"` // why the measurements of today cannot be fitted; the fit is of those before
+	Power        *PowerFit           `json:"power,omitempty"`
+	TaskTime     *TaskTimeFit        `json:"task_time,omitempty"`
+	Rate         *RateFit            `json:"rate,omitempty"`
+	Usage        *UsageFit           `json:"usage,omitempty"`
+	Predicted    *PowerPrediction    `json:"predicted,omitempty"`      // what was asked for
+	PredictedAt  *TaskTimePrediction `json:"predicted_task,omitempty"` // likewise
 }
 
 // FitChoice is how to fit, where there is a choice.
@@ -43,11 +43,11 @@ const (
 )
 
 // FitChoices are those of a kind; the first is the usual one.
-func FitChoices(kind capacity.FitKind) []FitChoice {
+func FitChoices(kind FitKind) []FitChoice {
 	switch kind {
-	case capacity.PowerFits:
+	case PowerFits:
 		return []FitChoice{LogChoice, NLSChoice}
-	case capacity.TaskTimeFits:
+	case TaskTimeFits:
 		return []FitChoice{ConstrainedChoice, UnconstrainedChoice}
 	}
 	return nil
@@ -55,11 +55,11 @@ func FitChoices(kind capacity.FitKind) []FitChoice {
 
 // FitJob fits measurements of one job and kind, in any order; "" is the usual way. Where they cannot be
 // fitted the fit says why.
-func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, choice FitChoice) JobFit {
+func FitJob(job string, kind FitKind, all []JobMeasurement, choice FitChoice) JobFit {
 	f := JobFit{Job: job, Kind: kind, Measurements: int64(len(all))}
 	// Sums depend on the order, fits must not.
 	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b capacity.JobMeasurement) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b JobMeasurement) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 	if len(all) > 0 {
 		f.FirstAt, f.LastAt = &all[0].At, &all[len(all)-1].At
 	}
@@ -71,16 +71,16 @@ func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, ch
 	}
 	var err error
 	switch kind {
-	case capacity.PowerFits:
-		points := make([]capacity.Measurement, len(all))
+	case PowerFits:
+		points := make([]Measurement, len(all))
 		for i, m := range all {
-			points[i] = capacity.Measurement{VMs: value(m.VMs), Seconds: value(m.Seconds)}
+			points[i] = Measurement{VMs: value(m.VMs), Seconds: value(m.Seconds)}
 		}
-		var fit capacity.PowerFit
-		if fit, err = FitPower(points, capacity.FitMethod(choice)); err == nil {
+		var fit PowerFit
+		if fit, err = FitPower(points, FitMethod(choice)); err == nil {
 			f.Power = &fit
 		}
-	case capacity.TaskTimeFits:
+	case TaskTimeFits:
 		samples := make([]TaskSample, len(all))
 		for i, m := range all {
 			samples[i] = TaskSample{Residual: value(m.Residual), Seconds: value(m.Seconds)}
@@ -89,12 +89,12 @@ func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, ch
 		if fit, err = FitTaskTime(samples, choice == UnconstrainedChoice); err == nil {
 			f.TaskTime = &fit
 		}
-	case capacity.RateFits:
+	case RateFits:
 		var fit RateFit
 		if fit, err = FitRates(all); err == nil {
 			f.Rate = &fit
 		}
-	case capacity.UsageFits:
+	case UsageFits:
 		var fit UsageFit
 		if fit, err = FitUsage(all); err == nil {
 			f.Usage = &fit
@@ -133,7 +133,7 @@ type MeasuredType struct {
 const fewTasks = 3
 
 // FitRates is the rates that measurements of tasks on types of nodes come to.
-func FitRates(all []capacity.JobMeasurement) (f RateFit, err error) {
+func FitRates(all []JobMeasurement) (f RateFit, err error) {
 	if len(all) == 0 {
 		return f, &fault.InputError{Findings: []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give the time of at least one task and the type of its node."}}}
 	}
@@ -215,7 +215,7 @@ func (f *RateFit) OfInstances(types []NodeType) map[string]float64 {
 
 // UsageFit is what a job uses, by the thresholds of packing.
 type UsageFit struct {
-	capacity.Usage
+	Usage
 	Points int `json:"points"` // that were made on so many VMs; others do not count
 	JobClass
 }
@@ -223,17 +223,17 @@ type UsageFit struct {
 // OfTask is the usage on the scale of live jobs, from 1 to 10. Processors are a tenth of the percent that they were
 // busy. Nobody measures what disks could do at most, so that the thresholds are set equal: the MB/s that make a job
 // disk-bound stand where the percent does that makes it processor-bound. Of memory and network nothing is measured.
-func (f *UsageFit) OfTask() capacity.TaskUsage {
+func (f *UsageFit) OfTask() TaskUsage {
 	within := func(x float64) float64 { return min(max(x, 1), 10) }
-	perVM := capacity.DefaultIOMBPerS / capacity.ReferenceVMs
-	return capacity.TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * capacity.DefaultCPUPercent / 10)}
+	perVM := DefaultIOMBPerS / ReferenceVMs
+	return TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * DefaultCPUPercent / 10)}
 }
 
 // FitUsage is the mean of the measurements made on the number of VMs that is nearest to that which the
 // thresholds belong to, of two as near the smaller.
-func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
+func FitUsage(all []JobMeasurement) (f UsageFit, err error) {
 	nearest := int64(0)
-	off := func(vms int64) int64 { return max(vms-capacity.ReferenceVMs, capacity.ReferenceVMs-vms) }
+	off := func(vms int64) int64 { return max(vms-ReferenceVMs, ReferenceVMs-vms) }
 	for _, m := range all {
 		if m.VMs == nil || m.CPUPercent == nil || m.IOMBPerS == nil {
 			continue
@@ -244,7 +244,7 @@ func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
 	}
 	if nearest == 0 {
 		return f, &fault.InputError{Findings: []fault.Finding{{Code: "too_few", Detail: fmt.Sprintf(
-			"There is no measurement; give the load of the processors and the MB/s of an execution, on %d VMs at best.", capacity.ReferenceVMs)}}}
+			"There is no measurement; give the load of the processors and the MB/s of an execution, on %d VMs at best.", ReferenceVMs)}}}
 	}
 	var cpu, io money.Sum
 	for _, m := range all {
@@ -255,7 +255,7 @@ func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
 		}
 	}
 	n := float64(f.Points)
-	f.Usage = capacity.Usage{CPUPercent: cpu.Value() / n, IOMBPerS: io.Value() / n, ProfiledAtVM: nearest}
-	f.JobClass = Classify(f.Usage, capacity.DefaultCPUPercent, capacity.DefaultIOMBPerS)
+	f.Usage = Usage{CPUPercent: cpu.Value() / n, IOMBPerS: io.Value() / n, ProfiledAtVM: nearest}
+	f.JobClass = Classify(f.Usage, DefaultCPUPercent, DefaultIOMBPerS)
 	return f, nil
 }

@@ -13,8 +13,8 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-func jobMeasurement(i int, set func(*capacity.JobMeasurement)) capacity.JobMeasurement {
-	m := capacity.JobMeasurement{ID: string(rune('a' + i)), At: time.Unix(int64(i), 0).UTC()}
+func jobMeasurement(i int, set func(*JobMeasurement)) JobMeasurement {
+	m := JobMeasurement{ID: string(rune('a' + i)), At: time.Unix(int64(i), 0).UTC()}
 	set(&m)
 	return m
 }
@@ -22,20 +22,20 @@ func jobMeasurement(i int, set func(*capacity.JobMeasurement)) capacity.JobMeasu
 // A fit depends on the measurements and not on the order in which somebody lists them.
 func TestFitsDoNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 29))
-	for _, kind := range capacity.FitKinds {
-		var all []capacity.JobMeasurement
+	for _, kind := range FitKinds {
+		var all []JobMeasurement
 		for i := range 25 {
-			all = append(all, jobMeasurement(i, func(m *capacity.JobMeasurement) {
+			all = append(all, jobMeasurement(i, func(m *JobMeasurement) {
 				m.Kind = kind
 				x := math.Exp(3 * r.Float64())
 				switch kind {
-				case capacity.PowerFits:
+				case PowerFits:
 					m.VMs, m.Seconds = new(float64(1+i)), &x
-				case capacity.TaskTimeFits:
+				case TaskTimeFits:
 					m.Residual, m.Seconds = new(r.Float64()), &x
-				case capacity.RateFits:
+				case RateFits:
 					m.NodeType, m.Seconds = new([]string{"x", "y", "z"}[r.IntN(3)]), &x
-				case capacity.UsageFits:
+				case UsageFits:
 					m.VMs, m.CPUPercent, m.IOMBPerS = new(6.0), &x, new(9*x)
 				}
 			}))
@@ -62,11 +62,11 @@ func TestFitsDoNotDependOnOrder(t *testing.T) {
 func TestFittedRates(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 30))
 	times := map[string][]float64{}
-	var all []capacity.JobMeasurement
+	var all []JobMeasurement
 	for i := range 60 {
 		kind, s := []string{"fast", "slow"}[i%2], (1+9*float64(i%2))*math.Exp(0.1*r.NormFloat64())
 		times[kind] = append(times[kind], s)
-		all = append(all, jobMeasurement(i%20, func(m *capacity.JobMeasurement) { m.NodeType, m.Seconds = &kind, &s }))
+		all = append(all, jobMeasurement(i%20, func(m *JobMeasurement) { m.NodeType, m.Seconds = &kind, &s }))
 	}
 	f, err := FitRates(all)
 	if err != nil || len(f.Types) != 2 {
@@ -85,19 +85,19 @@ func TestFittedRates(t *testing.T) {
 }
 
 func TestFittedUsage(t *testing.T) {
-	usage := func(vms, cpu, io float64) capacity.JobMeasurement {
-		return jobMeasurement(0, func(m *capacity.JobMeasurement) { m.VMs, m.CPUPercent, m.IOMBPerS = &vms, &cpu, &io })
+	usage := func(vms, cpu, io float64) JobMeasurement {
+		return jobMeasurement(0, func(m *JobMeasurement) { m.VMs, m.CPUPercent, m.IOMBPerS = &vms, &cpu, &io })
 	}
 	for _, c := range []struct {
-		all    []capacity.JobMeasurement
-		role   capacity.JobRole
+		all    []JobMeasurement
+		role   JobRole
 		vms    int64
 		points int
 		off    bool
 	}{
-		{[]capacity.JobMeasurement{usage(6, 80, 20), usage(6, 70, 40), usage(20, 10, 900)}, capacity.GuestRole, 6, 2, false},
-		{[]capacity.JobMeasurement{usage(20, 10, 900), usage(9, 20, 300), usage(3, 90, 10)}, capacity.GuestRole, 3, 1, true}, // as near as 9
-		{[]capacity.JobMeasurement{usage(8, 60, 100)}, capacity.PlainRole, 8, 1, true},                                       // not above
+		{[]JobMeasurement{usage(6, 80, 20), usage(6, 70, 40), usage(20, 10, 900)}, GuestRole, 6, 2, false},
+		{[]JobMeasurement{usage(20, 10, 900), usage(9, 20, 300), usage(3, 90, 10)}, GuestRole, 3, 1, true}, // as near as 9
+		{[]JobMeasurement{usage(8, 60, 100)}, PlainRole, 8, 1, true},                                       // not above
 	} {
 		f, err := FitUsage(c.all)
 		if err != nil || f.Role != c.role || f.ProfiledAtVM != c.vms || f.Points != c.points || hasWarning(f.Warnings, "off_reference") != c.off {
@@ -128,7 +128,7 @@ func TestFeaturesOfPastExecutions(t *testing.T) {
 			t.Errorf("%d s at a half: got %+v", c.half, f)
 		}
 	}
-	u := FeaturesOf(Evidence{Usage: &capacity.Usage{CPUPercent: 85, IOMBPerS: 101}, IOMBPerS: 100})
+	u := FeaturesOf(Evidence{Usage: &Usage{CPUPercent: 85, IOMBPerS: 101}, IOMBPerS: 100})
 	if u.Map != (Features{CPU: 9, Disk: 6}) || u.Reduce != u.Map {
 		t.Errorf("got %+v", u)
 	}

@@ -20,20 +20,20 @@ const flatSpread = 1e-24
 
 // FitPower fits t = a·n^b to measurements. What it cannot be fitted to is an *InputError whose pointers
 // begin at the list; what is doubtful about the fit stands in its warnings.
-func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacity.PowerFit, error) {
+func FitPower(points []Measurement, method FitMethod) (PowerFit, error) {
 	if findings := unfit(points); len(findings) > 0 {
-		return capacity.PowerFit{}, &fault.InputError{Findings: findings}
+		return PowerFit{}, &fault.InputError{Findings: findings}
 	}
 	if method == "" {
-		method = capacity.FitLog
+		method = FitLog
 	}
 	l := logLine(points)
-	f := capacity.PowerFit{Method: method, PowerModel: capacity.PowerModel{A: math.Exp(l.atZero), B: l.slope}, Points: len(points)}
-	if method == capacity.FitNLS {
+	f := PowerFit{Method: method, PowerModel: PowerModel{A: math.Exp(l.atZero), B: l.slope}, Points: len(points)}
+	if method == FitNLS {
 		f.PowerModel = leastSquares(points)
 	}
-	if !(math.Abs(f.B) < capacity.MaxPowerB) || !(f.A >= capacity.MinPowerA && f.A <= capacity.MaxPowerA) {
-		return capacity.PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: fmt.Sprintf(
+	if !(math.Abs(f.B) < MaxPowerB) || !(f.A >= MinPowerA && f.A <= MaxPowerA) {
+		return PowerFit{}, &fault.InputError{Findings: []fault.Finding{{Code: "steep", Detail: fmt.Sprintf(
 			"The times change too strongly with the VMs for a power of them: a is %.3g and b %.3g. Check the units, or measure at sizes further apart.", f.A, f.B)}}}
 	}
 	quality(&f, points, l)
@@ -41,7 +41,7 @@ func FitPower(points []capacity.Measurement, method capacity.FitMethod) (capacit
 }
 
 // unfit is what is wrong with measurements.
-func unfit(points []capacity.Measurement) (findings []fault.Finding) {
+func unfit(points []Measurement) (findings []fault.Finding) {
 	refuse := func(i int, member, code, detail string) {
 		if len(findings) < fault.MaxFindings {
 			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/%d/%s", i, member), Code: code, Detail: detail})
@@ -85,7 +85,7 @@ type line struct {
 	total         float64 // squares of ln t about their mean
 }
 
-func logLine(points []capacity.Measurement) (l line) {
+func logLine(points []Measurement) (l line) {
 	var x, y money.Sum
 	for _, p := range points {
 		x.Add(math.Log(p.VMs))
@@ -114,9 +114,9 @@ func logLine(points []capacity.Measurement) (l line) {
 
 // leastSquares is variable projection: for every b the best a is known in closed form, so that one number
 // is searched, and nothing can diverge. A grid finds the valley, the slope's change of sign its bottom.
-func leastSquares(points []capacity.Measurement) capacity.PowerModel {
+func leastSquares(points []Measurement) PowerModel {
 	const cells = 2000
-	const step = 2 * capacity.MaxPowerB / float64(cells)
+	const step = 2 * MaxPowerB / float64(cells)
 	scale := points[0].VMs // powers of n/scale stay small
 	for _, p := range points {
 		scale = min(scale, p.VMs)
@@ -140,7 +140,7 @@ func leastSquares(points []capacity.Measurement) capacity.PowerModel {
 	}
 	at, least := 0.0, math.Inf(1)
 	for i := range cells + 1 {
-		b := -capacity.MaxPowerB + float64(i)*step
+		b := -MaxPowerB + float64(i)*step
 		if _, s, _ := best(b); s < least {
 			at, least = b, s
 		}
@@ -156,11 +156,11 @@ func leastSquares(points []capacity.Measurement) capacity.PowerModel {
 	}
 	b := low + (high-low)/2
 	a, _, _ := best(b)
-	return capacity.PowerModel{A: a * math.Pow(scale, -b), B: b}
+	return PowerModel{A: a * math.Pow(scale, -b), B: b}
 }
 
 // quality says how well a fit meets its measurements, and what is doubtful about it.
-func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
+func quality(f *PowerFit, points []Measurement, l line) {
 	f.Warnings = []capacity.Warning{}
 	f.LeastVMs, f.MostVMs = math.Inf(1), 0
 	m := float64(len(points))
@@ -189,18 +189,18 @@ func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
 
 	if len(points) >= 3 {
 		s := math.Sqrt(logs.Value() / (m - 2)) // about this fit, which for least squares is not the line
-		f.Spread = &capacity.PowerSpread{Deviation: s, MeanLogVMs: l.mean, SquaredLogs: l.sxx}
+		f.Spread = &PowerSpread{Deviation: s, MeanLogVMs: l.mean, SquaredLogs: l.sxx}
 		t := quantile(m - 2)
-		if f.Method == capacity.FitNLS {
+		if f.Method == FitNLS {
 			a, b := firstOrder(f.PowerModel, points, left.Value()/(m-2))
-			f.AInterval = &capacity.Interval{Low: f.A - t*a, High: f.A + t*a}
-			f.BInterval = &capacity.Interval{Low: f.B - t*b, High: f.B + t*b}
+			f.AInterval = &Interval{Low: f.A - t*a, High: f.A + t*a}
+			f.BInterval = &Interval{Low: f.B - t*b, High: f.B + t*b}
 		} else {
 			a, b := s*math.Sqrt(1/m+l.mean*l.mean/l.sxx), s/math.Sqrt(l.sxx)
-			f.AInterval = &capacity.Interval{Low: math.Exp(l.atZero - t*a), High: math.Exp(l.atZero + t*a)}
-			f.BInterval = &capacity.Interval{Low: f.B - t*b, High: f.B + t*b}
+			f.AInterval = &Interval{Low: math.Exp(l.atZero - t*a), High: math.Exp(l.atZero + t*a)}
+			f.BInterval = &Interval{Low: f.B - t*b, High: f.B + t*b}
 		}
-		for _, i := range []**capacity.Interval{&f.AInterval, &f.BInterval} {
+		for _, i := range []**Interval{&f.AInterval, &f.BInterval} {
 			if math.IsInf((*i).High, 0) || math.IsNaN((*i).High) || math.IsNaN((*i).Low) {
 				*i = nil // so wide that it says nothing
 			}
@@ -209,7 +209,7 @@ func quality(f *capacity.PowerFit, points []capacity.Measurement, l line) {
 	f.Warnings = append(f.Warnings, doubts(f)...)
 }
 
-func doubts(f *capacity.PowerFit) (w []capacity.Warning) {
+func doubts(f *PowerFit) (w []capacity.Warning) {
 	if f.B > 0 {
 		w = append(w, capacity.Warning{Code: "increasing", Detail: fmt.Sprintf(
 			"The job took longer on more VMs (b is %.3g). It is planned as if more VMs changed nothing.", f.B)})
@@ -225,7 +225,7 @@ func doubts(f *capacity.PowerFit) (w []capacity.Warning) {
 }
 
 // firstOrder is the deviations of a and b of a least-squares fit, from its derivatives at the optimum.
-func firstOrder(m capacity.PowerModel, points []capacity.Measurement, variance float64) (a, b float64) {
+func firstOrder(m PowerModel, points []Measurement, variance float64) (a, b float64) {
 	var aa, ab, bb money.Sum
 	for _, p := range points {
 		da := math.Pow(p.VMs, m.B)
@@ -244,20 +244,20 @@ func quantile(freedom float64) float64 {
 }
 
 // Power is the model's time.
-func Power(m capacity.PowerModel, vms float64) float64 { return m.A * math.Pow(vms, m.B) }
+func Power(m PowerModel, vms float64) float64 { return m.A * math.Pow(vms, m.B) }
 
 // PredictPower says how long the next execution takes: the median, and where the measurements say how far
 // executions lie about it, an interval.
-func PredictPower(f capacity.PowerFit, vms float64) (capacity.PowerPrediction, error) {
+func PredictPower(f PowerFit, vms float64) (PowerPrediction, error) {
 	if !(vms >= 1 && vms <= capacity.MaxVMs) {
-		return capacity.PowerPrediction{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/vms", Code: "range",
+		return PowerPrediction{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/vms", Code: "range",
 			Detail: fmt.Sprintf("A job cannot run on %g VMs; give a number from 1 to %d.", vms, capacity.MaxVMs)}}}
 	}
-	p := capacity.PowerPrediction{VMs: vms, Seconds: Power(f.PowerModel, vms), Warnings: []capacity.Warning{}}
+	p := PowerPrediction{VMs: vms, Seconds: Power(f.PowerModel, vms), Warnings: []capacity.Warning{}}
 	if s := f.Spread; s != nil {
 		from := math.Log(vms) - s.MeanLogVMs
 		factor := math.Exp(quantile(float64(f.Points-2)) * s.Deviation * math.Sqrt(1+1/float64(f.Points)+from*from/s.SquaredLogs))
-		if i := (capacity.Interval{Low: p.Seconds / factor, High: p.Seconds * factor}); !math.IsInf(i.High, 0) {
+		if i := (Interval{Low: p.Seconds / factor, High: p.Seconds * factor}); !math.IsInf(i.High, 0) {
 			p.Interval = &i
 		}
 	}
@@ -268,7 +268,7 @@ func PredictPower(f capacity.PowerFit, vms float64) (capacity.PowerPrediction, e
 }
 
 // Extrapolated warns of a prediction outside of what was measured; nil inside.
-func Extrapolated(f capacity.PowerFit, vms float64) *capacity.Warning {
+func Extrapolated(f PowerFit, vms float64) *capacity.Warning {
 	if vms >= f.LeastVMs && vms <= f.MostVMs {
 		return nil
 	}

@@ -10,19 +10,18 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 )
 
-func measured(pairs ...float64) (points []capacity.Measurement) {
+func measured(pairs ...float64) (points []Measurement) {
 	for i := 0; i < len(pairs); i += 2 {
-		points = append(points, capacity.Measurement{VMs: pairs[i], Seconds: pairs[i+1]})
+		points = append(points, Measurement{VMs: pairs[i], Seconds: pairs[i+1]})
 	}
 	return points
 }
 
-func fitted(t *testing.T, points []capacity.Measurement, method capacity.FitMethod) capacity.PowerFit {
+func fitted(t *testing.T, points []Measurement, method FitMethod) PowerFit {
 	t.Helper()
 	f, err := FitPower(points, method)
 	if err != nil {
@@ -39,14 +38,14 @@ func within(t *testing.T, what string, got, want, relative float64) {
 }
 
 // drawPoints is measurements about a power.
-func drawPoints(r *rand.Rand, noise float64) ([]capacity.Measurement, capacity.PowerModel) {
-	m := capacity.PowerModel{A: math.Exp(3 + 6*r.Float64()), B: -1.2*r.Float64() - 0.01}
-	var points []capacity.Measurement
+func drawPoints(r *rand.Rand, noise float64) ([]Measurement, PowerModel) {
+	m := PowerModel{A: math.Exp(3 + 6*r.Float64()), B: -1.2*r.Float64() - 0.01}
+	var points []Measurement
 	for range 3 + r.IntN(10) {
 		n := float64(1 + r.IntN(60))
-		points = append(points, capacity.Measurement{VMs: n, Seconds: Power(m, n) * math.Exp(noise*r.NormFloat64())})
+		points = append(points, Measurement{VMs: n, Seconds: Power(m, n) * math.Exp(noise*r.NormFloat64())})
 	}
-	points = append(points, capacity.Measurement{VMs: 70, Seconds: Power(m, 70)})
+	points = append(points, Measurement{VMs: 70, Seconds: Power(m, 70)})
 	return points, m
 }
 
@@ -54,7 +53,7 @@ func TestPowersAreFoundAgain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		points, m := drawPoints(r, 0)
-		for _, method := range []capacity.FitMethod{capacity.FitLog, capacity.FitNLS} {
+		for _, method := range []FitMethod{FitLog, FitNLS} {
 			f := fitted(t, points, method)
 			within(t, string(method)+" a", f.A, m.A, 1e-9)
 			within(t, string(method)+" b", f.B, m.B, 1e-9)
@@ -76,7 +75,7 @@ func TestFitsAreTheBest(t *testing.T) {
 			x, y = append(x, math.Log(p.VMs)), append(y, math.Log(p.Seconds))
 		}
 		a, b := stat.LinearRegression(x, y, nil, false)
-		f := fitted(t, points, capacity.FitLog)
+		f := fitted(t, points, FitLog)
 		within(t, "a", f.A, math.Exp(a), 1e-9)
 		within(t, "b", f.B, b, 1e-9)
 		within(t, "R² of logarithms", f.R2Log, stat.RSquared(x, y, nil, a, b), 1e-9)
@@ -88,7 +87,7 @@ func TestFitsAreTheBest(t *testing.T) {
 			}
 			return s
 		}
-		f = fitted(t, points, capacity.FitNLS)
+		f = fitted(t, points, FitNLS)
 		here := squares(f.A, f.B)
 		within(t, "RMSE", f.RMSESeconds, math.Sqrt(here/float64(len(points))), 1e-12)
 		for size := 1e-5; size < 2; size *= 3 {
@@ -106,19 +105,19 @@ func TestFitsAreTheBest(t *testing.T) {
 func TestIntervalsHoldWhatTheyShould(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	const samples = 4000
-	m := capacity.PowerModel{A: 900, B: -0.7}
+	m := PowerModel{A: 900, B: -0.7}
 	var a, b, next int
 	for range samples {
-		var points []capacity.Measurement
+		var points []Measurement
 		for _, n := range []float64{2, 4, 8, 8, 16} {
-			points = append(points, capacity.Measurement{VMs: n, Seconds: Power(m, n) * math.Exp(0.1*r.NormFloat64())})
+			points = append(points, Measurement{VMs: n, Seconds: Power(m, n) * math.Exp(0.1*r.NormFloat64())})
 		}
-		f := fitted(t, points, capacity.FitLog)
+		f := fitted(t, points, FitLog)
 		p, err := PredictPower(f, 12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		holds := func(i *capacity.Interval, x float64) int {
+		holds := func(i *Interval, x float64) int {
 			if i != nil && i.Low <= x && x <= i.High {
 				return 1
 			}
@@ -138,7 +137,7 @@ func TestIntervalsHoldWhatTheyShould(t *testing.T) {
 func TestDoubtsAboutFits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		points []capacity.Measurement
+		points []Measurement
 		codes  string
 	}{
 		{"two points", measured(2, 100, 4, 60), "no_interval"},
@@ -148,7 +147,7 @@ func TestDoubtsAboutFits(t *testing.T) {
 		{"in order", measured(2, 100, 4, 60, 8, 35), ""},
 	} {
 		var codes []string
-		f := fitted(t, c.points, capacity.FitLog)
+		f := fitted(t, c.points, FitLog)
 		for _, w := range f.Warnings {
 			codes = append(codes, w.Code)
 		}
@@ -173,7 +172,7 @@ func TestDoubtsAboutFits(t *testing.T) {
 func TestWhatCannotBeFitted(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		points []capacity.Measurement
+		points []Measurement
 		code   string
 		at     string
 	}{
@@ -188,7 +187,7 @@ func TestWhatCannotBeFitted(t *testing.T) {
 		{"infinite", measured(math.Inf(1), 3, 4, 5), "not_finite", "/0/vms"},
 		{"a cliff", measured(1000, 1, 1001, 1e6), "steep", ""},
 	} {
-		_, err := FitPower(c.points, capacity.FitLog)
+		_, err := FitPower(c.points, FitLog)
 		var wrong *fault.InputError
 		if !errors.As(err, &wrong) || len(wrong.Findings) == 0 {
 			t.Errorf("%s: got error %v", c.name, err)
@@ -207,15 +206,15 @@ func TestWhatCannotBeFitted(t *testing.T) {
 
 func TestJobsAreClassified(t *testing.T) {
 	for _, c := range []struct {
-		usage capacity.Usage
-		role  capacity.JobRole
+		usage Usage
+		role  JobRole
 		warns int
 	}{
-		{capacity.Usage{CPUPercent: 60, IOMBPerS: 100}, capacity.PlainRole, 0}, // neither is above
-		{capacity.Usage{CPUPercent: 60.1, IOMBPerS: 100}, capacity.GuestRole, 0},
-		{capacity.Usage{CPUPercent: 60, IOMBPerS: 100.1, ProfiledAtVM: 6}, capacity.HostRole, 0},
-		{capacity.Usage{CPUPercent: 90, IOMBPerS: 300}, capacity.PlainRole, 0}, // both
-		{capacity.Usage{CPUPercent: 90, ProfiledAtVM: 3}, capacity.GuestRole, 1},
+		{Usage{CPUPercent: 60, IOMBPerS: 100}, PlainRole, 0}, // neither is above
+		{Usage{CPUPercent: 60.1, IOMBPerS: 100}, GuestRole, 0},
+		{Usage{CPUPercent: 60, IOMBPerS: 100.1, ProfiledAtVM: 6}, HostRole, 0},
+		{Usage{CPUPercent: 90, IOMBPerS: 300}, PlainRole, 0}, // both
+		{Usage{CPUPercent: 90, ProfiledAtVM: 3}, GuestRole, 1},
 	} {
 		got := Classify(c.usage, 60, 100)
 		if got.Role != c.role || len(got.Warnings) != c.warns {

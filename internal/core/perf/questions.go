@@ -17,7 +17,7 @@ const (
 
 // Validate says everything that is wrong with a question as a *capacity.InputError, whose pointers are
 // those of the question's JSON; nil where Bounds can answer it.
-func Validate(q capacity.BoundsQuestion) error {
+func Validate(q BoundsQuestion) error {
 	var c checker
 	given := 0
 	if p := q.Phase; p != nil {
@@ -77,7 +77,7 @@ func (c *checker) phase(at string, tasks int64, mean, longest float64) {
 	}
 }
 
-func (c *checker) twoJobs(q capacity.TwoJobsQuestion) {
+func (c *checker) twoJobs(q TwoJobsQuestion) {
 	ok := c.count("/slots", "slots", q.Slots, mostSlots)
 	if len(q.Jobs) != 2 {
 		c.add("/jobs", "range", "There are %d jobs; give exactly two.", len(q.Jobs))
@@ -98,7 +98,7 @@ func (c *checker) twoJobs(q capacity.TwoJobsQuestion) {
 	}
 }
 
-func (c *checker) job(q capacity.JobQuestion) {
+func (c *checker) job(q JobQuestion) {
 	c.findings = append(c.findings, q.Profile.Findings("/profile")...)
 	c.count("/slots/map", "map slots", q.Slots.Map, mostSlots)
 	c.share("/share/map", q.Share.Map)

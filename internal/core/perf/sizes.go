@@ -2,8 +2,6 @@ package perf
 
 import (
 	"math"
-
-	"headroom/internal/core/capacity"
 )
 
 // ExecutionSize is what a past execution says of its size.
@@ -16,13 +14,13 @@ type ExecutionSize struct {
 // OnVMs makes measurements of past executions: with so many slots on a VM, those that ran at once say on how
 // many VMs a job ran. An execution that had a slot for every task might have run on any number from there on, so
 // that it says nothing; it is counted as unsized.
-func OnVMs(executions []ExecutionSize, slotsPerVM int64) (points []capacity.Measurement, unsized int64) {
+func OnVMs(executions []ExecutionSize, slotsPerVM int64) (points []Measurement, unsized int64) {
 	for _, e := range executions {
 		if e.MapSlots <= 0 || e.MapSlots >= e.MapTasks || slotsPerVM <= 0 || !isTime(e.Seconds) {
 			unsized++
 			continue
 		}
-		points = append(points, capacity.Measurement{VMs: math.Ceil(float64(e.MapSlots) / float64(slotsPerVM)), Seconds: e.Seconds})
+		points = append(points, Measurement{VMs: math.Ceil(float64(e.MapSlots) / float64(slotsPerVM)), Seconds: e.Seconds})
 	}
 	return points, unsized
 }

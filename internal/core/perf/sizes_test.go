@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"headroom/internal/core/capacity"
 )
 
 func TestSizesOfPastExecutions(t *testing.T) {
@@ -14,7 +12,7 @@ func TestSizesOfPastExecutions(t *testing.T) {
 		{50, 40, 40}, {50, 45, 40}, // with a slot for every map, of copies as well, it might have been any number
 		{70, 0, 40}, {0, 8, 40},
 	}, 2)
-	if diff := cmp.Diff([]capacity.Measurement{{VMs: 4, Seconds: 100}, {VMs: 5, Seconds: 90}}, points); diff != "" || unsized != 4 {
+	if diff := cmp.Diff([]Measurement{{VMs: 4, Seconds: 100}, {VMs: 5, Seconds: 90}}, points); diff != "" || unsized != 4 {
 		t.Errorf("%d unsized, %s", unsized, diff)
 	}
 	if points, unsized := OnVMs([]ExecutionSize{{100, 8, 40}}, 0); len(points) != 0 || unsized != 1 {

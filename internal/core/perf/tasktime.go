@@ -125,7 +125,7 @@ func unfitTasks(samples []TaskSample) (findings []fault.Finding) {
 
 // isTime says whether a measured time is one. Below a nanosecond nothing is measured.
 func isTime(seconds float64) bool {
-	return seconds >= capacity.LeastSeconds && seconds <= capacity.MaxSeconds
+	return seconds >= LeastSeconds && seconds <= capacity.MaxSeconds
 }
 
 func secondsDetail(what string, seconds float64) string {

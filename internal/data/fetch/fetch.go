@@ -21,7 +21,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
 
@@ -29,7 +28,7 @@ import (
 type Config struct {
 	// HostOf is the allowed host of a name and a port; capacity.NotFound where there is none. It is
 	// asked at every use.
-	HostOf func(ctx context.Context, host string, port int64) (capacity.AllowedHost, error)
+	HostOf func(ctx context.Context, host string, port int64) (AllowedHost, error)
 
 	Connections int           // at once; default 64
 	Timeout     time.Duration // of a Post, from the first step to the last; default 10 s
@@ -130,10 +129,10 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 }
 
 // allowed is an address and the entry of the list that lets it be used.
-func (c *Client) allowed(ctx context.Context, address string) (capacity.Target, capacity.AllowedHost, error) {
-	target, wrong := capacity.ParseTarget(address)
+func (c *Client) allowed(ctx context.Context, address string) (Target, AllowedHost, error) {
+	target, wrong := ParseTarget(address)
 	if wrong != "" {
-		return target, capacity.AllowedHost{}, refused(wrong)
+		return target, AllowedHost{}, refused(wrong)
 	}
 	host, err := c.config.HostOf(ctx, target.Host, target.Port)
 	if errors.Is(err, fault.NotFound) {
@@ -148,7 +147,7 @@ func (c *Client) allowed(ctx context.Context, address string) (capacity.Target, 
 }
 
 // transport serves one request, or a visit with so many at once: what it may connect to is this host's alone.
-func (c *Client) transport(host capacity.AllowedHost, atOnce int) *http.Transport {
+func (c *Client) transport(host AllowedHost, atOnce int) *http.Transport {
 	settings := &tls.Config{}
 	if c.config.TLS != nil {
 		settings = c.config.TLS.Clone()
@@ -175,7 +174,7 @@ func (c *Client) transport(host capacity.AllowedHost, atOnce int) *http.Transpor
 }
 
 // failed says why no answer came.
-func (c *Client) failed(ctx context.Context, t capacity.Target, within time.Duration, err error) error {
+func (c *Client) failed(ctx context.Context, t Target, within time.Duration, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

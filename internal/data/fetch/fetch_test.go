@@ -23,7 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
 
@@ -91,14 +90,14 @@ func answerName(question []byte, answers map[string][][]string, asked map[string
 }
 
 // list is an allow-list.
-func list(hosts ...capacity.AllowedHost) func(context.Context, string, int64) (capacity.AllowedHost, error) {
-	return func(_ context.Context, host string, port int64) (capacity.AllowedHost, error) {
+func list(hosts ...AllowedHost) func(context.Context, string, int64) (AllowedHost, error) {
+	return func(_ context.Context, host string, port int64) (AllowedHost, error) {
 		for _, h := range hosts {
 			if h.Host == host && h.Port == port {
 				return h, nil
 			}
 		}
-		return capacity.AllowedHost{}, fault.NotFound
+		return AllowedHost{}, fault.NotFound
 	}
 }
 
@@ -149,19 +148,19 @@ func TestPrivateAddressesBehindNames(t *testing.T) {
 	}
 	resolver := names(t, private)
 	for name := range private {
-		c := New(Config{Resolver: resolver, HostOf: list(capacity.AllowedHost{Host: name, Port: port, HTTP: true})})
+		c := New(Config{Resolver: resolver, HostOf: list(AllowedHost{Host: name, Port: port, HTTP: true})})
 		_, err := c.Post(t.Context(), fmt.Sprintf("http://%s:%d/", name, port), nil, "{}")
 		refusedWith(t, name, err, "not a public address")
 	}
 	for _, address := range []string{"127.0.0.1", "::1", "169.254.169.254"} {
-		c := New(Config{HostOf: list(capacity.AllowedHost{Host: address, Port: port, HTTP: true})})
+		c := New(Config{HostOf: list(AllowedHost{Host: address, Port: port, HTTP: true})})
 		_, err := c.Post(t.Context(), "http://"+net.JoinHostPort(address, strconv.FormatInt(port, 10))+"/", nil, "{}")
 		refusedWith(t, address, err, "not a public address")
 	}
 	if came.Load() != 0 {
 		t.Errorf("%d connections were made", came.Load())
 	}
-	c := New(Config{Resolver: resolver, HostOf: list(capacity.AllowedHost{Host: "loopback.example", Port: port, HTTP: true, Networks: []string{"127.0.0.0/8"}})})
+	c := New(Config{Resolver: resolver, HostOf: list(AllowedHost{Host: "loopback.example", Port: port, HTTP: true, Networks: []string{"127.0.0.0/8"}})})
 	if a, err := c.Post(t.Context(), fmt.Sprintf("http://loopback.example:%d/", port), nil, "{}"); err != nil || a.Status != 200 {
 		t.Errorf("a listed network: got %+v, %v", a, err)
 	}
@@ -171,7 +170,7 @@ func TestPrivateAddressesBehindNames(t *testing.T) {
 func TestNamesThatChange(t *testing.T) {
 	t.Parallel()
 	port, came := receiver(t, nil)
-	entry := capacity.AllowedHost{Host: "changing.example", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}
+	entry := AllowedHost{Host: "changing.example", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}
 	c := New(Config{Resolver: names(t, map[string][][]string{"changing.example": {{"127.0.0.1"}, {"127.0.0.2"}}}), HostOf: list(entry)})
 	address := fmt.Sprintf("http://changing.example:%d/", port)
 	if _, err := c.Post(t.Context(), address, nil, "{}"); err != nil {
@@ -187,7 +186,7 @@ func TestNamesThatChange(t *testing.T) {
 func TestWhatIsNotOnTheList(t *testing.T) {
 	t.Parallel()
 	port, came := receiver(t, nil)
-	loopback := capacity.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: false, Networks: []string{"127.0.0.0/8"}}
+	loopback := AllowedHost{Host: "127.0.0.1", Port: port, HTTP: false, Networks: []string{"127.0.0.0/8"}}
 	c := New(Config{HostOf: list(loopback)})
 	for _, one := range []struct{ situation, address, words string }{
 		{"another host", fmt.Sprintf("http://localhost:%d/", port), "not on the list"},
@@ -207,8 +206,8 @@ func TestWhatIsNotOnTheList(t *testing.T) {
 		t.Errorf("%d requests arrived", came.Load())
 	}
 	away := errors.New("the database is away")
-	c = New(Config{HostOf: func(context.Context, string, int64) (capacity.AllowedHost, error) {
-		return capacity.AllowedHost{}, away
+	c = New(Config{HostOf: func(context.Context, string, int64) (AllowedHost, error) {
+		return AllowedHost{}, away
 	}})
 	if _, err := c.Post(t.Context(), fmt.Sprintf("http://127.0.0.1:%d/", port), nil, ""); !errors.Is(err, away) {
 		t.Errorf("got %v", err)
@@ -217,7 +216,7 @@ func TestWhatIsNotOnTheList(t *testing.T) {
 
 // local is a client that may use one receiver on loopback.
 func local(port int64, change func(*Config)) (*Client, string) {
-	c := Config{HostOf: list(capacity.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.0/8"}})}
+	c := Config{HostOf: list(AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.0/8"}})}
 	if change != nil {
 		change(&c)
 	}
@@ -375,7 +374,7 @@ func TestTargetsInTrouble(t *testing.T) {
 	if _, err := client.Post(gone, address, nil, "{}"); !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller is gone: got %v", err)
 	}
-	unknown := New(Config{Resolver: names(t, nil), HostOf: list(capacity.AllowedHost{Host: "nobody.example", Port: 443})})
+	unknown := New(Config{Resolver: names(t, nil), HostOf: list(AllowedHost{Host: "nobody.example", Port: 443})})
 	if _, err := unknown.Post(t.Context(), "https://nobody.example/", nil, "{}"); err == nil || !strings.Contains(err.Error(), "nobody knows") {
 		t.Errorf("an unknown name: got %v", err)
 	}
@@ -399,7 +398,7 @@ func TestCertificatesAndVersions(t *testing.T) {
 	ask := func(server *httptest.Server, host string, trusted *x509.CertPool) (Answer, error) {
 		port := portOf(t, server.URL)
 		c := New(Config{Resolver: resolver, TLS: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS10},
-			HostOf: list(capacity.AllowedHost{Host: host, Port: port, Networks: []string{"127.0.0.0/8"}})})
+			HostOf: list(AllowedHost{Host: host, Port: port, Networks: []string{"127.0.0.0/8"}})})
 		return c.Post(t.Context(), fmt.Sprintf("https://%s:%d/", host, port), nil, "{}")
 	}
 	if a, err := ask(s, "example.com", authorities); err != nil || a.Status != 200 {

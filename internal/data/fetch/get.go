@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"headroom/internal/core/capacity"
 )
 
 const (
@@ -33,7 +31,7 @@ type Download struct {
 	working context.Context // of the one request it is the answer to
 	end     func()
 	release func()
-	target  capacity.Target
+	target  Target
 }
 
 // Get fetches a file of at most so many bytes, however long that takes as long as it comes. Redirects are
@@ -70,7 +68,7 @@ func (c *Client) follow(ctx context.Context, address string, most int64, over *v
 		if err != nil || d != nil {
 			return d, err
 		}
-		on, fault := capacity.ParseTarget(next)
+		on, fault := ParseTarget(next)
 		if fault == "" && (on.Host != target.Host || on.Port != target.Port || on.Scheme != target.Scheme) {
 			fault = fmt.Sprintf("%s sends on to another place (%s://%s), where nothing is fetched from; give the address of the file itself.", target.Label(), on.Scheme, on.Label())
 		}
@@ -83,7 +81,7 @@ func (c *Client) follow(ctx context.Context, address string, most int64, over *v
 }
 
 // get asks once: for a file, or the address that it is at.
-func (c *Client) get(ctx context.Context, target capacity.Target, host capacity.AllowedHost, most int64, over *visit) (d *Download, next string, err error) {
+func (c *Client) get(ctx context.Context, target Target, host AllowedHost, most int64, over *visit) (d *Download, next string, err error) {
 	working, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.config.Stall, func() { cancel(errStalled) })
 	transport, leave := over.transport(host)

@@ -10,13 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"headroom/internal/core/capacity"
 )
 
 // machine is an entry for a port of this machine.
-func machine(port int64) capacity.AllowedHost {
-	return capacity.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}
+func machine(port int64) AllowedHost {
+	return AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}
 }
 
 func TestFilesAreFetchedWhole(t *testing.T) {
@@ -125,7 +123,7 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 	}
 	_, err := New(Config{HostOf: list()}).Get(t.Context(), fmt.Sprintf("http://127.0.0.1:%d/file", port), 10)
 	refusedWith(t, "a host that is not listed", err, "not on the list")
-	_, err = New(Config{HostOf: list(capacity.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true})}).Get(t.Context(), fmt.Sprintf("http://127.0.0.1:%d/file", port), 10)
+	_, err = New(Config{HostOf: list(AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true})}).Get(t.Context(), fmt.Sprintf("http://127.0.0.1:%d/file", port), 10)
 	refusedWith(t, "an address that is not public", err, "not a public address")
 
 	ending, end := context.WithCancel(t.Context())

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/data/history"
 )
 
@@ -33,7 +32,7 @@ type visit struct {
 	places chan struct{}
 
 	mu   sync.Mutex
-	host capacity.AllowedHost
+	host AllowedHost
 	line *http.Transport
 }
 
@@ -42,7 +41,7 @@ func (c *Client) visit(base string) *visit {
 }
 
 // transport is that of the visit; nil is one of its own for each request.
-func (v *visit) transport(host capacity.AllowedHost) (*http.Transport, func()) {
+func (v *visit) transport(host AllowedHost) (*http.Transport, func()) {
 	if v == nil {
 		return nil, nil
 	}

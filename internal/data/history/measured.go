@@ -4,12 +4,12 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // MeasuredTasks is how long the tasks of executions lasted, in a form that tasks like these can be drawn from, and of
 // how many executions it is. Of chains those count that have as many stages. A phase without any is left out.
-func MeasuredTasks(records []Record, stages int) (m capacity.MeasuredTasks, executions int64) {
+func MeasuredTasks(records []Record, stages int) (m perf.MeasuredTasks, executions int64) {
 	var maps, first, shuffles, reduces []Durations
 	byStage := make([][]Durations, stages)
 	for _, r := range records {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 )
 
 // builder gathers what was selected of a sheet, from whatever form it has, and everything wrong with it.
@@ -150,7 +150,7 @@ func (b *builder) amount(text, what string, at place) *decimal.Decimal {
 	case strings.HasPrefix(text, "-") && isAmount(text[1:]):
 		b.add(at, "range", "The %s is %s; it cannot be negative.", what, clip(text))
 		return nil
-	case capacity.Thousands(text):
+	case inputs.Thousands(text):
 		b.add(at, "type", "The %s is %q, which is no amount: the comma may stand between thousands or before a fraction; %s.", what, clip(text), example)
 		return nil
 	default:

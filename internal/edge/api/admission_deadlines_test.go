@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 )
 
 // near says whether a time that passes while a test runs is what it should be.
@@ -29,26 +30,26 @@ func (s *service) node(name string, slots int) {
 func TestDeadlinesArePromised(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
-	ask := func(body string, status int) (a capacity.Admission) {
+	ask := func(body string, status int) (a live.Admission) {
 		t.Helper()
 		s.ask(agent, "POST", admissions, body).want(t, status).into(t, &a)
 		return a
 	}
-	end := func(a capacity.Admission) { s.ask(agent, "DELETE", admissions+"/"+a.ID, nil).want(t, 204) }
+	end := func(a live.Admission) { s.ask(agent, "DELETE", admissions+"/"+a.ID, nil).want(t, 204) }
 
-	if a := ask(`{"class":"nightly","deadline_s":2000}`, 200); a.Code != capacity.NoSlots || a.Running != 0 || !strings.Contains(a.Reason, "cluster's nodes") {
+	if a := ask(`{"class":"nightly","deadline_s":2000}`, 200); a.Code != dispatch.NoSlots || a.Running != 0 || !strings.Contains(a.Reason, "cluster's nodes") {
 		t.Errorf("without nodes: %+v", a)
 	}
 	s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 201) // without a deadline the plan alone decides
 	s.node("a", 4)
 	s.node("b", 2)
 	first := ask(`{"class":"nightly","holder":"first","deadline_s":2000}`, 201)
-	if v := first.Deadline; v == nil || !v.Kept || v.DemandSeconds != 1900 || !v.Assumed || v.UsableSlots != 6 || v.Mode != capacity.AdmissionStrict || !near(time.Until(*first.DeadlineAt).Seconds(), 2000) {
+	if v := first.Deadline; v == nil || !v.Kept || v.DemandSeconds != 1900 || !v.Assumed || v.UsableSlots != 6 || v.Mode != dispatch.AdmissionStrict || !near(time.Until(*first.DeadlineAt).Seconds(), 2000) {
 		t.Fatalf("got %+v, %+v", first, v)
 	}
 	refused := ask(`{"class":"nightly","deadline_s":3000}`, 200)
 	v := refused.Deadline
-	if refused.Code != capacity.DeadlineMissed || refused.Running != 2 || refused.RetryAfterSeconds < 1 || v.Kept || v.LateSeconds != 800 || *v.Cures != (capacity.DeadlineCures{DeadlineSeconds: 3800, DedicatedSlots: 2, Maps: 140}) {
+	if refused.Code != dispatch.DeadlineMissed || refused.Running != 2 || refused.RetryAfterSeconds < 1 || v.Kept || v.LateSeconds != 800 || *v.Cures != (dispatch.DeadlineCures{DeadlineSeconds: 3800, DedicatedSlots: 2, Maps: 140}) {
 		t.Fatalf("got %+v, %+v, %+v", refused, v, v.Cures)
 	}
 	if want := `It would be 800 s late: with the accepted jobs due no later it needs 3800 s of all 6 usable slots, and it is due in 3000 s. It would be admitted with a deadline in 3800 s, beside 2 more dedicated slots or with at most 140 maps.`; !strings.HasPrefix(refused.Reason, want) {
@@ -65,7 +66,7 @@ func TestDeadlinesArePromised(t *testing.T) {
 	if a := ask(`{"class":"nightly","deadline_s":1000,"maps":60,"reduces":0}`, 200); len(a.Deadline.Missed) != 1 || a.Deadline.Missed[0].ID != first.ID || a.Deadline.Missed[0].Name != "first" || !near(a.Deadline.Missed[0].LateSeconds, 200) {
 		t.Errorf("got %+v", a.Deadline)
 	}
-	var lease capacity.Lease
+	var lease live.Lease
 	s.ask(agent, "POST", admissions+"/"+first.ID+"/heartbeat", `{"maps":150,"reduces":40}`).want(t, 200)
 	s.ask(agent, "POST", admissions+"/"+first.ID+"/heartbeat", `{"maps":500}`).want(t, 200).into(t, &lease)
 	if lease.Maps != 150 || lease.Reduces != 40 || lease.DeadlineAt == nil {
@@ -73,14 +74,14 @@ func TestDeadlinesArePromised(t *testing.T) {
 	}
 	end(ask(`{"class":"nightly","deadline_s":1000,"maps":60,"reduces":0}`, 201))
 
-	for body, code := range map[string]capacity.RefusalReason{
-		`{"class":"nihgtly","deadline_s":2000}`:              capacity.NotPlanned,
-		`{"class":"nihgtly","deadline_s":2000,"maps":1}`:     capacity.NotPlanned,
-		`{"class":"ad-hoc","deadline_s":2000,"maps":7}`:      capacity.Unmeasured,
-		`{"class":"nightly","deadline_s":29,"maps":1}`:       capacity.DeadlineMissed, // a task takes 30 s
-		`{"class":"nightly","deadline_s":0.001}`:             capacity.DeadlineMissed,
+	for body, code := range map[string]dispatch.RefusalReason{
+		`{"class":"nihgtly","deadline_s":2000}`:              dispatch.NotPlanned,
+		`{"class":"nihgtly","deadline_s":2000,"maps":1}`:     dispatch.NotPlanned,
+		`{"class":"ad-hoc","deadline_s":2000,"maps":7}`:      dispatch.Unmeasured,
+		`{"class":"nightly","deadline_s":29,"maps":1}`:       dispatch.DeadlineMissed, // a task takes 30 s
+		`{"class":"nightly","deadline_s":0.001}`:             dispatch.DeadlineMissed,
 		`{"class":"nightly","deadline_s":10000000}`:          "",
-		`{"class":"nightly","deadline_s":4000,"maps":10000}`: capacity.DeadlineMissed,
+		`{"class":"nightly","deadline_s":4000,"maps":10000}`: dispatch.DeadlineMissed,
 	} {
 		status := 200
 		if code == "" {
@@ -109,7 +110,7 @@ func TestDeadlinesArePromised(t *testing.T) {
 			t.Errorf("%s: got %d %+v", body, a.StatusCode, p)
 		}
 	}
-	var leases list[capacity.Lease]
+	var leases list[live.Lease]
 	s.ask(agent, "GET", admissions, nil).want(t, 200).into(t, &leases)
 	if len(leases.Items) != 2 {
 		t.Errorf("refusals have left leases: %+v", leases.Items)
@@ -122,7 +123,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
 	const at = "/v1/clusters/night"
-	submit := func(body string, status int) (j capacity.LiveJob) {
+	submit := func(body string, status int) (j live.LiveJob) {
 		t.Helper()
 		s.ask(s.admin, "POST", at+"/jobs", body).want(t, status).into(t, &j)
 		return j
@@ -147,12 +148,12 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 		`{"name":"class","class":"nihgtly","maps":1}`:                                     `Did you mean "nightly"?`,
 	} {
 		j := submit(body, 200)
-		if j.State != capacity.JobRefused || j.Number != 0 || j.Admission.Admitted || !strings.Contains(j.Reason, want) || j.Reason != j.Admission.Reason {
+		if j.State != live.JobRefused || j.Number != 0 || j.Admission.Admitted || !strings.Contains(j.Reason, want) || j.Reason != j.Admission.Reason {
 			t.Errorf("%s: got %+v, %+v", body, j, j.Admission)
 		}
 	}
 	// Leases and jobs are judged together, and counted in one way.
-	var lease capacity.Admission
+	var lease live.Admission
 	s.ask(agent, "POST", admissions, `{"class":"nightly","deadline_s":3000}`).want(t, 200).into(t, &lease)
 	if lease.Running != 1 || lease.Deadline.LateSeconds != 800 {
 		t.Errorf("got %+v, %+v", lease, lease.Deadline)
@@ -161,7 +162,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 	if j := submit(`{"name":"third","class":"nightly","maps":300,"reduces":40,"deadline_s":5000}`, 200); !near(j.Admission.Deadline.LateSeconds, 700) {
 		t.Errorf("got %+v", j.Admission.Deadline)
 	}
-	var leases list[capacity.Lease]
+	var leases list[live.Lease]
 	s.ask(agent, "GET", admissions, nil).want(t, 200).into(t, &leases)
 	if len(leases.Items) != 2 || leases.Items[0].Job == nil || *leases.Items[0].Job != first.Number || leases.Items[0].ExpiresAt != nil || leases.Items[1].Job != nil {
 		t.Fatalf("got %+v", leases.Items)
@@ -174,7 +175,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 	for i := range limit - 2 {
 		submit(fmt.Sprintf(`{"name":"more %d","class":"nightly","maps":1}`, i), 201)
 	}
-	if j := submit(`{"name":"full","class":"nightly","maps":1}`, 200); j.Admission.Code != capacity.Full || j.Admission.RetryAfterSeconds < 1 {
+	if j := submit(`{"name":"full","class":"nightly","maps":1}`, 200); j.Admission.Code != dispatch.Full || j.Admission.RetryAfterSeconds < 1 {
 		t.Errorf("got %+v", j.Admission)
 	}
 	s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 200)
@@ -241,16 +242,16 @@ func TestPromisesAreOneSum(t *testing.T) {
 	for i := range 64 {
 		clients.Go(func() {
 			<-start
-			var a *capacity.Admission
+			var a *live.Admission
 			began := time.Now()
 			if i%2 == 0 {
 				text := send(i, "POST", "/admissions", `{"class":"nightly","deadline_s":3600}`)
-				a = new(capacity.Admission)
+				a = new(live.Admission)
 				if err := json.Unmarshal(text, a); err != nil {
 					t.Error(err)
 				}
 			} else {
-				var j capacity.LiveJob
+				var j live.LiveJob
 				if err := json.Unmarshal(send(i, "POST", "/jobs", fmt.Sprintf(`{"name":"job %d","class":"nightly","maps":100,"deadline_s":3600}`, i)), &j); err != nil {
 					t.Error(err)
 				}
@@ -286,7 +287,7 @@ func TestPromisesAreOneSum(t *testing.T) {
 	if refusedDemand < 3600 {
 		t.Errorf("somebody was refused with a demand of %g s", refusedDemand)
 	}
-	var kept list[capacity.Lease]
+	var kept list[live.Lease]
 	if err := json.Unmarshal(send(2, "GET", "/admissions?limit=100", ""), &kept); err != nil || len(kept.Items) != 12 {
 		t.Errorf("%d leases are kept, %v", len(kept.Items), err)
 	}
@@ -297,9 +298,9 @@ func TestAJobSaysWhenItWouldBeDone(t *testing.T) {
 	t.Parallel()
 	s, _ := planned(t)
 	const jobs = "/v1/clusters/night/jobs"
-	read := func(number string) (p []capacity.TasksPrediction) {
+	read := func(number string) (p []live.TasksPrediction) {
 		t.Helper()
-		var j capacity.LiveJob
+		var j live.LiveJob
 		s.ask(s.admin, "GET", jobs+"/"+number, nil).want(t, 200).into(t, &j)
 		return j.Predictions
 	}
@@ -321,17 +322,17 @@ func TestAJobSaysWhenItWouldBeDone(t *testing.T) {
 	if r := maps.Running; r == nil || !r.OnTrack || r.WholeTasks > 8*66 || r.WholeTasks < 8*65 || r.Tasks >= 8*2000.0/30 || r.Tasks < 8*1970.0/30 {
 		t.Errorf("got %+v", r)
 	}
-	if r := reduces.Running; r == nil || *r != (capacity.Completable{}) {
+	if r := reduces.Running; r == nil || *r != (live.Completable{}) {
 		t.Errorf("no reduce runs: %+v", r)
 	}
 	maps.Running, reduces.Running = nil, nil
-	assumed := func(k capacity.TaskKind) capacity.TaskTimesFrom {
-		return capacity.TaskTimesFrom{Kind: k, TimesSource: capacity.TimesSource{From: capacity.TimesOfProfile}}
+	assumed := func(k dispatch.TaskKind) dispatch.TaskTimesFrom {
+		return dispatch.TaskTimesFrom{Kind: k, TimesSource: dispatch.TimesSource{From: dispatch.TimesOfProfile}}
 	}
-	if want := (capacity.TasksPrediction{Kind: capacity.MapTask, Unfinished: 301, UsableSlots: 6, FluidSeconds: 1505, DiscreteSeconds: 1530, CautiousSeconds: 1505, Times: assumed(capacity.MapTask)}); maps != want {
+	if want := (live.TasksPrediction{Kind: dispatch.MapTask, Unfinished: 301, UsableSlots: 6, FluidSeconds: 1505, DiscreteSeconds: 1530, CautiousSeconds: 1505, Times: assumed(dispatch.MapTask)}); maps != want {
 		t.Errorf("got %+v, want %+v", maps, want)
 	}
-	if want := (capacity.TasksPrediction{Kind: capacity.ReduceTask, Unfinished: 40, UsableSlots: 6, FluidSeconds: 400, DiscreteSeconds: 420, CautiousSeconds: 400, Times: assumed(capacity.ReduceTask)}); reduces != want {
+	if want := (live.TasksPrediction{Kind: dispatch.ReduceTask, Unfinished: 40, UsableSlots: 6, FluidSeconds: 400, DiscreteSeconds: 420, CautiousSeconds: 400, Times: assumed(dispatch.ReduceTask)}); reduces != want {
 		t.Errorf("got %+v, want %+v", reduces, want)
 	}
 	if p := read("2"); len(p) != 0 {

@@ -15,10 +15,14 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
 
@@ -35,13 +39,13 @@ func planned(t *testing.T) (s *service, agent string) {
 func TestAdmissions(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
-	var counts list[capacity.ClassAdmissions]
+	var counts list[live.ClassAdmissions]
 	s.ask(agent, "GET", admissions+"/summary", nil).want(t, 200).into(t, &counts)
 	if len(counts.Items) != 2 || counts.Items[1].Class != "nightly" || counts.Items[1].Limit < 2 || counts.Items[1].Free != counts.Items[1].Limit {
 		t.Fatalf("got %+v", counts.Items)
 	}
 	limit := counts.Items[1].Limit
-	var first capacity.Admission
+	var first live.Admission
 	for i := range limit {
 		a := s.ask(agent, "POST", admissions, fmt.Sprintf(`{"class":"nightly","holder":"job %d"}`, i)).want(t, 201)
 		a.into(t, &first)
@@ -52,13 +56,13 @@ func TestAdmissions(t *testing.T) {
 			t.Errorf("got %v", a.Header)
 		}
 	}
-	var refused capacity.Admission
+	var refused live.Admission
 	a := s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 200)
 	a.into(t, &refused)
-	if refused.Admitted || refused.Code != capacity.Full || refused.Running != limit || refused.RetryAfterSeconds < 1 || a.Header.Get("Retry-After") != strconv.FormatInt(refused.RetryAfterSeconds, 10) || a.Header.Get("Location") != "" {
+	if refused.Admitted || refused.Code != dispatch.Full || refused.Running != limit || refused.RetryAfterSeconds < 1 || a.Header.Get("Retry-After") != strconv.FormatInt(refused.RetryAfterSeconds, 10) || a.Header.Get("Location") != "" {
 		t.Errorf("got %v %s", a.Header, a.text)
 	}
-	for class, code := range map[string]capacity.RefusalReason{"nihgtly": capacity.NotPlanned, "quarterly": capacity.NotPlanned} {
+	for class, code := range map[string]dispatch.RefusalReason{"nihgtly": dispatch.NotPlanned, "quarterly": dispatch.NotPlanned} {
 		s.ask(agent, "POST", admissions, fmt.Sprintf(`{"class":%q}`, class)).want(t, 200).into(t, &refused)
 		if refused.Code != code || class == "nihgtly" != strings.Contains(refused.Reason, `Did you mean "nightly"?`) {
 			t.Errorf("%s: got %+v", class, refused)
@@ -66,7 +70,7 @@ func TestAdmissions(t *testing.T) {
 	}
 
 	at := admissions + "/" + first.ID
-	var lease capacity.Lease
+	var lease live.Lease
 	s.ask(agent, "POST", at+"/heartbeat", nil).want(t, 200).into(t, &lease)
 	if lease.ID != first.ID || lease.TTLSeconds != 120 || lease.ExpiresAt.Before(*first.ExpiresAt) {
 		t.Errorf("got %+v", lease)
@@ -84,7 +88,7 @@ func TestAdmissions(t *testing.T) {
 		}
 	}
 	s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 201)
-	var leases list[capacity.Lease]
+	var leases list[live.Lease]
 	s.ask(agent, "GET", admissions+"?class=ad-hoc", nil).want(t, 200).into(t, &leases)
 	if len(leases.Items) != 0 {
 		t.Errorf("got %+v", leases.Items)
@@ -103,13 +107,13 @@ func TestAdmissionsAreAskedForOnce(t *testing.T) {
 	var copies sync.WaitGroup
 	for range 10 {
 		copies.Go(func() {
-			var a capacity.Admission
+			var a live.Admission
 			s.ask(agent, "POST", admissions, `{"class":"nightly"}`, "Idempotency-Key", "one").want(t, 201).into(t, &a)
 			ids.Store(a.ID, true)
 		})
 	}
 	copies.Wait()
-	var leases list[capacity.Lease]
+	var leases list[live.Lease]
 	s.ask(agent, "GET", admissions, nil).want(t, 200).into(t, &leases)
 	if len(leases.Items) != 1 {
 		t.Fatalf("%d leases", len(leases.Items))
@@ -119,7 +123,7 @@ func TestAdmissionsAreAskedForOnce(t *testing.T) {
 	}
 	s.ask(agent, "POST", admissions, `{"class":"ad-hoc"}`, "Idempotency-Key", "one").want(t, 422)
 
-	var last capacity.Admission
+	var last live.Admission
 	for last.Admitted = true; last.Admitted; {
 		s.ask(agent, "POST", admissions, `{"class":"nightly"}`).into(t, &last)
 	}
@@ -139,7 +143,7 @@ func TestAdmissionsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"unplanned"}`).want(t, 201)
-	var a capacity.Admission
+	var a live.Admission
 	s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 201).into(t, &a)
 	at := admissions + "/" + a.ID
 	long := strings.Repeat("x", 201)
@@ -203,11 +207,11 @@ func threeServers(t *testing.T, role auth.Role, admits int) (servers []string, t
 	address := pgtest.Database(t)
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	store := pgtest.OpenWith(t, postgres.Config{URL: address})
-	if _, err := store.CreateCluster(ctx, capacity.NewCluster("night")); err != nil {
+	if _, err := store.CreateCluster(ctx, inputs.NewCluster("night")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.SavePlan(ctx, capacity.PlanRecord{
-		PlanSummary: capacity.PlanSummary{Cluster: "night", At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
+	if _, err := store.SavePlan(ctx, plans.PlanRecord{
+		PlanSummary: plans.PlanSummary{Cluster: "night", At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
 		Plan:        fmt.Appendf(nil, `{"classes":[{"name":"nightly","admitted":%d}]}`, admits), Problem: []byte(`{}`),
 	}); err != nil {
 		t.Fatal(err)
@@ -275,7 +279,7 @@ func TestThreeServersAdmitAsOne(t *testing.T) {
 			at := servers[i%len(servers)] + admissions
 			for time.Now().Before(deadline) && !t.Failed() {
 				began := time.Now()
-				var a capacity.Admission
+				var a live.Admission
 				if err := json.Unmarshal(send("POST", at, `{"class":"nightly"}`, 200, 201), &a); err != nil {
 					t.Error(err)
 				}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 )

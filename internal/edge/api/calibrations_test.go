@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
@@ -127,7 +129,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 	s.ask(s.admin, "PUT", at, `{}`, "If-Match", `"7"`).want(t, 412)
 	s.ask(s.key("reader", "viewer", nil), "PUT", at, `{}`, "If-Match", tag).want(t, 403)
 	changed := s.ask(s.admin, "PUT", at, `{}`, "If-Match", tag).want(t, 200)
-	var now capacity.PlannedClass
+	var now inputs.PlannedClass
 	changed.into(t, &now)
 	if now.Calibration == nil || now.Calibration.Factor != c.Recommends.Factor || now.Calibration.Bound != c.Recommends.Bound || changed.etag() == tag {
 		t.Errorf("the class is %+v, want calibration %+v", now, c.Recommends)
@@ -143,9 +145,9 @@ func TestClassesAreCalibrated(t *testing.T) {
 		}
 		s.ask(s.admin, "GET", "/v1/audit?cluster=mine", nil).want(t, 200).into(t, &audit)
 	}
-	drift := func() *capacity.Drift {
+	drift := func() *perf.Drift {
 		t.Helper()
-		var l list[capacity.PlannedClass]
+		var l list[inputs.PlannedClass]
 		s.ask(s.admin, "GET", "/v1/clusters/mine/classes", nil).want(t, 200).into(t, &l)
 		for _, c := range l.Items {
 			if c.Name == "calibrated" {
@@ -157,7 +159,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 		}
 		return nil
 	}
-	if d := drift(); d == nil || d.State != capacity.Unchanged || d.Executions != 0 || d.Detail == "" {
+	if d := drift(); d == nil || d.State != perf.Unchanged || d.Executions != 0 || d.Detail == "" {
 		t.Errorf("after adopting: %+v", d)
 	}
 	c = report("")
@@ -167,12 +169,12 @@ func TestClassesAreCalibrated(t *testing.T) {
 
 	// Executions like those before leave it, slower ones raise drift.
 	s.executed(r, 100, start.Add(200*time.Hour), 1)
-	if d := drift(); d.State != capacity.Unchanged || d.Executions != 100 {
+	if d := drift(); d.State != perf.Unchanged || d.Executions != 100 {
 		t.Errorf("after executions that fit: %+v", d)
 	}
 	slow := start.Add(300 * time.Hour)
 	s.executed(r, 60, slow, 1.3)
-	if d := drift(); d.State != capacity.Slower || d.Since == nil || d.Since.Sub(slow).Abs() > 5*time.Hour || d.Exceeded < 30 {
+	if d := drift(); d.State != perf.Slower || d.Since == nil || d.Since.Sub(slow).Abs() > 5*time.Hour || d.Exceeded < 30 {
 		t.Errorf("after slower ones: %+v", d)
 	}
 	s.metric(`headroom_class_calibration_drift{class="calibrated",cluster="mine",direction="slower"}`, "1")
@@ -181,16 +183,16 @@ func TestClassesAreCalibrated(t *testing.T) {
 	// Calibrated with the slower ones it is watched anew.
 	tag = s.ask(s.admin, "GET", class, nil).want(t, 200).etag()
 	s.ask(s.admin, "PUT", at, fmt.Sprintf(`{"from":%q}`, slow.Format(time.RFC3339)), "If-Match", tag).want(t, 200).into(t, &now)
-	if d := drift(); d.State != capacity.Unchanged || d.Executions != 0 {
+	if d := drift(); d.State != perf.Unchanged || d.Executions != 0 {
 		t.Errorf("calibrated anew: %+v", d)
 	}
 	s.metric(`headroom_class_calibration_drift{class="calibrated",cluster="mine",direction="slower"}`, "0")
 	s.executed(r, 60, slow.Add(60*time.Hour), 1.3)
-	if d := drift(); d.State != capacity.Unchanged || d.Executions != 60 {
+	if d := drift(); d.State != perf.Unchanged || d.Executions != 60 {
 		t.Errorf("calibrated anew, after more of them: %+v", d)
 	}
 	s.executed(r, 60, slow.Add(120*time.Hour), 0.8)
-	if d := drift(); d.State != capacity.Faster {
+	if d := drift(); d.State != perf.Faster {
 		t.Errorf("after faster ones: %+v", d)
 	}
 

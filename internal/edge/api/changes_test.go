@@ -8,9 +8,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
 
@@ -19,21 +19,21 @@ func TestChangesAreReadAtOnce(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
-	const plans = "/v1/clusters/night/plans"
+	const address = "/v1/clusters/night/plans"
 	current := func() (got currentPlan) {
-		s.ask(s.admin, "GET", plans+"/current", nil).want(t, 200).into(t, &got)
+		s.ask(s.admin, "GET", address+"/current", nil).want(t, 200).into(t, &got)
 		return got
 	}
 	for i := range 20 {
-		s.ask(s.admin, "PUT", plans+"/pin", `{"number":1,"until":"2099-01-01T00:00:00Z"}`).want(t, 200)
+		s.ask(s.admin, "PUT", address+"/pin", `{"number":1,"until":"2099-01-01T00:00:00Z"}`).want(t, 200)
 		if got := current(); got.Number != 1 || got.Freshness.Pin == nil {
 			t.Fatalf("pinned for the time number %d: got plan %d with pin %+v", i, got.Number, got.Freshness.Pin)
 		}
-		s.ask(s.admin, "DELETE", plans+"/pin", nil).want(t, 204)
+		s.ask(s.admin, "DELETE", address+"/pin", nil).want(t, 204)
 		if got := current(); got.Number != int64(2+i) || got.Freshness.Pin != nil {
 			t.Fatalf("unpinned for the time number %d: got plan %d with pin %+v", i, got.Number, got.Freshness.Pin)
 		}
-		s.ask(s.admin, "POST", plans, nil, "Idempotency-Key", fmt.Sprint("k", i)).want(t, 201)
+		s.ask(s.admin, "POST", address, nil, "Idempotency-Key", fmt.Sprint("k", i)).want(t, 201)
 		if got := current(); got.Number != int64(3+i) {
 			t.Fatalf("planned for the time number %d: got plan %d", i, got.Number)
 		}
@@ -41,10 +41,10 @@ func TestChangesAreReadAtOnce(t *testing.T) {
 	for range 5 {
 		a := s.ask(s.admin, "GET", "/v1/clusters/night", nil).want(t, 200)
 		s.ask(s.admin, "DELETE", "/v1/clusters/night", nil, "If-Match", a.etag()).want(t, 204)
-		s.ask(s.admin, "GET", plans+"/current", nil).want(t, 404)
+		s.ask(s.admin, "GET", address+"/current", nil).want(t, 404)
 		s.cluster("night")
-		s.ask(s.admin, "GET", plans+"/current", nil).want(t, 404)
-		s.ask(s.admin, "POST", plans, nil).want(t, 201)
+		s.ask(s.admin, "GET", address+"/current", nil).want(t, 404)
+		s.ask(s.admin, "POST", address, nil).want(t, 201)
 		current()
 	}
 }
@@ -55,7 +55,7 @@ func TestDecreasesAreHeldAtOnce(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
 	const cluster = "/v1/clusters/night"
-	scaling := func() (got capacity.Scaling) {
+	scaling := func() (got plans.Scaling) {
 		t.Helper()
 		s.ask(s.admin, "GET", scalingOfNight, nil).want(t, 200).into(t, &got)
 		return got

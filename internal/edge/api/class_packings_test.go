@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/pack"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/service/auth"
 )
 
@@ -52,14 +54,14 @@ func TestClassesArePacked(t *testing.T) {
 		}
 	}
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", etlOn(16, 32, 33)).want(t, 200)
-	var packed capacity.PackingAnswer
+	var packed pack.PackingAnswer
 	s.ask(s.admin, "POST", classPackings, everything).want(t, 200).into(t, &packed)
-	want := []capacity.PackingSource{{Class: "ad-hoc", Measurements: 2, VMs: []float64{4, 16}, Usage: true}, {Class: "nightly", Executions: 5, Unsized: 2, VMs: []float64{4, 8, 16, 17}}}
+	want := []pack.PackingSource{{Class: "ad-hoc", Measurements: 2, VMs: []float64{4, 16}, Usage: true}, {Class: "nightly", Executions: 5, Unsized: 2, VMs: []float64{4, 8, 16, 17}}}
 	if diff := cmp.Diff(want, packed.Sources); diff != "" {
 		t.Errorf("what it was made of: %s", diff)
 	}
-	at := slices.IndexFunc(packed.Packing.Jobs, func(j capacity.PackedJob) bool { return j.Name == "nightly" })
-	if fit := packed.Packing.Jobs[at].Fit; math.Abs(fit.B+0.8) > 0.03 || packed.Packing.Jobs[1-at].Role != capacity.GuestRole {
+	at := slices.IndexFunc(packed.Packing.Jobs, func(j pack.PackedJob) bool { return j.Name == "nightly" })
+	if fit := packed.Packing.Jobs[at].Fit; math.Abs(fit.B+0.8) > 0.03 || packed.Packing.Jobs[1-at].Role != perf.GuestRole {
 		t.Errorf("got %+v", packed.Packing.Jobs)
 	}
 
@@ -68,14 +70,14 @@ func TestClassesArePacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, err := capacity.ReadPacking(text, capacity.Limits{})
+	batch, err := pack.ReadPacking(text, capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if wrong := recheck.Packing(batch, *packed.Packing); len(wrong) > 0 {
 		t.Errorf("the packing is wrong: %v", wrong)
 	}
-	var same capacity.PackingAnswer
+	var same pack.PackingAnswer
 	s.ask(s.admin, "POST", "/v1/packings", string(text)).want(t, 200).into(t, &same)
 	if diff := cmp.Diff(packed.Packing, same.Packing); diff != "" {
 		t.Errorf("sent as a batch it is packed in another way: %s", diff)
@@ -83,7 +85,7 @@ func TestClassesArePacked(t *testing.T) {
 
 	// The fewest machines by an hour: no number of machines is given, and one less is proved to be too few.
 	const some = `{"machines":{"disks":4},"jobs":[{"class":"nightly","count":3},{"class":"ad-hoc"}]}`
-	var fewest capacity.PackingAnswer
+	var fewest pack.PackingAnswer
 	s.ask(s.admin, "POST", classPackings+"?by=06:00&start=2026-03-01T05:40:00Z", some).want(t, 200).into(t, &fewest)
 	m := fewest.Machines
 	if m == nil || m.BySeconds != 1200 || !m.Proved || m.Packing.EndSeconds > 1200 || fewest.Sources == nil {
@@ -96,7 +98,7 @@ func TestClassesArePacked(t *testing.T) {
 	}
 
 	run := s.over(s.ask(s.admin, "POST", classPackings+"?by_hours=0.3333333333333333", some, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
-	var later capacity.PackingAnswer
+	var later pack.PackingAnswer
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
 	if later.Machines.Machines != m.Machines || len(later.Sources) != 2 || run.Cluster == nil || *run.Cluster != "mine" {
 		t.Errorf("as a run: %+v", later.Machines)

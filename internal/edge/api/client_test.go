@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/openapi"
 )
 
@@ -21,22 +22,22 @@ func (s *service) asked(r openapi.Request, body any) answered {
 func TestRequestsMadeFromTheContract(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	var cluster capacity.Cluster
+	var cluster inputs.Cluster
 	s.asked(openapi.CreateCluster(), map[string]any{"name": "night"}).want(t, 201).into(t, &cluster)
 	if cluster.Currency != "USD" {
 		t.Errorf("got the cluster %+v", cluster)
 	}
 	for _, name := range []string{"odd/name", "a b", "100%", "%2F", "ä?&=#"} {
 		s.asked(openapi.CreateVMType("night"), map[string]any{"name": name}).want(t, 201)
-		var got capacity.VMType
+		var got inputs.VMType
 		s.asked(openapi.GetVMType("night", name), nil).want(t, 200).into(t, &got)
 		if got.Name != name || !got.InUse {
 			t.Errorf("got the VM type %+v, want the name %q", got, name)
 		}
 	}
 	var page struct {
-		Items []capacity.VMType `json:"items"`
-		Next  string            `json:"next_cursor"`
+		Items []inputs.VMType `json:"items"`
+		Next  string          `json:"next_cursor"`
 	}
 	s.asked(openapi.ListVMTypes("night").Page("2", "", ""), nil).want(t, 200).into(t, &page)
 	if len(page.Items) != 2 || page.Next == "" {

@@ -20,16 +20,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/pack"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
+	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/reporting"
+	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 	"headroom/openapi"
@@ -172,57 +181,57 @@ var goTypes = map[string]reflect.Type{
 	"ServerAbout": reflect.TypeFor[about](),
 	"PhaseAnswer": reflect.TypeFor[perf.PhaseAnswer](), "TwoJobsAnswer": reflect.TypeFor[perf.TwoJobsAnswer](),
 	"SharedPhaseAnswer": reflect.TypeFor[perf.SharedPhaseAnswer](), "JobAnswer": reflect.TypeFor[perf.JobAnswer](), "Coefficients": reflect.TypeFor[perf.Coefficients](),
-	"TwoJobsQuestion": reflect.TypeFor[capacity.TwoJobsQuestion](), "PhaseQuestion": reflect.TypeFor[capacity.PhaseQuestion](),
-	"SharedPhaseQuestion": reflect.TypeFor[capacity.SharedPhaseQuestion](), "JobQuestion": reflect.TypeFor[capacity.JobQuestion](),
-	"CurrentPlan": reflect.TypeFor[currentPlan](), "PairedJob": reflect.TypeFor[capacity.PairedJob](), "SlotPools": reflect.TypeFor[capacity.SlotPools](), "PhaseShare": reflect.TypeFor[capacity.PhaseShare](),
+	"TwoJobsQuestion": reflect.TypeFor[perf.TwoJobsQuestion](), "PhaseQuestion": reflect.TypeFor[perf.PhaseQuestion](),
+	"SharedPhaseQuestion": reflect.TypeFor[perf.SharedPhaseQuestion](), "JobQuestion": reflect.TypeFor[perf.JobQuestion](),
+	"CurrentPlan": reflect.TypeFor[currentPlan](), "PairedJob": reflect.TypeFor[perf.PairedJob](), "SlotPools": reflect.TypeFor[perf.SlotPools](), "PhaseShare": reflect.TypeFor[perf.PhaseShare](),
 }
 
 // currentPlan is the current plan as it is answered.
 type currentPlan struct {
-	capacity.PlanRecord
-	Freshness capacity.Freshness `json:"freshness"`
+	plans.PlanRecord
+	Freshness plans.Freshness `json:"freshness"`
 }
 
 // overlaid are the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
 	"app.LastChange": reflect.TypeFor[app.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
-	"list[capacity.Lease]": reflect.TypeFor[list[capacity.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[capacity.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[capacity.Run]](),
+	"list[capacity.Lease]": reflect.TypeFor[list[live.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[live.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[runs.Run]](),
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
-	"list[capacity.AllowedHost]": reflect.TypeFor[list[capacity.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[capacity.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[capacity.Delivery]](),
+	"list[capacity.AllowedHost]": reflect.TypeFor[list[fetch.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[hooks.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[hooks.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
 	"priceFetch":                    reflect.TypeFor[priceFetch](),
-	"list[capacity.ReportSchedule]": reflect.TypeFor[list[capacity.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[capacity.PackingSummary]](), "list[capacity.LiveNode]": reflect.TypeFor[list[capacity.LiveNode]](), "list[capacity.LiveJob]": reflect.TypeFor[list[capacity.LiveJob]](), "list[capacity.LiveDecision]": reflect.TypeFor[list[capacity.LiveDecision]](), "list[capacity.Report]": reflect.TypeFor[list[capacity.Report]](),
+	"list[capacity.ReportSchedule]": reflect.TypeFor[list[reporting.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[pack.PackingSummary]](), "list[capacity.LiveNode]": reflect.TypeFor[list[live.LiveNode]](), "list[capacity.LiveJob]": reflect.TypeFor[list[live.LiveJob]](), "list[capacity.LiveDecision]": reflect.TypeFor[list[live.LiveDecision]](), "list[capacity.Report]": reflect.TypeFor[list[reporting.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
-	"list[capacity.StandingOffer]": reflect.TypeFor[list[capacity.StandingOffer]](),
-	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[capacity.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[capacity.VMType]](),
-	"list[capacity.PricePeriod]": reflect.TypeFor[list[capacity.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[capacity.SignedContract]](),
-	"list[capacity.ProfileVersion]": reflect.TypeFor[list[capacity.ProfileVersion]](), "list[capacity.PlannedClass]": reflect.TypeFor[list[capacity.PlannedClass]](),
-	"list[capacity.Forecast]": reflect.TypeFor[list[capacity.Forecast]](), "list[capacity.PlanSummary]": reflect.TypeFor[list[capacity.PlanSummary]](),
+	"list[capacity.StandingOffer]": reflect.TypeFor[list[inputs.StandingOffer]](),
+	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[inputs.VMType]](),
+	"list[capacity.PricePeriod]": reflect.TypeFor[list[inputs.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[inputs.SignedContract]](),
+	"list[capacity.ProfileVersion]": reflect.TypeFor[list[inputs.ProfileVersion]](), "list[capacity.PlannedClass]": reflect.TypeFor[list[inputs.PlannedClass]](),
+	"list[capacity.Forecast]": reflect.TypeFor[list[inputs.Forecast]](), "list[capacity.PlanSummary]": reflect.TypeFor[list[plans.PlanSummary]](),
 	"list[auth.Key]": reflect.TypeFor[list[auth.Key]](), "list[app.AuditEntry]": reflect.TypeFor[list[app.AuditEntry]](),
 }
 
 func init() {
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Scaling](), reflect.TypeFor[capacity.Freshness](), reflect.TypeFor[capacity.Plan](),
-		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
+		reflect.TypeFor[inputs.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[plans.PlanRecord](), reflect.TypeFor[plans.Scaling](), reflect.TypeFor[plans.Freshness](), reflect.TypeFor[capacity.Plan](),
+		reflect.TypeFor[inputs.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
-		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
-		reflect.TypeFor[capacity.PlanChangedEvent](), reflect.TypeFor[capacity.PlanFailedEvent](), reflect.TypeFor[capacity.RunFinishedEvent](), reflect.TypeFor[capacity.PingEvent](),
-		reflect.TypeFor[capacity.ReportMadeEvent](), reflect.TypeFor[capacity.ReportSchedule](), reflect.TypeFor[capacity.ReportRequest](),
+		reflect.TypeFor[fetch.AllowedHost](), reflect.TypeFor[hooks.Webhook](), reflect.TypeFor[hooks.Delivery](),
+		reflect.TypeFor[hooks.PlanChangedEvent](), reflect.TypeFor[hooks.PlanFailedEvent](), reflect.TypeFor[hooks.RunFinishedEvent](), reflect.TypeFor[hooks.PingEvent](),
+		reflect.TypeFor[reporting.ReportMadeEvent](), reflect.TypeFor[reporting.ReportSchedule](), reflect.TypeFor[reporting.ReportRequest](),
 		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[app.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
 		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
 		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
 		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
-		reflect.TypeFor[capacity.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
-		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
+		reflect.TypeFor[sim.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
+		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
 		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
-		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.TaskTimesFrom](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
-		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
-		reflect.TypeFor[capacity.PoolProblem](), reflect.TypeFor[capacity.PoolPlan](), reflect.TypeFor[capacity.PoolEvaluation](), reflect.TypeFor[capacity.PoolCourseProblem](), reflect.TypeFor[capacity.PoolCourse](), reflect.TypeFor[capacity.SharePlanProblem](), reflect.TypeFor[capacity.SharePlan](), reflect.TypeFor[capacity.InstanceCatalogues](),
-		reflect.TypeFor[capacity.LiveSettings](), reflect.TypeFor[capacity.Heartbeat](), reflect.TypeFor[capacity.HeartbeatAnswer](), reflect.TypeFor[capacity.LiveNode](), reflect.TypeFor[capacity.LiveJobRequest](), reflect.TypeFor[capacity.LiveJob](), reflect.TypeFor[capacity.TasksPrediction](), reflect.TypeFor[capacity.Completable](), reflect.TypeFor[capacity.LiveDecision](), reflect.TypeFor[capacity.PolicyTrialRequest](), reflect.TypeFor[capacity.PolicyTrial](),
-		reflect.TypeFor[capacity.Written](), reflect.TypeFor[capacity.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](), reflect.TypeFor[dispatch.Knowledge](),
+		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
+		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
+		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),
+		reflect.TypeFor[live.LiveSettings](), reflect.TypeFor[live.Heartbeat](), reflect.TypeFor[live.HeartbeatAnswer](), reflect.TypeFor[live.LiveNode](), reflect.TypeFor[live.LiveJobRequest](), reflect.TypeFor[live.LiveJob](), reflect.TypeFor[live.TasksPrediction](), reflect.TypeFor[live.Completable](), reflect.TypeFor[live.LiveDecision](), reflect.TypeFor[live.PolicyTrialRequest](), reflect.TypeFor[live.PolicyTrial](),
+		reflect.TypeFor[inputs.Written](), reflect.TypeFor[inputs.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](), reflect.TypeFor[dispatch.Knowledge](),
 	} {
 		collectTypes(t)
 	}

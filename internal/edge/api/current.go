@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // The current plan is polled by many programs. It is answered from memory, outside the layer that
@@ -208,7 +208,7 @@ func (s *server) scalingText(r *http.Request, shown found, now time.Time) ([]byt
 }
 
 // scalingOptions checks and reads the query.
-func (s *server) scalingOptions(r *http.Request) (o capacity.ScalingOptions, err error) {
+func (s *server) scalingOptions(r *http.Request) (o plans.ScalingOptions, err error) {
 	if err := s.operationOf(r).checkParameters(r); err != nil {
 		return o, err
 	}

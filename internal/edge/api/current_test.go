@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // shownPlan is a service with a cluster that has a plan.
@@ -168,7 +168,7 @@ func (f *follower) next() (number int64) {
 			if event == "reset" {
 				return -1
 			}
-			var p capacity.PlanSummary
+			var p plans.PlanSummary
 			if err := json.Unmarshal([]byte(value), &p); err != nil || p.Cluster != "night" {
 				return -2
 			}
@@ -269,7 +269,7 @@ func TestManyWatchers(t *testing.T) {
 	}
 	opened.Wait()
 	record := s.ask(s.admin, "GET", "/v1/clusters/night/plans/1", nil).want(t, 200)
-	var was capacity.PlanRecord
+	var was plans.PlanRecord
 	record.into(t, &was)
 	stored, err := s.app.Plan(t.Context(), "night", app.PlanRef{Number: 1})
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 const (
@@ -194,7 +194,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	if len(list.Items) == 0 || last > list.Items[0].Number || last < list.Items[len(list.Items)-1].Number-1 {
 		return nil, true, nil
 	}
-	var missed []capacity.PlanSummary
+	var missed []plans.PlanSummary
 	for _, p := range list.Items {
 		later := shown.Pin == nil && p.Number > shown.Record.Number // it will be shown in a moment
 		if p.Number > last && p.Number != shown.Record.Number && p.ForNow && !later {

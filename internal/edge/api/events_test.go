@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
 
@@ -215,8 +215,8 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 // was put back, everybody does.
 func TestPlansAreToldInOrder(t *testing.T) {
 	t.Parallel()
-	plan := func(number int64, pin *capacity.Pin) *app.Shown {
-		return &app.Shown{Current: capacity.Current{Record: capacity.PlanRecord{PlanSummary: capacity.PlanSummary{Number: number}}, Pin: pin}}
+	plan := func(number int64, pin *plans.Pin) *app.Shown {
+		return &app.Shown{Current: plans.Current{Record: plans.PlanRecord{PlanSummary: plans.PlanSummary{Number: number}}, Pin: pin}}
 	}
 	for _, c := range []struct {
 		name  string
@@ -226,7 +226,7 @@ func TestPlansAreToldInOrder(t *testing.T) {
 	}{
 		{"new here", heard{}, []*app.Shown{nil, plan(3, nil), plan(3, nil), plan(5, nil)}, "3 5"},
 		{"ahead of this server", heard{9, true}, []*app.Shown{plan(7, nil), plan(8, nil), nil, plan(9, nil), plan(10, nil)}, "10"},
-		{"an older plan is pinned", heard{9, true}, []*app.Shown{plan(7, &capacity.Pin{}), plan(9, nil)}, "7 9"},
+		{"an older plan is pinned", heard{9, true}, []*app.Shown{plan(7, &plans.Pin{}), plan(9, nil)}, "7 9"},
 		{"the database is put back", heard{9, false}, []*app.Shown{plan(7, nil)}, "7"},
 		{"put back once this server has caught up", heard{9, true}, []*app.Shown{plan(9, nil), plan(6, nil)}, "6"},
 	} {

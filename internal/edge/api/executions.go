@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
 )

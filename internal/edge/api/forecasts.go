@@ -10,16 +10,16 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
 // The bodies of requests about forecasts, and of their answers.
 type (
 	forecastRows struct {
-		Rows []capacity.Forecast `json:"rows"`
+		Rows []inputs.Forecast `json:"rows"`
 	}
 	deleted struct {
 		Deleted int64 `json:"deleted"`
@@ -30,15 +30,15 @@ type (
 func (s *server) putForecasts(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	dryRun := query.Get("dry_run") == "true"
-	var done capacity.Written
+	var done inputs.Written
 	var err error
 	if sendsCSV(r) {
 		done, err = s.importForecasts(r, dryRun)
 	} else {
-		var rows []capacity.Forecast
-		if rows, err = capacity.ReadForecasts(bodyOf(r)); err != nil {
+		var rows []inputs.Forecast
+		if rows, err = inputs.ReadForecasts(bodyOf(r)); err != nil {
 			err = readingProblem(err)
-		} else if holes := query.Get("holes"); holes != "" && holes != string(capacity.HolesKeep) {
+		} else if holes := query.Get("holes"); holes != "" && holes != string(inputs.HolesKeep) {
 			err = refusal{aboutParameter("holes", "not_taken", "Rows of JSON leave what is stored for other hours; leave \"holes\" out, or send CSV.", nil)}
 		} else {
 			done, err = s.app.PutForecasts(r.Context(), pathValue(r, "cluster"), rows, dryRun)
@@ -48,10 +48,10 @@ func (s *server) putForecasts(w http.ResponseWriter, r *http.Request) {
 }
 
 // importForecasts tells what is wrong with the text of the file as 400, and what makes no sense as 422.
-func (s *server) importForecasts(r *http.Request, dryRun bool) (capacity.Written, error) {
-	holes := capacity.HolesRefuse
+func (s *server) importForecasts(r *http.Request, dryRun bool) (inputs.Written, error) {
+	holes := inputs.HolesRefuse
 	if said := r.URL.Query().Get("holes"); said != "" {
-		holes = capacity.Holes(said)
+		holes = inputs.Holes(said)
 	}
 	body := &watchedReader{in: r.Body}
 	done, err := s.app.ImportForecasts(r.Context(), pathValue(r, "cluster"), body, holes, dryRun)
@@ -76,8 +76,8 @@ func (w *watchedReader) Read(into []byte) (int, error) {
 }
 
 func (s *server) putWeeklyForecast(w http.ResponseWriter, r *http.Request) {
-	var done capacity.Written
-	weekly, err := capacity.ReadWeekly(bodyOf(r))
+	var done inputs.Written
+	weekly, err := inputs.ReadWeekly(bodyOf(r))
 	if err != nil {
 		err = readingProblem(err)
 	} else {
@@ -86,9 +86,9 @@ func (s *server) putWeeklyForecast(w http.ResponseWriter, r *http.Request) {
 	s.answerWritten(w, r, done, err)
 }
 
-func (s *server) answerWritten(w http.ResponseWriter, r *http.Request, done capacity.Written, err error) {
+func (s *server) answerWritten(w http.ResponseWriter, r *http.Request, done inputs.Written, err error) {
 	if err == nil {
-		err = reply[capacity.Written]{body: done}.write(w, r)
+		err = reply[inputs.Written]{body: done}.write(w, r)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -105,7 +105,7 @@ func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (rep
 	if r.Params.Wide != nil && *r.Params.Wide {
 		return s.wideForecasts(ctx, r.Cluster, of, page)
 	}
-	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p app.Page) (app.Listed[capacity.Forecast], error) {
+	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p app.Page) (app.Listed[inputs.Forecast], error) {
 		return s.app.Forecasts(ctx, r.Cluster, of, p)
 	})
 }

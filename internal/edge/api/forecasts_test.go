@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
@@ -22,7 +22,7 @@ const (
 
 func (s *service) inputsVersion(cluster string) (version int64) {
 	s.Helper()
-	var c capacity.Cluster
+	var c inputs.Cluster
 	s.ask(s.admin, "GET", "/v1/clusters/"+cluster, nil).want(s, 200).into(s, &c)
 	return c.InputsVersion
 }
@@ -94,7 +94,7 @@ func TestForecastTablesAreReadBack(t *testing.T) {
 		s.ask(s.admin, "POST", "/v1/clusters/night/classes", fmt.Sprintf(`{"name":%q,"vms_per_job":"1","jobs":{"min":0,"max":12},"penalty":1}`, name)).want(t, 201)
 		for h := range 60 {
 			if hour := time.Date(2026, 10, 24, h, 0, 0, 0, time.UTC); i%2 == 0 || h%7 > 0 { // some have holes
-				body.Rows = append(body.Rows, capacity.Forecast{Class: name, Hour: hour, Jobs: random.Float64() * 1000 / float64(1+random.IntN(1e6))})
+				body.Rows = append(body.Rows, inputs.Forecast{Class: name, Hour: hour, Jobs: random.Float64() * 1000 / float64(1+random.IntN(1e6))})
 			}
 		}
 	}
@@ -159,10 +159,10 @@ func TestWeeklyForecasts(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 	var back struct {
-		Class string            `json:"class"`
-		From  string            `json:"from"`
-		Until string            `json:"until"`
-		Week  capacity.WeekDays `json:"week"`
+		Class string          `json:"class"`
+		From  string          `json:"from"`
+		Until string          `json:"until"`
+		Week  inputs.WeekDays `json:"week"`
 	}
 	back.Class, back.From, back.Until, back.Week = "nightly", "2026-10-19T00:00:00Z", "2026-11-02T00:00:00Z", p.Week
 	if a := s.ask(s.admin, "POST", atForecasts+"/weekly", back).want(t, 200); !strings.Contains(string(a.text), `"added":0,"changed":0`) {

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
@@ -135,7 +136,7 @@ func TestForecastsAreMadeOfHistories(t *testing.T) {
 	if made.Written.Written != 336 || made.Written.Added != 336 || *made.Week.Fri[22] != 3 || *made.Week.Fri[23] != 3 || *made.Week.Sat[23] != 1 || *made.Week.Sat[0] != 0 {
 		t.Errorf("the most %+v, week %+v", made, made.Week)
 	}
-	var l list[capacity.Forecast]
+	var l list[inputs.Forecast]
 	s.ask(s.admin, "GET", "/v1/clusters/mine/forecasts?class=nightly&from=2026-03-06T21:00:00Z&until=2026-03-07T01:00:00Z", nil).want(t, 200).into(t, &l)
 	if got := fmt.Sprint(l.Items[0].Jobs, l.Items[1].Jobs, l.Items[2].Jobs, l.Items[3].Jobs); got != "0 3 3 0" {
 		t.Errorf("forecast of a Friday night: %s", got)

@@ -4,17 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/report"
+	"headroom/internal/service/reporting"
 )
 
 // The inputs of clusters: each handler hands on what it is asked and answers what came of it.
 
 func (s *server) ListClusters(ctx context.Context, r ListClustersRequest) (reply[ClusterList], error) {
-	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p app.Page) (app.Listed[capacity.Cluster], error) {
+	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p app.Page) (app.Listed[inputs.Cluster], error) {
 		return s.app.Clusters(ctx, auth.From(ctx).Clusters, p)
 	})
 }
@@ -62,19 +64,19 @@ func sameName(pointer, inPath, inBody string) error {
 // key is what a stored thing is known by in addresses, and its version.
 func key(item any) (name string, version int64) {
 	switch x := item.(type) {
-	case capacity.VMType:
+	case inputs.VMType:
 		return x.Name, x.Version
-	case capacity.PricePeriod:
+	case inputs.PricePeriod:
 		return x.ID, x.Version
-	case capacity.SignedContract:
+	case inputs.SignedContract:
 		return x.Name, x.Version
-	case capacity.PlannedClass:
+	case inputs.PlannedClass:
 		return x.Name, x.Version
 	case capacity.Scenario:
 		return x.Name, x.Version
-	case capacity.StandingOffer:
+	case inputs.StandingOffer:
 		return x.Name, x.Version
-	case capacity.ReportSchedule:
+	case reporting.ReportSchedule:
 		return x.Name, x.Version
 	}
 	panic(fmt.Sprintf("%T is not kept in a collection", item))
@@ -100,7 +102,7 @@ func getInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string
 
 func replaceInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string, ifMatch *string, item *T) (reply[T], error) {
 	version, err := seenVersion(ifMatch)
-	if _, price := any(*item).(capacity.PricePeriod); err == nil && !price {
+	if _, price := any(*item).(inputs.PricePeriod); err == nil && !price {
 		given, _ := key(*item)
 		err = sameName("/name", name, given)
 	}

@@ -3,15 +3,14 @@ package api
 import (
 	"net/http"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/sim"
 )
 
 // estimateInterference answers what batch work does to the requests beside it. The body is read by hand, once there
 // is a place to work in.
 func (s *server) estimateInterference(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.EstimateInterference(r.Context(), func() (capacity.InterferenceQuestion, error) {
-		q, err := capacity.ReadInterference(bodyOf(r))
+	answer, err := s.app.EstimateInterference(r.Context(), func() (sim.InterferenceQuestion, error) {
+		q, err := sim.ReadInterference(bodyOf(r))
 		return q, readingProblem(err)
 	})
 	if err == nil {

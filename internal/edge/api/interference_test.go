@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/sim"
 )
@@ -20,7 +19,7 @@ func TestInterferenceIsEstimated(t *testing.T) {
 	var a sim.InterferenceAnswer
 	s.ask(planner, "POST", "/v1/interference/estimate", `{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},
 		"policies":[{"kind":"background"},{"kind":"nonpreemptive"},{"kind":"fair"},{"kind":"anti_starvation","window_ms":1000,"floor_ms":50}],"host":{"cgroup":"/sys/fs/cgroup/night","ceiling_cores":2}}`).want(t, 200).into(t, &a)
-	q, err := capacity.ReadInterference([]byte(`{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"policies":[{"kind":"background"}]}`))
+	q, err := sim.ReadInterference([]byte(`{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"policies":[{"kind":"background"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

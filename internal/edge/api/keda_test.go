@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -105,7 +106,7 @@ func TestScalingOfClassesWithStrangeNames(t *testing.T) {
 	escape := strings.NewReplacer(`\`, `\\`, `.`, `\.`, `*`, `\*`, `?`, `\?`, `|`, `\|`, `#`, `\#`, `@`, `\@`, `!`, `\!`, `{`, `\{`, `}`, `\}`, `[`, `\[`, `]`, `\]`, `(`, `\(`, `)`, `\)`, `=`, `\=`, `<`, `\<`, `>`, `\>`, `%`, `\%`, `"`, `\"`, `:`, `\:`)
 	names := []string{"etl.nightly", `the "big" one`, `it's`, "größe.für.日本語", "🚀", "a*b?c", "#1", "@this", "x|y", `back\slash`, "<b>&amp;</b>", "0", "-1", "a b"}
 	for _, name := range names {
-		s.ask(s.admin, "POST", "/v1/clusters/night/classes", capacity.PlannedClass{Name: name, Demand: &capacity.Demand{MapWorkSeconds: 7200, ReduceWorkSeconds: 3600},
+		s.ask(s.admin, "POST", "/v1/clusters/night/classes", inputs.PlannedClass{Name: name, Demand: &capacity.Demand{MapWorkSeconds: 7200, ReduceWorkSeconds: 3600},
 			DeadlineSeconds: 3600, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 1, Max: 2}}).want(t, 201)
 	}
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)

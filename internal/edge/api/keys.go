@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 )
 
 // rows writes a forecast for each of so many hours.
@@ -26,7 +26,7 @@ func (s *service) rows(cluster, class string, from time.Time, hours int) {
 		n := min(hours, 5000)
 		var body forecastRows
 		for i := range n {
-			body.Rows = append(body.Rows, capacity.Forecast{Class: class, Hour: from.Add(time.Duration(i) * time.Hour), Jobs: float64(i % 12)})
+			body.Rows = append(body.Rows, inputs.Forecast{Class: class, Hour: from.Add(time.Duration(i) * time.Hour), Jobs: float64(i % 12)})
 		}
 		s.ask(s.admin, "PUT", "/v1/clusters/"+cluster+"/forecasts", body).want(s, 200)
 		from, hours = from.Add(time.Duration(n)*time.Hour), hours-n
@@ -45,7 +45,7 @@ func TestPaging(t *testing.T) {
 	pages := 0
 	for at := forecasts + "&limit=60"; at != ""; pages++ {
 		a := s.ask(s.admin, "GET", at, nil).want(t, 200)
-		var page list[capacity.Forecast]
+		var page list[inputs.Forecast]
 		a.into(t, &page)
 		for _, f := range page.Items {
 			got = append(got, f.Hour)
@@ -64,7 +64,7 @@ func TestPaging(t *testing.T) {
 	if pages != 5 || len(got) != 250 || !got[249].Equal(start.Add(249*time.Hour)) {
 		t.Errorf("%d pages with %d rows", pages, len(got))
 	}
-	var page list[capacity.Forecast]
+	var page list[inputs.Forecast]
 	s.ask(s.admin, "GET", forecasts, nil).want(t, 200).into(t, &page)
 	if len(page.Items) != 100 {
 		t.Errorf("a page has %d items unless asked otherwise", len(page.Items))

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
 	"headroom/internal/service/app"
+	"headroom/internal/slots/live"
 )
 
 func (s *server) GetLiveSettings(ctx context.Context, r GetLiveSettingsRequest) (reply[LiveSettings], error) {
@@ -25,7 +25,7 @@ func (s *server) ReplaceLiveSettings(ctx context.Context, r ReplaceLiveSettingsR
 }
 
 func (s *server) ListLiveNodes(ctx context.Context, r ListLiveNodesRequest) (reply[LiveNodeList], error) {
-	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-nodes", report.LiveNodes, func(ctx context.Context, p app.Page) (app.Listed[capacity.LiveNode], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-nodes", report.LiveNodes, func(ctx context.Context, p app.Page) (app.Listed[live.LiveNode], error) {
 		return s.app.LiveNodes(ctx, r.Cluster, p)
 	})
 }
@@ -55,7 +55,7 @@ func (s *server) Relearn(ctx context.Context, r RelearnRequest) (reply[Knowledge
 // heartbeat takes in what a node tells of itself. There are many, so that their bodies are read by hand.
 func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 	text := bodyOf(r)
-	h, err := capacity.ReadHeartbeat(text)
+	h, err := live.ReadHeartbeat(text)
 	if err = readingProblem(err); err == nil {
 		if text, err = s.app.Heartbeat(r.Context(), pathValue(r, "cluster"), pathValue(r, "node"), h, text); err == nil {
 			writeJSON(w, http.StatusOK, text)
@@ -68,17 +68,17 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 func (s *server) ListLiveJobs(ctx context.Context, r ListLiveJobsRequest) (reply[LiveJobList], error) {
 	var of app.LiveJobFilter
 	if r.Params.State != nil {
-		of.State = capacity.JobState(*r.Params.State)
+		of.State = live.JobState(*r.Params.State)
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-jobs", report.LiveJobs, func(ctx context.Context, p app.Page) (app.Listed[capacity.LiveJob], error) {
+	return listed(ctx, s, page, r.Cluster+"-jobs", report.LiveJobs, func(ctx context.Context, p app.Page) (app.Listed[live.LiveJob], error) {
 		return s.app.LiveJobs(ctx, r.Cluster, of, p)
 	})
 }
 
 func (s *server) CreateLiveJob(ctx context.Context, r CreateLiveJobRequest) (reply[LiveJob], error) {
 	j, err := s.app.SubmitLiveJob(ctx, r.Cluster, *r.Body)
-	if j.State == capacity.JobRefused {
+	if j.State == live.JobRefused {
 		return reply[LiveJob]{body: j, retry: j.Admission.RetryAfterSeconds}, err
 	}
 	return reply[LiveJob]{body: j, created: strconv.FormatInt(j.Number, 10)}, err
@@ -107,10 +107,10 @@ func (s *server) ListLiveDecisions(ctx context.Context, r ListLiveDecisionsReque
 		of.Job = *r.Params.Job
 	}
 	if r.Params.Outcome != nil {
-		of.Outcome = capacity.TaskOutcome(*r.Params.Outcome)
+		of.Outcome = live.TaskOutcome(*r.Params.Outcome)
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-decisions", report.LiveDecisions, func(ctx context.Context, p app.Page) (app.Listed[capacity.LiveDecision], error) {
+	return listed(ctx, s, page, r.Cluster+"-decisions", report.LiveDecisions, func(ctx context.Context, p app.Page) (app.Listed[live.LiveDecision], error) {
 		return s.app.LiveDecisions(ctx, r.Cluster, of, p)
 	})
 }

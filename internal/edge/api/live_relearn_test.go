@@ -12,11 +12,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
 
@@ -41,7 +41,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 		s.ask(s.admin, "POST", at+"/jobs", `{"name":"long","maps":100000}`).want(t, 201)
 	}
 	one := func(seq int64, running []int64) []byte {
-		text, err := json.Marshal(capacity.Heartbeat{Seq: seq, Running: running, State: &capacity.NodeReport{Load1: new(float64(seq%9) + 0.5)}})
+		text, err := json.Marshal(live.Heartbeat{Seq: seq, Running: running, State: &live.NodeReport{Load1: new(float64(seq%9) + 0.5)}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -81,7 +81,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 			}
 			for seq := int64(3); !over.Load(); seq++ {
 				text := one(seq, running)
-				h, err := capacity.ReadHeartbeat(text)
+				h, err := live.ReadHeartbeat(text)
 				if err != nil {
 					t.Error(err)
 					return
@@ -89,7 +89,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 				began := time.Now()
 				answer, err := []*app.App{s.app, other}[int(seq)%2].Heartbeat(t.Context(), "night", fmt.Sprint("n", i), h, text)
 				took := time.Since(began)
-				var said capacity.HeartbeatAnswer
+				var said live.HeartbeatAnswer
 				if err == nil {
 					err = json.Unmarshal(answer, &said)
 				}

@@ -15,11 +15,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/telemetry"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 	"headroom/openapi"
 )
@@ -40,7 +41,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "agents", Role: auth.Admin, Hash: hash})
 		store := pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8})
 		if i == 0 {
-			if _, err := store.CreateCluster(ctx, capacity.NewCluster("night")); err != nil {
+			if _, err := store.CreateCluster(ctx, inputs.NewCluster("night")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -115,13 +116,13 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 			idle := 0
 			for seq := int64(1); idle < 30; seq++ {
 				load := 2 * random.Float64()
-				h := capacity.Heartbeat{Seq: seq, Boot: "one", Running: []int64{}, State: &capacity.NodeReport{Load1: &load}}
+				h := live.Heartbeat{Seq: seq, Boot: "one", Running: []int64{}, State: &live.NodeReport{Load1: &load}}
 				for _, id := range running {
 					switch random.IntN(10) {
 					case 0, 1, 2, 3, 4, 5:
-						h.Finished = append(h.Finished, capacity.FinishedTask{Assignment: id})
+						h.Finished = append(h.Finished, live.FinishedTask{Assignment: id})
 					case 6:
-						h.Failed = append(h.Failed, capacity.FailedTask{Assignment: id})
+						h.Failed = append(h.Failed, live.FailedTask{Assignment: id})
 					case 7: // it is forgotten
 					default:
 						h.Running = append(h.Running, id)
@@ -138,7 +139,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 					mu.Unlock()
 					switch {
 					case status == 200:
-						var told capacity.HeartbeatAnswer
+						var told live.HeartbeatAnswer
 						if err := json.Unmarshal(a.text, &told); err != nil {
 							t.Errorf("node-%d: %v", i, err)
 							return
@@ -191,7 +192,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		}
 	}
 	var list struct {
-		Items []capacity.LiveJob `json:"items"`
+		Items []live.LiveJob `json:"items"`
 	}
 	read(openapi.ListLiveJobs("night", nil).Request, &list)
 	if len(list.Items) != jobs {

@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/live"
 )
 
 const someNode = `{"type":"m5.xlarge","cores":4,"slots":{"map":2,"reduce":1}}`
 
 // beat sends a heartbeat.
-func (s *service) beat(node, body string) capacity.HeartbeatAnswer {
+func (s *service) beat(node, body string) live.HeartbeatAnswer {
 	s.Helper()
-	var a capacity.HeartbeatAnswer
+	var a live.HeartbeatAnswer
 	s.ask(s.admin, "POST", "/v1/clusters/night/nodes/"+node+"/heartbeats", body).want(s, 200).into(s, &a)
 	return a
 }
@@ -33,7 +33,7 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 	for _, node := range []string{"a", "b"} {
 		s.ask(s.admin, "PUT", at+"/nodes/"+node, someNode).want(t, 200)
 	}
-	var first, second capacity.LiveJob
+	var first, second live.LiveJob
 	s.ask(s.key("p", auth.Planner, nil), "POST", at+"/jobs", `{"name":"etl","maps":4,"reduces":1,"local":[{"task":3,"nodes":["b"]}]}`, "Idempotency-Key", "etl").want(t, 201).into(t, &first)
 	s.ask(s.admin, "POST", at+"/jobs", `{"name":"report","maps":1}`).want(t, 201).into(t, &second)
 
@@ -44,7 +44,7 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 		t.Errorf("the same heartbeat is answered with %s and then with %s", one.text, again.text)
 	}
 	s.ask(agent, "POST", at+"/nodes/a/heartbeats", `{"seq":1,"running":[7]}`).want(t, 409)
-	var a capacity.HeartbeatAnswer
+	var a live.HeartbeatAnswer
 	one.into(t, &a)
 	if len(a.Assignments) != 3 || a.Assignments[0].Job != first.Number || a.Assignments[2].Task != 2 || a.Assignments[0].Rule != "order" {
 		t.Fatalf("got %s", one.text)
@@ -59,9 +59,9 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 		t.Fatalf("got %+v and %+v", a, b)
 	}
 	s.beat("b", `{"seq":3,"running":[],"finished":[{"assignment":6}]}`)
-	for _, j := range []*capacity.LiveJob{&first, &second} {
+	for _, j := range []*live.LiveJob{&first, &second} {
 		s.ask(s.admin, "GET", fmt.Sprintf("%s/jobs/%d", at, j.Number), nil).want(t, 200).into(t, j)
-		if j.State != capacity.JobDone || j.EndedAt == nil || j.Maps.Done != j.Maps.Total || j.Reduces.Done != j.Reduces.Total {
+		if j.State != live.JobDone || j.EndedAt == nil || j.Maps.Done != j.Maps.Total || j.Reduces.Done != j.Reduces.Total {
 			t.Errorf("got %+v", j)
 		}
 	}
@@ -69,9 +69,9 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 	if err != nil || len(rows) != 4 || rows[1][0] != "6" {
 		t.Errorf("decisions of node b: %v, %v", rows, err)
 	}
-	var n capacity.LiveNode
+	var n live.LiveNode
 	s.ask(s.admin, "GET", at+"/nodes/a", nil).want(t, 200).into(t, &n)
-	if n.State != capacity.NodeAlive || n.Seq != 2 || *n.Report.Load1 != 0.5 || n.Report.Features["rack"].Word != "r1" || *n.Report.Features["gpu"].Number != 0.5 {
+	if n.State != live.NodeAlive || n.Seq != 2 || *n.Report.Load1 != 0.5 || n.Report.Features["rack"].Word != "r1" || *n.Report.Features["gpu"].Number != 0.5 {
 		t.Errorf("got %+v", n)
 	}
 	// A node that leaves gets none of the tasks that wait.
@@ -134,7 +134,7 @@ func TestLiveClustersRefuse(t *testing.T) {
 	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"fifo"}}`, "If-Match", etag).want(t, 412)
 
 	// A job that is late from the start runs all the same, and a node that falls silent shows as dead to who reads.
-	var j capacity.LiveJob
+	var j live.LiveJob
 	s.ask(s.admin, "POST", at+"/jobs", `{"name":"late","maps":1,"deadline_at":"2020-01-01T00:00:00Z"}`).want(t, 201).into(t, &j)
 	if !j.Late || len(j.Warnings) != 1 || j.Warnings[0].Code != "past_deadline" {
 		t.Errorf("got %+v", j)
@@ -143,8 +143,8 @@ func TestLiveClustersRefuse(t *testing.T) {
 	if a := s.beat("n", `{"seq":1,"running":[]}`); len(a.Assignments) != 1 || a.Assignments[0].Rule != "deadline" {
 		t.Errorf("got %+v", a)
 	}
-	var n capacity.LiveNode
-	for end := time.Now().Add(10 * time.Second); n.State != capacity.NodeDead; {
+	var n live.LiveNode
+	for end := time.Now().Add(10 * time.Second); n.State != live.NodeDead; {
 		if time.Now().After(end) {
 			t.Fatalf("it is silent and %s", n.State)
 		}
@@ -156,7 +156,7 @@ func TestLiveClustersRefuse(t *testing.T) {
 	}
 	s.ask(s.admin, "DELETE", at+"/jobs/1", nil).want(t, 204)
 	s.ask(s.admin, "GET", at+"/jobs/1", nil).want(t, 200).into(t, &j)
-	if j.State != capacity.JobKilled || !strings.Contains(j.Reason, "root") {
+	if j.State != live.JobKilled || !strings.Contains(j.Reason, "root") {
 		t.Errorf("got %+v", j)
 	}
 
@@ -194,7 +194,7 @@ func TestBothReadersGiveHeartbeatsTheSameVerdict(t *testing.T) {
 			body = damage(random, body)
 		}
 		bySchema := checkBody(body, schema)
-		_, byReader := capacity.ReadHeartbeat(body)
+		_, byReader := live.ReadHeartbeat(body)
 		if byReader == nil {
 			accepted++
 		} else {

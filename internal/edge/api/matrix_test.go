@@ -8,8 +8,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
+	"headroom/internal/data/fetch"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/live"
 )
 
 // who asks in the matrix, and which clusters they see of "mine" and "other".
@@ -204,7 +206,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			body = smallBatch
 		}
 		if strings.Contains(path, "{packing}") {
-			var k capacity.KeptPacking
+			var k pack.KeptPacking
 			s.ask(s.admin, "POST", "/v1/clusters/mine/packings", smallBatch).want(s, 201).into(s, &k)
 			path = strings.Replace(path, "{packing}", k.ID, 1)
 		}
@@ -247,7 +249,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			body = some
 		}
 		if strings.Contains(path, "{job}") {
-			var j capacity.LiveJob
+			var j live.LiveJob
 			s.ask(s.admin, "POST", "/v1/clusters/mine/jobs", some).want(s, 201).into(s, &j)
 			path = strings.Replace(path, "{job}", fmt.Sprint(j.Number), 1)
 		}
@@ -316,7 +318,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		}
 		body = fmt.Sprintf(`{"host":"%s.example"}`, name)
 		if operation == "deleteAllowedHost" {
-			var h capacity.AllowedHost
+			var h fetch.AllowedHost
 			s.ask(s.admin, "POST", "/v1/allowed-hosts", body).want(s, 201).into(s, &h)
 			path, body = strings.Replace(path, "{id}", h.ID, 1), nil
 		}
@@ -327,7 +329,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 			body = `{"class":"nightly"}`
 		}
 		if strings.Contains(path, "{id}") {
-			var a capacity.Admission
+			var a live.Admission
 			s.ask(s.admin, "POST", "/v1/clusters/mine/admissions", `{"class":"ad-hoc"}`).want(s, 201).into(s, &a)
 			defer s.ask(s.admin, "DELETE", "/v1/clusters/mine/admissions/"+a.ID, nil)
 			path = strings.Replace(path, "{id}", a.ID, 1)

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
@@ -16,7 +15,7 @@ import (
 
 // measurementBatch is measurements as they are sent.
 type measurementBatch struct {
-	Measurements []capacity.MeasurementRequest `json:"measurements"`
+	Measurements []perf.MeasurementRequest `json:"measurements"`
 }
 
 func (s *server) AddMeasurements(ctx context.Context, r AddMeasurementsRequest) (reply[MeasurementsTaken], error) {
@@ -29,7 +28,7 @@ func (s *server) ListMeasurements(ctx context.Context, r ListMeasurementsRequest
 		return reply[MeasurementList]{}, err
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-measurements", report.JobMeasurements, func(ctx context.Context, p app.Page) (app.Listed[capacity.JobMeasurement], error) {
+	return listed(ctx, s, page, r.Cluster+"-measurements", report.JobMeasurements, func(ctx context.Context, p app.Page) (app.Listed[perf.JobMeasurement], error) {
 		return s.app.JobMeasurements(ctx, r.Cluster, of, p)
 	})
 }
@@ -51,7 +50,7 @@ func measurementFilter(job, kind *string, from, until *time.Time) (of app.Measur
 		of.Job = *job
 	}
 	if kind != nil {
-		of.Kind = capacity.FitKind(*kind)
+		of.Kind = perf.FitKind(*kind)
 	}
 	if from != nil {
 		of.From = *from
@@ -82,7 +81,7 @@ func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], er
 	if r.Params.Method != nil {
 		ask.Method = perf.FitChoice(*r.Params.Method)
 	}
-	f, err := s.app.FitOf(ctx, r.Cluster, r.Job, capacity.FitKind(r.Kind), ask)
+	f, err := s.app.FitOf(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), ask)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) { // here the members are parameters
 		f := input.Findings[0]
 		return reply[JobFit]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}
@@ -92,6 +91,6 @@ func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], er
 
 func (s *server) ListFitVersions(ctx context.Context, r ListFitVersionsRequest) (reply[JobFitList], error) {
 	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-fit-versions", report.JobFits, func(ctx context.Context, p app.Page) (app.Listed[perf.JobFit], error) {
-		return s.app.JobFitVersions(ctx, r.Cluster, r.Job, capacity.FitKind(r.Kind), p)
+		return s.app.JobFitVersions(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), p)
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -19,14 +19,14 @@ import (
 
 func init() { // types that the overlay names
 	for name, t := range map[string]reflect.Type{
-		"list[capacity.JobMeasurement]": reflect.TypeFor[list[capacity.JobMeasurement]](), "list[perf.JobFit]": reflect.TypeFor[list[perf.JobFit]](), "measurementBatch": reflect.TypeFor[measurementBatch](),
+		"list[capacity.JobMeasurement]": reflect.TypeFor[list[perf.JobMeasurement]](), "list[perf.JobFit]": reflect.TypeFor[list[perf.JobFit]](), "measurementBatch": reflect.TypeFor[measurementBatch](),
 	} {
 		overlaid[name] = t
 	}
-	collectTypes(reflect.TypeFor[capacity.MeasurementRequest]())
-	collectTypes(reflect.TypeFor[capacity.JobMeasurement]())
+	collectTypes(reflect.TypeFor[perf.MeasurementRequest]())
+	collectTypes(reflect.TypeFor[perf.JobMeasurement]())
 	collectTypes(reflect.TypeFor[app.MeasurementsTaken]())
-	collectTypes(reflect.TypeFor[capacity.ClassBatch]())
+	collectTypes(reflect.TypeFor[pack.ClassBatch]())
 }
 
 const (
@@ -71,7 +71,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 	}
 	s.ask(viewer, "GET", fits+"/sort/power?vms=12", nil, "If-None-Match", got.etag()).want(t, 304)
 	s.ask(viewer, "GET", fits+"/sort/power?method=nls", nil).want(t, 200).into(t, &f)
-	if f.Version != 0 || f.MadeAt != nil || f.Power.Method != capacity.FitNLS {
+	if f.Version != 0 || f.MadeAt != nil || f.Power.Method != perf.FitNLS {
 		t.Errorf("by another method: got %+v", f)
 	}
 
@@ -148,15 +148,15 @@ func TestEveryKindOfMeasurement(t *testing.T) {
 		t.Errorf("got %+v", f.Rate)
 	}
 	s.ask(s.admin, "GET", at+"/usage", nil).want(t, 200).into(t, &f)
-	if f.Usage.Role != capacity.GuestRole || f.Usage.ProfiledAtVM != 6 || f.Usage.Points != 1 {
+	if f.Usage.Role != perf.GuestRole || f.Usage.ProfiledAtVM != 6 || f.Usage.Points != 1 {
 		t.Errorf("got %+v", f.Usage)
 	}
 	var all list[perf.JobFit]
 	s.ask(s.admin, "GET", fits, nil).want(t, 200).into(t, &all)
-	if len(all.Items) != 3 || all.Items[0].Kind != capacity.RateFits || all.Items[2].Kind != capacity.UsageFits {
+	if len(all.Items) != 3 || all.Items[0].Kind != perf.RateFits || all.Items[2].Kind != perf.UsageFits {
 		t.Errorf("got %+v", all.Items)
 	}
-	var kept list[capacity.JobMeasurement]
+	var kept list[perf.JobMeasurement]
 	s.ask(s.admin, "GET", measurements+"?kind=rate&until=2026-01-01T00:00:02Z", nil).want(t, 200).into(t, &kept)
 	if len(kept.Items) != 2 || *kept.Items[0].NodeType != "n2" || *kept.Items[0].Seconds != 20 || kept.Items[0].VMs != nil {
 		t.Errorf("got %+v, want the newest first", kept.Items)
@@ -204,7 +204,7 @@ func TestMeasurementsThatAreRefused(t *testing.T) {
 		}
 	}
 	var many []string
-	for i := range capacity.MaxSentSeries + 1 {
+	for i := range perf.MaxSentSeries + 1 {
 		many = append(many, fmt.Sprintf(`{"job":"j%d","kind":"rate","node_type":"n","seconds":1}`, i))
 	}
 	s.ask(s.admin, "POST", measurements, `{"measurements":[`+strings.Join(many, ",")+`]}`).want(t, 422)

@@ -7,11 +7,12 @@ import (
 	"io"
 	"net/http"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // horizon answers a horizon that brings its problem along. Like that of solve it is read by hand, once there is a
@@ -107,7 +108,7 @@ func formatOf(r *http.Request) string {
 }
 
 // answerHorizon answers what a horizon comes to, or 202 and the run that plans it.
-func (s *server) answerHorizon(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredHorizon, run capacity.Run, err error) {
+func (s *server) answerHorizon(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredHorizon, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answered == nil:
@@ -120,7 +121,7 @@ func (s *server) answerHorizon(w http.ResponseWriter, r *http.Request, cluster s
 	}
 }
 
-func (s *server) answerPurchase(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredPurchase, run capacity.Run, err error) {
+func (s *server) answerPurchase(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredPurchase, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answered == nil:
@@ -182,7 +183,7 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 }
 
 // runMonths answers the result of a run about months in another form. What the answer was made of is the run's input.
-func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run runs.Run, result app.RunResult) error {
 	cluster := ""
 	if run.Cluster != nil {
 		cluster = *run.Cluster

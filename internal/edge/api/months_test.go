@@ -20,6 +20,7 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 const (
@@ -324,12 +325,12 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		started := s.ask(s.admin, "POST", "/v1/"+c.ask, c.body, "Prefer", "respond-async").want(t, 202)
 		t.Logf("%s: %d bytes were made a run after %s", c.ask, len(c.body), time.Since(began))
 		location := started.Header.Get("Location")
-		s.until(location, func(r capacity.Run) bool { return r.Progress.Done >= c.steps || r.State.Over() })
+		s.until(location, func(r runs.Run) bool { return r.Progress.Done >= c.steps || r.State.Over() })
 		began = time.Now()
 		s.ask(s.admin, "DELETE", location, nil)
 		run := s.over(location)
 		t.Logf("%s: ended %s after it was cancelled, at %d of %d", c.ask, time.Since(began), run.Progress.Done, run.Progress.Total)
-		if run.State != capacity.RunCancelled {
+		if run.State != runs.RunCancelled {
 			t.Errorf("%s: got %+v", c.ask, run)
 		}
 		switch c.ask {
@@ -355,7 +356,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 }
 
 // summaryThatWasEnded is kept with days and months, and says how to get what it is too little for.
-func (s *service) summaryThatWasEnded(location string, run capacity.Run) {
+func (s *service) summaryThatWasEnded(location string, run runs.Run) {
 	t := s.TB
 	t.Helper()
 	var part plan.HorizonAnswer

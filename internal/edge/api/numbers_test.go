@@ -8,7 +8,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 )
 
 // Every list whose rows have exact amounts writes them as numbers where that is asked for, and nothing
@@ -93,13 +93,13 @@ func amountsInRows(op *openapi3.Operation) map[string]bool {
 
 // Five thousand rows are a page.
 func BenchmarkRowsWithNumbers(b *testing.B) {
-	l := list[capacity.PlanSummary]{Items: make([]capacity.PlanSummary, 5000)}
+	l := list[plans.PlanSummary]{Items: make([]plans.PlanSummary, 5000)}
 	for i := range l.Items {
 		l.Items[i].ID = fmt.Sprint(i)
 	}
 	float := "float"
 	for b.Loop() {
-		if _, err := withNumbers(&float, reply[list[capacity.PlanSummary]]{body: l}, nil); err != nil {
+		if _, err := withNumbers(&float, reply[list[plans.PlanSummary]]{body: l}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

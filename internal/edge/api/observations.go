@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest) (reply[ObservationList], error) {
@@ -23,7 +23,7 @@ func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest
 			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p app.Page) (app.Listed[capacity.Observation], error) {
+	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p app.Page) (app.Listed[plans.Observation], error) {
 		return s.app.Observations(ctx, r.Cluster, of, p)
 	})
 }

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 func init() { // types that the overlay names
-	overlaid["list[capacity.Observation]"] = reflect.TypeFor[list[capacity.Observation]]()
-	collectTypes(reflect.TypeFor[capacity.ObservationRequest]())
-	collectTypes(reflect.TypeFor[capacity.Observation]())
+	overlaid["list[capacity.Observation]"] = reflect.TypeFor[list[plans.Observation]]()
+	collectTypes(reflect.TypeFor[plans.ObservationRequest]())
+	collectTypes(reflect.TypeFor[plans.Observation]())
 }
 
 const observations = "/v1/clusters/night/observations"
@@ -24,11 +24,11 @@ const observations = "/v1/clusters/night/observations"
 func TestObservations(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
-	var plan capacity.PlanSummary
+	var plan plans.PlanSummary
 	s.ask(s.admin, "GET", "/v1/clusters/night/plans/1", nil).want(t, 200).into(t, &plan)
 	s.ask(agent, "GET", observations+"/latest", nil).want(t, 404)
 
-	var o capacity.Observation
+	var o plans.Observation
 	a := s.ask(agent, "POST", observations, fmt.Sprintf(`{"vms":%v,"slots":{"map":2,"reduce":1}}`, plan.VMs+5)).want(t, 201)
 	a.into(t, &o)
 	if o.PlanNumber == nil || *o.PlanNumber != 1 || *o.PlannedVMs != plan.VMs || *o.DriftVMs != 5 || *o.DriftRatio != 5/plan.VMs || *o.PlanStale || o.ObservedBy != "host-7" {
@@ -48,13 +48,13 @@ func TestObservations(t *testing.T) {
 	}
 
 	// Late news go into the history alone.
-	var late capacity.Observation
+	var late plans.Observation
 	s.ask(agent, "POST", observations, fmt.Sprintf(`{"vms":7,"at":%q}`, time.Now().Add(-time.Hour).Format(time.RFC3339))).want(t, 201).into(t, &late)
 	if late.PlanNumber != nil || late.Slots != nil || late.Utilization != nil {
 		t.Errorf("got %+v, want that there was no plan an hour ago", late)
 	}
 	s.ask(agent, "GET", observations+"/latest", nil, "If-None-Match", latest.etag()).want(t, 304)
-	var rows list[capacity.Observation]
+	var rows list[plans.Observation]
 	s.ask(s.key("look", auth.Viewer, nil), "GET", observations, nil).want(t, 200).into(t, &rows)
 	if len(rows.Items) != 2 || rows.Items[0].ID != o.ID || rows.Items[1].ID != late.ID {
 		t.Errorf("got %+v, want the newest first", rows.Items)
@@ -97,7 +97,7 @@ func TestObservationsThatCannotBe(t *testing.T) {
 	}
 	s.ask(s.key("plans", auth.Planner, nil), "POST", observations, `{"vms":1}`).want(t, 403)
 	s.ask(s.key("other", auth.Agent, []string{"day"}), "POST", observations, `{"vms":1}`).want(t, 404)
-	var rows list[capacity.Observation]
+	var rows list[plans.Observation]
 	s.ask(agent, "GET", observations, nil).want(t, 200).into(t, &rows)
 	if len(rows.Items) != 0 {
 		t.Errorf("what was refused is kept: %+v", rows.Items)
@@ -122,12 +122,12 @@ func TestDriftIsFromWhatAutoscalersAreTold(t *testing.T) {
 	change("", "hold_s", 600)
 	change("/classes/nightly", "jobs", map[string]int{"min": 2, "max": 2})
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
-	var told capacity.Scaling
+	var told plans.Scaling
 	s.ask(s.admin, "GET", scalingOfNight, nil).want(t, 200).into(t, &told)
 	if !told.VMs.Held {
 		t.Fatalf("no decrease is held back: %+v", told.VMs)
 	}
-	var o capacity.Observation
+	var o plans.Observation
 	for _, at := range []string{"", fmt.Sprintf(`,"at":%q`, time.Now().UTC().Format(time.RFC3339Nano))} {
 		a := s.ask(agent, "POST", observations, fmt.Sprintf(`{"vms":%d%s}`, told.VMs.Total, at)).want(t, 201)
 		a.into(t, &o)
@@ -145,7 +145,7 @@ func TestDriftIsFromWhatAutoscalersAreTold(t *testing.T) {
 func TestObservationsAreShownToPrometheus(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
-	var plan capacity.PlanSummary
+	var plan plans.PlanSummary
 	s.ask(s.admin, "GET", "/v1/clusters/night/plans/1", nil).want(t, 200).into(t, &plan)
 	var all sync.WaitGroup
 	for i := range 20 {

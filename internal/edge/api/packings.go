@@ -9,9 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/ask/pack"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // pack answers what is asked about a batch that is sent along. Like the body of solve the batch is read by hand, once
@@ -22,9 +24,9 @@ func (s *server) pack(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	answer, run, err := s.app.Pack(r.Context(), prefersAsync(r), func() (capacity.PackingQuestion, error) {
+	answer, run, err := s.app.Pack(r.Context(), prefersAsync(r), func() (pack.PackingQuestion, error) {
 		var err error
-		q.Batch, err = capacity.ReadPacking(bodyOf(r), s.config.Limits)
+		q.Batch, err = pack.ReadPacking(bodyOf(r), s.config.Limits)
 		return q, readingProblem(err)
 	})
 	switch {
@@ -52,7 +54,7 @@ func (s *server) packClasses(w http.ResponseWriter, r *http.Request) {
 	}
 	answer, run, err := s.app.PackClasses(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func() (app.ClassPackingAsk, error) {
 		var err error
-		ask.Batch, err = capacity.ReadClassBatch(bodyOf(r), s.config.Limits)
+		ask.Batch, err = pack.ReadClassBatch(bodyOf(r), s.config.Limits)
 		return ask, readingProblem(err)
 	})
 	switch {
@@ -60,7 +62,7 @@ func (s *server) packClasses(w http.ResponseWriter, r *http.Request) {
 	case answer == nil:
 		err = s.answerRun(w, r, run)
 	default:
-		err = reply[capacity.PackingAnswer]{body: *answer}.write(w, r)
+		err = reply[pack.PackingAnswer]{body: *answer}.write(w, r)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -68,7 +70,7 @@ func (s *server) packClasses(w http.ResponseWriter, r *http.Request) {
 }
 
 // packingAsked is what a request's parameters ask about its batch; their forms are checked already.
-func packingAsked(r *http.Request) (q capacity.PackingQuestion, err error) {
+func packingAsked(r *http.Request) (q pack.PackingQuestion, err error) {
 	values := r.URL.Query()
 	q.Compare, q.OneMore = values.Get("compare") == "true", values.Get("one_more") == "true"
 	if hours := values.Get("by_hours"); hours != "" {
@@ -91,8 +93,8 @@ func packingAsked(r *http.Request) (q capacity.PackingQuestion, err error) {
 
 // createPacking packs a batch and keeps the packing in a cluster.
 func (s *server) createPacking(w http.ResponseWriter, r *http.Request) {
-	kept, run, err := s.app.KeepPacking(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func() (capacity.PackingProblem, error) {
-		p, err := capacity.ReadPacking(bodyOf(r), s.config.Limits)
+	kept, run, err := s.app.KeepPacking(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func() (pack.PackingProblem, error) {
+		p, err := pack.ReadPacking(bodyOf(r), s.config.Limits)
 		return p, readingProblem(err)
 	})
 	switch {
@@ -100,7 +102,7 @@ func (s *server) createPacking(w http.ResponseWriter, r *http.Request) {
 	case kept == nil:
 		err = s.answerRun(w, r, run)
 	default:
-		err = reply[capacity.KeptPacking]{body: *kept, created: kept.ID, hashed: true}.write(w, r)
+		err = reply[pack.KeptPacking]{body: *kept, created: kept.ID, hashed: true}.write(w, r)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -109,7 +111,7 @@ func (s *server) createPacking(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) ListPackings(ctx context.Context, r ListPackingsRequest) (reply[PackingList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-packings", report.KeptPackings, func(ctx context.Context, p app.Page) (app.Listed[capacity.PackingSummary], error) {
+	return listed(ctx, s, page, r.Cluster+"-packings", report.KeptPackings, func(ctx context.Context, p app.Page) (app.Listed[pack.PackingSummary], error) {
 		return s.app.Packings(ctx, r.Cluster, p)
 	})
 }
@@ -119,7 +121,7 @@ func (s *server) GetPacking(ctx context.Context, r GetPackingRequest) (reply[Kep
 	if err != nil || r.Params.Format == nil || *r.Params.Format != "csv" {
 		return reply[KeptPacking]{body: kept, hashed: true}, err
 	}
-	var packing capacity.Packing
+	var packing pack.Packing
 	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
 		return reply[KeptPacking]{}, fmt.Errorf("read packing %s: %w", kept.ID, err)
 	}
@@ -133,14 +135,14 @@ func (s *server) DeletePacking(ctx context.Context, r DeletePackingRequest) (rep
 }
 
 // runPacking answers as a table what a run made of a batch.
-func runPacking(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
-	var answer capacity.PackingAnswer
+func runPacking(w http.ResponseWriter, r *http.Request, run runs.Run, result app.RunResult) error {
+	var answer pack.PackingAnswer
 	var err error
 	if run.Kind == app.PackingRun {
 		err = json.Unmarshal(result.Body, &answer)
 	} else {
-		var kept capacity.KeptPacking
-		answer.Packing = new(capacity.Packing)
+		var kept pack.KeptPacking
+		answer.Packing = new(pack.Packing)
 		if err = json.Unmarshal(result.Body, &kept); err == nil {
 			err = json.Unmarshal(kept.Packing, answer.Packing)
 		}

@@ -11,25 +11,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/pack"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 func TestPackingsOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	batch, err := capacity.ReadPacking([]byte(smallBatch), capacity.Limits{})
+	batch, err := pack.ReadPacking([]byte(smallBatch), capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(query string) (a capacity.PackingAnswer) {
+	ask := func(query string) (a pack.PackingAnswer) {
 		t.Helper()
 		s.ask(s.admin, "POST", "/v1/packings"+query, smallBatch).want(t, 200).into(t, &a)
 		return a
 	}
 	a := ask("")
-	if a.Packing == nil || a.OneMore != nil || a.Compared != nil || a.Machines != nil || a.Packing.Status != capacity.PackingOptimal || len(a.Packing.Phases) == 0 {
+	if a.Packing == nil || a.OneMore != nil || a.Compared != nil || a.Machines != nil || a.Packing.Status != pack.PackingOptimal || len(a.Packing.Phases) == 0 {
 		t.Fatalf("got %+v", a)
 	}
 	if wrong := recheck.Packing(batch, *a.Packing); len(wrong) > 0 {
@@ -46,7 +48,7 @@ func TestPackingsOverHTTP(t *testing.T) {
 	}
 
 	all := ask("?compare=true").Compared
-	if len(all) != 4 || all[0].Algorithm != capacity.PackSequential || all[1].BusySeconds > all[0].BusySeconds || all[3].BusySeconds > all[1].BusySeconds || all[3].BusySeconds > all[2].BusySeconds {
+	if len(all) != 4 || all[0].Algorithm != pack.PackSequential || all[1].BusySeconds > all[0].BusySeconds || all[3].BusySeconds > all[1].BusySeconds || all[3].BusySeconds > all[2].BusySeconds {
 		t.Errorf("got %+v", all)
 	}
 	if diff := cmp.Diff(*a.Packing, all[3]); diff != "" {
@@ -69,7 +71,7 @@ func TestPackingsOverHTTP(t *testing.T) {
 func TestPackingsAsRuns(t *testing.T) {
 	t.Parallel()
 	s := works(t)
-	var now, later capacity.PackingAnswer
+	var now, later pack.PackingAnswer
 	s.ask(s.admin, "POST", "/v1/packings?compare=true", smallBatch).want(t, 200).into(t, &now)
 	started := s.ask(s.admin, "POST", "/v1/packings?compare=true", smallBatch, "Prefer", "respond-async", "Idempotency-Key", "night").want(t, 202)
 	again := s.ask(s.admin, "POST", "/v1/packings?compare=true", smallBatch, "Prefer", "respond-async", "Idempotency-Key", "night").want(t, 202)
@@ -78,7 +80,7 @@ func TestPackingsAsRuns(t *testing.T) {
 	}
 	run := s.over(started.Header.Get("Location"))
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
-	if diff := cmp.Diff(now, later); diff != "" || run.Kind != "packing" || run.State != capacity.RunSucceeded || run.Progress != (capacity.Progress{Done: 4, Total: 4, Unit: "packings"}) {
+	if diff := cmp.Diff(now, later); diff != "" || run.Kind != "packing" || run.State != runs.RunSucceeded || run.Progress != (runs.Progress{Done: 4, Total: 4, Unit: "packings"}) {
 		t.Errorf("got %+v: %s", run, diff)
 	}
 	if table := s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=csv", nil).want(t, 200); !strings.Contains(string(table.text), "\nmulti,1,") {
@@ -97,12 +99,12 @@ func TestPackingsAsRuns(t *testing.T) {
 	started = s.ask(s.admin, "POST", "/v1/packings?by_hours=0.2", long).want(t, 202)
 	t.Logf("it was made a run after %s", time.Since(began))
 	location := started.Header.Get("Location")
-	s.until(location, func(r capacity.Run) bool { return r.State != capacity.RunQueued })
+	s.until(location, func(r runs.Run) bool { return r.State != runs.RunQueued })
 	began = time.Now()
 	s.ask(s.admin, "DELETE", location, nil)
 	run = s.over(location)
 	t.Logf("it ended %s after it was cancelled", time.Since(began))
-	if run.State != capacity.RunCancelled || run.ResultURL != nil {
+	if run.State != runs.RunCancelled || run.ResultURL != nil {
 		t.Errorf("got %+v", run)
 	}
 }
@@ -157,7 +159,7 @@ func TestPackingsAreKept(t *testing.T) {
 	const at = "/v1/clusters/mine/packings"
 	made := s.ask(s.admin, "POST", at, smallBatch, "Idempotency-Key", "night").want(t, 201)
 	again := s.ask(s.admin, "POST", at, smallBatch, "Idempotency-Key", "night").want(t, 201)
-	var kept, read, later capacity.KeptPacking
+	var kept, read, later pack.KeptPacking
 	made.into(t, &kept)
 	again.into(t, &read)
 	if read.ID != kept.ID || again.Header.Get("Idempotency-Replayed") != "true" || made.Header.Get("Location") != at+"/"+kept.ID {
@@ -171,11 +173,11 @@ func TestPackingsAreKept(t *testing.T) {
 	s.ask(s.admin, "GET", at+"/"+kept.ID, nil, "If-None-Match", got.etag()).want(t, 304)
 
 	// The batch that is kept is one that can be packed again, and the packing is its own.
-	batch, err := capacity.ReadPacking(read.Batch, capacity.Limits{})
+	batch, err := pack.ReadPacking(read.Batch, capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var packing capacity.Packing
+	var packing pack.Packing
 	if err := json.Unmarshal(read.Packing, &packing); err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +194,9 @@ func TestPackingsAreKept(t *testing.T) {
 	if diff := cmp.Diff(string(kept.Packing), string(later.Packing)); diff != "" || later.ID == kept.ID || run.Kind != "kept_packing" {
 		t.Errorf("got %+v: %s", run, diff)
 	}
-	var l list[capacity.PackingSummary]
+	var l list[pack.PackingSummary]
 	s.ask(s.admin, "GET", at, nil).want(t, 200).into(t, &l)
-	if diff := cmp.Diff([]capacity.PackingSummary{later.PackingSummary, kept.PackingSummary}, l.Items); diff != "" {
+	if diff := cmp.Diff([]pack.PackingSummary{later.PackingSummary, kept.PackingSummary}, l.Items); diff != "" {
 		t.Errorf("the list is something else: %s", diff)
 	}
 	s.ask(s.key("v", auth.Viewer, nil), "DELETE", at+"/"+kept.ID, nil).want(t, 403)

@@ -4,17 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 )
 
 func TestPins(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.cluster("night")
-	const plans, pin = "/v1/clusters/night/plans", "/v1/clusters/night/plans/pin"
-	var first, second capacity.PlanRecord
-	s.ask(s.admin, "POST", plans, nil).want(t, 201).into(t, &first)
-	s.ask(s.admin, "POST", plans, nil).want(t, 201).into(t, &second)
+	const address, pin = "/v1/clusters/night/plans", "/v1/clusters/night/plans/pin"
+	var first, second plans.PlanRecord
+	s.ask(s.admin, "POST", address, nil).want(t, 201).into(t, &first)
+	s.ask(s.admin, "POST", address, nil).want(t, 201).into(t, &second)
 	if p := s.ask(s.admin, "GET", pin, nil).want(t, 404).problem(t); !strings.Contains(p.Detail, "is pinned") {
 		t.Errorf("none: %q", p.Detail)
 	}
@@ -35,7 +35,7 @@ func TestPins(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", pin, `{"number":9,"until":"2099-01-01T00:00:00Z"}`).want(t, 404)
 	s.ask(s.admin, "PUT", pin, `{"id":"019a0000-0000-7000-8000-000000000000","until":"2099-01-01T00:00:00Z"}`).want(t, 404)
-	var got, again capacity.Pin
+	var got, again plans.Pin
 	s.ask(s.admin, "PUT", pin, `{"id":"`+first.ID+`","until":"2099-01-01T00:00:00+01:00"}`).want(t, 200).into(t, &got)
 	s.ask(s.admin, "GET", pin, nil).want(t, 200).into(t, &again)
 	if got.Number != 1 || got.By != "root" || got != again {

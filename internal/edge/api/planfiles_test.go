@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/service/plans"
 )
 
 // A plan as a table has its classes, and as a spreadsheet its own figures, typed and without formulas.
@@ -22,7 +23,7 @@ func TestPlansAsFiles(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/classes", `{"name":"=1+1","demand":{"map_work_s":10,"reduce_work_s":0,"fixed_s":-1},"deadline_s":60,"slots_per_vm":{"map":1,"reduce":1},"jobs":{"min":0,"max":1},"penalty":1}`).want(t, 201)
 	made := s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
 	var record struct {
-		capacity.PlanSummary
+		plans.PlanSummary
 		Plan capacity.Plan
 	}
 	if err := json.Unmarshal(made.text, &record); err != nil {

@@ -10,10 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // planRequest is the body of a request for a plan.
@@ -31,7 +32,7 @@ func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Pro
 
 func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[capacity.PlanSummary], error) {
+	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[plans.PlanSummary], error) {
 		return s.app.Plans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)
@@ -108,11 +109,11 @@ func planRef(text string) app.PlanRef {
 }
 
 // planReply answers a stored plan with the text it is kept as, which need not be read again.
-func planReply(record capacity.PlanRecord, err error) (reply[PlanRecord], error) {
+func planReply(record plans.PlanRecord, err error) (reply[PlanRecord], error) {
 	return reply[PlanRecord]{etag: etagOf(record.Number), text: func() []byte { return recordText(record) }}, err
 }
 
-func recordText(record capacity.PlanRecord) []byte {
+func recordText(record plans.PlanRecord) []byte {
 	summary, err := json.Marshal(record.PlanSummary)
 	if err != nil {
 		panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
@@ -168,7 +169,7 @@ func writeLong(w http.ResponseWriter, answer capacity.Plan) {
 
 // bounds answers how long something takes.
 func (s *server) bounds(w http.ResponseWriter, r *http.Request) {
-	q, err := capacity.ReadBounds(bodyOf(r))
+	q, err := perf.ReadBounds(bodyOf(r))
 	if err != nil {
 		s.fail(w, r, readingProblem(err))
 		return

@@ -8,19 +8,20 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
+	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // poolMachineList is machines as they are sent, storageSampleBatch samples, and storageSamplesTaken what became of them.
 type (
 	poolMachineList struct {
-		Machines []capacity.PoolMachine `json:"machines"`
+		Machines []pool.PoolMachine `json:"machines"`
 	}
 	storageSampleBatch struct {
-		Samples []capacity.StorageSampleRequest `json:"samples"`
+		Samples []pool.StorageSampleRequest `json:"samples"`
 	}
 	storageSamplesTaken struct {
 		Samples int64 `json:"samples"`
@@ -29,8 +30,8 @@ type (
 
 // currentPoolPlan is a pool's current plan, and how fresh it is.
 type currentPoolPlan struct {
-	capacity.PoolPlanRecord
-	Freshness capacity.PoolFreshness `json:"freshness"`
+	pool.PoolPlanRecord
+	Freshness plans.PoolFreshness `json:"freshness"`
 }
 
 func (s *server) GetPoolSettings(ctx context.Context, r GetPoolSettingsRequest) (reply[PoolSettings], error) {
@@ -69,7 +70,7 @@ func (s *server) ReplacePoolMachines(ctx context.Context, r ReplacePoolMachinesR
 }
 
 func (s *server) ListStorageSamples(ctx context.Context, r ListStorageSamplesRequest) (reply[StorageSampleList], error) {
-	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p app.Page) (app.Listed[capacity.StorageSample], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p app.Page) (app.Listed[pool.StorageSample], error) {
 		return s.app.StorageSamples(ctx, r.Cluster, p)
 	})
 }
@@ -80,7 +81,7 @@ func (s *server) AddStorageSamples(ctx context.Context, r AddStorageSamplesReque
 }
 
 func (s *server) ListPoolPlans(ctx context.Context, r ListPoolPlansRequest) (reply[PoolPlanList], error) {
-	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p app.Page) (app.Listed[capacity.PoolPlanSummary], error) {
+	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p app.Page) (app.Listed[pool.PoolPlanSummary], error) {
 		return s.app.PoolPlans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)

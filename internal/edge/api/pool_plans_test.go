@@ -16,18 +16,21 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
 func init() {
 	for name, t := range map[string]reflect.Type{
-		"list[capacity.StorageSample]": reflect.TypeFor[list[capacity.StorageSample]](), "list[capacity.PoolPlanSummary]": reflect.TypeFor[list[capacity.PoolPlanSummary]](),
+		"list[capacity.StorageSample]": reflect.TypeFor[list[pool.StorageSample]](), "list[capacity.PoolPlanSummary]": reflect.TypeFor[list[pool.PoolPlanSummary]](),
 	} {
 		overlaid[name] = t
 	}
@@ -37,8 +40,8 @@ func init() {
 		overlaid[name] = t
 	}
 	for _, t := range []reflect.Type{
-		reflect.TypeFor[capacity.PoolSettings](), reflect.TypeFor[capacity.PoolMachines](), reflect.TypeFor[capacity.StorageSample](), reflect.TypeFor[capacity.StorageSampleRequest](), reflect.TypeFor[capacity.PoolBasis](),
-		reflect.TypeFor[capacity.PoolSchedule](), reflect.TypeFor[capacity.PoolPlanRecord](), reflect.TypeFor[capacity.PoolFreshness](), reflect.TypeFor[capacity.PoolScaling](),
+		reflect.TypeFor[pool.PoolSettings](), reflect.TypeFor[pool.PoolMachines](), reflect.TypeFor[pool.StorageSample](), reflect.TypeFor[pool.StorageSampleRequest](), reflect.TypeFor[pool.PoolBasis](),
+		reflect.TypeFor[pool.PoolSchedule](), reflect.TypeFor[pool.PoolPlanRecord](), reflect.TypeFor[plans.PoolFreshness](), reflect.TypeFor[plans.PoolScaling](),
 	} {
 		collectTypes(t)
 	}
@@ -67,9 +70,9 @@ func (s *service) planned(cluster string) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		plan := capacity.PoolSchedule{Status: capacity.PoolFeasible, Cost: money.Round(7.82), Currency: "USD", From: b.From, Until: b.From.Add(time.Hour), Rounds: []capacity.ScheduledRound{},
-			Targets: []capacity.PoolTarget{}, Steps: []capacity.PoolStep{}, Sources: b.Sources, Warnings: []capacity.Warning{}}
-		r := capacity.PoolPlanRecord{PoolPlanSummary: capacity.SummarizePool(plan)}
+		plan := pool.PoolSchedule{Status: pool.PoolFeasible, Cost: money.Round(7.82), Currency: "USD", From: b.From, Until: b.From.Add(time.Hour), Rounds: []pool.ScheduledRound{},
+			Targets: []pool.PoolTarget{}, Steps: []pool.PoolStep{}, Sources: b.Sources, Warnings: []capacity.Warning{}}
+		r := pool.PoolPlanRecord{PoolPlanSummary: pool.SummarizePool(plan)}
 		r.At = b.At
 		if r.Basis, err = json.Marshal(b); err == nil {
 			r.Plan, err = json.Marshal(plan)
@@ -86,10 +89,10 @@ func (s *service) planned(cluster string) {
 
 // polled waits for a plan of a pool with a number.
 func polled(t *testing.T, s *service, number int64) (p struct {
-	capacity.PoolPlanSummary
-	Basis     capacity.PoolBasis
-	Plan      capacity.PoolSchedule
-	Freshness capacity.PoolFreshness
+	pool.PoolPlanSummary
+	Basis     pool.PoolBasis
+	Plan      pool.PoolSchedule
+	Freshness plans.PoolFreshness
 }, etag string) {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -121,7 +124,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current/scaling", nil).want(t, 404)
 	s.ask(s.admin, "PUT", "/v1/clusters/c/pool/machines", `{"machines":[]}`).want(t, 404)
 	s.ask(s.admin, "PUT", "/v1/clusters/c/pool", pooled).want(t, 428)
-	var set capacity.PoolSettings
+	var set pool.PoolSettings
 	made := s.ask(s.admin, "PUT", "/v1/clusters/c/pool", pooled, "If-None-Match", "*").want(t, 200)
 	made.into(t, &set)
 	if set.Version != 1 || set.FirstRoundAt == nil || !set.FirstRoundAt.Equal(now.Truncate(time.Hour)) || set.MeasuredHours != 672 || set.Types[0].Slots != 1 || !set.Types[0].Core || set.Types[1].Core {
@@ -146,7 +149,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	executions := []string{}
 	for week := range 2 {
 		for i, hours := range []int{0, 0, 0, 8, 8} {
-			at := now.Truncate(time.Hour).Add(time.Duration(hours-(week+1)*capacity.HoursPerWeek) * time.Hour)
+			at := now.Truncate(time.Hour).Add(time.Duration(hours-(week+1)*inputs.HoursPerWeek) * time.Hour)
 			executions = append(executions, fmt.Sprintf(`{"job":"j","execution":"e%d-%d","outcome":"succeeded","form":"map_reduce","refused":"no tasks","submitted_at":%q,"finished_at":%q,"seconds":60}`, week, i, at.Format(time.RFC3339), at.Add(time.Minute).Format(time.RFC3339)))
 		}
 	}
@@ -154,7 +157,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	agent := s.key("a", auth.Agent, []string{"c"})
 	s.ask(agent, "POST", "/v1/clusters/c/pool/storage-samples", fmt.Sprintf(`{"samples":[{"at":%q,"data_gb":4240},{"at":%q,"data_gb":4250}]}`, now.Add(-100*time.Hour-30*time.Minute).Format(time.RFC3339), now.Add(-30*time.Minute).Format(time.RFC3339))).want(t, 200)
 	first, _ := polled(t, s, 1) // data alone: five machines, for 4250 GB and 1.6 to come
-	if got := first.Basis.Problem.Jobs; len(got) != 0 || first.Plan.Sources.Jobs[0].Hours[0].From != capacity.FromNowhere || first.Plan.Rounds[0].Plan.Mix.Core[0].Count != 6 {
+	if got := first.Basis.Problem.Jobs; len(got) != 0 || first.Plan.Sources.Jobs[0].Hours[0].From != pool.FromNowhere || first.Plan.Rounds[0].Plan.Mix.Core[0].Count != 6 {
 		t.Errorf("got %+v", first)
 	}
 	s.ask(agent, "PUT", "/v1/clusters/c/pool/machines", fmt.Sprintf(`{"machines":[{"type":"a","count":7,"since":%q}]}`, now.Add(-75*time.Minute).Format(time.RFC3339))).want(t, 200)
@@ -173,7 +176,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 		}
 	}
 	source := third.Plan.Sources.Jobs[0].Hours[0]
-	if source.From != capacity.FromExecutions || source.Executions != 10 || source.Pattern != capacity.PatternWeek || !source.MeasuredFrom.Equal(now.Truncate(time.Hour).Add(-336*time.Hour)) || !source.MeasuredUntil.Equal(now.Truncate(time.Hour)) {
+	if source.From != pool.FromExecutions || source.Executions != 10 || source.Pattern != pool.PatternWeek || !source.MeasuredFrom.Equal(now.Truncate(time.Hour).Add(-336*time.Hour)) || !source.MeasuredUntil.Equal(now.Truncate(time.Hour)) {
 		t.Errorf("got %+v", source)
 	}
 	if third.Plan.Sources.Data.GBPerHour != 0.1 || third.Plan.Rounds[0].DecidedBy != 1 || third.Plan.Rounds[2].Plan.Mix.Core[0].Count != 6 || third.Reason != app.ByInputs || third.Freshness.Stale {
@@ -184,7 +187,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current", nil, "If-None-Match", etag).want(t, 304)
 
-	var scaling capacity.PoolScaling
+	var scaling plans.PoolScaling
 	r := s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current/scaling", nil).want(t, 200)
 	r.into(t, &scaling)
 	if scaling.Number != 3 || scaling.Types["a"].Total != 6 || scaling.Machines.Total != 6 || scaling.Stale || len(scaling.Next) != 1 || scaling.Next[0].Count != -1 {
@@ -213,7 +216,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 			t.Fatalf("got %+v", p.Freshness)
 		}
 	}
-	var plans list[capacity.PoolPlanSummary]
+	var plans list[pool.PoolPlanSummary]
 	s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans", nil).want(t, 200).into(t, &plans)
 	if len(plans.Items) != 3 || plans.Items[0].Number != 3 {
 		t.Errorf("got %+v", plans)
@@ -342,7 +345,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	if n := settled(t, s, 1); n != 1 {
 		t.Errorf("got %d plans, want 1", n)
 	}
-	late := app.PoolOutcome{At: now(), Plan: &capacity.PoolPlanRecord{Basis: []byte("{}"), Plan: []byte("{}")}}
+	late := app.PoolOutcome{At: now(), Plan: &pool.PoolPlanRecord{Basis: []byte("{}"), Plan: []byte("{}")}}
 	if _, err := s.store.SettlePool(t.Context(), *dead, late); !errors.Is(err, app.ErrClaimLost) {
 		t.Errorf("who lost the claim: got %v", err)
 	}
@@ -373,8 +376,8 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	}
 	for i, p := range list.Items {
 		r, err := s.store.PoolPlan(t.Context(), "c", p.Number)
-		var b capacity.PoolBasis
-		var plan capacity.PoolSchedule
+		var b pool.PoolBasis
+		var plan pool.PoolSchedule
 		if p.Number != int64(len(list.Items)-i) || err != nil || json.Unmarshal(r.Basis, &b) != nil || json.Unmarshal(r.Plan, &plan) != nil {
 			t.Fatalf("plan %d: %v", p.Number, err)
 		}
@@ -395,15 +398,15 @@ func TestALargePoolFromWhatIsStored(t *testing.T) {
 	t.Cleanup(func() { stop(); <-done })
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"c","currency":"USD"}`).want(t, 201)
 	r, hour := rand.New(rand.NewPCG(21, 22)), time.Now().UTC().Truncate(time.Hour)
-	settings := capacity.DefaultPoolSettings()
+	settings := pool.DefaultPoolSettings()
 	settings.Hours, settings.Storage.DataGB = 24, new(float64)
 	for i := range 20 {
 		price := money.Round(float64(5+r.IntN(300)) / 100)
-		settings.Types = append(settings.Types, capacity.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, MemoryGiB: float64(int64(2) << r.IntN(5)), Slots: int64(1 + r.IntN(4)), Core: true, Accelerator: true})
+		settings.Types = append(settings.Types, pool.PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, MemoryGiB: float64(int64(2) << r.IntN(5)), Slots: int64(1 + r.IntN(4)), Core: true, Accelerator: true})
 	}
 	executions := []string{}
 	for j := range 50 {
-		job := capacity.PoolSource{PoolJob: capacity.PoolJob{Name: fmt.Sprintf("job%d", j), Work: 1 + 50*r.Float64(), DeadlineHours: 1 + 23*r.Float64(), MemoryGiBPerTask: float64(r.IntN(3)), Rates: map[string]float64{}}}
+		job := pool.PoolSource{PoolJob: pool.PoolJob{Name: fmt.Sprintf("job%d", j), Work: 1 + 50*r.Float64(), DeadlineHours: 1 + 23*r.Float64(), MemoryGiBPerTask: float64(r.IntN(3)), Rates: map[string]float64{}}}
 		for _, x := range settings.Types {
 			job.Rates[x.Name] = x.PerHour.Float() * (3 + 7*r.Float64()) // so that nobody is best for all
 		}

@@ -6,12 +6,13 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
+	"headroom/internal/service/runs"
 )
 
 // planPool plans a pool. The body is read by hand, once there is a place to solve in.
 func (s *server) planPool(w http.ResponseWriter, r *http.Request) {
-	answer, run, err := s.app.PlanPool(r.Context(), prefersAsync(r), func() (capacity.PoolProblem, error) {
-		p, err := capacity.ReadPool(bodyOf(r), s.config.Limits)
+	answer, run, err := s.app.PlanPool(r.Context(), prefersAsync(r), func() (pool.PoolProblem, error) {
+		p, err := pool.ReadPool(bodyOf(r), s.config.Limits)
 		return p, readingProblem(err)
 	})
 	answerOrRun(s, w, r, answer, run, err)
@@ -19,8 +20,8 @@ func (s *server) planPool(w http.ResponseWriter, r *http.Request) {
 
 // planClusterPool plans a pool of a cluster's VM types.
 func (s *server) planClusterPool(w http.ResponseWriter, r *http.Request) {
-	answer, run, err := s.app.PlanClusterPool(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func(fill func(*capacity.PoolProblem)) (capacity.PoolProblem, error) {
-		p, err := capacity.ReadPool(bodyOf(r), s.config.Limits, fill)
+	answer, run, err := s.app.PlanClusterPool(r.Context(), pathValue(r, "cluster"), prefersAsync(r), func(fill func(*pool.PoolProblem)) (pool.PoolProblem, error) {
+		p, err := pool.ReadPool(bodyOf(r), s.config.Limits, fill)
 		return p, readingProblem(err)
 	})
 	answerOrRun(s, w, r, answer, run, err)
@@ -28,8 +29,8 @@ func (s *server) planClusterPool(w http.ResponseWriter, r *http.Request) {
 
 // planShares shares slots among jobs.
 func (s *server) planShares(w http.ResponseWriter, r *http.Request) {
-	answer, run, err := s.app.PlanShares(r.Context(), prefersAsync(r), func() (capacity.SharePlanProblem, error) {
-		p, err := capacity.ReadSharePlan(bodyOf(r), s.config.Limits)
+	answer, run, err := s.app.PlanShares(r.Context(), prefersAsync(r), func() (pool.SharePlanProblem, error) {
+		p, err := pool.ReadSharePlan(bodyOf(r), s.config.Limits)
 		return p, readingProblem(err)
 	})
 	answerOrRun(s, w, r, answer, run, err)
@@ -37,15 +38,15 @@ func (s *server) planShares(w http.ResponseWriter, r *http.Request) {
 
 // planPoolRounds plans a pool round after round.
 func (s *server) planPoolRounds(w http.ResponseWriter, r *http.Request) {
-	answer, run, err := s.app.PlanPoolRounds(r.Context(), prefersAsync(r), func() (capacity.PoolCourseProblem, error) {
-		p, err := capacity.ReadPoolCourse(bodyOf(r), s.config.Limits)
+	answer, run, err := s.app.PlanPoolRounds(r.Context(), prefersAsync(r), func() (pool.PoolCourseProblem, error) {
+		p, err := pool.ReadPoolCourse(bodyOf(r), s.config.Limits)
 		return p, readingProblem(err)
 	})
 	answerOrRun(s, w, r, answer, run, err)
 }
 
 // answerOrRun writes an answer, the run that goes on with it, or why there is neither.
-func answerOrRun[A any](s *server, w http.ResponseWriter, r *http.Request, answer *A, run capacity.Run, err error) {
+func answerOrRun[A any](s *server, w http.ResponseWriter, r *http.Request, answer *A, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answer == nil:
@@ -60,12 +61,12 @@ func answerOrRun[A any](s *server, w http.ResponseWriter, r *http.Request, answe
 
 // evaluatePool says what given instances come to.
 func (s *server) evaluatePool(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.EvaluatePool(r.Context(), func() (capacity.PoolProblem, error) {
-		p, err := capacity.ReadPool(bodyOf(r), s.config.Limits)
+	answer, err := s.app.EvaluatePool(r.Context(), func() (pool.PoolProblem, error) {
+		p, err := pool.ReadPool(bodyOf(r), s.config.Limits)
 		return p, readingProblem(err)
 	})
 	if err == nil {
-		err = reply[capacity.PoolEvaluation]{body: answer}.write(w, r)
+		err = reply[pool.PoolEvaluation]{body: answer}.write(w, r)
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -75,7 +76,7 @@ func (s *server) evaluatePool(w http.ResponseWriter, r *http.Request) {
 // poolVMTypes makes a scenario for capacity plans of a pool's types.
 func (s *server) poolVMTypes(w http.ResponseWriter, r *http.Request) {
 	var made capacity.Scenario
-	p, err := capacity.ReadPool(bodyOf(r), s.config.Limits)
+	p, err := pool.ReadPool(bodyOf(r), s.config.Limits)
 	if err = readingProblem(err); err == nil {
 		made, err = pool.Scenario(p, r.URL.Query().Get("reference"), r.URL.Query().Get("whole_vms") == "true")
 	}
@@ -88,5 +89,5 @@ func (s *server) poolVMTypes(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) GetInstanceTypes(context.Context, GetInstanceTypesRequest) (reply[InstanceCatalogues], error) {
-	return reply[InstanceCatalogues]{body: capacity.InstanceCatalogues{Items: []capacity.InstanceCatalogue{capacity.ExampleEC22011()}}, hashed: true}, nil
+	return reply[InstanceCatalogues]{body: pool.InstanceCatalogues{Items: []pool.InstanceCatalogue{pool.ExampleEC22011()}}, hashed: true}, nil
 }

@@ -8,12 +8,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 const smallPool = `{"currency":"USD","hours":4,"types":[{"name":"a","per_hour":"0.34","disk_gb":850,"compute_units":4,"accelerator":false},{"name":"b","per_hour":"0.17","compute_units":5,"core":false}],
@@ -33,13 +35,13 @@ func solved(t testing.TB) func(*app.Config) {
 func TestPoolsOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := newService(t, solved(t))
-	p, err := capacity.ReadPool([]byte(smallPool), capacity.Limits{})
+	p, err := pool.ReadPool([]byte(smallPool), capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a capacity.PoolPlan
+	var a pool.PoolPlan
 	s.ask(s.admin, "POST", "/v1/pools", smallPool).want(t, 200).into(t, &a)
-	if wrong := recheck.Pool(p, a); len(wrong) > 0 || a.Status != capacity.PoolOptimal || a.Cost.String() != "7.82" {
+	if wrong := recheck.Pool(p, a); len(wrong) > 0 || a.Status != pool.PoolOptimal || a.Cost.String() != "7.82" {
 		t.Errorf("got %+v, wrong %v", a, wrong)
 	}
 
@@ -49,7 +51,7 @@ func TestPoolsOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := func(old, new string) string { return strings.Replace(smallPool, old, new, 1) }
-	var e capacity.PoolEvaluation
+	var e pool.PoolEvaluation
 	s.ask(s.admin, "POST", "/v1/pools/evaluate", with(`"hours"`, `"mix":`+string(mix)+`,"hours"`)).want(t, 200).into(t, &e)
 	if diff := cmp.Diff(a.PoolOutcome, e.PoolOutcome); diff != "" || !e.DeadlinesMet || !e.StorageMet {
 		t.Errorf("got %+v: %s", e, diff)
@@ -89,9 +91,9 @@ func TestPoolsOverHTTP(t *testing.T) {
 	}
 	s.ask(s.key("v", auth.Viewer, nil), "POST", "/v1/pools", smallPool).want(t, 403)
 
-	var shares capacity.SharePlan
+	var shares pool.SharePlan
 	s.ask(s.admin, "POST", "/v1/share-plans", `{"types":[{"name":"gpu","slots":2},{"name":"plain","slots":4}],"jobs":[{"name":"a","rates":{"gpu":3,"plain":1}},{"name":"b","rates":{"gpu":1,"plain":1}}]}`).want(t, 200).into(t, &shares)
-	if shares.Status != capacity.PoolOptimal || shares.Jobs[0].Slots["gpu"] != 2 {
+	if shares.Status != pool.PoolOptimal || shares.Jobs[0].Slots["gpu"] != 2 {
 		t.Errorf("got %+v", shares)
 	}
 	if text := s.ask(s.admin, "GET", "/v1/instance-types", nil).want(t, 200).text; !strings.Contains(string(text), `"example_ec2_2011"`) {
@@ -119,10 +121,10 @@ func TestPoolsOfClusters(t *testing.T) {
 	} {
 		s.ask(s.admin, "POST", "/v1/clusters/night"+part[0], part[1]).want(t, 201)
 	}
-	var a capacity.PoolPlan
+	var a pool.PoolPlan
 	s.ask(s.admin, "POST", "/v1/clusters/night/pools", `{"hours":4,"types":[{"name":"big","disk_gb":850,"accelerator":false},{"name":"fast","core":false}],
 		"jobs":[{"name":"j","work":90,"deadline_hours":3}],"storage":{"data_gb":4250,"replication":1}}`).want(t, 200).into(t, &a)
-	if a.Status != capacity.PoolOptimal || a.Cost.String() != "7.82" {
+	if a.Status != pool.PoolOptimal || a.Cost.String() != "7.82" {
 		t.Errorf("got %+v", a)
 	}
 	// All types that have a price; memory keeps work from one.
@@ -154,22 +156,22 @@ func TestPoolsOfClusters(t *testing.T) {
 func TestPoolsAsRuns(t *testing.T) {
 	t.Parallel()
 	s := works(t, solved(t))
-	var now, later capacity.PoolPlan
+	var now, later pool.PoolPlan
 	s.ask(s.admin, "POST", "/v1/pools", smallPool).want(t, 200).into(t, &now)
 	run := s.over(s.ask(s.admin, "POST", "/v1/pools", smallPool, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
-	if diff := cmp.Diff(now, later); diff != "" || run.Kind != "pool" || run.State != capacity.RunSucceeded {
+	if diff := cmp.Diff(now, later); diff != "" || run.Kind != "pool" || run.State != runs.RunSucceeded {
 		t.Errorf("got %+v: %s", run, diff)
 	}
-	var rounds, again capacity.PoolCourse
+	var rounds, again pool.PoolCourse
 	s.ask(s.admin, "POST", "/v1/pools/rounds", smallRounds).want(t, 200).into(t, &rounds)
 	run = s.over(s.ask(s.admin, "POST", "/v1/pools/rounds", smallRounds, "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &again)
-	if diff := cmp.Diff(rounds, again); diff != "" || run.Progress != (capacity.Progress{Done: 3, Total: 3, Unit: "rounds"}) || rounds.Cost.String() != "24.14" || !rounds.Proved {
+	if diff := cmp.Diff(rounds, again); diff != "" || run.Progress != (runs.Progress{Done: 3, Total: 3, Unit: "rounds"}) || rounds.Cost.String() != "24.14" || !rounds.Proved {
 		t.Errorf("got %+v, %+v: %s", run, rounds, diff)
 	}
 	run = s.over(s.ask(s.admin, "POST", "/v1/pools", strings.Replace(smallPool, `"disk_gb":850,`, ``, 1), "Prefer", "respond-async").want(t, 202).Header.Get("Location"))
-	if run.State != capacity.RunFailed || run.Error == nil || run.Error.Kind != string(fault.Infeasible) || len(run.Error.Conflicts) != 1 {
+	if run.State != runs.RunFailed || run.Error == nil || run.Error.Kind != string(fault.Infeasible) || len(run.Error.Conflicts) != 1 {
 		t.Errorf("got %+v, %+v", run, run.Error)
 	}
 }

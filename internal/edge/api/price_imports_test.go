@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/telemetry"
 )
@@ -64,7 +65,7 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 	if made.VMTypes != said.VMTypes || made.Prices != said.Prices || made.Offers != said.Offers || len(made.Changes) != 6 || made.Version != said.Version+1 {
 		t.Errorf("the import %+v, its dry run %+v", made, said)
 	}
-	var v capacity.VMType
+	var v inputs.VMType
 	s.ask(s.admin, "GET", "/v1/clusters/mine/vm-types/m5.xlarge", nil).want(t, 200).into(t, &v)
 	if v.InUse || v.VCPU == nil || *v.VCPU != 4 || v.MemoryGiB == nil || *v.MemoryGiB != 16 {
 		t.Errorf("the VM type is %+v", v)
@@ -72,7 +73,7 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 	// 1513/(8760·3) = 0.057572298…, and 0.0605 + 507/8760 = 0.118376712…, rounded once.
 	wants := []string{"0.118376712", "0.057572298"}
 	for i, o := range made.Items[0].Offers {
-		var kept capacity.StandingOffer
+		var kept inputs.StandingOffer
 		s.ask(s.admin, "GET", "/v1/clusters/mine/offers/"+url.PathEscape(o.Name), nil).want(t, 200).into(t, &kept)
 		if o.EffectivePrice.String() != wants[i] || kept.Billing != capacity.BilledAlways || !kept.Upfront.Equal(o.Upfront.Decimal) || kept.VMType != "m5.xlarge" || kept.Max != capacity.MaxOfferVMs {
 			t.Errorf("offer %q: effectively %s, kept as %+v", o.Name, o.EffectivePrice, kept)
@@ -104,12 +105,12 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 	if later.VMTypes.Created+later.VMTypes.Updated != 0 || later.Prices != (app.ImportCount{Created: 1, Updated: 1, Unchanged: 1}) || later.Offers != (app.ImportCount{Updated: 1, Unchanged: 1}) {
 		t.Errorf("a later sheet: %+v", later)
 	}
-	var kept capacity.StandingOffer
+	var kept inputs.StandingOffer
 	s.ask(s.admin, "GET", "/v1/clusters/mine/offers/"+url.PathEscape(made.Items[0].Offers[0].Name), nil).into(t, &kept)
 	if kept.Max != 7 || kept.Price.String() != "0.06" {
 		t.Errorf("the offer is %+v", kept)
 	}
-	var periods list[capacity.PricePeriod]
+	var periods list[inputs.PricePeriod]
 	s.ask(s.admin, "GET", "/v1/clusters/mine/prices", nil).into(t, &periods)
 	if len(periods.Items) != 3 || periods.Items[0].Until == nil || !periods.Items[0].Until.Equal(later.From) || periods.Items[1].Price.String() != "0.20" || periods.Items[1].Until != nil {
 		t.Errorf("the periods are %+v", periods.Items)
@@ -271,7 +272,7 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 		})
 	}
 	all.Wait()
-	var types list[capacity.VMType]
+	var types list[inputs.VMType]
 	s.ask(s.admin, "GET", "/v1/clusters/mine/vm-types", nil).into(t, &types)
 	if len(types.Items) != 2 {
 		t.Errorf("there are %d types", len(types.Items))

@@ -13,10 +13,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/live"
 )
 
 // problem is a problem document (RFC 9457): why a request was refused, and what to change.
@@ -167,8 +167,8 @@ func problemOf(err error) problem {
 		return notFound.problem(sentence(err, fault.NotFound))
 	case errors.Is(err, fault.Conflict):
 		return conflict.problem(sentence(err, fault.Conflict))
-	case errors.Is(err, capacity.ErrLeaseOver):
-		return gone.problem(sentence(err, capacity.ErrLeaseOver))
+	case errors.Is(err, live.ErrLeaseOver):
+		return gone.problem(sentence(err, live.ErrLeaseOver))
 	case errors.Is(err, fault.Forbidden):
 		return forbidden.problem(sentence(err, fault.Forbidden))
 	case errors.Is(err, fault.Infeasible):

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
+	"headroom/internal/service/reporting"
 )
 
 func (s *server) ListReportSchedules(ctx context.Context, r ListReportSchedulesRequest) (reply[ReportScheduleList], error) {
@@ -39,7 +39,7 @@ func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[C
 		of.Schedule = *r.Params.Schedule
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-reports", report.Reports, func(ctx context.Context, p app.Page) (app.Listed[capacity.Report], error) {
+	return listed(ctx, s, page, r.Cluster+"-reports", report.Reports, func(ctx context.Context, p app.Page) (app.Listed[reporting.Report], error) {
 		return s.app.Reports(ctx, r.Cluster, of, p)
 	})
 }

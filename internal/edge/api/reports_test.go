@@ -15,23 +15,24 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/reporting"
+	"headroom/internal/service/runs"
 )
 
 // makeReport starts a report and does its run's work, as a server would.
-func (s *service) makeReport(cluster, body string) (r capacity.Report) {
+func (s *service) makeReport(cluster, body string) (r reporting.Report) {
 	s.Helper()
-	var started capacity.Run
+	var started runs.Run
 	s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/reports", body).want(s, 202).into(s, &started)
 	claim, err := s.app.ClaimRun(s.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
 	if err != nil || claim == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
-	o := app.RunOutcome{State: capacity.RunSucceeded}
-	if o.Make, err = s.app.ReportForRun(auth.With(s.Context(), claim.By), *claim, func(capacity.Progress) {}); err != nil {
-		o = app.RunOutcome{State: capacity.RunFailed, Error: app.TellRunError(err)}
+	o := app.RunOutcome{State: runs.RunSucceeded}
+	if o.Make, err = s.app.ReportForRun(auth.With(s.Context(), claim.By), *claim, func(runs.Progress) {}); err != nil {
+		o = app.RunOutcome{State: runs.RunFailed, Error: app.TellRunError(err)}
 	}
 	s.settle(*claim, o)
 	s.ask(s.admin, "GET", "/v1/clusters/"+cluster+"/reports/"+started.ID, nil).want(s, 200).into(s, &r)
@@ -41,7 +42,7 @@ func (s *service) makeReport(cluster, body string) (r capacity.Report) {
 // reportInMine is a report of the cluster "mine", made once.
 func (s *service) reportInMine() string {
 	s.Helper()
-	var l list[capacity.Report]
+	var l list[reporting.Report]
 	s.ask(s.admin, "GET", "/v1/clusters/mine/reports?format=json&limit=1000", nil).want(s, 200).into(s, &l)
 	for _, r := range l.Items {
 		if r.File != nil {
@@ -58,9 +59,9 @@ func TestReportSchedulesAreEditedLikeInputs(t *testing.T) {
 	at := "/v1/clusters/night/report-schedules"
 	before := s.ask(s.admin, "GET", "/v1/clusters/night", nil).want(t, 200)
 	made := s.ask(s.admin, "POST", at, `{"name":"month, ahead","every":"month","hour":6}`).want(t, 201)
-	var got capacity.ReportSchedule
+	var got reporting.ReportSchedule
 	made.into(t, &got)
-	if got.Covers != capacity.CoversAhead || got.Format != capacity.ReportXLSX || !got.Enabled || got.Keep != 24 || got.NextAt == nil || got.NextAt.Day() != 1 || got.NextAt.Hour() != 6 || !got.NextAt.After(time.Now()) {
+	if got.Covers != reporting.CoversAhead || got.Format != reporting.ReportXLSX || !got.Enabled || got.Keep != 24 || got.NextAt == nil || got.NextAt.Day() != 1 || got.NextAt.Hour() != 6 || !got.NextAt.After(time.Now()) {
 		t.Errorf("the schedule is %+v", got)
 	}
 	one := at + "/" + url.PathEscape(got.Name)
@@ -68,7 +69,7 @@ func TestReportSchedulesAreEditedLikeInputs(t *testing.T) {
 	s.ask(s.admin, "PUT", one, `{"name":"month, ahead","every":"day","enabled":false}`).want(t, 428)
 	s.ask(s.admin, "PUT", one, `{"name":"month, ahead","every":"day","enabled":false}`, "If-Match", `"999"`).want(t, 412)
 	changed := s.ask(s.admin, "PUT", one, `{"name":"month, ahead","every":"day","enabled":false}`, "If-Match", made.etag()).want(t, 200)
-	got = capacity.ReportSchedule{}
+	got = reporting.ReportSchedule{}
 	if changed.into(t, &got); got.NextAt != nil || got.Enabled {
 		t.Errorf("a schedule that is not enabled is %+v", got)
 	}
@@ -84,7 +85,7 @@ func TestReportSchedulesAreEditedLikeInputs(t *testing.T) {
 			t.Errorf("%s: got %d %+v, want %s", body, a.StatusCode, p, pointer)
 		}
 	}
-	for i := range capacity.MaxReportSchedules - 1 {
+	for i := range reporting.MaxReportSchedules - 1 {
 		s.ask(s.admin, "POST", at, fmt.Sprintf(`{"name":"s%d","every":"day"}`, i)).want(t, 201)
 	}
 	if p := s.ask(s.admin, "POST", at, `{"name":"one too many","every":"day"}`).want(t, 409).problem(t); !strings.Contains(p.Detail, "50") {
@@ -127,7 +128,7 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 	}
 
 	made := s.makeReport("night", request)
-	if made.File == nil || made.State != capacity.RunSucceeded || *made.Schedule != hostile || made.File.MediaType != "text/csv; charset=utf-8; header=present" {
+	if made.File == nil || made.State != runs.RunSucceeded || *made.Schedule != hostile || made.File.MediaType != "text/csv; charset=utf-8; header=present" {
 		t.Fatalf("the report is %+v", made)
 	}
 	if strings.Trim(made.File.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") != "" {
@@ -161,9 +162,9 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 	for range 3 {
 		s.makeReport("night", request)
 	}
-	var l list[capacity.Report]
+	var l list[reporting.Report]
 	s.ask(viewer, "GET", "/v1/clusters/night/reports?schedule="+url.QueryEscape(hostile), nil).want(t, 200).into(t, &l)
-	if len(l.Items) != 3 || l.Items[0].File == nil || l.Items[1].File == nil || l.Items[2].ID != waiting || l.Items[2].State != capacity.RunQueued {
+	if len(l.Items) != 3 || l.Items[0].File == nil || l.Items[1].File == nil || l.Items[2].ID != waiting || l.Items[2].State != runs.RunQueued {
 		t.Errorf("the list is %+v", l.Items)
 	}
 	if table := string(s.ask(viewer, "GET", "/v1/clusters/night/reports?format=csv", nil).want(t, 200).text); !strings.Contains(table, `"'=cmd|`) {
@@ -178,7 +179,7 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 
 	// What cannot be made says why, in the list too.
 	unpriced := s.makeReport("other", `{"every":"day"}`)
-	if unpriced.State != capacity.RunFailed || unpriced.Error == nil || unpriced.Error.Detail == "" || unpriced.Error.Kind == capacity.RunInternal || unpriced.File != nil {
+	if unpriced.State != runs.RunFailed || unpriced.Error == nil || unpriced.Error.Detail == "" || unpriced.Error.Kind == runs.RunInternal || unpriced.File != nil {
 		t.Errorf("a report that cannot be made is %+v", unpriced)
 	}
 	if p := s.ask(s.admin, "GET", "/v1/clusters/other/reports/"+unpriced.ID+"/file", nil).want(t, 409).problem(t); !strings.Contains(p.Detail, "failed") {
@@ -199,9 +200,9 @@ func TestFormsOfReports(t *testing.T) {
 	viewer := s.key("viewer", auth.Viewer, nil)
 	s.cluster("night")
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
-	for _, covers := range []capacity.Covers{capacity.CoversAhead, capacity.CoversBehind} {
-		for _, format := range []capacity.ReportFormat{capacity.ReportXLSX, capacity.ReportCSV, capacity.ReportFocus, capacity.ReportJSON} {
-			if covers == capacity.CoversBehind && format == capacity.ReportFocus {
+	for _, covers := range []reporting.Covers{reporting.CoversAhead, reporting.CoversBehind} {
+		for _, format := range []reporting.ReportFormat{reporting.ReportXLSX, reporting.ReportCSV, reporting.ReportFocus, reporting.ReportJSON} {
+			if covers == reporting.CoversBehind && format == reporting.ReportFocus {
 				continue
 			}
 			made := s.makeReport("night", fmt.Sprintf(`{"every":"week","covers":%q,"format":%q}`, covers, format))
@@ -212,12 +213,12 @@ func TestFormsOfReports(t *testing.T) {
 			text := s.ask(viewer, "GET", made.File.URL, nil).want(t, 200).text
 			readable := false
 			switch format {
-			case capacity.ReportXLSX:
+			case reporting.ReportXLSX:
 				_, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 				readable = err == nil
-			case capacity.ReportJSON:
+			case reporting.ReportJSON:
 				readable = json.Valid(text)
-			case capacity.ReportFocus:
+			case reporting.ReportFocus:
 				readable = strings.HasPrefix(string(text), "AvailabilityZone,") || strings.Contains(string(text[:min(2000, len(text))]), "BilledCost")
 			default:
 				readable = strings.Contains(string(text), ",")
@@ -234,25 +235,25 @@ func TestFormsOfReports(t *testing.T) {
 func TestLargeReportsAreSentInParts(t *testing.T) {
 	s := newService(t)
 	s.cluster("night")
-	var started capacity.Run
+	var started runs.Run
 	s.ask(s.admin, "POST", "/v1/clusters/night/reports", `{"every":"day","covers":"behind","format":"csv"}`).want(t, 202).into(t, &started)
 	claim, err := s.app.ClaimRun(t.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
 	if err != nil || claim == nil {
 		t.Fatal(err)
 	}
-	var in capacity.ReportInput
+	var in reporting.ReportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		t.Fatal(err)
 	}
 	part := bytes.Repeat([]byte("0123456789abcdef"), app.ReportPartSize/16)
 	parts, sum := [][]byte{}, sha256.New()
-	for size := 0; size < capacity.MaxReport; size += len(part) {
+	for size := 0; size < reporting.MaxReport; size += len(part) {
 		parts = append(parts, part)
 		sum.Write(part)
 	}
-	s.settle(*claim, app.RunOutcome{State: capacity.RunSucceeded, Make: func(ctx context.Context) (app.RunResult, error) {
+	s.settle(*claim, app.RunOutcome{State: runs.RunSucceeded, Make: func(ctx context.Context) (app.RunResult, error) {
 		r := in.Report()
-		r.ID, r.File = started.ID, &capacity.ReportFile{Name: "large.csv", Size: capacity.MaxReport}
+		r.ID, r.File = started.ID, &reporting.ReportFile{Name: "large.csv", Size: reporting.MaxReport}
 		_, err := s.app.SaveReport(ctx, "night", r, parts, [32]byte(sum.Sum(nil)))
 		return app.RunResult{Type: "application/json", Body: []byte("{}")}, err
 	}})
@@ -275,7 +276,7 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 	defer response.Body.Close()
 	got, most := sha256.New(), uint64(0)
 	for range 8 {
-		if _, err := io.CopyN(got, response.Body, capacity.MaxReport/8); err != nil {
+		if _, err := io.CopyN(got, response.Body, reporting.MaxReport/8); err != nil {
 			t.Fatal(err)
 		}
 		most = max(most, alive())
@@ -283,7 +284,7 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 	if n, _ := io.Copy(got, response.Body); n != 0 || !bytes.Equal(got.Sum(nil), sum.Sum(nil)) {
 		t.Errorf("what came is another file, or %d bytes longer", n)
 	}
-	t.Logf("%d KiB more are held while %d MiB are sent", (int64(most)-int64(before))>>10, capacity.MaxReport>>20)
+	t.Logf("%d KiB more are held while %d MiB are sent", (int64(most)-int64(before))>>10, reporting.MaxReport>>20)
 	if most > before+16<<20 {
 		t.Errorf("sending holds %d MiB", (most-before)>>20)
 	}

@@ -11,20 +11,20 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 func runAddress(id string) string { return "/v1/runs/" + id }
 
 // startedRun answers 202 with a run and where it is.
-func startedRun[T any](run capacity.Run, err error) (reply[T], error) {
+func startedRun[T any](run runs.Run, err error) (reply[T], error) {
 	return reply[T]{accepted: runAddress(run.ID), text: func() []byte { return runText(run) }}, err
 }
 
-func runText(run capacity.Run) []byte {
+func runText(run runs.Run) []byte {
 	var text bytes.Buffer
 	out := json.NewEncoder(&text)
 	out.SetEscapeHTML(false)
@@ -40,13 +40,13 @@ func (s *server) ListRuns(ctx context.Context, r ListRunsRequest) (reply[RunList
 		of.Cluster = *r.Params.Cluster
 	}
 	if r.Params.State != nil {
-		of.State = capacity.RunState(*r.Params.State)
+		of.State = runs.RunState(*r.Params.State)
 	}
 	if r.Params.Kind != nil {
 		of.Kind = *r.Params.Kind
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, "runs", report.Runs, func(ctx context.Context, p app.Page) (app.Listed[capacity.Run], error) {
+	return listed(ctx, s, page, "runs", report.Runs, func(ctx context.Context, p app.Page) (app.Listed[runs.Run], error) {
 		return s.app.Runs(ctx, of, p)
 	})
 }
@@ -98,7 +98,7 @@ func (s *server) getRun(w http.ResponseWriter, r *http.Request) {
 
 // waitForRun waits until a run has changed, the time is up, the server stops or the caller may no
 // longer see it, and answers the run as it is then.
-func (s *server) waitForRun(w http.ResponseWriter, r *http.Request, known capacity.Run, wait time.Duration) (capacity.Run, error) {
+func (s *server) waitForRun(w http.ResponseWriter, r *http.Request, known runs.Run, wait time.Duration) (runs.Run, error) {
 	a := askedOf(r.Context())
 	leave := s.watchers.enter(a.principal.ID)
 	if leave == nil {

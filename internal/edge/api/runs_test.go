@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 )
 
 // works makes a service that works on runs.
@@ -69,17 +70,17 @@ func (s *service) settle(c app.RunClaim, o app.RunOutcome) {
 
 func (s *service) finishRun(id string) {
 	s.Helper()
-	s.settle(s.claim(id), app.RunOutcome{State: capacity.RunSucceeded, Result: &app.RunResult{Type: "application/json", Body: []byte(`{}`)}})
+	s.settle(s.claim(id), app.RunOutcome{State: runs.RunSucceeded, Result: &app.RunResult{Type: "application/json", Body: []byte(`{}`)}})
 }
 
-func (s *service) run(address string) (r capacity.Run) {
+func (s *service) run(address string) (r runs.Run) {
 	s.Helper()
 	s.ask(s.admin, "GET", address, nil).want(s, 200).into(s, &r)
 	return r
 }
 
 // over waits for the end of a run, by long polls.
-func (s *service) over(address string) (r capacity.Run) {
+func (s *service) over(address string) (r runs.Run) {
 	s.Helper()
 	etag := `"0"`
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
@@ -87,7 +88,7 @@ func (s *service) over(address string) (r capacity.Run) {
 		if a.StatusCode == http.StatusNotModified {
 			continue
 		}
-		r = capacity.Run{}
+		r = runs.Run{}
 		a.want(s, 200).into(s, &r)
 		if r.State.Over() {
 			return r
@@ -108,7 +109,7 @@ func TestAPlanInTheBackground(t *testing.T) {
 		t.Errorf("headers %v", asked.Header)
 	}
 	r := s.over(address)
-	if r.State != capacity.RunSucceeded || r.By != "root" || r.Kind != "plan" || r.Cluster == nil || *r.Cluster != "c" || r.Progress != (capacity.Progress{Done: 1, Total: 1, Unit: "plan"}) {
+	if r.State != runs.RunSucceeded || r.By != "root" || r.Kind != "plan" || r.Cluster == nil || *r.Cluster != "c" || r.Progress != (runs.Progress{Done: 1, Total: 1, Unit: "plan"}) {
 		t.Errorf("the run is %+v", r)
 	}
 	stored := s.ask(s.admin, "GET", "/v1/clusters/c/plans/1", nil).want(t, 200)
@@ -120,7 +121,7 @@ func TestAPlanInTheBackground(t *testing.T) {
 	if again.Header.Get("Location") != address || again.Header.Get("Idempotency-Replayed") != "true" || again.Header.Get("Preference-Applied") != "respond-async" {
 		t.Errorf("a repetition: %v", again.Header)
 	}
-	var l list[capacity.PlanSummary]
+	var l list[plans.PlanSummary]
 	s.ask(s.admin, "GET", "/v1/clusters/c/plans", nil).want(t, 200).into(t, &l)
 	if len(l.Items) != 1 || l.Items[0].CreatedBy != "root" {
 		t.Errorf("plans: %+v", l.Items)
@@ -148,7 +149,7 @@ func TestAClusterThatCannotBePlannedIsAFailedRun(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/c/classes", `{"name":"greedy","vms_per_job":100,"jobs":{"min":50,"max":50},"penalty":"1"}`).want(t, 201)
 	refused := s.ask(s.admin, "POST", "/v1/clusters/c/plans", nil).want(t, 422).problem(t)
 	r := s.over(s.planRun("c"))
-	if r.State != capacity.RunFailed || r.Error == nil || r.Error.Kind != "infeasible" || r.Error.Detail != refused.Detail || len(r.Error.Conflicts) == 0 || r.Result != nil && string(r.Result) != "null" {
+	if r.State != runs.RunFailed || r.Error == nil || r.Error.Kind != "infeasible" || r.Error.Detail != refused.Detail || len(r.Error.Conflicts) == 0 || r.Result != nil && string(r.Result) != "null" {
 		t.Errorf("the run is %+v %+v, the refusal %+v", r, r.Error, refused)
 	}
 	p := s.ask(s.admin, "GET", "/v1/runs/"+r.ID+"/result", nil).want(t, 404).problem(t)
@@ -195,7 +196,7 @@ func TestWhatCannotBeAskedOfRuns(t *testing.T) {
 	s.finishRun(waiting)
 	s.ask(s.admin, "POST", "/v1/runs/"+waiting+"/retry", nil).want(t, 409)
 	s.ask(s.admin, "DELETE", "/v1/runs/"+waiting, nil).want(t, 204) // over is over
-	if r := s.run("/v1/runs/" + waiting); r.State != capacity.RunSucceeded {
+	if r := s.run("/v1/runs/" + waiting); r.State != runs.RunSucceeded {
 		t.Errorf("a run that was over is %s", r.State)
 	}
 }
@@ -250,7 +251,7 @@ func TestRunsAreListedAndFiltered(t *testing.T) {
 		t.Helper()
 		cursor := ""
 		for {
-			var l list[capacity.Run]
+			var l list[runs.Run]
 			s.ask(token, "GET", "/v1/runs?limit=1"+query+cursor, nil).want(t, 200).into(t, &l)
 			for _, r := range l.Items {
 				if r.Result != nil && string(r.Result) != "null" {
@@ -313,7 +314,7 @@ func TestARunIsWatched(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	events := bufio.NewScanner(response.Body)
-	next := func() (r capacity.Run, more bool) {
+	next := func() (r runs.Run, more bool) {
 		t.Helper()
 		for events.Scan() {
 			if data, found := strings.CutPrefix(events.Text(), "data: "); found {
@@ -325,7 +326,7 @@ func TestARunIsWatched(t *testing.T) {
 		}
 		return r, false
 	}
-	if r, _ := next(); r.State != capacity.RunQueued {
+	if r, _ := next(); r.State != runs.RunQueued {
 		t.Errorf("first %+v", r)
 	}
 	polled := make(chan answered)
@@ -336,10 +337,10 @@ func TestARunIsWatched(t *testing.T) {
 	if a := <-polled; a.StatusCode != 200 {
 		t.Errorf("the long poll: %d", a.StatusCode)
 	}
-	if r, _ := next(); r.State != capacity.RunRunning {
+	if r, _ := next(); r.State != runs.RunRunning {
 		t.Errorf("then %+v", r)
 	}
-	if _, err := s.app.KeepRun(t.Context(), c, capacity.Progress{Done: 1, Total: 4, Unit: "steps"}, time.Minute); err != nil {
+	if _, err := s.app.KeepRun(t.Context(), c, runs.Progress{Done: 1, Total: 4, Unit: "steps"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if r, _ := next(); r.Progress.Done != 1 || r.ETASeconds == nil {
@@ -350,9 +351,9 @@ func TestARunIsWatched(t *testing.T) {
 	if r, _ := next(); !r.Cancelling {
 		t.Errorf("then %+v", r)
 	}
-	s.settle(c, app.RunOutcome{State: capacity.RunCancelled, Result: &app.RunResult{Type: "text/csv", Body: []byte("a,b\n")}})
+	s.settle(c, app.RunOutcome{State: runs.RunCancelled, Result: &app.RunResult{Type: "text/csv", Body: []byte("a,b\n")}})
 	last, _ := next()
-	if last.State != capacity.RunCancelled || !last.Partial || last.ResultURL == nil || last.Cancelling {
+	if last.State != runs.RunCancelled || !last.Partial || last.ResultURL == nil || last.Cancelling {
 		t.Errorf("at last %+v", last)
 	}
 	if r, more := next(); more {
@@ -370,10 +371,10 @@ func TestLargeResultsStandElsewhere(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.cluster("mine")
-	for size, inline := range map[int]bool{capacity.InlineResult: true, capacity.InlineResult + 1: false} {
+	for size, inline := range map[int]bool{runs.InlineResult: true, runs.InlineResult + 1: false} {
 		id := s.runInMine()
 		body := `"` + strings.Repeat("x", size-2) + `"`
-		s.settle(s.claim(id), app.RunOutcome{State: capacity.RunSucceeded, Result: &app.RunResult{Type: "application/json", Body: []byte(body)}})
+		s.settle(s.claim(id), app.RunOutcome{State: runs.RunSucceeded, Result: &app.RunResult{Type: "application/json", Body: []byte(body)}})
 		r := s.run("/v1/runs/" + id)
 		if got := string(r.Result) == body; got != inline || r.ResultURL == nil {
 			t.Errorf("%d bytes inline: %v, want %v", size, got, inline)

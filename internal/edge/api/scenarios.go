@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 )

@@ -14,6 +14,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -24,7 +25,7 @@ func TestSavedScenarios(t *testing.T) {
 	s := newService(t)
 	s.cluster("mine")
 	before := s.ask(s.admin, "GET", "/v1/clusters/mine", nil).want(t, 200)
-	var c capacity.Cluster
+	var c inputs.Cluster
 	before.into(t, &c)
 
 	planner, viewer := s.key("p", auth.Planner, nil), s.key("v", auth.Viewer, nil)
@@ -78,7 +79,7 @@ func TestSavedScenarios(t *testing.T) {
 			t.Fatalf("audit: %s", diff)
 		}
 	}
-	var after capacity.Cluster
+	var after inputs.Cluster
 	s.ask(s.admin, "GET", "/v1/clusters/mine", nil).want(t, 200).into(t, &after)
 	if after.InputsVersion != c.InputsVersion {
 		t.Errorf("the inputs' version went from %d to %d, though no plan depends on a scenario", c.InputsVersion, after.InputsVersion)

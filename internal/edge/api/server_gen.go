@@ -9,16 +9,25 @@ import (
 	"net/http"
 	"time"
 
+	"headroom/internal/ask/pack"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
+	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/reporting"
+	"headroom/internal/service/runs"
 	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/oapi-codegen/runtime"
@@ -162,19 +171,19 @@ const (
 type AddedSupply = capacity.AddedSupply
 
 // Admission The answer to a job that asks for a place.
-type Admission = capacity.Admission
+type Admission = live.Admission
 
 // AdmissionMode Whose deadlines an admission looks at: `paper` at those of the job and of accepted jobs due no later, `strict` at those due later too, and at whether whole tasks can be done in time at all.
-type AdmissionMode = capacity.AdmissionMode
+type AdmissionMode = dispatch.AdmissionMode
 
 // AdmissionRequest A job that asks for a place.
-type AdmissionRequest = capacity.AdmissionRequest
+type AdmissionRequest = live.AdmissionRequest
 
 // AllowedHost A place that the server may send to.
-type AllowedHost = capacity.AllowedHost
+type AllowedHost = fetch.AllowedHost
 
 // AllowedHostList A page of allowed hosts, by host and port.
-type AllowedHostList = list[capacity.AllowedHost]
+type AllowedHostList = list[fetch.AllowedHost]
 
 // Amount An exact amount per period, such as a cost; it may be negative. Answers write a string, and rows a number where `numbers=float` is asked for.
 //
@@ -191,10 +200,10 @@ type AuditEntry = app.AuditEntry
 type AuditList = list[app.AuditEntry]
 
 // Batch A batch of jobs and the machines that must run it.
-type Batch = capacity.PackingProblem
+type Batch = pack.PackingProblem
 
 // BatchJob One kind of job. How long one takes is said by a model or by measurements.
-type BatchJob = capacity.BatchJob
+type BatchJob = pack.BatchJob
 
 // Better A plan that refutes a claim of optimality.
 type Better = proof.Better
@@ -206,7 +215,7 @@ type Billing = capacity.Billing
 type Budget = capacity.Budget
 
 // BusySlots How many slots do work, in all VMs together.
-type BusySlots = capacity.BusySlots
+type BusySlots = plans.BusySlots
 
 // Calibration Which bound of a class's executions, times which factor, its measured executions keep to. Where `bound` of the options is `calibrated`, the class is planned with it.
 //
@@ -241,22 +250,22 @@ type CalibrationWaiting = perf.Waiting
 type CapacityPrice = capacity.CapacityPrice
 
 // CatalogueType A kind of instance, as pool problems take it, with what its units cost in a month of 720 hours.
-type CatalogueType = capacity.CatalogueType
+type CatalogueType = pool.CatalogueType
 
 // Change One difference between two states of a cluster.
-type Change = capacity.Change
+type Change = inputs.Change
 
 // Check One thing that was looked at.
 type Check = proof.Check
 
 // Class A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
-type Class = capacity.PlannedClass
+type Class = inputs.PlannedClass
 
 // ClassAdmissions How many jobs of a class run and may run.
-type ClassAdmissions = capacity.ClassAdmissions
+type ClassAdmissions = live.ClassAdmissions
 
 // ClassAdmissionsList A page of classes, by name.
-type ClassAdmissionsList = list[capacity.ClassAdmissions]
+type ClassAdmissionsList = list[live.ClassAdmissions]
 
 // ClassCalibration How a class's bounds fit what its executions took. Shares, biases and `off` are proportions.
 type ClassCalibration = app.ClassCalibration
@@ -265,7 +274,7 @@ type ClassCalibration = app.ClassCalibration
 type ClassChange = plan.ClassChange
 
 // ClassList A page of classes.
-type ClassList = list[capacity.PlannedClass]
+type ClassList = list[inputs.PlannedClass]
 
 // ClassOnType The part of a class that runs on one VM type.
 type ClassOnType = capacity.ClassOnType
@@ -280,25 +289,25 @@ type ClassSlots = capacity.ClassSlots
 type ClassSplit = plan.ClassSplit
 
 // Cluster The shared pool being planned.
-type Cluster = capacity.Cluster
+type Cluster = inputs.Cluster
 
 // ClusterList A page of clusters.
-type ClusterList = list[capacity.Cluster]
+type ClusterList = list[inputs.Cluster]
 
 // ClusterReport A file about a cluster that was made, or is going to be.
-type ClusterReport = capacity.Report
+type ClusterReport = reporting.Report
 
 // ClusterReportList A page of reports, the newest first.
-type ClusterReportList = list[capacity.Report]
+type ClusterReportList = list[reporting.Report]
 
 // Completable How many tasks slots complete until a deadline.
-type Completable = capacity.Completable
+type Completable = live.Completable
 
 // Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
-type Contract = capacity.SignedContract
+type Contract = inputs.SignedContract
 
 // ContractList A page of contracts.
-type ContractList = list[capacity.SignedContract]
+type ContractList = list[inputs.SignedContract]
 
 // ContractUse How many of a contract's VMs the plan uses.
 type ContractUse = capacity.ContractUse
@@ -319,16 +328,16 @@ type CreatedKey = createdKey
 type CreatedWebhook = createdWebhook
 
 // DataSource Where it is known from how much data there is, and how it grows.
-type DataSource = capacity.DataSource
+type DataSource = pool.DataSource
 
 // DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
 
 // DeadlineCures What would turn a refusal into an admission, each by itself, tried by the same rule. What is 0 does not help.
-type DeadlineCures = capacity.DeadlineCures
+type DeadlineCures = dispatch.DeadlineCures
 
 // DeadlineVerdict Whether a job can be promised its deadline. What n tasks need of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
-type DeadlineVerdict = capacity.DeadlineVerdict
+type DeadlineVerdict = dispatch.DeadlineVerdict
 
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
 //
@@ -344,22 +353,22 @@ type Decimal0 = string
 type Decimal1 = float64
 
 // DecisionFigure A number that a choice was made by.
-type DecisionFigure = capacity.DecisionFigure
+type DecisionFigure = live.DecisionFigure
 
 // Deleted What a deletion did.
 type Deleted = deleted
 
 // Delivery An event on its way to a webhook.
-type Delivery = capacity.Delivery
+type Delivery = hooks.Delivery
 
 // DeliveryAttempt What came of sending once.
-type DeliveryAttempt = capacity.DeliveryAttempt
+type DeliveryAttempt = hooks.DeliveryAttempt
 
 // DeliveryList A page of deliveries, the newest first.
-type DeliveryList = list[capacity.Delivery]
+type DeliveryList = list[hooks.Delivery]
 
 // DeliveryState Failed is given up: too many attempts, or the webhook was disabled.
-type DeliveryState = capacity.DeliveryState
+type DeliveryState = hooks.DeliveryState
 
 // Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
 type Demand = capacity.Demand
@@ -368,16 +377,16 @@ type Demand = capacity.Demand
 type Difference = plan.Difference
 
 // Document A whole cluster. A list that is left out is left alone; one that is given is what the cluster has afterwards. Profile versions are only ever added, and each names its number.
-type Document = capacity.Document
+type Document = inputs.Document
 
 // Drift How the executions since a class's calibration fit it.
-type Drift = capacity.Drift
+type Drift = perf.Drift
 
 // Empty Nothing.
 type Empty = nothing
 
 // Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded; somebody tries the webhook.
-type Event = capacity.Event
+type Event = hooks.Event
 
 // Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
@@ -423,19 +432,19 @@ type Finding = fault.Finding
 type Flips = capacity.Flips
 
 // Forecast How many jobs of a class are expected to run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
-type Forecast = capacity.Forecast
+type Forecast = inputs.Forecast
 
 // ForecastFromHistory What forecast is made of which executions.
 type ForecastFromHistory = app.ForecastFromHistory
 
 // ForecastList A page of forecasts.
-type ForecastList = list[capacity.Forecast]
+type ForecastList = list[inputs.Forecast]
 
 // ForecastMade What was measured and written.
 type ForecastMade = app.ForecastMade
 
 // Heartbeat A sign of life.
-type Heartbeat = capacity.LeaseBeat
+type Heartbeat = live.LeaseBeat
 
 // Hint A cure that a program can apply by putting `value` at `pointer`.
 type Hint = fault.Hint
@@ -459,22 +468,22 @@ type HistoryRefusal = history.Refusal
 type HistorySample = history.Sample
 
 // HourSource Hours whose figures come from one source.
-type HourSource = capacity.HourSource
+type HourSource = pool.HourSource
 
 // ImportedJob What an import came to for one job.
 type ImportedJob = app.ImportedJob
 
 // InstanceCatalogue Instance types with their prices.
-type InstanceCatalogue = capacity.InstanceCatalogue
+type InstanceCatalogue = pool.InstanceCatalogue
 
 // InstanceCatalogues What catalogues there are.
-type InstanceCatalogues = capacity.InstanceCatalogues
+type InstanceCatalogues = pool.InstanceCatalogues
 
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
 type IntegerPlan = capacity.IntegerPlan
 
 // Interval From low to high.
-type Interval = capacity.Interval
+type Interval = perf.Interval
 
 // JobFit What is fitted to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
 type JobFit = perf.JobFit
@@ -486,22 +495,22 @@ type JobFitList = list[perf.JobFit]
 type JobRange = capacity.JobRange
 
 // JobSource Where it is known from how often a job is submitted.
-type JobSource = capacity.JobSource
+type JobSource = pool.JobSource
 
 // JobTasks A job's tasks of one kind.
-type JobTasks = capacity.JobTasks
+type JobTasks = live.JobTasks
 
 // JobUsage What a job was seen to use, from which it is classified.
-type JobUsage = capacity.Usage
+type JobUsage = perf.Usage
 
 // JobUtility What a job's tasks are worth under the policy learned, by the utility that asks.
-type JobUtility = capacity.JobUtility
+type JobUtility = live.JobUtility
 
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
 type JobsSplit = plan.JobsSplit
 
 // KeptPacking A packing that is kept, with the exact batch that it answers.
-type KeptPacking = capacity.KeptPacking
+type KeptPacking = pack.KeptPacking
 
 // Key A key. Its token is known to its holder alone.
 type Key = auth.Key
@@ -516,52 +525,52 @@ type Knowledge = dispatch.Knowledge
 type LastChange = app.LastChange
 
 // LateJob An accepted job that would miss its deadline.
-type LateJob = capacity.LateJob
+type LateJob = dispatch.LateJob
 
 // LearnedCounts What a classifier has learned.
 type LearnedCounts = dispatch.Counts
 
 // Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
-type Lease = capacity.Lease
+type Lease = live.Lease
 
 // LeaseList A page of running leases, the oldest first.
-type LeaseList = list[capacity.Lease]
+type LeaseList = list[live.Lease]
 
 // LeftOut Attempts that are no part of a profile.
 type LeftOut = history.LeftOut
 
 // LiveDecision Which task was handed to which node, why, and what became of it.
-type LiveDecision = capacity.LiveDecision
+type LiveDecision = live.LiveDecision
 
 // LiveDecisionList A page of decisions, the newest first.
-type LiveDecisionList = list[capacity.LiveDecision]
+type LiveDecisionList = list[live.LiveDecision]
 
 // LiveJob A job whose tasks are handed out.
-type LiveJob = capacity.LiveJob
+type LiveJob = live.LiveJob
 
 // LiveJobList A page of jobs, the newest first.
-type LiveJobList = list[capacity.LiveJob]
+type LiveJobList = list[live.LiveJob]
 
 // LiveJobRequest A job whose tasks are to be run.
-type LiveJobRequest = capacity.LiveJobRequest
+type LiveJobRequest = live.LiveJobRequest
 
 // LiveNode A machine that runs tasks.
-type LiveNode = capacity.LiveNode
+type LiveNode = live.LiveNode
 
 // LiveNodeList A page of nodes, by name.
-type LiveNodeList = list[capacity.LiveNode]
+type LiveNodeList = list[live.LiveNode]
 
 // LiveSettings How tasks are handed to nodes.
-type LiveSettings = capacity.LiveSettings
+type LiveSettings = live.LiveSettings
 
 // LocalMap The nodes that have the data of a map.
-type LocalMap = capacity.LocalMap
+type LocalMap = live.LocalMap
 
 // MachineVMs What stands on a machine. Numbers are those of the phase's jobs, from 0.
-type MachineVMs = capacity.MachineVMs
+type MachineVMs = pack.MachineVMs
 
 // Machines Equal machines. Every disk carries a VM.
-type Machines = capacity.Machines
+type Machines = pack.Machines
 
 // MaybeAmount An amount; null where there is none.
 type MaybeAmount = string
@@ -575,13 +584,13 @@ type MaybeMoney = money.Amount
 type MeasuredType = perf.MeasuredType
 
 // Measurement A measurement of a job. It never changes.
-type Measurement = capacity.JobMeasurement
+type Measurement = perf.JobMeasurement
 
 // MeasurementBatch Measurements of jobs.
 type MeasurementBatch = measurementBatch
 
 // MeasurementList A page of measurements, the newest first.
-type MeasurementList = list[capacity.JobMeasurement]
+type MeasurementList = list[perf.JobMeasurement]
 
 // MeasurementsTaken What came of measurements.
 type MeasurementsTaken = app.MeasurementsTaken
@@ -610,7 +619,7 @@ type Near = capacity.Near
 type NewKey = newKey
 
 // NewMeasurement A measurement of a job. Which members it has depends on its kind.
-type NewMeasurement = capacity.MeasurementRequest
+type NewMeasurement = perf.MeasurementRequest
 
 // NewSecret A webhook's new secret.
 type NewSecret = newSecret
@@ -622,22 +631,22 @@ type NewWebhook = newWebhook
 type NextCursor = string
 
 // NodeFeature Something that nodes report and decisions may depend on, a number in ranges or one of some words.
-type NodeFeature = capacity.NodeFeature
+type NodeFeature = dispatch.NodeFeature
 
 // NodeReport The state that a node tells of. What is left out stays as it was told last.
-type NodeReport = capacity.NodeReport
+type NodeReport = live.NodeReport
 
 // NodeSlots How many tasks of each kind a node runs at once. Where slots are shared, their sum counts.
-type NodeSlots = capacity.NodeSlots
+type NodeSlots = live.NodeSlots
 
 // Observation What really ran at a moment, held against the plan that was current then. It never changes.
-type Observation = capacity.Observation
+type Observation = plans.Observation
 
 // ObservationList A page of observations, the newest first.
-type ObservationList = list[capacity.Observation]
+type ObservationList = list[plans.Observation]
 
 // ObservationRequest What really runs in a cluster.
-type ObservationRequest = capacity.ObservationRequest
+type ObservationRequest = plans.ObservationRequest
 
 // OnDemand What is rented by the hour.
 type OnDemand = capacity.OnDemand
@@ -649,28 +658,28 @@ type Options = capacity.Options
 type Outcome = proof.Outcome
 
 // OverloadRule When a node is overloaded.
-type OverloadRule = capacity.OverloadRule
+type OverloadRule = dispatch.OverloadRule
 
 // PackedDeadlines How many jobs with a deadline are done in time.
-type PackedDeadlines = capacity.PackedDeadlines
+type PackedDeadlines = pack.PackedDeadlines
 
 // PackedJob What was planned with for a kind of job.
-type PackedJob = capacity.PackedJob
+type PackedJob = pack.PackedJob
 
 // PackedPhase Some jobs that start at once; the phase ends when all have ended.
-type PackedPhase = capacity.PackedPhase
+type PackedPhase = pack.PackedPhase
 
 // Packing In which phases a batch runs, one phase after the other.
-type Packing = capacity.Packing
+type Packing = pack.Packing
 
 // PackingList A page of packings, the newest first.
-type PackingList = list[capacity.PackingSummary]
+type PackingList = list[pack.PackingSummary]
 
 // PackingOptions How to pack.
-type PackingOptions = capacity.PackingOptions
+type PackingOptions = pack.PackingOptions
 
 // PackingSummary What a packing that is kept comes to.
-type PackingSummary = capacity.PackingSummary
+type PackingSummary = pack.PackingSummary
 
 // PastExecution A past execution of a job with its sample or chain.
 type PastExecution = history.SampledExecution
@@ -679,145 +688,145 @@ type PastExecution = history.SampledExecution
 type PastExecutionList = list[history.StoredExecution]
 
 // PhaseJob One job in its phase.
-type PhaseJob = capacity.PhaseJob
+type PhaseJob = pack.PhaseJob
 
 // PinRequest Which plan to pin, by exactly one of its number and its id.
 type PinRequest = pinRequest
 
 // Pinned An operator's word that a plan stays current.
-type Pinned = capacity.Pin
+type Pinned = plans.Pin
 
 // Plan The answer to one problem: what to rent, whom to admit, what it costs, and why it cannot be done cheaper.
 type Plan = capacity.Plan
 
 // PlanList A page of plans, the newest first.
-type PlanList = list[capacity.PlanSummary]
+type PlanList = list[plans.PlanSummary]
 
 // PlanRecord A stored plan.
-type PlanRecord = capacity.PlanRecord
+type PlanRecord = plans.PlanRecord
 
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
 
 // PlanSummary A stored plan in one flat row; money is per period.
-type PlanSummary = capacity.PlanSummary
+type PlanSummary = plans.PlanSummary
 
 // Policy Who gets a freed slot. A member of another kind is refused.
-type Policy = capacity.Policy
+type Policy = dispatch.PolicyConfig
 
 // PolicyTrial What another policy would have decided at the heartbeats that came.
-type PolicyTrial = capacity.PolicyTrial
+type PolicyTrial = live.PolicyTrial
 
 // PolicyTrialChoice A job's task for a slot, and why.
-type PolicyTrialChoice = capacity.PolicyTrialChoice
+type PolicyTrialChoice = live.PolicyTrialChoice
 
 // PolicyTrialDeadline How a job with a deadline was served, and how it would have been at the same heartbeats.
-type PolicyTrialDeadline = capacity.PolicyTrialDeadline
+type PolicyTrialDeadline = live.PolicyTrialDeadline
 
 // PolicyTrialDifference A slot with which the policy would have done something else.
-type PolicyTrialDifference = capacity.PolicyTrialDifference
+type PolicyTrialDifference = live.PolicyTrialDifference
 
 // PolicyTrialRequest A policy to be tried on what has happened.
-type PolicyTrialRequest = capacity.PolicyTrialRequest
+type PolicyTrialRequest = live.PolicyTrialRequest
 
 // PoolAccelerator Accelerators of a type that start with the round and are given back after so many hours.
-type PoolAccelerator = capacity.PoolAccelerator
+type PoolAccelerator = pool.PoolAccelerator
 
 // PoolBasis What a plan of a pool answers, and where it is known from.
-type PoolBasis = capacity.PoolBasis
+type PoolBasis = pool.PoolBasis
 
 // PoolCore Core instances of a type.
-type PoolCore = capacity.PoolCore
+type PoolCore = pool.PoolCore
 
 // PoolCourseProblem Instance types, what runs, what is submitted in each round, and data that comes in and stays.
-type PoolCourseProblem = capacity.PoolCourseProblem
+type PoolCourseProblem = pool.PoolCourseProblem
 
 // PoolDisks How data is kept.
-type PoolDisks = capacity.PoolDisks
+type PoolDisks = pool.PoolDisks
 
 // PoolJobDone Where a job's work is done and when it ends. Every type works on its jobs in the order of their deadlines.
-type PoolJobDone = capacity.PoolJobDone
+type PoolJobDone = pool.PoolJobDone
 
 // PoolMachine Machines of a kind that run.
-type PoolMachine = capacity.PoolMachine
+type PoolMachine = pool.PoolMachine
 
 // PoolMachineList All machines that run.
 type PoolMachineList = poolMachineList
 
 // PoolMachines All machines that run, as somebody has said.
-type PoolMachines = capacity.PoolMachines
+type PoolMachines = pool.PoolMachines
 
 // PoolMix Instances of some types. A plan finds it, an evaluation is given it.
-type PoolMix = capacity.PoolMix
+type PoolMix = pool.PoolMix
 
 // PoolOptions How to solve it.
-type PoolOptions = capacity.PoolOptions
+type PoolOptions = pool.PoolOptions
 
 // PoolPlan The cheapest mix that was found, and what none costs less than.
-type PoolPlan = capacity.PoolPlan
+type PoolPlan = pool.PoolPlan
 
 // PoolPlanList A page of plans, the newest first.
-type PoolPlanList = list[capacity.PoolPlanSummary]
+type PoolPlanList = list[pool.PoolPlanSummary]
 
 // PoolPlanRecord A plan of a pool, and what it answers.
-type PoolPlanRecord = capacity.PoolPlanRecord
+type PoolPlanRecord = pool.PoolPlanRecord
 
 // PoolPlanSummary A plan of a pool in a row.
-type PoolPlanSummary = capacity.PoolPlanSummary
+type PoolPlanSummary = pool.PoolPlanSummary
 
 // PoolRunning Core instances of a type that run.
-type PoolRunning = capacity.PoolRunning
+type PoolRunning = pool.PoolRunning
 
 // PoolSchedule A pool over time: what should run when, and what to rent and to give back for that.
-type PoolSchedule = capacity.PoolSchedule
+type PoolSchedule = pool.PoolSchedule
 
 // PoolSettings By what a cluster's pool is planned, round after round.
-type PoolSettings = capacity.PoolSettings
+type PoolSettings = pool.PoolSettings
 
 // PoolSource A job that is submitted again and again, and where it is known from how often.
-type PoolSource = capacity.PoolSource
+type PoolSource = pool.PoolSource
 
 // PoolSources Where the figures of a plan come from.
-type PoolSources = capacity.PoolSources
+type PoolSources = pool.PoolSources
 
 // PoolStep Machines to rent or to give back.
-type PoolStep = capacity.PoolStep
+type PoolStep = pool.PoolStep
 
 // PoolStorage What the core instances' disks hold.
-type PoolStorage = capacity.PoolStorage
+type PoolStorage = pool.PoolStorage
 
 // PoolSubmittedJob A job that is submitted again and again.
-type PoolSubmittedJob = capacity.PoolSubmittedJob
+type PoolSubmittedJob = pool.PoolSubmittedJob
 
 // PoolTarget How many machines should run from a moment on.
-type PoolTarget = capacity.PoolTarget
+type PoolTarget = pool.PoolTarget
 
 // PoolType A kind of instance.
-type PoolType = capacity.PoolType
+type PoolType = pool.PoolType
 
 // PoolWorkOn A part of a job's work.
-type PoolWorkOn = capacity.PoolWorkOn
+type PoolWorkOn = pool.PoolWorkOn
 
 // PowerFit A model fitted to measurements, and how well it fits. Intervals are of 95 %.
-type PowerFit = capacity.PowerFit
+type PowerFit = perf.PowerFit
 
 // PowerModel A job takes a·n^b seconds on n VMs.
-type PowerModel = capacity.PowerModel
+type PowerModel = perf.PowerModel
 
 // PowerPrediction How long a job takes on so many VMs.
-type PowerPrediction = capacity.PowerPrediction
+type PowerPrediction = perf.PowerPrediction
 
 // PowerSpread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
-type PowerSpread = capacity.PowerSpread
+type PowerSpread = perf.PowerSpread
 
 // Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
-type Price = capacity.PricePeriod
+type Price = inputs.PricePeriod
 
 // PriceFetch A price sheet at an address, and what is selected of it.
 type PriceFetch = priceFetch
 
 // PriceList A page of price periods.
-type PriceList = list[capacity.PricePeriod]
+type PriceList = list[inputs.PricePeriod]
 
 // Problem Everything one plan is computed from.
 //
@@ -854,19 +863,19 @@ type ProblemDetails struct {
 }
 
 // Profile One version of a named profile; it never changes.
-type Profile = capacity.ProfileVersion
+type Profile = inputs.ProfileVersion
 
 // ProfileFromHistory Of which executions a profile is made.
 type ProfileFromHistory = app.ProfileFromHistory
 
 // ProfileList A page of profile versions.
-type ProfileList = list[capacity.ProfileVersion]
+type ProfileList = list[inputs.ProfileVersion]
 
 // ProfileMade What came of it.
 type ProfileMade = app.ProfileMade
 
 // ProfileRef One version of a profile.
-type ProfileRef = capacity.ProfileRef
+type ProfileRef = inputs.ProfileRef
 
 // Proof What the answer rests on.
 type Proof = capacity.Proof
@@ -881,7 +890,7 @@ type RecordedJob = history.RecordedJob
 type RecordedJobList = list[history.RecordedJob]
 
 // RefusalReason Why a job may not start now: as many run as may, the plan admits no job of the class, the plan does not know the class; its deadline or another's would be missed, no usable slot is known, or nothing is known of how long its tasks take.
-type RefusalReason = capacity.RefusalReason
+type RefusalReason = dispatch.RefusalReason
 
 // Refusals Things that were refused.
 type Refusals = app.Refusals
@@ -896,43 +905,43 @@ type RentedVMs = plan.RentedVMs
 type Report = proof.Report
 
 // ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizons` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
-type ReportCovers = capacity.Covers
+type ReportCovers = reporting.Covers
 
 // ReportEvery How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
-type ReportEvery = capacity.Every
+type ReportEvery = reporting.Every
 
 // ReportFile A file that can be downloaded.
-type ReportFile = capacity.ReportFile
+type ReportFile = reporting.ReportFile
 
 // ReportFormat A spreadsheet; a table; rows in the shape of FOCUS 1.2, as CSV, of the time ahead; a document.
-type ReportFormat = capacity.ReportFormat
+type ReportFormat = reporting.ReportFormat
 
 // ReportRequest Which report to make, by the `schedule` that makes it otherwise, or by the other members.
-type ReportRequest = capacity.ReportRequest
+type ReportRequest = reporting.ReportRequest
 
 // ReportSchedule A report that is made by itself. No plan depends on one.
-type ReportSchedule = capacity.ReportSchedule
+type ReportSchedule = reporting.ReportSchedule
 
 // ReportScheduleList A page of report schedules.
-type ReportScheduleList = list[capacity.ReportSchedule]
+type ReportScheduleList = list[reporting.ReportSchedule]
 
 // Role Each of the first four may all that those before it may.
 type Role = auth.Role
 
 // Run A piece of work in the background.
-type Run = capacity.Run
+type Run = runs.Run
 
 // RunError Why a run failed.
-type RunError = capacity.RunError
+type RunError = runs.RunError
 
 // RunList A page of runs, the newest first.
-type RunList = list[capacity.Run]
+type RunList = list[runs.Run]
 
 // RunProgress How far a run is.
-type RunProgress = capacity.Progress
+type RunProgress = runs.Progress
 
 // RunState The last three are final.
-type RunState = capacity.RunState
+type RunState = runs.RunState
 
 // Scenario A named list of changes, laid over a cluster's problem without touching it.
 type Scenario = capacity.Scenario
@@ -957,13 +966,13 @@ type ScenarioList = list[capacity.Scenario]
 type ScenarioOutcome = plan.Outcome
 
 // ScheduledRound A round of a schedule.
-type ScheduledRound = capacity.ScheduledRound
+type ScheduledRound = pool.ScheduledRound
 
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
 
 // SlotShare What a class of jobs gets of the slots.
-type SlotShare = capacity.SlotShare
+type SlotShare = live.SlotShare
 
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots = capacity.Slots
@@ -985,7 +994,7 @@ type Speed = capacity.Speed
 type Spot = capacity.Spot
 
 // SpotTerms How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
-type SpotTerms = capacity.SpotTerms
+type SpotTerms = inputs.SpotTerms
 
 // Stage One phase of a job that is a chain of them.
 //
@@ -993,25 +1002,25 @@ type SpotTerms = capacity.SpotTerms
 type Stage = capacity.Stage
 
 // StandingOffer A contract of a VM type that may be bought, any number of VMs up to `max`. Its `price` is that of a VM-hour, and `upfront` is paid for each VM when it is bought.
-type StandingOffer = capacity.StandingOffer
+type StandingOffer = inputs.StandingOffer
 
 // StandingOfferList A page of offers.
-type StandingOfferList = list[capacity.StandingOffer]
+type StandingOfferList = list[inputs.StandingOffer]
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
 // StorageSample How much data there was.
-type StorageSample = capacity.StorageSample
+type StorageSample = pool.StorageSample
 
 // StorageSampleBatch Samples that are sent together.
 type StorageSampleBatch = storageSampleBatch
 
 // StorageSampleList A page of samples, the newest first.
-type StorageSampleList = list[capacity.StorageSample]
+type StorageSampleList = list[pool.StorageSample]
 
 // StorageSampleRequest A sample.
-type StorageSampleRequest = capacity.StorageSampleRequest
+type StorageSampleRequest = pool.StorageSampleRequest
 
 // StorageSamplesTaken What became of samples.
 type StorageSamplesTaken = storageSamplesTaken
@@ -1035,16 +1044,16 @@ type TaskTimeFit = perf.TaskTimeFit
 type TaskTimePrediction = perf.TaskTimePrediction
 
 // TaskTimesFrom Where the times of a job's tasks of one kind come from: `live`, tasks of the class that nodes of this cluster have ended (reduces count unless they may have waited for maps); otherwise `fit`, of maps alone, the latest stored fit of measurements of the kind `task_time`; otherwise `profile`, the means of the class's profile.
-type TaskTimesFrom = capacity.TaskTimesFrom
+type TaskTimesFrom = dispatch.TaskTimesFrom
 
 // TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
-type TaskUsage = capacity.TaskUsage
+type TaskUsage = perf.TaskUsage
 
 // TasksPrediction How long a job's tasks of a kind take from now on, those that run as though they began now, if it had every usable slot of theirs.
-type TasksPrediction = capacity.TasksPrediction
+type TasksPrediction = live.TasksPrediction
 
 // TasksUsage What a job's tasks use, for the policy learned.
-type TasksUsage = capacity.TasksUsage
+type TasksUsage = live.TasksUsage
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
 type Times = capacity.Times
@@ -1059,19 +1068,19 @@ type TypeVMs = capacity.TypeVMs
 type UsageFit = perf.UsageFit
 
 // Utility What a task of a job is worth.
-type Utility = capacity.Utility
+type Utility = dispatch.Utility
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout = capacity.VMLayout
 
 // VMMeasurement How long a job took on so many VMs.
-type VMMeasurement = capacity.Measurement
+type VMMeasurement = perf.Measurement
 
 // VMType A kind of machine that can be rented.
-type VMType = capacity.VMType
+type VMType = inputs.VMType
 
 // VMTypeList A page of VM types.
-type VMTypeList = list[capacity.VMType]
+type VMTypeList = list[inputs.VMType]
 
 // VMTypeSupply Where the VMs of one type come from. Contracts of different types have different names.
 type VMTypeSupply = capacity.VMTypeSupply
@@ -1083,16 +1092,16 @@ type VMs = capacity.VMs
 type Warning = capacity.Warning
 
 // Webhook An address that is told when something happens.
-type Webhook = capacity.Webhook
+type Webhook = hooks.Webhook
 
 // WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded.
-type WebhookEvent = capacity.Event
+type WebhookEvent = hooks.Event
 
 // WebhookList A page of webhooks, by name.
-type WebhookList = list[capacity.Webhook]
+type WebhookList = list[hooks.Webhook]
 
 // WeekJobs How many run at once, day by day.
-type WeekJobs = capacity.WeekDays
+type WeekJobs = inputs.WeekDays
 
 // WeekPattern The mean week of a class's forecasts.
 type WeekPattern = app.WeekPattern
@@ -1104,7 +1113,7 @@ type WhatIf = plan.WhatIf
 type Worths = capacity.Prices
 
 // Written What a write of forecasts did, or would do.
-type Written = capacity.Written
+type Written = inputs.Written
 
 // AllowedHostID defines model for AllowedHostID.
 type AllowedHostID = string

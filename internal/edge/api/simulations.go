@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"net/http"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
 
 // simulation tries the plan of a problem that is sent along, which is read once there is a place to solve in.
 func (s *server) simulation(w http.ResponseWriter, r *http.Request) {
-	answer, run, err := s.app.Simulate(r.Context(), prefersAsync(r), func() (capacity.SimulationQuestion, error) {
-		q, err := capacity.ReadSimulation(bodyOf(r), s.config.Limits)
+	answer, run, err := s.app.Simulate(r.Context(), prefersAsync(r), func() (trial.SimulationQuestion, error) {
+		q, err := trial.ReadSimulation(bodyOf(r), s.config.Limits)
 		if err != nil {
 			err = readingProblem(err)
 		}
@@ -25,7 +25,7 @@ func (s *server) simulation(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) clusterSimulation(w http.ResponseWriter, r *http.Request) {
-	q, err := capacity.ReadClusterSimulation(bodyOf(r))
+	q, err := trial.ReadClusterSimulation(bodyOf(r))
 	if err != nil {
 		s.fail(w, r, readingProblem(err))
 		return
@@ -35,7 +35,7 @@ func (s *server) clusterSimulation(w http.ResponseWriter, r *http.Request) {
 }
 
 // answerSimulation answers what came of the plan, or 202 and the run that tries it.
-func (s *server) answerSimulation(w http.ResponseWriter, r *http.Request, answer *trial.Answer, run capacity.Run, err error) {
+func (s *server) answerSimulation(w http.ResponseWriter, r *http.Request, answer *trial.Answer, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answer == nil:
@@ -67,7 +67,7 @@ func (s *server) workloadSimulation(w http.ResponseWriter, r *http.Request) {
 }
 
 // runSimulation answers what a run came to: a plan that was tried, which has a sentence, or a workload.
-func runSimulation(w http.ResponseWriter, r *http.Request, run capacity.Run, result app.RunResult) error {
+func runSimulation(w http.ResponseWriter, r *http.Request, run runs.Run, result app.RunResult) error {
 	var plan struct {
 		Sentence *string `json:"sentence"`
 	}

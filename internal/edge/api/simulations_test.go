@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/plan"
 	"headroom/internal/data/history"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
@@ -41,7 +42,7 @@ func TestSimulationsOverHTTP(t *testing.T) {
 	}
 
 	// It is the plan's own simulation, with nothing of the service in it.
-	q, err := capacity.ReadSimulation([]byte(body), capacity.DefaultLimits())
+	q, err := trial.ReadSimulation([]byte(body), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestALongSimulationIsARun(t *testing.T) {
 	run := s.over(started.Header.Get("Location"))
 	var a, at trial.Answer
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &a)
-	if run.State != capacity.RunSucceeded || run.Progress.Done != run.Progress.Total || run.Progress.Total == 0 || run.Kind != "simulation" {
+	if run.State != runs.RunSucceeded || run.Progress.Done != run.Progress.Total || run.Progress.Total == 0 || run.Kind != "simulation" {
 		t.Errorf("got %+v", run)
 	}
 	s.ask(s.admin, "POST", "/v1/simulations", body).want(t, 200).into(t, &at)
@@ -121,12 +122,12 @@ func TestALongSimulationIsARun(t *testing.T) {
 	began := time.Now()
 	location := s.ask(s.admin, "POST", "/v1/simulations", long).want(t, 202).Header.Get("Location")
 	t.Logf("a long simulation was made a run after %s", time.Since(began))
-	s.until(location, func(r capacity.Run) bool { return r.Progress.Done > 0 || r.State.Over() })
+	s.until(location, func(r runs.Run) bool { return r.Progress.Done > 0 || r.State.Over() })
 	began = time.Now()
 	s.ask(s.admin, "DELETE", location, nil)
 	run = s.over(location)
 	t.Logf("it ended %s after it was cancelled, with %d of %d steps", time.Since(began), run.Progress.Done, run.Progress.Total)
-	if run.State != capacity.RunCancelled || run.Partial {
+	if run.State != runs.RunCancelled || run.Partial {
 		t.Errorf("got %+v", run)
 	}
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 404)
@@ -134,11 +135,11 @@ func TestALongSimulationIsARun(t *testing.T) {
 	// What was finished until then is kept.
 	long = simulated(`"hours":200,"replications":1000,"max_events":5000000000`)
 	location = s.ask(s.admin, "POST", "/v1/simulations", long, "Prefer", "respond-async").want(t, 202).Header.Get("Location")
-	s.until(location, func(r capacity.Run) bool { return r.Progress.Done > 3000 || r.State.Over() })
+	s.until(location, func(r runs.Run) bool { return r.Progress.Done > 3000 || r.State.Over() })
 	s.ask(s.admin, "DELETE", location, nil)
 	run = s.over(location)
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &a)
-	if run.State != capacity.RunCancelled || !run.Partial || a.Replications < 1 || a.Replications >= 1000 || a.Executions == 0 || a.Warnings[0].Code != "ended" {
+	if run.State != runs.RunCancelled || !run.Partial || a.Replications < 1 || a.Replications >= 1000 || a.Executions == 0 || a.Warnings[0].Code != "ended" {
 		t.Errorf("got %+v, %d replications and %+v", run, a.Replications, a.Warnings)
 	}
 }
@@ -283,7 +284,7 @@ func TestWorkloadsAreSimulated(t *testing.T) {
 	run := s.over(started.Header.Get("Location"))
 	var later sim.Report
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &later)
-	if diff := cmp.Diff(got, later); diff != "" || run.State != capacity.RunSucceeded {
+	if diff := cmp.Diff(got, later); diff != "" || run.State != runs.RunSucceeded {
 		t.Errorf("a run that is %s comes to something else:\n%s", run.State, diff)
 	}
 	for _, format := range []string{"csv", "xlsx"} {

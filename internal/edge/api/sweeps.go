@@ -8,10 +8,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/ask/report"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // xlsxType is the media type of spreadsheets.
@@ -49,7 +50,7 @@ func prefersAsync(r *http.Request) bool {
 }
 
 // answerSweep answers the points, or 202 and the run that plans them.
-func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *plan.SweepAnswer, run capacity.Run, err error) {
+func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *plan.SweepAnswer, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answer == nil:
@@ -63,8 +64,8 @@ func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *pla
 }
 
 // answerRun answers 202 and the run that works on what was asked.
-func (s *server) answerRun(w http.ResponseWriter, r *http.Request, run capacity.Run) error {
-	started, err := startedRun[capacity.Run](run, nil)
+func (s *server) answerRun(w http.ResponseWriter, r *http.Request, run runs.Run) error {
+	started, err := startedRun[runs.Run](run, nil)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (s *server) runTable(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) runIn(w http.ResponseWriter, r *http.Request, run capacity.Run) error {
+func (s *server) runIn(w http.ResponseWriter, r *http.Request, run runs.Run) error {
 	switch {
 	case run.Kind == app.HorizonRun, run.Kind == app.PurchaseRun:
 	case (run.Kind == app.PackingRun || run.Kind == app.KeptPackingRun) && formatOf(r) == "csv":

@@ -17,6 +17,7 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 const sweepMoment = `"at":"2026-03-01T22:30:00Z"`
@@ -114,7 +115,7 @@ func TestALongSweepIsARun(t *testing.T) {
 	run := s.over(started.Header.Get("Location"))
 	var a plan.SweepAnswer
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &a)
-	if run.State != capacity.RunSucceeded || run.Progress != (capacity.Progress{Done: 5, Total: 5, Unit: "points"}) || !a.Complete || len(a.Points) != 5 || run.Kind != "sweep" {
+	if run.State != runs.RunSucceeded || run.Progress != (runs.Progress{Done: 5, Total: 5, Unit: "points"}) || !a.Complete || len(a.Points) != 5 || run.Kind != "sweep" {
 		t.Fatalf("got %+v and %+v", run, a)
 	}
 	var at plan.SweepAnswer
@@ -136,7 +137,7 @@ func TestALongSweepIsARun(t *testing.T) {
 	started = s.ask(s.admin, "POST", "/v1/sweeps", long).want(t, 202)
 	t.Logf("a long sweep was made a run after %s", time.Since(began))
 	location := started.Header.Get("Location")
-	s.until(location, func(r capacity.Run) bool { return r.Progress.Done > 0 && r.ETASeconds != nil || r.State.Over() })
+	s.until(location, func(r runs.Run) bool { return r.Progress.Done > 0 && r.ETASeconds != nil || r.State.Over() })
 	// Its points until now can be read.
 	s.ask(s.admin, "GET", location, nil).want(t, 200).into(t, &run)
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &a)
@@ -152,7 +153,7 @@ func TestALongSweepIsARun(t *testing.T) {
 	if len(a.Points) < len(until) || cmp.Diff(until[0], a.Points[0]) != "" {
 		t.Errorf("%d points while it ran, %d at its end", len(until), len(a.Points))
 	}
-	if run.State != capacity.RunCancelled || !run.Partial || a.Complete || a.Total != 10_000 || len(a.Points) == 0 || len(a.Points) == 10_000 {
+	if run.State != runs.RunCancelled || !run.Partial || a.Complete || a.Total != 10_000 || len(a.Points) == 0 || len(a.Points) == 10_000 {
 		t.Errorf("got %+v with %d of %d points, complete %v", run, len(a.Points), a.Total, a.Complete)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(s.ask(s.admin, "GET", location+"/result?format=csv", nil).want(t, 200).text)).ReadAll()
@@ -162,7 +163,7 @@ func TestALongSweepIsARun(t *testing.T) {
 }
 
 // until waits until a run is so.
-func (s *service) until(address string, so func(capacity.Run) bool) {
+func (s *service) until(address string, so func(runs.Run) bool) {
 	s.Helper()
 	etag := `"0"`
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
@@ -170,7 +171,7 @@ func (s *service) until(address string, so func(capacity.Run) bool) {
 		if a.StatusCode == http.StatusNotModified {
 			continue
 		}
-		var r capacity.Run
+		var r runs.Run
 		if a.want(s, 200).into(s, &r); so(r) {
 			return
 		}

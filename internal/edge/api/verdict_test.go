@@ -14,6 +14,9 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
+	"headroom/internal/slots/sim"
 )
 
 // many is how often to try: more in the long run.
@@ -65,14 +68,14 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 		}
 		if strings.Contains(file, "/bounds-") {
 			schema = doc.Components.Schemas["BoundsQuestion"].Value
-			read = func(text []byte) error { _, err := capacity.ReadBounds(text); return err }
+			read = func(text []byte) error { _, err := perf.ReadBounds(text); return err }
 		}
 		if file == forecasts {
 			schema = doc.Components.Schemas["ForecastRows"].Value
 			read = func(text []byte) error {
-				rows, err := capacity.ReadForecasts(text)
+				rows, err := inputs.ReadForecasts(text)
 				if err == nil {
-					err = capacity.ValidateForecasts(rows)
+					err = inputs.ValidateForecasts(rows)
 				}
 				return err
 			}
@@ -131,7 +134,7 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		span = `"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"`
 	)
 	typed := strings.Replace(fleetProblem, `"currency"`, `"period_s":3600,"currency"`, 1)
-	interference := handReader{"InterferenceRequest", func(text []byte) error { _, err := capacity.ReadInterference(text); return err }}
+	interference := handReader{"InterferenceRequest", func(text []byte) error { _, err := sim.ReadInterference(text); return err }}
 	readers := map[string]handReader{}
 	for i, r := range []struct {
 		text string

@@ -7,20 +7,21 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/ask/report"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/report"
+	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
 )
 
 // newWebhook is what a webhook is asked for with; createdWebhook is the answer. Nowhere else is there
 // a secret.
 type (
 	newWebhook struct {
-		capacity.Webhook
+		hooks.Webhook
 		Secret string `json:"secret"`
 	}
 	createdWebhook struct {
-		capacity.Webhook
+		hooks.Webhook
 		Secret string `json:"secret,omitempty"`
 	}
 	secretRequest struct {
@@ -97,7 +98,7 @@ func (s *server) TestWebhook(ctx context.Context, r TestWebhookRequest) (reply[D
 }
 
 func (s *server) ListDeliveries(ctx context.Context, r ListDeliveriesRequest) (reply[DeliveryList], error) {
-	return listed(ctx, s, paging(r.Params), "deliveries", deliveryTable, func(ctx context.Context, p app.Page) (app.Listed[capacity.Delivery], error) {
+	return listed(ctx, s, paging(r.Params), "deliveries", deliveryTable, func(ctx context.Context, p app.Page) (app.Listed[hooks.Delivery], error) {
 		return s.app.Deliveries(ctx, r.Id, p)
 	})
 }
@@ -106,7 +107,7 @@ func (s *server) RetryDelivery(ctx context.Context, r RetryDeliveryRequest) (rep
 	return plain(s.app.RetryDelivery(ctx, r.Id, r.Delivery))
 }
 
-func hostTable(hosts []capacity.AllowedHost) report.Table {
+func hostTable(hosts []fetch.AllowedHost) report.Table {
 	t := report.Table{Columns: []string{"id", "host", "port", "http", "networks", "created_at", "created_by"}}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []report.Cell{
@@ -117,7 +118,7 @@ func hostTable(hosts []capacity.AllowedHost) report.Table {
 	return t
 }
 
-func webhookTable(webhooks []capacity.Webhook) report.Table {
+func webhookTable(webhooks []hooks.Webhook) report.Table {
 	t := report.Table{Columns: []string{"id", "name", "url", "events", "clusters", "enabled", "disabled_reason", "failing_since", "version", "created_at", "updated_at"}}
 	for _, w := range webhooks {
 		events := make([]string, len(w.Events))
@@ -132,10 +133,10 @@ func webhookTable(webhooks []capacity.Webhook) report.Table {
 	return t
 }
 
-func deliveryTable(deliveries []capacity.Delivery) report.Table {
+func deliveryTable(deliveries []hooks.Delivery) report.Table {
 	t := report.Table{Columns: []string{"id", "event_id", "event", "cluster", "at", "state", "detail", "attempts", "last_status", "last_error", "next_at", "delivered_at"}}
 	for _, d := range deliveries {
-		var last capacity.DeliveryAttempt
+		var last hooks.DeliveryAttempt
 		if n := len(d.Attempts); n > 0 {
 			last = d.Attempts[n-1]
 		}

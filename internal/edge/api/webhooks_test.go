@@ -12,8 +12,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/fetch"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
 )
 
 const someWebhook = `{"name":"pager","url":"https://hooks.example.com/","events":["plan.failed"]}`
@@ -29,7 +30,7 @@ func (s *service) webhookCell(name, operation, path string) (at string, body any
 	if !strings.Contains(path, "{id}") {
 		return path, nil, nil
 	}
-	var w capacity.Webhook
+	var w hooks.Webhook
 	a := s.ask(s.admin, "POST", "/v1/webhooks", hook).want(s, 201)
 	a.into(s, &w)
 	at = strings.Replace(path, "{id}", w.ID, 1)
@@ -39,7 +40,7 @@ func (s *service) webhookCell(name, operation, path string) (at string, body any
 	case "deleteWebhook":
 		return at, nil, []string{"If-Match", a.etag()}
 	case "retryDelivery":
-		var d capacity.Delivery
+		var d hooks.Delivery
 		s.ask(s.admin, "POST", "/v1/webhooks/"+w.ID+"/test", nil).want(s, 200).into(s, &d)
 		return strings.Replace(at, "{delivery}", d.ID, 1), nil, nil
 	}
@@ -62,7 +63,7 @@ func (s *service) audited(entry string) string {
 func TestAllowedHosts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	var h capacity.AllowedHost
+	var h fetch.AllowedHost
 	a := s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com","networks":["10.1.0.0/16"]}`).want(t, 201)
 	a.into(t, &h)
 	if h.Port != 443 || h.HTTP || h.CreatedBy != "root" || len(h.Networks) != 1 || a.Header.Get("Location") != "/v1/allowed-hosts/"+h.ID {
@@ -83,7 +84,7 @@ func TestAllowedHosts(t *testing.T) {
 	for _, body := range []string{`{}`, `{"host":""}`, `{"host":"a.example","port":0}`, `{"host":"a.example","port":70000}`, `{"host":"a.example","networks":null}`, `{"hosts":"a.example"}`} {
 		s.ask(s.admin, "POST", "/v1/allowed-hosts", body).want(t, 400)
 	}
-	var l list[capacity.AllowedHost]
+	var l list[fetch.AllowedHost]
 	s.ask(s.admin, "GET", "/v1/allowed-hosts?limit=1", nil).want(t, 200).into(t, &l)
 	if len(l.Items) != 1 || l.Next == nil || l.Items[0].Port != 443 {
 		t.Fatalf("got %+v", l)
@@ -142,7 +143,7 @@ func TestWebhooks(t *testing.T) {
 	s.ask(s.admin, "PUT", at, `{"name":"a","url":"http://hooks.example.com:443/","events":["plan.failed"]}`, "If-Match", `"2"`).want(t, 422)
 	s.ask(s.admin, "PUT", at, `{"name":"a","url":"https://hooks.example.com/","events":["plan.failed"],"secret":"whsec_x"}`, "If-Match", `"2"`).want(t, 400)
 
-	for _, body := range []any{nil, `{}`, fmt.Sprintf(`{"secret":%q}`, capacity.NewSecret(make([]byte, 32)))} {
+	for _, body := range []any{nil, `{}`, fmt.Sprintf(`{"secret":%q}`, hooks.NewSecret(make([]byte, 32)))} {
 		a := s.ask(s.admin, "POST", at+"/secret", body).want(t, 200)
 		secrets = append(secrets, read(a))
 	}
@@ -243,7 +244,7 @@ func TestWebhooksOutliveTheirClusters(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
 	made := s.ask(s.admin, "POST", "/v1/clusters", `{"name":"night"}`).want(t, 201)
 	hook := strings.Replace(someWebhook, `}`, `,"clusters":["night"]}`, 1)
-	var w capacity.Webhook
+	var w hooks.Webhook
 	a := s.ask(s.admin, "POST", "/v1/webhooks", hook).want(t, 201)
 	a.into(t, &w)
 	s.ask(s.admin, "DELETE", "/v1/clusters/night", nil, "If-Match", made.etag()).want(t, 204)
@@ -259,7 +260,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`).want(t, 201)
-	var w capacity.Webhook
+	var w hooks.Webhook
 	s.ask(s.admin, "POST", "/v1/webhooks", `{"name":"all","url":"https://hooks.example.com/","events":["plan.changed","plan.failed","run.finished","report.made"]}`).want(t, 201).into(t, &w)
 	at := "/v1/webhooks/" + w.ID
 	s.ask(s.admin, "POST", at+"/test", nil).want(t, 200)
@@ -282,11 +283,11 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	done := s.app.StartPlanner(planning)
 	defer func() { stop(); <-done }()
 
-	schemas := map[capacity.Event]string{capacity.PlanChanged: "PlanChangedEvent", capacity.PlanFailed: "PlanFailedEvent", capacity.RunFinished: "RunFinishedEvent", capacity.ReportMade: "ReportMadeEvent", capacity.Ping: "PingEvent"}
-	came := map[capacity.Event]int{}
+	schemas := map[hooks.Event]string{hooks.PlanChanged: "PlanChangedEvent", hooks.PlanFailed: "PlanFailedEvent", hooks.RunFinished: "RunFinishedEvent", hooks.ReportMade: "ReportMadeEvent", hooks.Ping: "PingEvent"}
+	came := map[hooks.Event]int{}
 	seen := map[string]bool{}
 	for end := time.Now().Add(20 * time.Second); len(came) < len(schemas) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		var l list[capacity.Delivery]
+		var l list[hooks.Delivery]
 		s.ask(s.admin, "GET", at+"/deliveries", nil).want(t, 200).into(t, &l)
 		for _, d := range l.Items {
 			if seen[d.ID] {
@@ -305,7 +306,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 			checkEvent(t, s.doc.Components.Schemas[schemas[d.Event]].Value, body, claim.Body)
 		}
 	}
-	if len(came) != len(schemas) || came[capacity.PlanChanged] != 2 {
+	if len(came) != len(schemas) || came[hooks.PlanChanged] != 2 {
 		t.Errorf("told were %v", came)
 	}
 	for event, name := range schemas {

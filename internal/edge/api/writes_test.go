@@ -10,7 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/plans"
 )
 
 func TestVersionsOfThings(t *testing.T) {
@@ -91,48 +92,48 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	s.cluster("night")
-	const plans = "/v1/clusters/night/plans"
-	if p := s.ask(s.admin, "GET", plans+"/current", nil).want(t, 404).problem(t); !strings.Contains(p.Detail, "POST") {
+	const address = "/v1/clusters/night/plans"
+	if p := s.ask(s.admin, "GET", address+"/current", nil).want(t, 404).problem(t); !strings.Contains(p.Detail, "POST") {
 		t.Errorf("without a plan: %q does not say how to make one", p.Detail)
 	}
-	first := s.ask(s.admin, "POST", plans, nil).want(t, 201)
-	var record capacity.PlanRecord
+	first := s.ask(s.admin, "POST", address, nil).want(t, 201)
+	var record plans.PlanRecord
 	first.into(t, &record)
-	if first.Header.Get("Location") != plans+"/1" || first.etag() != `"1-gzip"` || record.Number != 1 || record.CreatedBy != "root" {
+	if first.Header.Get("Location") != address+"/1" || first.etag() != `"1-gzip"` || record.Number != 1 || record.CreatedBy != "root" {
 		t.Errorf("the first plan: %v %+v", first.Header, record.PlanSummary)
 	}
-	second := s.ask(s.admin, "POST", plans, `{"at":"2026-03-01T22:30:00Z"}`).want(t, 201)
+	second := s.ask(s.admin, "POST", address, `{"at":"2026-03-01T22:30:00Z"}`).want(t, 201)
 	for _, at := range []string{"/1", "/" + record.ID, "/" + strings.ToUpper(record.ID)} {
-		if got := s.ask(s.admin, "GET", plans+at, nil).want(t, 200); !bytes.Equal(got.text, first.text) {
+		if got := s.ask(s.admin, "GET", address+at, nil).want(t, 200); !bytes.Equal(got.text, first.text) {
 			t.Errorf("GET %s is not what POST answered:\n%s\n%s", at, got.text, first.text)
 		}
-		s.ask(s.admin, "GET", plans+at, nil, "If-None-Match", `"1"`).want(t, 304)
+		s.ask(s.admin, "GET", address+at, nil, "If-None-Match", `"1"`).want(t, 304)
 	}
-	if second.Header.Get("Location") != plans+"/2" {
+	if second.Header.Get("Location") != address+"/2" {
 		t.Errorf("the second plan: %v", second.Header)
 	}
-	s.ask(s.admin, "GET", plans+"/current", nil).want(t, 200).into(t, &record)
+	s.ask(s.admin, "GET", address+"/current", nil).want(t, 200).into(t, &record)
 	if record.Number != 1 {
 		t.Errorf("the current plan is number %d, which is for another moment", record.Number)
 	}
-	s.ask(s.admin, "GET", plans+"/3", nil).want(t, 404)
-	s.ask(s.admin, "GET", plans+"/019a0000-0000-7000-8000-000000000000", nil).want(t, 404)
-	s.ask(s.admin, "GET", plans+"/latest", nil).want(t, 400)
+	s.ask(s.admin, "GET", address+"/3", nil).want(t, 404)
+	s.ask(s.admin, "GET", address+"/019a0000-0000-7000-8000-000000000000", nil).want(t, 404)
+	s.ask(s.admin, "GET", address+"/latest", nil).want(t, 400)
 
 	var report struct{ Outcome string }
-	s.ask(s.admin, "POST", plans+"/2/verify", nil).want(t, 200).into(t, &report)
+	s.ask(s.admin, "POST", address+"/2/verify", nil).want(t, 200).into(t, &report)
 	if report.Outcome != "ok" {
 		t.Errorf("the plan is verified as %q", report.Outcome)
 	}
-	difference := s.ask(s.admin, "GET", plans+"/diff?from=1&to=2", nil).want(t, 200)
+	difference := s.ask(s.admin, "GET", address+"/diff?from=1&to=2", nil).want(t, 200)
 	if !strings.Contains(string(difference.text), `"/classes/nightly/jobs/max"`) {
 		t.Errorf("the difference leaves out the forecast: %s", difference.text)
 	}
-	s.ask(s.admin, "GET", plans+"/diff", nil).want(t, 400)
-	s.ask(s.admin, "GET", plans+"/diff?from=1&to=9", nil).want(t, 404)
+	s.ask(s.admin, "GET", address+"/diff", nil).want(t, 400)
+	s.ask(s.admin, "GET", address+"/diff?from=1&to=9", nil).want(t, 404)
 
 	// The stored problem is the one of its moment, and solving it gives the stored plan.
-	problem := s.ask(s.admin, "GET", plans+"/2/problem", nil).want(t, 200)
+	problem := s.ask(s.admin, "GET", address+"/2/problem", nil).want(t, 200)
 	now := s.ask(s.admin, "GET", "/v1/clusters/night/problem?at=2026-03-01T22:30:00Z", nil).want(t, 200)
 	var stored, computed map[string]any
 	problem.into(t, &stored)
@@ -248,7 +249,7 @@ func TestRacingCopiesHaveOneEffect(t *testing.T) {
 			t.Fatalf("%d of %d copies say that they made the plan", fresh, copies)
 		}
 	}
-	var plans list[capacity.PlanSummary]
+	var plans list[plans.PlanSummary]
 	s.ask(s.admin, "GET", "/v1/clusters/night/plans?limit=1", nil).want(t, 200).into(t, &plans)
 	if plans.Items[0].Number != int64(keys) {
 		t.Errorf("%d plans were made for %d keys", plans.Items[0].Number, keys)
@@ -268,7 +269,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 		wg.Go(func() {
 			for done := 0; done < each; {
 				read := s.ask(s.admin, "GET", at, nil).want(t, 200)
-				var v capacity.VMType
+				var v inputs.VMType
 				read.into(t, &v)
 				*v.Quota++
 				switch a := s.ask(s.admin, "PUT", at, v, "If-Match", read.etag()); a.StatusCode {
@@ -284,7 +285,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	var v capacity.VMType
+	var v inputs.VMType
 	s.ask(s.admin, "GET", at, nil).want(t, 200).into(t, &v)
 	if *v.Quota != int64(writers*each) || v.Version != int64(writers*each)+1 {
 		t.Errorf("%d writes left %d at version %d", writers*each, *v.Quota, v.Version)
@@ -301,7 +302,7 @@ func TestDocuments(t *testing.T) {
 	s.ask(s.admin, "GET", at, nil, "If-None-Match", document.etag()).want(t, 304)
 	var a struct {
 		Created bool
-		Changes []capacity.Change
+		Changes []inputs.Change
 		Version int64 `json:"inputs_version"`
 	}
 	s.ask(s.admin, "PUT", at, document.text, "If-Match", document.etag()).want(t, 200).into(t, &a)

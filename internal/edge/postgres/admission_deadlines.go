@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/slots/live"
 )
@@ -17,7 +18,7 @@ const withTheJob = `timestamptz '9999-12-31 00:00:00Z'`
 
 // promise adds to a lease that was just admitted what goes beyond a place. Both are one transaction's, which
 // whoever asks for it has begun.
-func promise(ctx context.Context, q querier, a *capacity.Admission, r capacity.AdmissionRequest) error {
+func promise(ctx context.Context, q querier, a *live.Admission, r live.AdmissionRequest) error {
 	if r.DeadlineSeconds == 0 && r.Job == 0 {
 		return nil
 	}
@@ -103,12 +104,12 @@ func (s *Store) ClassProfiles(ctx context.Context, cluster string, classes []str
 		if err != nil {
 			return err
 		}
-		byRef := map[capacity.ProfileRef]capacity.Profile{}
+		byRef := map[inputs.ProfileRef]capacity.Profile{}
 		for _, p := range found {
-			byRef[capacity.ProfileRef{Name: p.Name, Version: p.Version}] = p.Profile
+			byRef[inputs.ProfileRef{Name: p.Name, Version: p.Version}] = p.Profile
 		}
 		for _, l := range links {
-			of[l.Class] = byRef[capacity.ProfileRef{Name: l.Name, Version: l.Version}]
+			of[l.Class] = byRef[inputs.ProfileRef{Name: l.Name, Version: l.Version}]
 		}
 		return nil
 	})

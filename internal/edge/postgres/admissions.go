@@ -15,9 +15,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/live"
 )
 
 // admittingPlan is the plan that decides who is admitted, the current one, as the id and the number of
@@ -89,13 +89,13 @@ func noPlanToAdmit(cluster string) error {
 
 // Admit gives a job a place, or says why not (see app.Admissions). It is one statement, unless the plan
 // is not the one that this process has seen last.
-func (s *Store) Admit(ctx context.Context, cluster string, r capacity.AdmissionRequest) (a capacity.Admission, err error) {
+func (s *Store) Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (a live.Admission, err error) {
 	if unstorable(cluster) {
 		return a, noCluster(cluster)
 	}
 	s.sweepLeases(ctx)
 	if r.TTLSeconds == 0 {
-		r.TTLSeconds = capacity.DefaultLeaseSeconds
+		r.TTLSeconds = live.DefaultLeaseSeconds
 	}
 	id, who := newID(), auth.From(ctx)
 	type row struct {
@@ -130,7 +130,7 @@ func (s *Store) Admit(ctx context.Context, cluster string, r capacity.AdmissionR
 				}
 				continue
 			}
-			a = capacity.Admission{Class: r.Class, PlanNumber: *decided.Number, Limit: limit}
+			a = live.Admission{Class: r.Class, PlanNumber: *decided.Number, Limit: limit}
 			if decided.Running != nil {
 				a.Running = *decided.Running
 			}
@@ -167,7 +167,7 @@ const running = ` a.ended_at IS NULL AND a.expires_at > clock_timestamp() `
 const ofCluster = `(SELECT c.id FROM clusters c WHERE c.name = @cluster AND c.deleted_at IS NULL)`
 
 // lease is one by a statement that finds it only while it runs; else it says what became of it.
-func (s *Store) lease(ctx context.Context, cluster, id, sql string, args pgx.NamedArgs) (l capacity.Lease, err error) {
+func (s *Store) lease(ctx context.Context, cluster, id, sql string, args pgx.NamedArgs) (l live.Lease, err error) {
 	args["cluster"], args["id"] = cluster, id
 	if unstorable(cluster) {
 		return l, noCluster(cluster)
@@ -176,7 +176,7 @@ func (s *Store) lease(ctx context.Context, cluster, id, sql string, args pgx.Nam
 		return l, noLease(cluster, id)
 	}
 	err = s.alone(ctx, func(ctx context.Context, q querier) error {
-		l, err = one[capacity.Lease](ctx, q, sql, args)
+		l, err = one[live.Lease](ctx, q, sql, args)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return s.leaseOver(ctx, q, cluster, id)
 		}
@@ -217,10 +217,10 @@ func (s *Store) leaseOver(ctx context.Context, q querier, cluster, id string) er
 type overError struct{ sentence string }
 
 func (e *overError) Error() string        { return e.sentence }
-func (e *overError) Is(target error) bool { return target == capacity.ErrLeaseOver }
+func (e *overError) Is(target error) bool { return target == live.ErrLeaseOver }
 
 // KeepLease is a heartbeat.
-func (s *Store) KeepLease(ctx context.Context, cluster, id string, b capacity.LeaseBeat) (capacity.Lease, error) {
+func (s *Store) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
 	return s.lease(ctx, cluster, id, `
 		UPDATE admissions a
 		SET ttl_seconds = coalesce(nullif(@ttl::float8, 0), a.ttl_seconds),
@@ -231,7 +231,7 @@ func (s *Store) KeepLease(ctx context.Context, cluster, id string, b capacity.Le
 }
 
 // Lease is a running one.
-func (s *Store) Lease(ctx context.Context, cluster, id string) (capacity.Lease, error) {
+func (s *Store) Lease(ctx context.Context, cluster, id string) (live.Lease, error) {
 	return s.lease(ctx, cluster, id, `SELECT `+leaseColumns+` FROM admissions a WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND`+running, pgx.NamedArgs{})
 }
 
@@ -241,14 +241,14 @@ func (s *Store) EndLease(ctx context.Context, cluster, id string) error {
 		UPDATE admissions a SET ended_at = least(clock_timestamp(), a.expires_at)
 		WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND a.ended_at IS NULL AND a.live_job IS NULL
 		RETURNING `+leaseColumns, pgx.NamedArgs{})
-	if errors.Is(err, capacity.ErrLeaseOver) {
+	if errors.Is(err, live.ErrLeaseOver) {
 		return nil
 	}
 	return err
 }
 
 // Leases lists the running ones, the oldest first.
-func (s *Store) Leases(ctx context.Context, cluster, class string, page app.Page) (list app.Listed[capacity.Lease], err error) {
+func (s *Store) Leases(ctx context.Context, cluster, class string, page app.Page) (list app.Listed[live.Lease], err error) {
 	after := uuid.Nil
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -259,22 +259,22 @@ func (s *Store) Leases(ctx context.Context, cluster, class string, page app.Page
 			return err
 		}
 		if unstorable(class) {
-			list.Items = []capacity.Lease{}
+			list.Items = []live.Lease{}
 			return nil
 		}
-		found, err := collect[capacity.Lease](ctx, q, `
+		found, err := collect[live.Lease](ctx, q, `
 			SELECT `+leaseColumns+` FROM admissions a
 			WHERE a.cluster_id = @number AND`+running+`AND (@class = '' OR a.class = @class) AND a.id > @after
 			ORDER BY a.id LIMIT @limit`,
 			pgx.NamedArgs{"number": number, "class": class, "after": after, "limit": limitOf(page) + 1})
-		list = listed(found, page, func(l capacity.Lease) []any { return []any{l.ID} })
+		list = listed(found, page, func(l live.Lease) []any { return []any{l.ID} })
 		return err
 	})
 	return list, err
 }
 
 // AdmissionsByClass counts the running ones.
-func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.ClassAdmissions], err error) {
+func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.Page) (list app.Listed[live.ClassAdmissions], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -284,7 +284,7 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 		Running int64
 		Next    *time.Time
 	}
-	var all []capacity.ClassAdmissions
+	var all []live.ClassAdmissions
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -306,15 +306,15 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 		if err != nil {
 			return err
 		}
-		byClass := make(map[string]capacity.ClassAdmissions, len(limit.classes))
+		byClass := make(map[string]live.ClassAdmissions, len(limit.classes))
 		for name, most := range limit.classes {
-			byClass[name] = capacity.ClassAdmissions{Class: name, Limit: most, Free: most, PlanNumber: planNumber}
+			byClass[name] = live.ClassAdmissions{Class: name, Limit: most, Free: most, PlanNumber: planNumber}
 		}
 		for _, f := range found {
 			most := limit.classes[f.Class]
-			byClass[f.Class] = capacity.ClassAdmissions{Class: f.Class, Running: f.Running, Limit: most, Free: max(0, most-f.Running), PlanNumber: planNumber, NextExpiry: f.Next}
+			byClass[f.Class] = live.ClassAdmissions{Class: f.Class, Running: f.Running, Limit: most, Free: max(0, most-f.Running), PlanNumber: planNumber, NextExpiry: f.Next}
 		}
-		all = make([]capacity.ClassAdmissions, 0, len(byClass))
+		all = make([]live.ClassAdmissions, 0, len(byClass))
 		for name, c := range byClass {
 			if name > after {
 				all = append(all, c)
@@ -322,8 +322,8 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(a, b capacity.ClassAdmissions) int { return cmp.Compare(a.Class, b.Class) })
-	return listed(all, page, func(c capacity.ClassAdmissions) []any { return []any{c.Class} }), err
+	slices.SortFunc(all, func(a, b live.ClassAdmissions) int { return cmp.Compare(a.Class, b.Class) })
+	return listed(all, page, func(c live.ClassAdmissions) []any { return []any{c.Class} }), err
 }
 
 // keepLeases is how long it is remembered what became of a lease.
@@ -349,7 +349,7 @@ func (s *Store) sweepLeases(ctx context.Context) {
 			    SELECT id FROM admissions
 			    WHERE ended_at IS NULL AND expires_at > clock_timestamp() + make_interval(secs => ttl_seconds) AND expires_at <> `+withTheJob+`
 			      AND (admitted_at > clock_timestamp() + interval '`+skew+`' OR expires_at > clock_timestamp() + make_interval(secs => $1) + interval '`+skew+`')
-			    LIMIT 10000 FOR UPDATE SKIP LOCKED)`, capacity.LongestLease)
+			    LIMIT 10000 FOR UPDATE SKIP LOCKED)`, live.LongestLease)
 		return q.SendBatch(ctx, &b).Close()
 	})
 }

@@ -10,14 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
 
 // held is what a client knows of a lease it was given.
 type held struct {
-	capacity.Admission
+	live.Admission
 	asked   time.Time // when it began to ask
 	expires time.Time // as the database said last
 	ended   bool      // it gave the place back, and was told so
@@ -34,7 +35,7 @@ func TestNeverMoreThanThePlanAdmits(t *testing.T) {
 	for i := range stores {
 		stores[i] = pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8, AcquireTimeout: 20 * time.Second, Statement: 20 * time.Second})
 	}
-	must(stores[0].CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(stores[0].CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	const class = "etl"
 	limits := map[int64]int64{}       // by plan
 	replaced := map[int64]time.Time{} // when the next plan was certainly there
@@ -89,7 +90,7 @@ func TestNeverMoreThanThePlanAdmits(t *testing.T) {
 						switch {
 						case err == nil:
 							lease.expires = *kept.ExpiresAt
-						case errors.Is(err, capacity.ErrLeaseOver):
+						case errors.Is(err, live.ErrLeaseOver):
 							done = true
 						default:
 							t.Errorf("heartbeat: %v", err)

@@ -14,13 +14,17 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
 
 // planAdmitting is a plan that admits so many jobs of each class.
-func planAdmitting(t testing.TB, cluster string, admitted map[string]float64) capacity.PlanRecord {
+func planAdmitting(t testing.TB, cluster string, admitted map[string]float64) plans.PlanRecord {
 	t.Helper()
 	type class struct {
 		Name     string  `json:"name"`
@@ -32,7 +36,7 @@ func planAdmitting(t testing.TB, cluster string, admitted map[string]float64) ca
 	}
 	text, err := json.Marshal(map[string]any{"status": "optimal", "classes": classes})
 	check(t, err)
-	return capacity.PlanRecord{PlanSummary: capacity.PlanSummary{Cluster: cluster, At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
+	return plans.PlanRecord{PlanSummary: plans.PlanSummary{Cluster: cluster, At: time.Now(), InputsVersion: 1, Status: capacity.Optimal, Currency: "USD", PeriodSeconds: 3600},
 		Plan: text, Problem: json.RawMessage(`{}`)}
 }
 
@@ -47,21 +51,21 @@ func admitting(t testing.TB, admitted map[string]float64) (*postgres.Store, cont
 	t.Helper()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	planned(t, ctx, s, night, admitted)
 	return s, ctx
 }
 
 func only(limit int) app.Page { return app.Page{Limit: limit} }
 
-func place(class string, ttl float64) capacity.AdmissionRequest {
-	return capacity.AdmissionRequest{Class: class, Holder: "job-1", TTLSeconds: ttl}
+func place(class string, ttl float64) live.AdmissionRequest {
+	return live.AdmissionRequest{Class: class, Holder: "job-1", TTLSeconds: ttl}
 }
 
 // over checks that a lease is over, and that the sentence says why.
 func over(t testing.TB, err error, words ...string) {
 	t.Helper()
-	if !errors.Is(err, capacity.ErrLeaseOver) {
+	if !errors.Is(err, live.ErrLeaseOver) {
 		t.Fatalf("got %v, want a lease that is over", err)
 	}
 	says(t, err, words...)
@@ -81,16 +85,16 @@ func TestAdmissionsUpToThePlan(t *testing.T) {
 		t.Errorf("the id is %q", first.ID)
 	}
 	second := must(s.Admit(ctx, night, place("etl", 0)))(t)
-	if second.TTLSeconds != capacity.DefaultLeaseSeconds || second.Running != 2 {
+	if second.TTLSeconds != live.DefaultLeaseSeconds || second.Running != 2 {
 		t.Errorf("got %+v", second)
 	}
 	third := must(s.Admit(ctx, night, place("etl", 60)))(t)
-	if third.Admitted || third.ID != "" || third.ExpiresAt != nil || third.Code != capacity.Full || third.Running != 2 || third.Limit != 2 ||
+	if third.Admitted || third.ID != "" || third.ExpiresAt != nil || third.Code != dispatch.Full || third.Running != 2 || third.Limit != 2 ||
 		third.RetryAfterSeconds != 10 || !strings.Contains(third.Reason, "2 jobs of class \"etl\" run") {
 		t.Errorf("got %+v", third)
 	}
 	for class, most := range map[string]int64{"fraction": 1, "whole": 3} {
-		var last capacity.Admission
+		var last live.Admission
 		for range most + 1 {
 			last = must(s.Admit(ctx, night, place(class, 60)))(t)
 		}
@@ -98,10 +102,10 @@ func TestAdmissionsUpToThePlan(t *testing.T) {
 			t.Errorf("%s: got %+v", class, last)
 		}
 	}
-	if a := must(s.Admit(ctx, night, place("none", 60)))(t); a.Admitted || a.Code != capacity.NoneAdmitted || a.RetryAfterSeconds != 60 || !strings.Contains(a.Reason, "admits no job") {
+	if a := must(s.Admit(ctx, night, place("none", 60)))(t); a.Admitted || a.Code != dispatch.NoneAdmitted || a.RetryAfterSeconds != 60 || !strings.Contains(a.Reason, "admits no job") {
 		t.Errorf("got %+v", a)
 	}
-	if a := must(s.Admit(ctx, night, place("etll", 60)))(t); a.Admitted || a.Code != capacity.NotPlanned || !strings.Contains(a.Reason, `Did you mean "etl"?`) {
+	if a := must(s.Admit(ctx, night, place("etll", 60)))(t); a.Admitted || a.Code != dispatch.NotPlanned || !strings.Contains(a.Reason, `Did you mean "etl"?`) {
 		t.Errorf("got %+v", a)
 	}
 
@@ -136,7 +140,7 @@ func TestALowerPlanRevokesNothing(t *testing.T) {
 		check(t, s.EndLease(ctx, night, id))
 	}
 	planned(t, ctx, s, night, map[string]float64{"other": 2})
-	if a := must(s.Admit(ctx, night, place("etl", 60)))(t); a.Code != capacity.NotPlanned {
+	if a := must(s.Admit(ctx, night, place("etl", 60)))(t); a.Code != dispatch.NotPlanned {
 		t.Errorf("a class that the plan no longer knows: got %+v", a)
 	}
 	must(s.KeepLease(ctx, night, ids[3], lives(60)))(t)
@@ -178,7 +182,7 @@ func TestExpiryFreesThePlaceByItself(t *testing.T) {
 	eventually(t, "nothing runs", func() bool { return len(must(s.Leases(ctx, night, "", only(10)))(t).Items) == 0 })
 	// Nobody has taken the place, and still no heartbeat brings the lease back.
 	left := must(s.Admit(ctx, night, place("etl", 0.05)))(t)
-	eventually(t, "it is over", func() bool { _, err := s.Lease(ctx, night, left.ID); return errors.Is(err, capacity.ErrLeaseOver) })
+	eventually(t, "it is over", func() bool { _, err := s.Lease(ctx, night, left.ID); return errors.Is(err, live.ErrLeaseOver) })
 	over(t, func() error { _, err := s.KeepLease(ctx, night, left.ID, lives(60)); return err }(), "expired at")
 	if counts := must(s.AdmissionsByClass(ctx, night, only(10)))(t).Items; counts[0].Running != 0 || counts[0].Free != 1 {
 		t.Errorf("got %+v", counts)
@@ -192,14 +196,14 @@ func TestAHeartbeatInFlightKeepsThePlace(t *testing.T) {
 	address := pgtest.Database(t)
 	s := pgtest.OpenWith(t, postgres.Config{URL: address})
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	planned(t, ctx, s, night, map[string]float64{"etl": 1})
 	lease := must(s.Admit(ctx, night, place("etl", 0.3)))(t)
 	conn := raw(t, address)
 	execute(t, conn, `BEGIN`)
 	execute(t, conn, `UPDATE admissions SET expires_at = expires_at + interval '1 hour' WHERE id = $1 AND expires_at > clock_timestamp()`, lease.ID)
 	eventually(t, "it seems over to others", func() bool { _, err := s.Lease(ctx, night, lease.ID); return err != nil })
-	answered := make(chan capacity.Admission)
+	answered := make(chan live.Admission)
 	go func() { a, _ := s.Admit(ctx, night, place("etl", 60)); answered <- a }()
 	watcher := raw(t, address)
 	eventually(t, "the one who asks waits", func() bool {
@@ -208,7 +212,7 @@ func TestAHeartbeatInFlightKeepsThePlace(t *testing.T) {
 		return waits
 	})
 	execute(t, conn, `COMMIT`)
-	if a := <-answered; a.Admitted || a.Code != capacity.Full {
+	if a := <-answered; a.Admitted || a.Code != dispatch.Full {
 		t.Errorf("got %+v beside a lease that lives on", a)
 	}
 	must(s.KeepLease(ctx, night, lease.ID, lives(60)))(t)
@@ -220,12 +224,12 @@ func TestAKilledBackendLeavesNoLease(t *testing.T) {
 	address := pgtest.Database(t)
 	s := pgtest.OpenWith(t, postgres.Config{URL: address})
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	planned(t, ctx, s, night, map[string]float64{"etl": 1})
 	dying, killer := raw(t, address), raw(t, address)
 	execute(t, dying, `BEGIN`)
 	execute(t, dying, `SELECT admit(true, (SELECT id FROM clusters), 'etl', 1, $1, '', '', 1, 60)`, uuid.NewString())
-	answered := make(chan capacity.Admission)
+	answered := make(chan live.Admission)
 	go func() { a, _ := s.Admit(ctx, night, place("etl", 60)); answered <- a }()
 	eventually(t, "the next one waits", func() bool {
 		var waits bool
@@ -258,7 +262,7 @@ func TestAdmissionsNeedToSeeEachOther(t *testing.T) {
 func TestAdmissionsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s, ctx := admitting(t, map[string]float64{"etl": 2})
-	must(s.CreateCluster(ctx, capacity.NewCluster("unplanned")))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster("unplanned")))(t)
 	lease := must(s.Admit(ctx, night, place("etl", 60)))(t)
 
 	_, err := s.Admit(ctx, "unplanned", place("etl", 60))
@@ -294,7 +298,7 @@ func TestAdmissionsThatCannotBe(t *testing.T) {
 	check(t, s.DeleteCluster(ctx, night, 1))
 	_, err = s.KeepLease(ctx, night, lease.ID, lives(60))
 	kindOf(t, err, fault.NotFound, "no cluster")
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	_, err = s.Admit(ctx, night, place("etl", 60))
 	kindOf(t, err, fault.Conflict, "no plan yet")
 	planned(t, ctx, s, night, map[string]float64{"etl": 1})
@@ -311,7 +315,7 @@ func TestLeasesAreListed(t *testing.T) {
 	}
 	s, ctx := admitting(t, limit)
 	for _, name := range hostile {
-		r := capacity.AdmissionRequest{Class: name, Holder: name, TTLSeconds: 60}
+		r := live.AdmissionRequest{Class: name, Holder: name, TTLSeconds: 60}
 		for range 2 {
 			if a := must(s.Admit(ctx, night, r))(t); !a.Admitted || a.Class != name || a.Holder != name {
 				t.Fatalf("%q: got %+v", name, a)
@@ -321,11 +325,11 @@ func TestLeasesAreListed(t *testing.T) {
 			t.Errorf("%q: got %+v", name, found)
 		}
 	}
-	all := pages(t, 3, func(p app.Page) (app.Listed[capacity.Lease], error) { return s.Leases(ctx, night, "", p) })
-	if len(all) != 2*len(hostile) || !slices.IsSortedFunc(all, func(a, b capacity.Lease) int { return strings.Compare(a.ID, b.ID) }) {
+	all := pages(t, 3, func(p app.Page) (app.Listed[live.Lease], error) { return s.Leases(ctx, night, "", p) })
+	if len(all) != 2*len(hostile) || !slices.IsSortedFunc(all, func(a, b live.Lease) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Errorf("%d leases", len(all))
 	}
-	counts := pages(t, 3, func(p app.Page) (app.Listed[capacity.ClassAdmissions], error) {
+	counts := pages(t, 3, func(p app.Page) (app.Listed[live.ClassAdmissions], error) {
 		return s.AdmissionsByClass(ctx, night, p)
 	})
 	if len(counts) != len(hostile) {
@@ -352,7 +356,7 @@ func TestLeasesAreForgottenAfterADay(t *testing.T) {
 	address := pgtest.Database(t)
 	first := pgtest.OpenWith(t, postgres.Config{URL: address})
 	ctx := somebody(t)
-	must(first.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(first.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	planned(t, ctx, first, night, map[string]float64{"etl": 9})
 	var ids []string
 	for range 4 {
@@ -364,7 +368,7 @@ func TestLeasesAreForgottenAfterADay(t *testing.T) {
 	execute(t, conn, `UPDATE admissions SET ended_at = now() - interval '23 hours' WHERE id = $1`, ids[2])
 	second := pgtest.OpenWith(t, postgres.Config{URL: address}) // whose time to sweep is now
 	must(second.Admit(ctx, night, place("none", 60)))(t)
-	for i, want := range []error{fault.NotFound, fault.NotFound, capacity.ErrLeaseOver, nil} {
+	for i, want := range []error{fault.NotFound, fault.NotFound, live.ErrLeaseOver, nil} {
 		if _, err := second.Lease(ctx, night, ids[i]); !errors.Is(err, want) {
 			t.Errorf("lease %d: got %v, want %v", i, err, want)
 		}
@@ -380,7 +384,7 @@ func TestAdmissionsOnce(t *testing.T) {
 		stores[i] = pgtest.OpenWith(t, postgres.Config{URL: address})
 	}
 	ctx := somebody(t)
-	must(stores[0].CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(stores[0].CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	planned(t, ctx, stores[0], night, map[string]float64{"etl": 5})
 	bodies := make(chan string)
 	const copies = 12
@@ -403,4 +407,4 @@ func TestAdmissionsOnce(t *testing.T) {
 }
 
 // lives is a heartbeat that lets a lease live for so long.
-func lives(seconds float64) capacity.LeaseBeat { return capacity.LeaseBeat{TTLSeconds: seconds} }
+func lives(seconds float64) live.LeaseBeat { return live.LeaseBeat{TTLSeconds: seconds} }

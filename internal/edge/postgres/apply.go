@@ -9,15 +9,15 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
 var errDryRun = errors.New("a dry run changes nothing")
 
 // Apply makes a cluster like a document, in one transaction.
-func (s *Store) Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
+func (s *Store) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (done app.Applied, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		done, err = apply(ctx, q, version, d, dryRun)
 		if err == nil && dryRun {
@@ -32,7 +32,7 @@ func (s *Store) Apply(ctx context.Context, version int64, d capacity.Document, d
 }
 
 // Revise makes a cluster like what its document is made into, in one transaction.
-func (s *Store) Revise(ctx context.Context, cluster string, revise func(capacity.Document) (capacity.Document, error), dryRun bool) (done app.Applied, err error) {
+func (s *Store) Revise(ctx context.Context, cluster string, revise func(inputs.Document) (inputs.Document, error), dryRun bool) (done app.Applied, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -58,13 +58,13 @@ func (s *Store) Revise(ctx context.Context, cluster string, revise func(capacity
 	return done, err
 }
 
-func apply(ctx context.Context, q querier, version int64, d capacity.Document, dryRun bool) (done app.Applied, err error) {
+func apply(ctx context.Context, q querier, version int64, d inputs.Document, dryRun bool) (done app.Applied, err error) {
 	id, err := lockCluster(ctx, q, d.Cluster.Name)
 	done.Created = errors.Is(err, fault.NotFound) && (version == 0 || dryRun)
 	if err != nil && !done.Created {
 		return done, err
 	}
-	var before capacity.Document
+	var before inputs.Document
 	if !done.Created {
 		if before, done.Version, err = document(ctx, q, id, d.Forecasts != nil); err != nil {
 			return done, err
@@ -80,12 +80,12 @@ func apply(ctx context.Context, q querier, version int64, d capacity.Document, d
 }
 
 // become makes a cluster that is locked like a document.
-func become(ctx context.Context, q querier, id int64, before, d capacity.Document, done app.Applied, dryRun bool) (app.Applied, error) {
+func become(ctx context.Context, q querier, id int64, before, d inputs.Document, done app.Applied, dryRun bool) (app.Applied, error) {
 	d, err := settle(before, d)
 	if err != nil {
 		return done, err
 	}
-	if done.Changes = capacity.Changes(before, d); len(done.Changes) == 0 || dryRun {
+	if done.Changes = inputs.Changes(before, d); len(done.Changes) == 0 || dryRun {
 		return done, nil
 	}
 	if done.Created {
@@ -99,7 +99,7 @@ func become(ctx context.Context, q querier, id int64, before, d capacity.Documen
 	}
 	if done.Created {
 		done.Version++
-	} else if slices.ContainsFunc(done.Changes, func(c capacity.Change) bool { return c.Kind != capacity.OfferKind }) {
+	} else if slices.ContainsFunc(done.Changes, func(c inputs.Change) bool { return c.Kind != inputs.OfferKind }) {
 		if err := bump(ctx, q, id); err != nil {
 			return done, err
 		}
@@ -109,7 +109,7 @@ func become(ctx context.Context, q querier, id int64, before, d capacity.Documen
 }
 
 // settle checks a document beside what is there, and names the versions that its classes leave open.
-func settle(before, d capacity.Document) (capacity.Document, error) {
+func settle(before, d inputs.Document) (inputs.Document, error) {
 	var findings []fault.Finding
 	found := func(pointer string, some ...*fault.Finding) {
 		for _, f := range some {
@@ -168,7 +168,7 @@ func settle(before, d capacity.Document) (capacity.Document, error) {
 func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // overlaps finds the periods of a list that begin before the one before them ends.
-func overlaps(periods []capacity.PricePeriod, found func(string, ...*fault.Finding)) {
+func overlaps(periods []inputs.PricePeriod, found func(string, ...*fault.Finding)) {
 	order := make([]int, len(periods))
 	for i := range order {
 		order[i] = i
@@ -179,17 +179,17 @@ func overlaps(periods []capacity.PricePeriod, found func(string, ...*fault.Findi
 	for n := 1; n < len(order); n++ {
 		p, previous := periods[order[n]], periods[order[n-1]]
 		p.ID, previous.ID = "", ""
-		found(fmt.Sprintf("/prices/%d", order[n]), overlap(p, []capacity.PricePeriod{previous}))
+		found(fmt.Sprintf("/prices/%d", order[n]), overlap(p, []inputs.PricePeriod{previous}))
 	}
 }
 
 // newVersions checks a document's profile versions: one that is there must be the same, a new one the
 // next. It answers the latest of each afterwards.
-func newVersions(before, d capacity.Document, found func(string, ...*fault.Finding)) map[string]int64 {
+func newVersions(before, d inputs.Document, found func(string, ...*fault.Finding)) map[string]int64 {
 	latest := map[string]int64{}
-	known := map[capacity.ProfileRef]capacity.ProfileVersion{}
+	known := map[inputs.ProfileRef]inputs.ProfileVersion{}
 	for _, p := range before.Profiles {
-		known[capacity.ProfileRef{Name: p.Name, Version: p.Version}] = p
+		known[inputs.ProfileRef{Name: p.Name, Version: p.Version}] = p
 		latest[p.Name] = max(latest[p.Name], p.Version)
 	}
 	order := make([]int, len(d.Profiles))
@@ -202,7 +202,7 @@ func newVersions(before, d capacity.Document, found func(string, ...*fault.Findi
 		at := fmt.Sprintf("/profiles/%d", i)
 		next := latest[p.Name] + 1
 		hint := &fault.Hint{Detail: fmt.Sprintf("Give it the next number, %d.", next), Pointer: "/version", Value: next}
-		was, exists := known[capacity.ProfileRef{Name: p.Name, Version: p.Version}]
+		was, exists := known[inputs.ProfileRef{Name: p.Name, Version: p.Version}]
 		switch {
 		case exists && (!was.Says(p)):
 			found(at, &fault.Finding{Pointer: "/version", Code: "fixed", Hint: hint,
@@ -219,13 +219,13 @@ func newVersions(before, d capacity.Document, found func(string, ...*fault.Findi
 }
 
 // stillReferred are types that the document leaves out though what it leaves alone refers to them.
-func stillReferred(before, d capacity.Document) (findings []*fault.Finding) {
+func stillReferred(before, d inputs.Document) (findings []*fault.Finding) {
 	if d.VMTypes == nil {
 		return nil
 	}
 	missing := map[string]string{}
 	refer := func(vmType, by string) {
-		if !slices.ContainsFunc(d.VMTypes, func(v capacity.VMType) bool { return v.Name == vmType }) {
+		if !slices.ContainsFunc(d.VMTypes, func(v inputs.VMType) bool { return v.Name == vmType }) {
 			missing[vmType] = by
 		}
 	}

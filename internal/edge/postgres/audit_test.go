@@ -9,11 +9,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -59,13 +60,13 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 	must(s.AddProfileVersion(ctx, night, etl))(t)
 	check(t, s.Contracts().Delete(ctx, night, "three-year", 1))
 	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
-	must(s.ReplaceCluster(ctx, 1, capacity.NewCluster(night)))(t)
+	must(s.ReplaceCluster(ctx, 1, inputs.NewCluster(night)))(t)
 	_, hash := auth.NewToken(auth.KeyPrefix)
 	key := must(s.CreateKey(ctx, auth.Key{Name: "dashboard", Role: auth.Viewer, Hash: hash}))(t)
 	check(t, s.RevokeKey(ctx, key.ID))
 	check(t, s.RevokeKey(ctx, key.ID)) // the second time is no change
 	check(t, s.DeleteCluster(ctx, night, 2))
-	_, err := s.CreateCluster(ctx, capacity.Cluster{Name: "BAD"})
+	_, err := s.CreateCluster(ctx, inputs.Cluster{Name: "BAD"})
 	kindOf(t, err, fault.Invalid) // refused, so not in the log
 
 	entries := audit(t, s, app.AuditFilter{})
@@ -84,13 +85,13 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		"create price night-batch/small from 2026-01-01T00:00:00Z", "create vm_type night-batch/small", "create cluster night-batch/night-batch",
 	}
 	same(t, got, want)
-	var before, after capacity.PlannedClass
+	var before, after inputs.PlannedClass
 	check(t, json.Unmarshal(entries[7].Before, &before))
 	check(t, json.Unmarshal(entries[7].After, &after))
 	if before.Jobs.Max != 10 || after.Jobs.Max != 11 || after.Version != 2 {
 		t.Errorf("the change of a class is kept as %s and %s", entries[7].Before, entries[7].After)
 	}
-	must(s.CreateCluster(ctx, capacity.NewCluster("other")))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster("other")))(t)
 	if of := audit(t, s, app.AuditFilter{Cluster: "other"}); len(of) != 1 {
 		t.Errorf("entries of one cluster: %+v", of)
 	}
@@ -114,7 +115,7 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, configOf(url))
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	must(s.VMTypes().Create(ctx, night, small))(t)
 	listings, enough := 20, 100
 	if long() {
@@ -128,11 +129,11 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 		go func() {
 			cluster := fmt.Sprintf("c%d", w)
 			n := 0
-			_, err := s.CreateCluster(ctx, capacity.NewCluster(cluster))
+			_, err := s.CreateCluster(ctx, inputs.NewCluster(cluster))
 			for err == nil && writing.Err() == nil {
 				if _, err = s.SavePlan(ctx, record(night)); err == nil {
 					n++
-					c := capacity.NewCluster(cluster)
+					c := inputs.NewCluster(cluster)
 					c.Description = fmt.Sprint(n)
 					_, err = s.ReplaceCluster(ctx, int64(n), c)
 				}
@@ -167,7 +168,7 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 		}()
 	}()
 	plans := func() []string {
-		return pageIDs(t, func(p app.Page) (app.Listed[capacity.PlanSummary], error) { return s.Plans(ctx, night, p) }, func(p capacity.PlanSummary) string { return fmt.Sprint(p.Number) })
+		return pageIDs(t, func(p app.Page) (app.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) }, func(p plans.PlanSummary) string { return fmt.Sprint(p.Number) })
 	}
 	log := func() []string {
 		return pageIDs(t, func(p app.Page) (app.Listed[app.AuditEntry], error) { return s.Audit(ctx, app.AuditFilter{}, p) }, func(e app.AuditEntry) string { return e.ID })

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -17,9 +17,9 @@ func BenchmarkSnapshot(b *testing.B) {
 			d.Classes, d.Forecasts = nil, nil
 			for i := range classes {
 				c := nightly
-				c.Name, c.Profile = fmt.Sprintf("class %05d", i), &capacity.ProfileRef{Name: "etl", Version: 2}
+				c.Name, c.Profile = fmt.Sprintf("class %05d", i), &inputs.ProfileRef{Name: "etl", Version: 2}
 				d.Classes = append(d.Classes, c)
-				d.Forecasts = append(d.Forecasts, capacity.Forecast{Class: c.Name, Hour: january.From, Jobs: 1})
+				d.Forecasts = append(d.Forecasts, inputs.Forecast{Class: c.Name, Hour: january.From, Jobs: 1})
 			}
 			must(s.Apply(ctx, 0, d, false))(b)
 			b.ResetTimer()

@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -74,13 +75,13 @@ type adoptionRow struct {
 	Basis          perf.Basis
 	AdoptedAt      time.Time
 	AdoptedBy      string
-	Drift          capacity.Drift
+	Drift          perf.Drift
 }
 
 const adoptionColumns = `a.class_id, a.profile, a.profile_version, a.job, a.basis, a.adopted_at, a.adopted_by, a.drift`
 
 func (r adoptionRow) adoption() app.Adoption {
-	return app.Adoption{Basis: r.Basis, Job: r.Job, Profile: capacity.ProfileRef{Name: r.Profile, Version: r.ProfileVersion},
+	return app.Adoption{Basis: r.Basis, Job: r.Job, Profile: inputs.ProfileRef{Name: r.Profile, Version: r.ProfileVersion},
 		AdoptedAt: r.AdoptedAt, AdoptedBy: r.AdoptedBy, Drift: r.Drift}
 }
 
@@ -105,13 +106,13 @@ func (s *Store) Adoption(ctx context.Context, cluster, class string) (a *app.Ado
 }
 
 // AdoptCalibration changes a class's calibration and remembers what it was made of.
-func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, version int64, a app.Adoption) (changed capacity.PlannedClass, err error) {
-	in := inputs[capacity.PlannedClass]{s, &classes}
+func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, version int64, a app.Adoption) (changed inputs.PlannedClass, err error) {
+	in := inputStore[inputs.PlannedClass]{s, &classes}
 	basis, err := jsonText(a.Basis)
 	if err != nil {
 		return changed, err
 	}
-	drift, err := jsonText(capacity.Drift{State: capacity.Unchanged})
+	drift, err := jsonText(perf.Drift{State: perf.Unchanged})
 	if err != nil {
 		return changed, err
 	}
@@ -138,7 +139,7 @@ func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, ver
 		if changed, err = in.k.get(ctx, q, id, cluster, class); err != nil {
 			return e, err
 		}
-		return entry{Action: capacity.Update, Name: class, Before: before, After: changed}, calibrationsChanged(ctx, q, cluster)
+		return entry{Action: inputs.Update, Name: class, Before: before, After: changed}, calibrationsChanged(ctx, q, cluster)
 	})
 }
 
@@ -150,7 +151,7 @@ func calibrationsChanged(ctx context.Context, q querier, cluster string) error {
 
 // JudgeDrifts says anew how executions fit, one class at a time. Each is locked before its executions are read,
 // so that of two who judge the later one has seen them all.
-func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(app.Adoption, capacity.Profile, []perf.Measured) capacity.Drift) error {
+func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(app.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
 	var concerned []int64
 	var id int64
 	err := s.read(ctx, func(ctx context.Context, q querier) (err error) {
@@ -174,7 +175,7 @@ func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, 
 	return nil
 }
 
-func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster string, class int64, judge func(app.Adoption, capacity.Profile, []perf.Measured) capacity.Drift) error {
+func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster string, class int64, judge func(app.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
 	row, err := one[adoptionRow](ctx, q, `SELECT `+adoptionColumns+` FROM `+adopted+` WHERE a.class_id = @class FOR UPDATE OF a`, pgx.NamedArgs{"class": class})
 	if errors.Is(err, pgx.ErrNoRows) { // meanwhile
 		return nil

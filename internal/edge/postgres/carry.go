@@ -6,46 +6,46 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 )
 
 // carryOut does the changes of a document in their order, in one round trip, and answers what to
 // record of them.
-func carryOut(ctx context.Context, q querier, id int64, before, after capacity.Document, changes []capacity.Change) ([]entry, error) {
+func carryOut(ctx context.Context, q querier, id int64, before, after inputs.Document, changes []inputs.Change) ([]entry, error) {
 	w := work{id: id}
 	vmType := pairs(&vmTypes, before.VMTypes, after.VMTypes)
 	price := pairs(&prices, before.Prices, after.Prices)
 	contract := pairs(&contracts, before.Contracts, after.Contracts)
 	offer := pairs(&offers, before.Offers, after.Offers)
 	class := pairs(&classes, before.Classes, after.Classes)
-	profile := labelled(after.Profiles, capacity.ProfileVersion.Label)
+	profile := labelled(after.Profiles, inputs.ProfileVersion.Label)
 	forecast := map[string]bool{}
 	for _, c := range changes {
 		e := entry{Cluster: after.Cluster.Name, Action: c.Action, Kind: c.Kind, Name: c.Name}
 		switch c.Kind {
-		case capacity.ClusterKind:
+		case inputs.ClusterKind:
 			e.After = after.Cluster
-			if c.Action == capacity.Update { // a new one is there already
+			if c.Action == inputs.Update { // a new one is there already
 				args := clusterArgs(after.Cluster)
 				args["id"] = id
 				w.queue(updateCluster, args, after.Cluster)
 				e.Before = before.Cluster
 			}
-		case capacity.VMTypeKind:
+		case inputs.VMTypeKind:
 			e.Before, e.After = vmType.carry(&w, c)
-		case capacity.PriceKind:
+		case inputs.PriceKind:
 			e.Before, e.After = price.carry(&w, c)
-		case capacity.ContractKind:
+		case inputs.ContractKind:
 			e.Before, e.After = contract.carry(&w, c)
-		case capacity.OfferKind:
+		case inputs.OfferKind:
 			e.Before, e.After = offer.carry(&w, c)
-		case capacity.ClassKind:
+		case inputs.ClassKind:
 			e.Before, e.After = class.carry(&w, c)
-		case capacity.ProfileKind:
+		case inputs.ProfileKind:
 			p := profile[c.Name]
 			w.queue(insertProfile, profileArgs(id, p), p)
 			e.After = p
-		case capacity.ForecastKind:
+		case inputs.ForecastKind:
 			forecast[c.Name] = true
 		}
 		w.entries = append(w.entries, e)
@@ -93,14 +93,14 @@ func labelled[T any](items []T, label func(T) string) map[string]T {
 }
 
 // carry queues one change and answers the thing before and after it.
-func (p pair[T]) carry(w *work, c capacity.Change) (was, is any) {
+func (p pair[T]) carry(w *work, c inputs.Change) (was, is any) {
 	old, item := p.before[c.Name], p.after[c.Name]
 	switch c.Action {
-	case capacity.Create:
+	case inputs.Create:
 		item = p.k.prepare(item, "")
 		w.queue(p.k.insert, p.k.allArgs(w.id, item, nil), item)
 		return nil, item
-	case capacity.Update:
+	case inputs.Update:
 		item = p.k.prepare(item, p.k.name(old))
 		w.queue(p.k.update, p.k.allArgs(w.id, item, pgx.NamedArgs{"name": p.k.name(old)}), item)
 		return old, item
@@ -111,7 +111,7 @@ func (p pair[T]) carry(w *work, c capacity.Change) (was, is any) {
 }
 
 // forecasts replaces the rows of some classes, and says in the entries how many there were and are.
-func (w *work) forecasts(of map[string]bool, before, after []capacity.Forecast) {
+func (w *work) forecasts(of map[string]bool, before, after []inputs.Forecast) {
 	if len(of) == 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (w *work) forecasts(of map[string]bool, before, after []capacity.Forecast) 
 	}
 	was, is := byClass(before), byClass(after)
 	for i := range w.entries {
-		if e := &w.entries[i]; e.Kind == capacity.ForecastKind {
+		if e := &w.entries[i]; e.Kind == inputs.ForecastKind {
 			if rows := was[e.Name]; rows != nil {
 				e.Before = extentOf(rows)
 			}
@@ -132,14 +132,14 @@ func (w *work) forecasts(of map[string]bool, before, after []capacity.Forecast) 
 	}
 	w.queue(`DELETE FROM forecasts USING classes c WHERE c.id = class_id AND c.cluster_id = @cluster AND c.name = ANY(@changed)`,
 		pgx.NamedArgs{"cluster": w.id, "changed": changed}, nil)
-	rows := slices.DeleteFunc(slices.Clone(after), func(f capacity.Forecast) bool { return !of[f.Class] })
+	rows := slices.DeleteFunc(slices.Clone(after), func(f inputs.Forecast) bool { return !of[f.Class] })
 	if len(rows) > 0 {
 		w.queue(upsertForecasts, forecastArgs(w.id, rows), rows)
 	}
 }
 
-func byClass(rows []capacity.Forecast) map[string][]capacity.Forecast {
-	by := map[string][]capacity.Forecast{}
+func byClass(rows []inputs.Forecast) map[string][]inputs.Forecast {
+	by := map[string][]inputs.Forecast{}
 	for _, r := range rows {
 		by[r.Class] = append(by[r.Class], r)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -15,9 +16,9 @@ func TestChainsAndCalibrationsAreKept(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
-	sales := capacity.ProfileVersion{Name: "sales", Note: "imported", Source: json.RawMessage(`{"job":"sales <é>","executions":["application_2","application_1"],"share":0.10,"n":9007199254740993}`),
+	sales := inputs.ProfileVersion{Name: "sales", Note: "imported", Source: json.RawMessage(`{"job":"sales <é>","executions":["application_2","application_1"],"share":0.10,"n":9007199254740993}`),
 		Profile: capacity.Profile{OverheadSeconds: 11.25, Stages: []capacity.Stage{{Name: "scan é", Tasks: 200, AvgSeconds: 6.5, MaxSeconds: 21}, {Tasks: 1, AvgSeconds: 1e-7, MaxSeconds: 1e-7}, {Name: "scan é", Tasks: 64, AvgSeconds: 12.100000000000001, MaxSeconds: 30}}}}
-	kept := func(got capacity.ProfileVersion) {
+	kept := func(got inputs.ProfileVersion) {
 		t.Helper()
 		if !got.Says(sales) {
 			t.Errorf("got %+v with source %s", got, got.Source)
@@ -28,19 +29,19 @@ func TestChainsAndCalibrationsAreKept(t *testing.T) {
 	if got := must(s.Profile(ctx, night, "etl", 0))(t); got.Source != nil || got.Profile.Stages != nil {
 		t.Errorf("a profile of maps and reduces has %+v", got)
 	}
-	for _, list := range []app.Listed[capacity.ProfileVersion]{must(s.Profiles(ctx, night, app.Page{}))(t), must(s.ProfileVersions(ctx, night, "sales", app.Page{}))(t)} {
+	for _, list := range []app.Listed[inputs.ProfileVersion]{must(s.Profiles(ctx, night, app.Page{}))(t), must(s.ProfileVersions(ctx, night, "sales", app.Page{}))(t)} {
 		if got := list.Items[len(list.Items)-1]; got.Name != "sales" || got.Source != nil || len(got.Profile.Stages) != 3 {
 			t.Errorf("a list has %+v", got)
 		}
 	}
 	class := nightly
-	class.Name, class.Profile, class.Calibration = "sales", &capacity.ProfileRef{Name: "sales", Version: 1}, &capacity.Calibration{Bound: capacity.UpperBound, Factor: 0.85}
+	class.Name, class.Profile, class.Calibration = "sales", &inputs.ProfileRef{Name: "sales", Version: 1}, &capacity.Calibration{Bound: capacity.UpperBound, Factor: 0.85}
 	same(t, must(s.Classes().Create(ctx, night, class))(t), class, bare)
 
 	d := must(s.Document(ctx, night))(t)
 	kept(d.Profiles[1])
 	same(t, d.Classes[2], class)
-	var again capacity.Document
+	var again inputs.Document
 	check(t, json.Unmarshal(must(json.Marshal(d))(t), &again))
 	again.Profiles[1] = sales // as it was written first
 	again.Profiles[1].Version = 1
@@ -60,7 +61,7 @@ func TestChainsAndCalibrationsAreKept(t *testing.T) {
 	}
 
 	snapshot := must(s.Snapshot(ctx, night, moment("2026-01-10T05:00:00Z")))(t)
-	same(t, snapshot.Profiles[capacity.ProfileRef{Name: "sales", Version: 1}], sales.Profile)
+	same(t, snapshot.Profiles[inputs.ProfileRef{Name: "sales", Version: 1}], sales.Profile)
 	must(s.Classes().Replace(ctx, night, "sales", 2, class))(t)
 	p := must(must(s.Snapshot(ctx, night, moment("2026-01-10T05:00:00Z")))(t).Problem(moment("2026-01-10T05:00:00Z")))(t)
 	same(t, p.Classes[2].Calibration, class.Calibration)

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -67,7 +67,7 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 			if state != "queued" {
 				t.Errorf("a run of a server that died before the clock was set back is %s", state)
 			}
-			if _, err := s.KeepRun(ctx, *worked, capacity.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+			if _, err := s.KeepRun(ctx, *worked, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
 				t.Errorf("who had it before gets %v", err)
 			}
 			execute(t, conn, "UPDATE runs SET due_at = due_at + $1::interval", jump)

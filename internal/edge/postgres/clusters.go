@@ -6,32 +6,32 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
 const clusterColumns = `name, description, currency, period_seconds, time_zone, options, budget, hold_seconds, inputs_version, version, created_at, updated_at`
 
 // Clusters lists by name.
-func (s *Store) Clusters(ctx context.Context, only []string, page app.Page) (list app.Listed[capacity.Cluster], err error) {
+func (s *Store) Clusters(ctx context.Context, only []string, page app.Page) (list app.Listed[inputs.Cluster], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		clusters, err := collect[capacity.Cluster](ctx, q, `
+		clusters, err := collect[inputs.Cluster](ctx, q, `
 			SELECT `+clusterColumns+` FROM clusters
 			WHERE deleted_at IS NULL AND name > @after AND (@only::text[] IS NULL OR name = ANY(@only))
 			ORDER BY name LIMIT @limit`,
 			pgx.NamedArgs{"after": after, "only": only, "limit": limitOf(page) + 1})
-		list = listed(clusters, page, func(c capacity.Cluster) []any { return []any{c.Name} })
+		list = listed(clusters, page, func(c inputs.Cluster) []any { return []any{c.Name} })
 		return err
 	})
 	return list, err
 }
 
 // Cluster is one by name.
-func (s *Store) Cluster(ctx context.Context, name string) (c capacity.Cluster, err error) {
+func (s *Store) Cluster(ctx context.Context, name string) (c inputs.Cluster, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		c, err = cluster(ctx, q, name)
 		return err
@@ -39,11 +39,11 @@ func (s *Store) Cluster(ctx context.Context, name string) (c capacity.Cluster, e
 	return c, err
 }
 
-func cluster(ctx context.Context, q querier, name string) (capacity.Cluster, error) {
+func cluster(ctx context.Context, q querier, name string) (inputs.Cluster, error) {
 	if unstorable(name) {
-		return capacity.Cluster{}, noCluster(name)
+		return inputs.Cluster{}, noCluster(name)
 	}
-	c, err := one[capacity.Cluster](ctx, q, `SELECT `+clusterColumns+` FROM clusters WHERE name = @name AND deleted_at IS NULL`, pgx.NamedArgs{"name": name})
+	c, err := one[inputs.Cluster](ctx, q, `SELECT `+clusterColumns+` FROM clusters WHERE name = @name AND deleted_at IS NULL`, pgx.NamedArgs{"name": name})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c, goneCluster(ctx, q, name)
 	}
@@ -54,7 +54,7 @@ func noCluster(name string) error { return notFound("there is no cluster %q", na
 
 // goneCluster is a cluster that is not there, and who deleted it where somebody has.
 func goneCluster(ctx context.Context, q querier, name string) error {
-	last, err := lastChange(ctx, q, name, name, capacity.ClusterKind)
+	last, err := lastChange(ctx, q, name, name, inputs.ClusterKind)
 	switch {
 	case err != nil:
 		return err
@@ -65,7 +65,7 @@ func goneCluster(ctx context.Context, q querier, name string) error {
 }
 
 // CreateCluster makes a cluster without inputs.
-func (s *Store) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.Cluster, error) {
+func (s *Store) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) (err error) {
 		if _, err = insertCluster(ctx, q, c); err != nil {
 			return at(c.Name, c, err)
@@ -73,12 +73,12 @@ func (s *Store) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity
 		if c, err = cluster(ctx, q, c.Name); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: c.Name, Action: capacity.Create, Kind: capacity.ClusterKind, Name: c.Name, After: c})
+		return record(ctx, q, entry{Cluster: c.Name, Action: inputs.Create, Kind: inputs.ClusterKind, Name: c.Name, After: c})
 	})
 	return c, err
 }
 
-func insertCluster(ctx context.Context, q querier, c capacity.Cluster) (id int64, err error) {
+func insertCluster(ctx context.Context, q querier, c inputs.Cluster) (id int64, err error) {
 	err = q.QueryRow(ctx, `
 		INSERT INTO clusters (name, description, currency, period_seconds, time_zone, options, budget, hold_seconds)
 		VALUES (@name, @description, @currency, @period_seconds, @time_zone, @options, @budget, @hold_seconds)
@@ -86,14 +86,14 @@ func insertCluster(ctx context.Context, q querier, c capacity.Cluster) (id int64
 	return id, err
 }
 
-func clusterArgs(c capacity.Cluster) pgx.NamedArgs {
+func clusterArgs(c inputs.Cluster) pgx.NamedArgs {
 	c.Options.Near = nil // comes from the previous plan, not from the settings
 	return pgx.NamedArgs{"name": c.Name, "description": c.Description, "currency": c.Currency,
 		"period_seconds": c.PeriodSeconds, "time_zone": c.TimeZone, "options": c.Options, "budget": c.Budget, "hold_seconds": c.HoldSeconds}
 }
 
 // ReplaceCluster changes a cluster's settings.
-func (s *Store) ReplaceCluster(ctx context.Context, version int64, c capacity.Cluster) (capacity.Cluster, error) {
+func (s *Store) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, c.Name)
 		if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) ReplaceCluster(ctx context.Context, version int64, c capacity.Cl
 			return at(c.Name, c, err)
 		}
 		if done.RowsAffected() == 0 {
-			return outdated(ctx, q, before.Version, c.Name, c.Name, capacity.ClusterKind)
+			return outdated(ctx, q, before.Version, c.Name, c.Name, inputs.ClusterKind)
 		}
 		if err := bump(ctx, q, id); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *Store) ReplaceCluster(ctx context.Context, version int64, c capacity.Cl
 		if c, err = cluster(ctx, q, c.Name); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: c.Name, Action: capacity.Update, Kind: capacity.ClusterKind, Name: c.Name, Before: before, After: c})
+		return record(ctx, q, entry{Cluster: c.Name, Action: inputs.Update, Kind: inputs.ClusterKind, Name: c.Name, Before: before, After: c})
 	})
 	return c, err
 }
@@ -144,9 +144,9 @@ func (s *Store) DeleteCluster(ctx context.Context, name string, version int64) e
 			return err
 		}
 		if done.RowsAffected() == 0 {
-			return outdated(ctx, q, before.Version, name, name, capacity.ClusterKind)
+			return outdated(ctx, q, before.Version, name, name, inputs.ClusterKind)
 		}
-		return record(ctx, q, entry{Cluster: name, Action: capacity.Delete, Kind: capacity.ClusterKind, Name: name, Before: before})
+		return record(ctx, q, entry{Cluster: name, Action: inputs.Delete, Kind: inputs.ClusterKind, Name: name, Before: before})
 	})
 }
 

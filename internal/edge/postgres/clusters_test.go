@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -14,7 +15,7 @@ func TestClusters(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	wanted := capacity.NewCluster("c1")
+	wanted := inputs.NewCluster("c1")
 	wanted.Description, wanted.Currency, wanted.PeriodSeconds, wanted.TimeZone = hostile[0], "EUR", 1800, "Europe/Berlin"
 	wanted.Options.Gap, wanted.Options.Integrality = 0.01, capacity.Relaxed
 	made := must(s.CreateCluster(ctx, wanted))(t)
@@ -61,17 +62,17 @@ func TestClustersAreListedByNameAndOnlyThoseTheCallerSees(t *testing.T) {
 	for i := range 7 {
 		name := fmt.Sprintf("c%d", i)
 		want = append(want, name)
-		must(s.CreateCluster(ctx, capacity.NewCluster(name)))(t)
+		must(s.CreateCluster(ctx, inputs.NewCluster(name)))(t)
 	}
-	names := func(clusters []capacity.Cluster) []string {
+	names := func(clusters []inputs.Cluster) []string {
 		all := []string{}
 		for _, c := range clusters {
 			all = append(all, c.Name)
 		}
 		return all
 	}
-	same(t, names(pages(t, 2, func(p app.Page) (app.Listed[capacity.Cluster], error) { return s.Clusters(ctx, nil, p) })), want)
-	same(t, names(pages(t, 1, func(p app.Page) (app.Listed[capacity.Cluster], error) {
+	same(t, names(pages(t, 2, func(p app.Page) (app.Listed[inputs.Cluster], error) { return s.Clusters(ctx, nil, p) })), want)
+	same(t, names(pages(t, 1, func(p app.Page) (app.Listed[inputs.Cluster], error) {
 		return s.Clusters(ctx, []string{"c4", "c1", "c9", hostile[0]}, p)
 	})), []string{"c1", "c4"})
 	same(t, names(must(s.Clusters(ctx, []string{}, app.Page{}))(t).Items), []string{})
@@ -88,7 +89,7 @@ func TestDeletingAClusterKeepsItsPlans(t *testing.T) {
 	kindOf(t, err, fault.NotFound, "no cluster")
 	_, err = s.VMTypes().List(ctx, night, app.Page{})
 	kindOf(t, err, fault.NotFound, "no cluster")
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	if list := must(s.Classes().List(ctx, night, app.Page{}))(t); len(list.Items) != 0 {
 		t.Errorf("a new cluster under an old name has classes: %v", list.Items)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
@@ -73,54 +74,54 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 	for range 2 {
 		must(s.AddProfileVersion(ctx, night, etl))(t)
 	}
-	cluster := func(change func(*capacity.Cluster)) error {
-		c := capacity.NewCluster("c1")
+	cluster := func(change func(*inputs.Cluster)) error {
+		c := inputs.NewCluster("c1")
 		change(&c)
 		_, err := s.CreateCluster(ctx, c)
 		return err
 	}
-	vmType := func(change func(*capacity.VMType)) error {
-		v := capacity.VMType{Name: "large"}
+	vmType := func(change func(*inputs.VMType)) error {
+		v := inputs.VMType{Name: "large"}
 		change(&v)
 		_, err := s.VMTypes().Create(ctx, night, v)
 		return err
 	}
-	price := func(change func(*capacity.PricePeriod)) error {
+	price := func(change func(*inputs.PricePeriod)) error {
 		p := january
 		p.From, p.Until = *january.Until, nil
 		change(&p)
 		_, err := s.Prices().Create(ctx, night, p)
 		return err
 	}
-	contract := func(change func(*capacity.SignedContract)) error {
+	contract := func(change func(*inputs.SignedContract)) error {
 		c := threeYrs
 		c.Name = "another"
 		change(&c)
 		_, err := s.Contracts().Create(ctx, night, c)
 		return err
 	}
-	class := func(change func(*capacity.PlannedClass)) error {
+	class := func(change func(*inputs.PlannedClass)) error {
 		c := nightly
 		c.Name = "another"
 		change(&c)
 		_, err := s.Classes().Create(ctx, night, c)
 		return err
 	}
-	profile := func(change func(*capacity.ProfileVersion)) error {
+	profile := func(change func(*inputs.ProfileVersion)) error {
 		p := etl
 		p.Name = "another"
 		change(&p)
 		_, err := s.CreateProfile(ctx, night, p)
 		return err
 	}
-	forecast := func(change func(*capacity.Forecast)) error {
-		f := capacity.Forecast{Class: "nightly", Hour: moment("2026-01-01T00:00:00Z")}
+	forecast := func(change func(*inputs.Forecast)) error {
+		f := inputs.Forecast{Class: "nightly", Hour: moment("2026-01-01T00:00:00Z")}
 		change(&f)
 		return putRows(ctx, s, f)
 	}
 	document := func(hour time.Time) error { // which has hours as they are
 		d := must(s.Document(ctx, night))(t)
-		d.Forecasts = []capacity.Forecast{{Class: "nightly", Hour: hour}}
+		d.Forecasts = []inputs.Forecast{{Class: "nightly", Hour: hour}}
 		_, err := s.Apply(ctx, must(s.Cluster(ctx, night))(t).InputsVersion, d, false)
 		return err
 	}
@@ -131,7 +132,7 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		_, err := s.CreateKey(ctx, k)
 		return err
 	}
-	offer := func(change func(*capacity.StandingOffer)) error {
+	offer := func(change func(*inputs.StandingOffer)) error {
 		o := oneYear
 		change(&o)
 		_, err := s.Offers().Create(ctx, night, o)
@@ -145,87 +146,87 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 		pointer   string
 		words     string
 	}{
-		{"cluster name", cluster(func(c *capacity.Cluster) { c.Name = "Big Name" }), "/name", "small letters"},
-		{"currency", cluster(func(c *capacity.Cluster) { c.Currency = "usd" }), "/currency", "three capital letters"},
-		{"period", cluster(func(c *capacity.Cluster) { c.PeriodSeconds = 0 }), "/period_s", "one second"},
-		{"NUL", cluster(func(c *capacity.Cluster) { c.Name, c.Description = "c1", "a\x00" }), "", "cannot be stored"},
-		{"a type without a name", vmType(func(v *capacity.VMType) { v.Name = "" }), "/name", "1 to 200"},
-		{"a long name", vmType(func(v *capacity.VMType) { v.Name = strings.Repeat("x", 201) }), "/name", "1 to 200"},
-		{"quota", vmType(func(v *capacity.VMType) { v.Quota = &quota }), "/quota", "negative"},
-		{"fewer vCPUs than none", vmType(func(v *capacity.VMType) { v.VCPU = new(-1.0) }), "/vcpu", "not negative"},
-		{"vCPUs that are no number", vmType(func(v *capacity.VMType) { v.VCPU = new(math.NaN()) }), "/vcpu", "not negative"},
-		{"memory without end", vmType(func(v *capacity.VMType) { v.MemoryGiB = new(math.Inf(1)) }), "/memory_gib", "not negative"},
-		{"fewer GPUs than none", vmType(func(v *capacity.VMType) { v.GPUs = new(int64(-1)) }), "/gpus", "negative"},
-		{"an offer without a name", offer(func(o *capacity.StandingOffer) { o.Name = "" }), "/name", "1 to 200"},
-		{"an offer's price", offer(func(o *capacity.StandingOffer) { o.Price = amountOf("-1") }), "/price", "not negative"},
-		{"an offer's upfront payment", offer(func(o *capacity.StandingOffer) { o.Upfront = amountOf("-1") }), "/upfront", "not negative"},
-		{"an offer's billing", offer(func(o *capacity.StandingOffer) { o.Billing = "x" }), "/billing", "always"},
-		{"an offer without a term", offer(func(o *capacity.StandingOffer) { o.TermYears = 0 }), "/term_years", "a term"},
-		{"an offer with two terms", offer(func(o *capacity.StandingOffer) { o.TermHours = 1 }), "/term_years", "a term"},
-		{"an offer of fewer than none", offer(func(o *capacity.StandingOffer) { o.Max = -1 }), "/max", "negative"},
-		{"a share beyond all", vmType(func(v *capacity.VMType) { v.Spot = &capacity.SpotTerms{MaxShare: 1.1} }), "/spot/max_share", "from 0 to 1"},
-		{"a share that is none", vmType(func(v *capacity.VMType) { v.Spot = &capacity.SpotTerms{MaxShare: math.NaN()} }), "/spot/max_share", "from 0 to 1"},
-		{"a negative budget", cluster(func(c *capacity.Cluster) { c.Name, c.Budget = "c2", &capacity.Budget{VMCost: &minus} }), "/budget", "not negative"},
-		{"a spot price of no type", price(func(p *capacity.PricePeriod) { p.VMType, p.Purchase = "tiny", capacity.PurchaseSpot }), "/vm_type", `no VM type "tiny". The only VM type is "small"`},
-		{"no slots on a type", class(func(c *capacity.PlannedClass) {
+		{"cluster name", cluster(func(c *inputs.Cluster) { c.Name = "Big Name" }), "/name", "small letters"},
+		{"currency", cluster(func(c *inputs.Cluster) { c.Currency = "usd" }), "/currency", "three capital letters"},
+		{"period", cluster(func(c *inputs.Cluster) { c.PeriodSeconds = 0 }), "/period_s", "one second"},
+		{"NUL", cluster(func(c *inputs.Cluster) { c.Name, c.Description = "c1", "a\x00" }), "", "cannot be stored"},
+		{"a type without a name", vmType(func(v *inputs.VMType) { v.Name = "" }), "/name", "1 to 200"},
+		{"a long name", vmType(func(v *inputs.VMType) { v.Name = strings.Repeat("x", 201) }), "/name", "1 to 200"},
+		{"quota", vmType(func(v *inputs.VMType) { v.Quota = &quota }), "/quota", "negative"},
+		{"fewer vCPUs than none", vmType(func(v *inputs.VMType) { v.VCPU = new(-1.0) }), "/vcpu", "not negative"},
+		{"vCPUs that are no number", vmType(func(v *inputs.VMType) { v.VCPU = new(math.NaN()) }), "/vcpu", "not negative"},
+		{"memory without end", vmType(func(v *inputs.VMType) { v.MemoryGiB = new(math.Inf(1)) }), "/memory_gib", "not negative"},
+		{"fewer GPUs than none", vmType(func(v *inputs.VMType) { v.GPUs = new(int64(-1)) }), "/gpus", "negative"},
+		{"an offer without a name", offer(func(o *inputs.StandingOffer) { o.Name = "" }), "/name", "1 to 200"},
+		{"an offer's price", offer(func(o *inputs.StandingOffer) { o.Price = amountOf("-1") }), "/price", "not negative"},
+		{"an offer's upfront payment", offer(func(o *inputs.StandingOffer) { o.Upfront = amountOf("-1") }), "/upfront", "not negative"},
+		{"an offer's billing", offer(func(o *inputs.StandingOffer) { o.Billing = "x" }), "/billing", "always"},
+		{"an offer without a term", offer(func(o *inputs.StandingOffer) { o.TermYears = 0 }), "/term_years", "a term"},
+		{"an offer with two terms", offer(func(o *inputs.StandingOffer) { o.TermHours = 1 }), "/term_years", "a term"},
+		{"an offer of fewer than none", offer(func(o *inputs.StandingOffer) { o.Max = -1 }), "/max", "negative"},
+		{"a share beyond all", vmType(func(v *inputs.VMType) { v.Spot = &inputs.SpotTerms{MaxShare: 1.1} }), "/spot/max_share", "from 0 to 1"},
+		{"a share that is none", vmType(func(v *inputs.VMType) { v.Spot = &inputs.SpotTerms{MaxShare: math.NaN()} }), "/spot/max_share", "from 0 to 1"},
+		{"a negative budget", cluster(func(c *inputs.Cluster) { c.Name, c.Budget = "c2", &capacity.Budget{VMCost: &minus} }), "/budget", "not negative"},
+		{"a spot price of no type", price(func(p *inputs.PricePeriod) { p.VMType, p.Purchase = "tiny", capacity.PurchaseSpot }), "/vm_type", `no VM type "tiny". The only VM type is "small"`},
+		{"no slots on a type", class(func(c *inputs.PlannedClass) {
 			c.SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{"small": {Map: 1001, Reduce: 1}}}
 		}), "/slots_per_vm", "from 1 to 1,000"},
-		{"slots on no type", class(func(c *capacity.PlannedClass) {
+		{"slots on no type", class(func(c *inputs.PlannedClass) {
 			c.SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{"smell": {Map: 1, Reduce: 1}}}
 		}), "/slots_per_vm/smell", `no VM type "smell"`},
-		{"a negative speed", class(func(c *capacity.PlannedClass) { c.Speed = capacity.Speed{"small": -1} }), "/speed", "from 0 to 1,000"},
-		{"a speed on no type", class(func(c *capacity.PlannedClass) { c.Speed = capacity.Speed{"a/b": 1} }), "/speed/a~1b", `no VM type "a/b"`},
-		{"a price of no type", price(func(p *capacity.PricePeriod) { p.VMType = "tiny" }), "/vm_type", `no VM type "tiny". The only VM type is "small"`},
-		{"a negative price", price(func(p *capacity.PricePeriod) { p.Price = minus }), "/price", "not negative"},
-		{"a period without length", price(func(p *capacity.PricePeriod) { p.Until = &p.From }), "/until", "end after it starts"},
-		{"a contract of no type", contract(func(c *capacity.SignedContract) { c.VMType = "tiny" }), "/vm_type", `no VM type "tiny"`},
-		{"a contract without a name", contract(func(c *capacity.SignedContract) { c.Name = "" }), "/name", "1 to 200"},
-		{"negative VMs", contract(func(c *capacity.SignedContract) { c.VMs = -1 }), "/vms", "negative"},
-		{"a contract's price", contract(func(c *capacity.SignedContract) { c.Price = minus }), "/price", "not negative"},
-		{"upfront", contract(func(c *capacity.SignedContract) { c.Upfront = minus }), "/upfront", "not negative"},
-		{"billing", contract(func(c *capacity.SignedContract) { c.Billing = "x" }), "/billing", `"used" or "always"`},
-		{"a contract that ends first", contract(func(c *capacity.SignedContract) { c.From, c.Until = c.Until, c.From }), "/until", "end after it starts"},
-		{"a profile without a name", profile(func(p *capacity.ProfileVersion) { p.Name = "" }), "/name", "1 to 200"},
-		{"negative tasks", profile(func(p *capacity.ProfileVersion) { p.Profile.MapTasks = -1 }), "/profile", "not negative"},
-		{"not a number", profile(func(p *capacity.ProfileVersion) { p.Profile.ReduceAvgSeconds = nan }), "/profile", "finite"},
-		{"infinite", profile(func(p *capacity.ProfileVersion) { p.Profile.OverheadSeconds = math.Inf(1) }), "/profile", "finite"},
-		{"stages and maps", profile(func(p *capacity.ProfileVersion) {
+		{"a negative speed", class(func(c *inputs.PlannedClass) { c.Speed = capacity.Speed{"small": -1} }), "/speed", "from 0 to 1,000"},
+		{"a speed on no type", class(func(c *inputs.PlannedClass) { c.Speed = capacity.Speed{"a/b": 1} }), "/speed/a~1b", `no VM type "a/b"`},
+		{"a price of no type", price(func(p *inputs.PricePeriod) { p.VMType = "tiny" }), "/vm_type", `no VM type "tiny". The only VM type is "small"`},
+		{"a negative price", price(func(p *inputs.PricePeriod) { p.Price = minus }), "/price", "not negative"},
+		{"a period without length", price(func(p *inputs.PricePeriod) { p.Until = &p.From }), "/until", "end after it starts"},
+		{"a contract of no type", contract(func(c *inputs.SignedContract) { c.VMType = "tiny" }), "/vm_type", `no VM type "tiny"`},
+		{"a contract without a name", contract(func(c *inputs.SignedContract) { c.Name = "" }), "/name", "1 to 200"},
+		{"negative VMs", contract(func(c *inputs.SignedContract) { c.VMs = -1 }), "/vms", "negative"},
+		{"a contract's price", contract(func(c *inputs.SignedContract) { c.Price = minus }), "/price", "not negative"},
+		{"upfront", contract(func(c *inputs.SignedContract) { c.Upfront = minus }), "/upfront", "not negative"},
+		{"billing", contract(func(c *inputs.SignedContract) { c.Billing = "x" }), "/billing", `"used" or "always"`},
+		{"a contract that ends first", contract(func(c *inputs.SignedContract) { c.From, c.Until = c.Until, c.From }), "/until", "end after it starts"},
+		{"a profile without a name", profile(func(p *inputs.ProfileVersion) { p.Name = "" }), "/name", "1 to 200"},
+		{"negative tasks", profile(func(p *inputs.ProfileVersion) { p.Profile.MapTasks = -1 }), "/profile", "not negative"},
+		{"not a number", profile(func(p *inputs.ProfileVersion) { p.Profile.ReduceAvgSeconds = nan }), "/profile", "finite"},
+		{"infinite", profile(func(p *inputs.ProfileVersion) { p.Profile.OverheadSeconds = math.Inf(1) }), "/profile", "finite"},
+		{"stages and maps", profile(func(p *inputs.ProfileVersion) {
 			p.Profile.Stages = []capacity.Stage{{Tasks: 2, AvgSeconds: 1, MaxSeconds: 1}}
 		}), "/profile/stages", "stages or the figures"},
-		{"no stages", profile(func(p *capacity.ProfileVersion) { p.Profile = capacity.Profile{Stages: []capacity.Stage{}} }), "/profile/stages", "stages or the figures"},
-		{"a source that is no object", profile(func(p *capacity.ProfileVersion) { p.Source = json.RawMessage(`[1]`) }), "/source", "JSON object"},
-		{"a calibration of nothing", class(func(c *capacity.PlannedClass) { c.Calibration = &capacity.Calibration{Bound: capacity.AverageBound} }), "/calibration", "factor above 0"},
-		{"a calibration of an unknown bound", class(func(c *capacity.PlannedClass) { c.Calibration = &capacity.Calibration{Bound: "x", Factor: 1} }), "/calibration", "bound and a factor"},
-		{"a calibration that is no number", class(func(c *capacity.PlannedClass) {
+		{"no stages", profile(func(p *inputs.ProfileVersion) { p.Profile = capacity.Profile{Stages: []capacity.Stage{}} }), "/profile/stages", "stages or the figures"},
+		{"a source that is no object", profile(func(p *inputs.ProfileVersion) { p.Source = json.RawMessage(`[1]`) }), "/source", "JSON object"},
+		{"a calibration of nothing", class(func(c *inputs.PlannedClass) { c.Calibration = &capacity.Calibration{Bound: capacity.AverageBound} }), "/calibration", "factor above 0"},
+		{"a calibration of an unknown bound", class(func(c *inputs.PlannedClass) { c.Calibration = &capacity.Calibration{Bound: "x", Factor: 1} }), "/calibration", "bound and a factor"},
+		{"a calibration that is no number", class(func(c *inputs.PlannedClass) {
 			c.Calibration = &capacity.Calibration{Bound: capacity.LowerBound, Factor: nan}
 		}), "/calibration", "bound and a factor"},
-		{"a calibration without a profile", class(func(c *capacity.PlannedClass) {
+		{"a calibration without a profile", class(func(c *inputs.PlannedClass) {
 			c.Profile, c.VMsPerJob, c.Calibration = nil, gamma("1"), &capacity.Calibration{Bound: capacity.LowerBound, Factor: 1}
 		}), "/calibration", "class with a profile"},
-		{"no such profile", class(func(c *capacity.PlannedClass) { c.Profile = &capacity.ProfileRef{Name: "x"} }), "/profile/name", `no profile "x". The only profile is "etl"`},
-		{"no such version", class(func(c *capacity.PlannedClass) { c.Profile = &capacity.ProfileRef{Name: "etl", Version: 9} }), "/profile/version", "no version 9; its versions are 1 to 3"},
-		{"a class without a name", class(func(c *capacity.PlannedClass) { c.Name = "" }), "/name", "1 to 200"},
-		{"no need", class(func(c *capacity.PlannedClass) { c.Profile = nil }), "", "exactly one"},
-		{"two needs", class(func(c *capacity.PlannedClass) { c.VMsPerJob = gamma("1") }), "", "exactly one"},
-		{"demand", class(func(c *capacity.PlannedClass) { c.Profile, c.Demand = nil, &capacity.Demand{MapWorkSeconds: nan} }), "/demand", "finite"},
-		{"gamma", class(func(c *capacity.PlannedClass) { c.Profile, c.VMsPerJob = nil, gamma("-1") }), "/vms_per_job", "not negative"},
-		{"deadline", class(func(c *capacity.PlannedClass) { c.DeadlineSeconds = 0 }), "/deadline_s", "positive"},
-		{"slots", class(func(c *capacity.PlannedClass) { c.SlotsPerVM.Map = 0 }), "/slots_per_vm", "one map slot"},
-		{"jobs", class(func(c *capacity.PlannedClass) { c.Jobs.Min = 11 }), "/jobs", "asked for"},
-		{"penalty", class(func(c *capacity.PlannedClass) { c.Penalty = minus }), "/penalty", "not negative"},
+		{"no such profile", class(func(c *inputs.PlannedClass) { c.Profile = &inputs.ProfileRef{Name: "x"} }), "/profile/name", `no profile "x". The only profile is "etl"`},
+		{"no such version", class(func(c *inputs.PlannedClass) { c.Profile = &inputs.ProfileRef{Name: "etl", Version: 9} }), "/profile/version", "no version 9; its versions are 1 to 3"},
+		{"a class without a name", class(func(c *inputs.PlannedClass) { c.Name = "" }), "/name", "1 to 200"},
+		{"no need", class(func(c *inputs.PlannedClass) { c.Profile = nil }), "", "exactly one"},
+		{"two needs", class(func(c *inputs.PlannedClass) { c.VMsPerJob = gamma("1") }), "", "exactly one"},
+		{"demand", class(func(c *inputs.PlannedClass) { c.Profile, c.Demand = nil, &capacity.Demand{MapWorkSeconds: nan} }), "/demand", "finite"},
+		{"gamma", class(func(c *inputs.PlannedClass) { c.Profile, c.VMsPerJob = nil, gamma("-1") }), "/vms_per_job", "not negative"},
+		{"deadline", class(func(c *inputs.PlannedClass) { c.DeadlineSeconds = 0 }), "/deadline_s", "positive"},
+		{"slots", class(func(c *inputs.PlannedClass) { c.SlotsPerVM.Map = 0 }), "/slots_per_vm", "one map slot"},
+		{"jobs", class(func(c *inputs.PlannedClass) { c.Jobs.Min = 11 }), "/jobs", "asked for"},
+		{"penalty", class(func(c *inputs.PlannedClass) { c.Penalty = minus }), "/penalty", "not negative"},
 		{"half an hour", document(moment("2026-01-01T00:01:00Z")), "/hour", "whole hour"},
-		{"negative jobs", forecast(func(f *capacity.Forecast) { f.Jobs = -1 }), "/rows/jobs", "not negative"},
-		{"no such class", forecast(func(f *capacity.Forecast) { f.Class = "x" }), "/rows/0/class", `no class "x"`},
+		{"negative jobs", forecast(func(f *inputs.Forecast) { f.Jobs = -1 }), "/rows/jobs", "not negative"},
+		{"no such class", forecast(func(f *inputs.Forecast) { f.Class = "x" }), "/rows/0/class", `no class "x"`},
 		{"a key without a name", key(func(k *auth.Key) { k.Name = "" }), "/name", "1 to 200"},
 		{"role", key(func(k *auth.Key) { k.Role = "root" }), "/role", "viewer, planner"},
 		{"a key for no cluster", key(func(k *auth.Key) { k.Clusters = []string{} }), "/clusters", "null for all"},
 	} {
 		t.Run(c.situation, func(t *testing.T) { refused2(t, c.err, c.pointer, c.words) })
 	}
-	kindOf(t, vmType(func(v *capacity.VMType) { v.Name = "small" }), fault.Conflict, `VM type "small" already`)
-	kindOf(t, contract(func(c *capacity.SignedContract) { c.Name = "three-year" }), fault.Conflict, `contract "three-year" already`)
-	kindOf(t, class(func(c *capacity.PlannedClass) { c.Name = "nightly" }), fault.Conflict, `class "nightly" already`)
-	kindOf(t, profile(func(p *capacity.ProfileVersion) { p.Name = "etl" }), fault.Conflict, `profile "etl" already`)
+	kindOf(t, vmType(func(v *inputs.VMType) { v.Name = "small" }), fault.Conflict, `VM type "small" already`)
+	kindOf(t, contract(func(c *inputs.SignedContract) { c.Name = "three-year" }), fault.Conflict, `contract "three-year" already`)
+	kindOf(t, class(func(c *inputs.PlannedClass) { c.Name = "nightly" }), fault.Conflict, `class "nightly" already`)
+	kindOf(t, profile(func(p *inputs.ProfileVersion) { p.Name = "etl" }), fault.Conflict, `profile "etl" already`)
 }
 
 // refused2 is refused, or a plain sentence of kind Invalid where no pointer can be given.
@@ -270,12 +271,12 @@ func TestOverlappingPricesSayWhereThereIsRoom(t *testing.T) {
 	// A period does not overlap itself, nor what ends where it begins, nor another type's.
 	open.From = *january.Until
 	must(s.Prices().Replace(ctx, night, stored.ID, 1, open))(t)
-	must(s.VMTypes().Create(ctx, night, capacity.VMType{Name: "large"}))(t)
+	must(s.VMTypes().Create(ctx, night, inputs.VMType{Name: "large"}))(t)
 	other := january
 	other.VMType = "large"
 	must(s.Prices().Create(ctx, night, other))(t)
 	// Nor that of another cluster's type of the same name.
-	must(s.CreateCluster(ctx, capacity.NewCluster("other")))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster("other")))(t)
 	must(s.VMTypes().Create(ctx, "other", small))(t)
 	must(s.Prices().Create(ctx, "other", january))(t)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 )
 
 // MostForecasts is how many forecast rows a document holds.
 const MostForecasts = 200_000
 
 // Document is a whole cluster as people write it: without stamps and ids.
-func (s *Store) Document(ctx context.Context, name string) (d capacity.Document, err error) {
+func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		return s.slowly(ctx, q, func(ctx context.Context, q querier) error {
 			id, err := clusterID(ctx, q, name)
@@ -34,14 +35,14 @@ func (s *Store) Document(ctx context.Context, name string) (d capacity.Document,
 		})
 	})
 	if err != nil {
-		return capacity.Document{}, err
+		return inputs.Document{}, err
 	}
 	bare(&d)
 	return d, nil
 }
 
 // document reads a cluster, and its inputs' version once more afterwards.
-func document(ctx context.Context, q querier, id int64, forecasts bool) (d capacity.Document, version int64, err error) {
+func document(ctx context.Context, q querier, id int64, forecasts bool) (d inputs.Document, version int64, err error) {
 	args := pgx.NamedArgs{"cluster": id, "limit": MostForecasts + 1}
 	var b pgx.Batch
 	b.Queue(`SELECT `+clusterColumns+` FROM clusters WHERE id = @cluster`, args).Query(exactlyOne(&d.Cluster, pgx.RowToStructByName))
@@ -62,7 +63,7 @@ func document(ctx context.Context, q querier, id int64, forecasts bool) (d capac
 }
 
 // bare takes out what people do not write.
-func bare(d *capacity.Document) {
+func bare(d *inputs.Document) {
 	d.Cluster.Stamp, d.Cluster.InputsVersion = capacity.Stamp{}, 0
 	for i := range d.VMTypes {
 		d.VMTypes[i].Stamp = capacity.Stamp{}

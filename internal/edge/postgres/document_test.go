@@ -11,32 +11,33 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
 // whole is a document with several things of each kind, under hostile names.
-func whole(name string) capacity.Document {
-	d := capacity.Document{Cluster: capacity.NewCluster(name)}
-	d.VMTypes = []capacity.VMType{{Name: "large"}, small}
+func whole(name string) inputs.Document {
+	d := inputs.Document{Cluster: inputs.NewCluster(name)}
+	d.VMTypes = []inputs.VMType{{Name: "large"}, small}
 	february := january
 	february.From, february.Until = *january.Until, nil
-	d.Prices = []capacity.PricePeriod{january, february}
+	d.Prices = []inputs.PricePeriod{january, february}
 	d.Prices[0].Purchase, d.Prices[1].Purchase = "", ""
-	d.Contracts = []capacity.SignedContract{threeYrs}
-	d.Offers = []capacity.StandingOffer{oneYear}
+	d.Contracts = []inputs.SignedContract{threeYrs}
+	d.Offers = []inputs.StandingOffer{oneYear}
 	d.VMTypes[0].VCPU, d.VMTypes[0].MemoryGiB, d.VMTypes[0].GPUs = new(2.5), new(1952.0), new(int64(8))
 	first, second := etl, etl
 	first.Version, second.Version, second.Profile.MapTasks = 1, 2, 301
-	d.Profiles = []capacity.ProfileVersion{first, second}
+	d.Profiles = []inputs.ProfileVersion{first, second}
 	names := slices.Sorted(slices.Values(hostile))
 	for i, name := range names {
 		c := nightly
-		c.Name, c.Profile = name, &capacity.ProfileRef{Name: "etl", Version: int64(1 + i%2)}
+		c.Name, c.Profile = name, &inputs.ProfileRef{Name: "etl", Version: int64(1 + i%2)}
 		d.Classes = append(d.Classes, c)
 		for h := range 3 {
-			d.Forecasts = append(d.Forecasts, capacity.Forecast{Class: name, Hour: moment("2026-01-10T00:00:00Z").Add(hours(h)), Jobs: float64(h)})
+			d.Forecasts = append(d.Forecasts, inputs.Forecast{Class: name, Hour: moment("2026-01-10T00:00:00Z").Add(hours(h)), Jobs: float64(h)})
 		}
 	}
 	return d
@@ -64,7 +65,7 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 
 	// Through JSON and back nothing changes, and nothing is counted or recorded.
 	text := must(json.Marshal(got))(t)
-	var again capacity.Document
+	var again inputs.Document
 	check(t, json.Unmarshal(text, &again))
 	for i := range again.Classes { // the latest need not be named
 		if again.Classes[i].Profile.Version == 2 {
@@ -77,7 +78,7 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 		t.Errorf("the second time changed something: %+v", nothing)
 	}
 	check(t, s.DeleteCluster(ctx, night, 1))
-	if empty := must(s.CreateCluster(ctx, capacity.NewCluster("empty")))(t); empty.Name == "empty" {
+	if empty := must(s.CreateCluster(ctx, inputs.NewCluster("empty")))(t); empty.Name == "empty" {
 		d := must(s.Document(ctx, "empty"))(t)
 		if d.VMTypes == nil || d.Prices == nil || d.Contracts == nil || d.Offers == nil || d.Profiles == nil || d.Classes == nil || d.Forecasts == nil {
 			t.Errorf("a list of an empty cluster is nil: %+v", d)
@@ -128,16 +129,16 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	d.VMTypes[0].InUse, d.VMTypes[1].InUse = true, false // large comes into use, small goes out of it
 	d.Prices = d.Prices[1:]
 	d.Prices[0].Price = amountOf("0.3")
-	d.Contracts = []capacity.SignedContract{}
-	d.Offers = []capacity.StandingOffer{}
+	d.Contracts = []inputs.SignedContract{}
+	d.Offers = []inputs.StandingOffer{}
 	third := etl
 	third.Version, third.Note = 3, "new"
-	d.Profiles = []capacity.ProfileVersion{third} // only adds
+	d.Profiles = []inputs.ProfileVersion{third} // only adds
 	gone := d.Classes[0].Name
 	d.Classes = slices.Clone(d.Classes[1:])
 	d.Classes[0].Jobs.Max = 77
-	d.Classes[1].Profile = &capacity.ProfileRef{Name: "etl"} // the latest, which comes with this document
-	d.Forecasts = slices.DeleteFunc(d.Forecasts, func(f capacity.Forecast) bool { return f.Class == gone })
+	d.Classes[1].Profile = &inputs.ProfileRef{Name: "etl"} // the latest, which comes with this document
+	d.Forecasts = slices.DeleteFunc(d.Forecasts, func(f inputs.Forecast) bool { return f.Class == gone })
 	d.Forecasts[0].Jobs = 9
 	done := must(s.Apply(ctx, 1, d, false))(t)
 	if done.Created || done.Version != 2 {
@@ -153,7 +154,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	}
 	same(t, got, want)
 	after := must(s.Document(ctx, night))(t)
-	d.Classes[1].Profile = &capacity.ProfileRef{Name: "etl", Version: 3}
+	d.Classes[1].Profile = &inputs.ProfileRef{Name: "etl", Version: 3}
 	d.Profiles = whole(night).Profiles
 	d.Profiles = append(d.Profiles, third)
 	same(t, after, d)
@@ -164,7 +165,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	if entries := audit(t, s, app.AuditFilter{Cluster: night}); len(entries) != len(whole(night).Classes)*2+9+len(want) {
 		t.Errorf("%d entries in the audit log", len(entries))
 	}
-	alone := must(s.Apply(ctx, 2, capacity.Document{Cluster: d.Cluster}, false))(t) // lists that are nil are left alone
+	alone := must(s.Apply(ctx, 2, inputs.Document{Cluster: d.Cluster}, false))(t) // lists that are nil are left alone
 	if len(alone.Changes) != 0 {
 		t.Errorf("a document without lists changed %+v", alone.Changes)
 	}
@@ -195,25 +196,25 @@ func TestApplySaysEverythingThatDoesNotFit(t *testing.T) {
 	must(s.Apply(ctx, 0, base, false))(t)
 	for _, c := range []struct {
 		situation, pointer, words string
-		change                    func(*capacity.Document)
+		change                    func(*inputs.Document)
 	}{
-		{"overlap", "/prices/0", "overlaps", func(d *capacity.Document) { d.Prices[1].From = january.From.Add(time.Hour) }},
-		{"speed on no type", "/classes/1/speed/x", `no VM type "x"`, func(d *capacity.Document) { d.Classes[1].Speed = capacity.Speed{"x": 2} }},
-		{"price of no type", "/prices/1/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Prices[1].VMType = "x" }},
-		{"contract of no type", "/contracts/0/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Contracts[0].VMType = "x" }},
-		{"offer of no type", "/offers/0/vm_type", `no VM type "x"`, func(d *capacity.Document) { d.Offers[0].VMType = "x" }},
-		{"a type that offers left alone need", "/vm_types", `"small" is left out, but the offer one-year names it`, func(d *capacity.Document) {
-			d.VMTypes, d.Prices, d.Contracts, d.Offers = d.VMTypes[:1], []capacity.PricePeriod{}, []capacity.SignedContract{}, nil
+		{"overlap", "/prices/0", "overlaps", func(d *inputs.Document) { d.Prices[1].From = january.From.Add(time.Hour) }},
+		{"speed on no type", "/classes/1/speed/x", `no VM type "x"`, func(d *inputs.Document) { d.Classes[1].Speed = capacity.Speed{"x": 2} }},
+		{"price of no type", "/prices/1/vm_type", `no VM type "x"`, func(d *inputs.Document) { d.Prices[1].VMType = "x" }},
+		{"contract of no type", "/contracts/0/vm_type", `no VM type "x"`, func(d *inputs.Document) { d.Contracts[0].VMType = "x" }},
+		{"offer of no type", "/offers/0/vm_type", `no VM type "x"`, func(d *inputs.Document) { d.Offers[0].VMType = "x" }},
+		{"a type that offers left alone need", "/vm_types", `"small" is left out, but the offer one-year names it`, func(d *inputs.Document) {
+			d.VMTypes, d.Prices, d.Contracts, d.Offers = d.VMTypes[:1], []inputs.PricePeriod{}, []inputs.SignedContract{}, nil
 		}},
-		{"class of no profile", "/classes/2/profile/name", `no profile "x"`, func(d *capacity.Document) { d.Classes[2].Profile = &capacity.ProfileRef{Name: "x"} }},
-		{"class of no version", "/classes/2/profile/version", "no version 3", func(d *capacity.Document) { d.Classes[2].Profile = &capacity.ProfileRef{Name: "etl", Version: 3} }},
-		{"forecast of no class", "/forecasts/1/class", `no class "x"`, func(d *capacity.Document) { d.Forecasts[1].Class = "x" }},
-		{"forecast of a class that goes", "/forecasts/0/class", `no class`, func(d *capacity.Document) { d.Classes = d.Classes[1:] }},
-		{"another version 2", "/profiles/1/version", "Give it the next number, 3", func(d *capacity.Document) { d.Profiles[1].Profile.MapTasks++ }},
-		{"another note", "/profiles/0/version", "never changes", func(d *capacity.Document) { d.Profiles[0].Note = "x" }},
-		{"a gap", "/profiles/1/version", "Give it the next number, 3", func(d *capacity.Document) { d.Profiles[1].Version = 4 }},
-		{"a type that prices left alone need", "/vm_types", `"small" is left out, but the contract three-year names it`, func(d *capacity.Document) {
-			d.VMTypes, d.Prices, d.Contracts, d.Offers = d.VMTypes[:1], nil, nil, []capacity.StandingOffer{}
+		{"class of no profile", "/classes/2/profile/name", `no profile "x"`, func(d *inputs.Document) { d.Classes[2].Profile = &inputs.ProfileRef{Name: "x"} }},
+		{"class of no version", "/classes/2/profile/version", "no version 3", func(d *inputs.Document) { d.Classes[2].Profile = &inputs.ProfileRef{Name: "etl", Version: 3} }},
+		{"forecast of no class", "/forecasts/1/class", `no class "x"`, func(d *inputs.Document) { d.Forecasts[1].Class = "x" }},
+		{"forecast of a class that goes", "/forecasts/0/class", `no class`, func(d *inputs.Document) { d.Classes = d.Classes[1:] }},
+		{"another version 2", "/profiles/1/version", "Give it the next number, 3", func(d *inputs.Document) { d.Profiles[1].Profile.MapTasks++ }},
+		{"another note", "/profiles/0/version", "never changes", func(d *inputs.Document) { d.Profiles[0].Note = "x" }},
+		{"a gap", "/profiles/1/version", "Give it the next number, 3", func(d *inputs.Document) { d.Profiles[1].Version = 4 }},
+		{"a type that prices left alone need", "/vm_types", `"small" is left out, but the contract three-year names it`, func(d *inputs.Document) {
+			d.VMTypes, d.Prices, d.Contracts, d.Offers = d.VMTypes[:1], nil, nil, []inputs.StandingOffer{}
 		}},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
@@ -250,10 +251,10 @@ func TestALargeDocument(t *testing.T) {
 	d.Classes, d.Forecasts = nil, nil
 	for i := range classes {
 		c := nightly
-		c.Name, c.Profile = fmt.Sprintf("class %05d", i), &capacity.ProfileRef{Name: "etl", Version: 2}
+		c.Name, c.Profile = fmt.Sprintf("class %05d", i), &inputs.ProfileRef{Name: "etl", Version: 2}
 		d.Classes = append(d.Classes, c)
 		for h := range rows {
-			d.Forecasts = append(d.Forecasts, capacity.Forecast{Class: c.Name, Hour: moment("2026-01-10T00:00:00Z").Add(hours(h)), Jobs: 1})
+			d.Forecasts = append(d.Forecasts, inputs.Forecast{Class: c.Name, Hour: moment("2026-01-10T00:00:00Z").Add(hours(h)), Jobs: 1})
 		}
 	}
 	began := time.Now()

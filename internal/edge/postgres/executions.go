@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -138,7 +138,7 @@ func (s *Store) RecordImport(ctx context.Context, cluster string, made app.Histo
 		name = made.Jobs[0].Job
 	}
 	return s.write(ctx, func(ctx context.Context, q querier) error {
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Create, Kind: capacity.ExecutionKind, Name: name, After: after})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Create, Kind: inputs.ExecutionKind, Name: name, After: after})
 	})
 }
 
@@ -405,7 +405,7 @@ func (s *Store) DeleteExecutions(ctx context.Context, cluster string, of app.Exe
 		if !of.Until.IsZero() {
 			before["until"] = of.Until
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.ExecutionKind, Name: of.Job, Before: before})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: inputs.ExecutionKind, Name: of.Job, Before: before})
 	})
 	return deleted, err
 }

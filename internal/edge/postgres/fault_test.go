@@ -11,10 +11,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
 	"headroom/internal/test/pgtest"
 )
 
@@ -73,7 +74,7 @@ func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
 	if n := <-killed; n == 0 {
 		t.Error("no connection was killed")
 	}
-	var got capacity.Document
+	var got inputs.Document
 	eventually(t, "the database answers", func() bool {
 		var err error
 		got, err = s.Document(ctx, night)
@@ -103,7 +104,7 @@ func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
 	must(s.Snapshot(ctx, night, january.From))(t)
 	must(s.Document(ctx, night))(t)
 	for name, write := range map[string]func() error{
-		"cluster": func() error { _, err := s.CreateCluster(ctx, capacity.NewCluster("c")); return err },
+		"cluster": func() error { _, err := s.CreateCluster(ctx, inputs.NewCluster("c")); return err },
 		"class":   func() error { return s.Classes().Delete(ctx, night, "nightly", 1) },
 		"plan":    func() error { _, err := s.SavePlan(ctx, record(night)); return err },
 		"apply":   func() error { _, err := s.Apply(ctx, 0, whole("c"), false); return err },
@@ -235,7 +236,7 @@ func TestDeliveriesStandBackWithoutALock(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	s, ctx := pgtest.OpenWith(t, configOf(url)), somebody(t)
-	w := must(s.CreateWebhook(ctx, capacity.Webhook{Name: "w", URL: "https://hooks.example.com/", Events: []capacity.Event{capacity.PlanChanged}, Enabled: true}, "whsec_"))(t)
+	w := must(s.CreateWebhook(ctx, hooks.Webhook{Name: "w", URL: "https://hooks.example.com/", Events: []hooks.Event{hooks.PlanChanged}, Enabled: true}, "whsec_"))(t)
 	flying, waits := must(s.PingWebhook(ctx, w.ID))(t), must(s.PingWebhook(ctx, w.ID))(t)
 	if claim := must(s.ClaimDelivery(ctx, flying.ID, 1, time.Minute))(t); claim == nil {
 		t.Fatal("the first is not claimed")
@@ -257,7 +258,7 @@ func TestAClosedStoreIsBusy(t *testing.T) {
 	ctx := somebody(t)
 	s.Close()
 	kindOf(t, s.Ready(ctx), fault.Busy, "cannot be reached")
-	_, err := s.CreateCluster(ctx, capacity.NewCluster("c"))
+	_, err := s.CreateCluster(ctx, inputs.NewCluster("c"))
 	kindOf(t, err, fault.Busy)
 }
 
@@ -267,7 +268,7 @@ func TestWhatTheDatabaseSaidIsForTheLog(t *testing.T) {
 	conn := raw(t, url)
 	execute(t, conn, "ALTER DATABASE "+conn.Config().Database+" SET default_transaction_read_only = on")
 	s := pgtest.OpenWith(t, configOf(url))
-	_, err := s.CreateCluster(somebody(t), capacity.NewCluster("c"))
+	_, err := s.CreateCluster(somebody(t), inputs.NewCluster("c"))
 	kindOf(t, err, fault.Busy)
 	if state(err) != "25006" {
 		t.Errorf("the log cannot tell what happened: %v", errors.Unwrap(err))

@@ -10,24 +10,25 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 )
 
 // What is wrong with a thing beside others. The pointers are into the thing.
 
 func vmTypeOf(item any) string {
 	switch x := item.(type) {
-	case capacity.PricePeriod:
+	case inputs.PricePeriod:
 		return x.VMType
-	case capacity.SignedContract:
+	case inputs.SignedContract:
 		return x.VMType
-	case capacity.StandingOffer:
+	case inputs.StandingOffer:
 		return x.VMType
 	}
 	return ""
 }
 
 // unknownVMType is a reference to a type there is not.
-func unknownVMType(name string, types []capacity.VMType) *fault.Finding {
+func unknownVMType(name string, types []inputs.VMType) *fault.Finding {
 	known := make([]string, 0, len(types))
 	for _, v := range types {
 		known = append(known, v.Name)
@@ -36,7 +37,7 @@ func unknownVMType(name string, types []capacity.VMType) *fault.Finding {
 }
 
 // unknownTypesOf are the VM types that a class names and that are not there.
-func unknownTypesOf(c capacity.PlannedClass, types []capacity.VMType) (findings []*fault.Finding) {
+func unknownTypesOf(c inputs.PlannedClass, types []inputs.VMType) (findings []*fault.Finding) {
 	known := make([]string, 0, len(types))
 	for _, v := range types {
 		known = append(known, v.Name)
@@ -90,8 +91,8 @@ func among(known []string, one, many string) string {
 }
 
 // overlap is a price period that lies partly in another one of its type.
-func overlap(p capacity.PricePeriod, periods []capacity.PricePeriod) *fault.Finding {
-	slices.SortFunc(periods, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
+func overlap(p inputs.PricePeriod, periods []inputs.PricePeriod) *fault.Finding {
+	slices.SortFunc(periods, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
 	for _, other := range periods {
 		mine := other.ID == p.ID && p.ID != ""
 		if mine || other.VMType != p.VMType || (other.Purchase == capacity.PurchaseSpot) != (p.Purchase == capacity.PurchaseSpot) || !before(p.From, other.Until) || !before(other.From, p.Until) {
@@ -117,7 +118,7 @@ func overlap(p capacity.PricePeriod, periods []capacity.PricePeriod) *fault.Find
 // before compares with an end that may be open.
 func before(t time.Time, end *time.Time) bool { return end == nil || t.Before(*end) }
 
-func span(p capacity.PricePeriod) string {
+func span(p inputs.PricePeriod) string {
 	if p.Until == nil {
 		return "from " + clock(p.From) + " on"
 	}
@@ -127,7 +128,7 @@ func span(p capacity.PricePeriod) string {
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // unknownProfile is a reference to a profile or a version there is not.
-func unknownProfile(ref capacity.ProfileRef, latest map[string]int64) *fault.Finding {
+func unknownProfile(ref inputs.ProfileRef, latest map[string]int64) *fault.Finding {
 	last, known := latest[ref.Name]
 	switch {
 	case !known:
@@ -144,7 +145,7 @@ func unknownProfile(ref capacity.ProfileRef, latest map[string]int64) *fault.Fin
 }
 
 // unknownClasses are forecasts of classes there are not.
-func unknownClasses(rows []capacity.Forecast, known []capacity.PlannedClass) (findings []*fault.Finding) {
+func unknownClasses(rows []inputs.Forecast, known []inputs.PlannedClass) (findings []*fault.Finding) {
 	is := make(map[string]bool, len(known))
 	all := make([]string, 0, len(known))
 	for _, c := range known {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -32,7 +32,7 @@ const seriesColumns = `s.id, s.job, s.kind, s.measurements, s.version, s.refused
 
 // AddMeasurements keeps measurements and fits anew what they concern. Each series is locked before its
 // measurements are read, so that of two who add the later one has seen them all.
-func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []capacity.JobMeasurement, fit app.Fitter) (fits []perf.JobFit, err error) {
+func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit app.Fitter) (fits []perf.JobFit, err error) {
 	type key struct{ job, kind string }
 	counts := map[key]int64{}
 	for _, m := range all {
@@ -74,14 +74,14 @@ func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []capac
 		if err := q.QueryRow(ctx, `SELECT count(*) FROM fit_series WHERE cluster_id = @cluster AND measurements > 0 AND id <> ALL (@concerned::bigint[])`, args).Scan(&others); err != nil {
 			return err
 		}
-		if others+int64(len(concerned)) > capacity.MaxMeasuredJobs {
-			return fmt.Errorf("the cluster has measurements of %d jobs, kinds counted apart, and may have %d; delete those of jobs that are no more: %w", others+int64(len(concerned)), capacity.MaxMeasuredJobs, fault.Conflict)
+		if others+int64(len(concerned)) > perf.MaxMeasuredJobs {
+			return fmt.Errorf("the cluster has measurements of %d jobs, kinds counted apart, and may have %d; delete those of jobs that are no more: %w", others+int64(len(concerned)), perf.MaxMeasuredJobs, fault.Conflict)
 		}
 		numbers := make(map[key]int64, len(concerned))
 		for _, c := range concerned {
 			numbers[key{c.Job, c.Kind}] = c.ID
 		}
-		if err := insertMeasurements(ctx, q, id, all, func(m capacity.JobMeasurement) int64 { return numbers[key{m.Job, string(m.Kind)}] }); err != nil {
+		if err := insertMeasurements(ctx, q, id, all, func(m perf.JobMeasurement) int64 { return numbers[key{m.Job, string(m.Kind)}] }); err != nil {
 			return err
 		}
 		for _, c := range concerned {
@@ -97,7 +97,7 @@ func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []capac
 	return fits, err
 }
 
-func insertMeasurements(ctx context.Context, q querier, cluster int64, all []capacity.JobMeasurement, seriesOf func(capacity.JobMeasurement) int64) error {
+func insertMeasurements(ctx context.Context, q querier, cluster int64, all []perf.JobMeasurement, seriesOf func(perf.JobMeasurement) int64) error {
 	n := len(all)
 	ids, numbers, at := make([]string, n), make([]int64, n), make([]time.Time, n)
 	vms, residual, seconds, cpu, io := make([]*float64, n), make([]*float64, n), make([]*float64, n), make([]*float64, n), make([]*float64, n)
@@ -122,19 +122,19 @@ const measurementColumns = `m.id::text AS id, s.job, s.kind, m.at, m.measured_by
 // oldest of too many. What says something else than the latest version is the next one.
 func refit(ctx context.Context, q querier, c series, fit app.Fitter) (f perf.JobFit, err error) {
 	args := pgx.NamedArgs{"series": c.ID}
-	if excess := c.Measurements - capacity.MaxKeptMeasurements; excess > 0 {
+	if excess := c.Measurements - perf.MaxKeptMeasurements; excess > 0 {
 		args["excess"] = excess
 		if _, err := q.Exec(ctx, `DELETE FROM measurements WHERE id IN (SELECT id FROM measurements WHERE series_id = @series ORDER BY at, id LIMIT @excess)`, args); err != nil {
 			return f, err
 		}
 		c.Measurements -= excess
 	}
-	all, err := collect[capacity.JobMeasurement](ctx, q, `
+	all, err := collect[perf.JobMeasurement](ctx, q, `
 		SELECT `+measurementColumns+` FROM measurements m JOIN fit_series s ON s.id = m.series_id WHERE m.series_id = @series ORDER BY m.at DESC, m.id DESC`, args)
 	if err != nil {
 		return f, err
 	}
-	f = fit(c.Job, capacity.FitKind(c.Kind), all)
+	f = fit(c.Job, perf.FitKind(c.Kind), all)
 	c.Refused = f.Refused
 	if f.Refused == "" {
 		if f, c.Version, err = nextFit(ctx, q, c, f); err != nil {
@@ -170,7 +170,7 @@ func nextFit(ctx context.Context, q querier, c series, f perf.JobFit) (perf.JobF
 		RETURNING made_at`, args).Scan(&at); err != nil {
 		return f, 0, err
 	}
-	args["oldest"] = c.Version + 1 - capacity.MaxKeptFits
+	args["oldest"] = c.Version + 1 - perf.MaxKeptFits
 	if _, err := q.Exec(ctx, `DELETE FROM fits WHERE series_id = @series AND version <= @oldest`, args); err != nil {
 		return f, 0, err
 	}
@@ -180,10 +180,10 @@ func nextFit(ctx context.Context, q querier, c series, f perf.JobFit) (perf.JobF
 
 // fitted is what is kept of a fit.
 type fitted struct {
-	Power    *capacity.PowerFit `json:"power,omitempty"`
-	TaskTime *perf.TaskTimeFit  `json:"task_time,omitempty"`
-	Rate     *perf.RateFit      `json:"rate,omitempty"`
-	Usage    *perf.UsageFit     `json:"usage,omitempty"`
+	Power    *perf.PowerFit    `json:"power,omitempty"`
+	TaskTime *perf.TaskTimeFit `json:"task_time,omitempty"`
+	Rate     *perf.RateFit     `json:"rate,omitempty"`
+	Usage    *perf.UsageFit    `json:"usage,omitempty"`
 }
 
 const fitColumns = `s.job, s.kind, s.refused, coalesce(f.version, 0) AS version, f.made_at, coalesce(f.measurements, s.measurements) AS measurements, f.first_at, f.last_at, f.fit::text AS fit`
@@ -198,7 +198,7 @@ type fitRow struct {
 }
 
 func (r fitRow) fit() (f perf.JobFit, err error) {
-	f = perf.JobFit{Job: r.Job, Kind: capacity.FitKind(r.Kind), Version: r.Version, MadeAt: r.MadeAt, Measurements: r.Measurements, FirstAt: r.FirstAt, LastAt: r.LastAt, Refused: r.Refused}
+	f = perf.JobFit{Job: r.Job, Kind: perf.FitKind(r.Kind), Version: r.Version, MadeAt: r.MadeAt, Measurements: r.Measurements, FirstAt: r.FirstAt, LastAt: r.LastAt, Refused: r.Refused}
 	if r.Fit == nil {
 		return f, nil
 	}
@@ -250,7 +250,7 @@ func (s *Store) JobFits(ctx context.Context, cluster string, of app.MeasurementF
 }
 
 // JobFit is one version, or the latest.
-func (s *Store) JobFit(ctx context.Context, cluster, job string, kind capacity.FitKind, version int64) (f perf.JobFit, err error) {
+func (s *Store) JobFit(ctx context.Context, cluster, job string, kind perf.FitKind, version int64) (f perf.JobFit, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -269,7 +269,7 @@ func (s *Store) JobFit(ctx context.Context, cluster, job string, kind capacity.F
 		case err != nil:
 			return err
 		case version != 0 && row.Version == 0:
-			return notFound("the fit of %q of the kind %s in the cluster %q has no version %d, or it is one of long ago; the latest %d are kept", job, kind, cluster, version, capacity.MaxKeptFits)
+			return notFound("the fit of %q of the kind %s in the cluster %q has no version %d, or it is one of long ago; the latest %d are kept", job, kind, cluster, version, perf.MaxKeptFits)
 		}
 		f, err = row.fit()
 		return err
@@ -278,7 +278,7 @@ func (s *Store) JobFit(ctx context.Context, cluster, job string, kind capacity.F
 }
 
 // LatestFits are the latest versions of a kind, of those of the jobs that have one.
-func (s *Store) LatestFits(ctx context.Context, cluster string, kind capacity.FitKind, jobs []string) (of map[string]perf.JobFit, err error) {
+func (s *Store) LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (of map[string]perf.JobFit, err error) {
 	of = map[string]perf.JobFit{}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -301,12 +301,12 @@ func (s *Store) LatestFits(ctx context.Context, cluster string, kind capacity.Fi
 	return of, err
 }
 
-func noMeasurements(cluster, job string, kind capacity.FitKind) error {
+func noMeasurements(cluster, job string, kind perf.FitKind) error {
 	return notFound("the cluster %q has no measurements of the job %q of the kind %s; add some with POST /v1/clusters/%s/measurements", cluster, job, kind, cluster)
 }
 
 // JobFitVersions lists the newest first.
-func (s *Store) JobFitVersions(ctx context.Context, cluster, job string, kind capacity.FitKind, page app.Page) (list app.Listed[perf.JobFit], err error) {
+func (s *Store) JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page app.Page) (list app.Listed[perf.JobFit], err error) {
 	before := int64(1) << 62
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -362,7 +362,7 @@ func measurementFilter(cluster int64, of app.MeasurementFilter) pgx.NamedArgs {
 }
 
 // JobMeasurements lists the newest first.
-func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, page app.Page) (list app.Listed[capacity.JobMeasurement], err error) {
+func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, page app.Page) (list app.Listed[perf.JobMeasurement], err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return list, err
@@ -374,10 +374,10 @@ func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.Meas
 		}
 		args := measurementFilter(number, of)
 		args["before"], args["before_id"], args["limit"] = at, id, limitOf(page)+1
-		rows, err := collect[capacity.JobMeasurement](ctx, q, `
+		rows, err := collect[perf.JobMeasurement](ctx, q, `
 			SELECT `+measurementColumns+` FROM measurements m JOIN fit_series s ON s.id = m.series_id
 			WHERE `+filteredMeasurements+` AND (m.at, m.id) < (@before, @before_id) ORDER BY m.at DESC, m.id DESC LIMIT @limit`, args)
-		list = listed(rows, page, func(m capacity.JobMeasurement) []any { return []any{m.At, m.ID} })
+		list = listed(rows, page, func(m perf.JobMeasurement) []any { return []any{m.At, m.ID} })
 		return err
 	})
 	return list, err
@@ -434,7 +434,7 @@ func (s *Store) DeleteMeasurements(ctx context.Context, cluster string, of app.M
 		if !of.Until.IsZero() {
 			before["until"] = of.Until
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.MeasurementsKind, Name: of.Job, Before: before})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: perf.MeasurementsKind, Name: of.Job, Before: before})
 	})
 	return deleted, err
 }

@@ -19,12 +19,12 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-func fitter(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit {
+func fitter(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit {
 	return perf.FitJob(job, kind, all, "")
 }
 
-func measured(job string, vms, seconds float64) capacity.JobMeasurement {
-	return capacity.JobMeasurement{Job: job, Kind: capacity.PowerFits, At: time.Date(2026, 1, 1, 0, 0, int(vms), 0, time.UTC), VMs: &vms, Seconds: &seconds}
+func measured(job string, vms, seconds float64) perf.JobMeasurement {
+	return perf.JobMeasurement{Job: job, Kind: perf.PowerFits, At: time.Date(2026, 1, 1, 0, 0, int(vms), 0, time.UTC), VMs: &vms, Seconds: &seconds}
 }
 
 // Many add at once: nothing is lost, versions are numbered without holes, and the last one is of everything.
@@ -43,7 +43,7 @@ func TestMeasurementsFromManySides(t *testing.T) {
 				if w%2 == 1 { // the other way round
 					jobs[0], jobs[1] = jobs[1], jobs[0]
 				}
-				_, err := s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured(jobs[0], n, 1000/n), measured(jobs[1], n, 1000/n)}, fitter)
+				_, err := s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured(jobs[0], n, 1000/n), measured(jobs[1], n, 1000/n)}, fitter)
 				if err != nil {
 					t.Error(err)
 				}
@@ -52,13 +52,13 @@ func TestMeasurementsFromManySides(t *testing.T) {
 	}
 	work.Wait()
 	for _, job := range []string{"a", "b"} {
-		f := must(s.JobFit(ctx, night, job, capacity.PowerFits, 0))(t)
+		f := must(s.JobFit(ctx, night, job, perf.PowerFits, 0))(t)
 		list := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{Job: job}, app.Page{Limit: 1000}))(t)
-		want := perf.FitJob(job, capacity.PowerFits, list.Items, "")
+		want := perf.FitJob(job, perf.PowerFits, list.Items, "")
 		if f.Measurements != writers*each || len(list.Items) != writers*each || math.Abs(f.Power.B-want.Power.B) > 1e-12 || f.Power.Points != writers*each {
 			t.Errorf("%s: got %+v, want the fit of all %d", job, f, writers*each)
 		}
-		versions := must(s.JobFitVersions(ctx, night, job, capacity.PowerFits, app.Page{Limit: 1000}))(t)
+		versions := must(s.JobFitVersions(ctx, night, job, perf.PowerFits, app.Page{Limit: 1000}))(t)
 		for i, v := range versions.Items {
 			if v.Version != f.Version-int64(i) {
 				t.Fatalf("%s: version %d stands where %d should", job, v.Version, f.Version-int64(i))
@@ -77,8 +77,8 @@ func TestMeasurementsAreBounded(t *testing.T) {
 	s := pgtest.OpenWith(t, configOf(url))
 	conn := raw(t, url)
 	ctx := filled(t, s)
-	var all []capacity.JobMeasurement
-	for i := range capacity.MaxKeptMeasurements {
+	var all []perf.JobMeasurement
+	for i := range perf.MaxKeptMeasurements {
 		m := measured("a", float64(1+i%50), 100)
 		m.At = m.At.Add(time.Duration(i) * time.Minute)
 		all = append(all, m)
@@ -86,40 +86,40 @@ func TestMeasurementsAreBounded(t *testing.T) {
 	must(s.AddMeasurements(ctx, night, all, fitter))(t)
 	later := measured("a", 60, 50)
 	later.At = all[len(all)-1].At.Add(time.Hour)
-	f := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, fitter))(t)[0]
-	if f.Measurements != capacity.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MostVMs != 60 {
+	f := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, fitter))(t)[0]
+	if f.Measurements != perf.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MostVMs != 60 {
 		t.Errorf("got %+v", f)
 	}
 	// What says the same is no new version.
-	same := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, func(job string, kind capacity.FitKind, _ []capacity.JobMeasurement) perf.JobFit { return f }))(t)[0]
+	same := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, func(job string, kind perf.FitKind, _ []perf.JobMeasurement) perf.JobFit { return f }))(t)[0]
 	if same.Version != f.Version || same.Version != 2 {
 		t.Errorf("version %d says the same as version %d", same.Version, f.Version)
 	}
 	// What cannot be fitted leaves the fit of before, and says so until it can.
-	refused := func(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit {
+	refused := func(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit {
 		return perf.JobFit{Job: job, Kind: kind, Refused: "No."}
 	}
-	must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, refused))(t)
-	if kept := must(s.JobFit(ctx, night, "a", capacity.PowerFits, 0))(t); kept.Refused != "No." || kept.Version != 2 || kept.Power == nil {
+	must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, refused))(t)
+	if kept := must(s.JobFit(ctx, night, "a", perf.PowerFits, 0))(t); kept.Refused != "No." || kept.Version != 2 || kept.Power == nil {
 		t.Errorf("got %+v", kept)
 	}
-	if again := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{later}, fitter))(t)[0]; again.Refused != "" {
+	if again := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, fitter))(t)[0]; again.Refused != "" {
 		t.Errorf("got %+v", again)
 	}
 
-	execute(t, conn, `INSERT INTO fits (series_id, version, measurements, first_at, last_at, fit) SELECT series_id, version + n, measurements, first_at, last_at, fit FROM fits, generate_series(1, $1) n WHERE version = 3`, capacity.MaxKeptFits)
-	execute(t, conn, `UPDATE fit_series SET version = 3 + $1`, capacity.MaxKeptFits)
-	newest := must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("a", 2, 70), later}, fitter))(t)[0]
-	versions := must(s.JobFitVersions(ctx, night, "a", capacity.PowerFits, app.Page{Limit: 1000}))(t)
-	if len(versions.Items) != capacity.MaxKeptFits || versions.Items[0].Version != newest.Version {
+	execute(t, conn, `INSERT INTO fits (series_id, version, measurements, first_at, last_at, fit) SELECT series_id, version + n, measurements, first_at, last_at, fit FROM fits, generate_series(1, $1) n WHERE version = 3`, perf.MaxKeptFits)
+	execute(t, conn, `UPDATE fit_series SET version = 3 + $1`, perf.MaxKeptFits)
+	newest := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured("a", 2, 70), later}, fitter))(t)[0]
+	versions := must(s.JobFitVersions(ctx, night, "a", perf.PowerFits, app.Page{Limit: 1000}))(t)
+	if len(versions.Items) != perf.MaxKeptFits || versions.Items[0].Version != newest.Version {
 		t.Errorf("%d versions are kept", len(versions.Items))
 	}
 
-	execute(t, conn, `INSERT INTO fit_series (cluster_id, job, kind, measurements) SELECT cluster_id, 'j' || n, 'power', 1 FROM fit_series, generate_series(2, $1) n`, capacity.MaxMeasuredJobs)
-	if _, err := s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("one more", 2, 70)}, fitter); !errors.Is(err, fault.Conflict) {
+	execute(t, conn, `INSERT INTO fit_series (cluster_id, job, kind, measurements) SELECT cluster_id, 'j' || n, 'power', 1 FROM fit_series, generate_series(2, $1) n`, perf.MaxMeasuredJobs)
+	if _, err := s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured("one more", 2, 70)}, fitter); !errors.Is(err, fault.Conflict) {
 		t.Errorf("one job too many: %v", err)
 	}
-	must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured("a", 2, 70)}, fitter))(t)
+	must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured("a", 2, 70)}, fitter))(t)
 	for _, change := range []string{`UPDATE measurements SET seconds = 4`, `UPDATE fits SET measurements = 4`} {
 		if _, err := conn.Exec(ctx, change); err == nil {
 			t.Errorf("%s has changed what never changes", change)
@@ -132,7 +132,7 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	s := pgtest.OpenWith(t, configOf(pgtest.Database(t)))
 	ctx := filled(t, s)
 	for i := range 7 {
-		must(s.AddMeasurements(ctx, night, []capacity.JobMeasurement{measured(fmt.Sprint("j", i%3), float64(1+i), 100/float64(1+i)), measured(fmt.Sprint("j", i%3), float64(9+i), 90/float64(1+i))}, fitter))(t)
+		must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured(fmt.Sprint("j", i%3), float64(1+i), 100/float64(1+i)), measured(fmt.Sprint("j", i%3), float64(9+i), 90/float64(1+i))}, fitter))(t)
 	}
 	var seen []string
 	for page := (app.Page{Limit: 3}); ; {
@@ -159,7 +159,7 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	if n, err := s.DeleteMeasurements(ctx, night, app.MeasurementFilter{Job: "j1", Until: time.Date(2026, 1, 1, 0, 0, 5, 0, time.UTC)}, fitter); n != 1 || err != nil {
 		t.Errorf("%d deleted, %v", n, err)
 	}
-	if f := must(s.JobFit(ctx, night, "j1", capacity.PowerFits, 0))(t); f.Measurements != 3 || f.Version != 3 {
+	if f := must(s.JobFit(ctx, night, "j1", perf.PowerFits, 0))(t); f.Measurements != 3 || f.Version != 3 {
 		t.Errorf("after deleting one of four: %+v", f)
 	}
 }

@@ -7,18 +7,19 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/test/pgtest"
 )
 
 // fleet is a cluster with two types in use, spot prices, classes that know the types, and a budget.
-func fleet(name string) capacity.Document {
+func fleet(name string) inputs.Document {
 	d := whole(name)
 	budget := amountOf("250.5")
 	d.Cluster.Budget = &capacity.Budget{VMCost: &budget}
-	d.VMTypes[0].InUse, d.VMTypes[0].Spot = true, &capacity.SpotTerms{MaxShare: 0.1 + 0.2}
+	d.VMTypes[0].InUse, d.VMTypes[0].Spot = true, &inputs.SpotTerms{MaxShare: 0.1 + 0.2}
 	for _, purchase := range []capacity.Purchase{"", capacity.PurchaseSpot} {
-		d.Prices = append(d.Prices, capacity.PricePeriod{VMType: "large", Purchase: purchase, Price: amountOf("0.123456789"), From: january.From})
+		d.Prices = append(d.Prices, inputs.PricePeriod{VMType: "large", Purchase: purchase, Price: amountOf("0.123456789"), From: january.From})
 	}
 	d.Prices = slices.Concat(d.Prices[2:], d.Prices[:2]) // by type, as they are read
 	d.Classes[0].SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{"small": {Map: 2, Reduce: 3}, "large": {Map: 8, Reduce: 4}}}
@@ -57,7 +58,7 @@ func TestAFleetComesBackAsItWasApplied(t *testing.T) {
 	large := must(s.VMTypes().Get(ctx, night, "large"))(t)
 	for _, price := range must(s.Document(ctx, night))(t).Prices {
 		if price.VMType == "large" {
-			d.Prices = slices.DeleteFunc(d.Prices, func(p capacity.PricePeriod) bool { return p.Label() == price.Label() })
+			d.Prices = slices.DeleteFunc(d.Prices, func(p inputs.PricePeriod) bool { return p.Label() == price.Label() })
 		}
 	}
 	prices := d
@@ -112,7 +113,7 @@ func TestThePreviousReleaseWorksBesideFleets(t *testing.T) {
 		SELECT gen_random_uuid(), v.cluster_id, v.id, 1, tstzrange('2020-01-01', '2020-02-01') FROM vm_types v WHERE v.name = 'large'`)
 	execute(t, db, `UPDATE classes SET penalty = 7 WHERE name = $1`, d.Classes[0].Name)
 	got := must(s.Document(ctx, night))(t)
-	i := slices.IndexFunc(got.Prices, func(p capacity.PricePeriod) bool { return p.From.Year() == 2020 })
+	i := slices.IndexFunc(got.Prices, func(p inputs.PricePeriod) bool { return p.From.Year() == 2020 })
 	if i < 0 || got.Prices[i].Purchase != "" || got.Classes[0].Penalty.String() != "7.00" || got.Classes[0].Speed["large"] != 1.0/3 {
 		t.Errorf("got %+v and %+v", got.Prices, got.Classes[0])
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
@@ -30,7 +30,7 @@ func filterArgs(cluster int64, of app.ForecastFilter) pgx.NamedArgs {
 }
 
 // Forecasts lists by class and hour.
-func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFilter, page app.Page) (list app.Listed[capacity.Forecast], err error) {
+func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFilter, page app.Page) (list app.Listed[inputs.Forecast], err error) {
 	class, hour := "", time.Time{}
 	if err := readCursor(page.After, &class, &hour); err != nil {
 		return list, err
@@ -41,16 +41,16 @@ func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFi
 			return err
 		}
 		if unstorable(of.Class) {
-			list.Items = []capacity.Forecast{}
+			list.Items = []inputs.Forecast{}
 			return nil
 		}
 		args := filterArgs(id, of)
 		args["after_class"], args["after_hour"], args["limit"] = class, hour, limitOf(page)+1
-		rows, err := collect[capacity.Forecast](ctx, q, `
+		rows, err := collect[inputs.Forecast](ctx, q, `
 			SELECT c.name AS class, f.hour, f.jobs `+filteredForecasts+`
 			  AND (c.name, f.hour) > (@after_class, @after_hour)
 			ORDER BY c.name, f.hour LIMIT @limit`, args)
-		list = listed(rows, page, func(f capacity.Forecast) []any { return []any{f.Class, f.Hour} })
+		list = listed(rows, page, func(f inputs.Forecast) []any { return []any{f.Class, f.Hour} })
 		return err
 	})
 	return list, err
@@ -100,9 +100,9 @@ func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.Foreca
 // PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours that
 // are to be cleared; all or none. What is there already is not written again, and where nothing else
 // is given the inputs stay as they are. With a dry run it only counts.
-func (s *Store) PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (done capacity.Written, err error) {
+func (s *Store) PutForecasts(ctx context.Context, cluster string, series []inputs.Series, dryRun bool) (done inputs.Written, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
-		done = capacity.Written{DryRun: dryRun}
+		done = inputs.Written{DryRun: dryRun}
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (s *Store) PutForecasts(ctx context.Context, cluster string, series []capac
 		var of extent
 		for i, one := range series {
 			if n := len(one.Rows); n > 0 {
-				of.widen(capacity.TimeOf(one.Rows[0].Hour), capacity.TimeOf(one.Rows[n-1].Hour))
+				of.widen(inputs.TimeOf(one.Rows[0].Hour), inputs.TimeOf(one.Rows[n-1].Hour))
 			}
 			if err := w.series(ids[i], one); err != nil {
 				return &failure{cluster: cluster, pointer: "/rows", err: err}
@@ -135,13 +135,13 @@ func (s *Store) PutForecasts(ctx context.Context, cluster string, series []capac
 		if len(series) == 1 {
 			name = series[0].Class
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Update, Kind: capacity.ForecastKind, Name: name, After: of})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Update, Kind: inputs.ForecastKind, Name: name, After: of})
 	})
 	return done, err
 }
 
 // classIDs are the numbers of the series' classes; an error names all that there are not.
-func classIDs(ctx context.Context, q querier, cluster int64, series []capacity.Series) ([]int64, error) {
+func classIDs(ctx context.Context, q querier, cluster int64, series []inputs.Series) ([]int64, error) {
 	type class struct {
 		ID   int64
 		Name string
@@ -177,7 +177,7 @@ type seriesWrite struct {
 	ctx     context.Context
 	q       querier
 	dryRun  bool
-	done    *capacity.Written
+	done    *inputs.Written
 	classes []int64
 	hours   []time.Time
 	jobs    []float64
@@ -185,9 +185,9 @@ type seriesWrite struct {
 
 const seriesChunk = 20_000
 
-func (w *seriesWrite) series(class int64, s capacity.Series) error {
+func (w *seriesWrite) series(class int64, s inputs.Series) error {
 	for _, row := range s.Rows {
-		w.classes, w.hours, w.jobs = append(w.classes, class), append(w.hours, capacity.TimeOf(row.Hour)), append(w.jobs, row.Jobs)
+		w.classes, w.hours, w.jobs = append(w.classes, class), append(w.hours, inputs.TimeOf(row.Hour)), append(w.jobs, row.Jobs)
 		if len(w.classes) == seriesChunk {
 			if err := w.flush(); err != nil {
 				return err
@@ -227,13 +227,13 @@ func (w *seriesWrite) flush() error {
 }
 
 // clear deletes the rows of spans of hours.
-func (w *seriesWrite) clear(class int64, spans []capacity.HourSpan) error {
+func (w *seriesWrite) clear(class int64, spans []inputs.HourSpan) error {
 	for len(spans) > 0 {
 		some := spans[:min(len(spans), seriesChunk)]
 		spans = spans[len(some):]
 		from, until := make([]time.Time, len(some)), make([]time.Time, len(some))
 		for i, span := range some {
-			from[i], until[i] = capacity.TimeOf(span.From), capacity.TimeOf(span.Until)
+			from[i], until[i] = inputs.TimeOf(span.From), inputs.TimeOf(span.Until)
 		}
 		const cleared = ` unnest(@from::timestamptz[], @until::timestamptz[]) AS s (since, before) WHERE f.class_id = @class AND f.hour >= s.since AND f.hour < s.before`
 		args := pgx.NamedArgs{"class": class, "from": from, "until": until}
@@ -263,7 +263,7 @@ const upsertForecasts = `
 	     LEFT JOIN classes c ON c.cluster_id = @cluster AND c.name = r.class
 	ON CONFLICT (class_id, hour) DO UPDATE SET jobs = excluded.jobs`
 
-func forecastArgs(cluster int64, rows []capacity.Forecast) pgx.NamedArgs {
+func forecastArgs(cluster int64, rows []inputs.Forecast) pgx.NamedArgs {
 	classes, hours, jobs := make([]string, len(rows)), make([]time.Time, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {
 		classes[i], hours[i], jobs[i] = r.Class, r.Hour, r.Jobs
@@ -278,7 +278,7 @@ type extent struct {
 	Last  *time.Time `json:"last_hour,omitempty"`
 }
 
-func extentOf(rows []capacity.Forecast) extent {
+func extentOf(rows []inputs.Forecast) extent {
 	e := extent{Rows: len(rows)}
 	for _, r := range rows {
 		e.widen(r.Hour, r.Hour)
@@ -317,7 +317,7 @@ func (s *Store) DeleteForecasts(ctx context.Context, cluster string, of app.Fore
 		if !of.Until.IsZero() {
 			e.Last = &of.Until
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.ForecastKind, Name: of.Class, Before: e})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: inputs.ForecastKind, Name: of.Class, Before: e})
 	})
 	return deleted, err
 }

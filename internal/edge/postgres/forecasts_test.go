@@ -8,16 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
-func seriesOf(class string, from time.Time, jobs ...float64) capacity.Series {
-	s := capacity.Series{Class: class}
+func seriesOf(class string, from time.Time, jobs ...float64) inputs.Series {
+	s := inputs.Series{Class: class}
 	for i, x := range jobs {
-		s.Rows = append(s.Rows, capacity.SeriesRow{Hour: capacity.HourOf(from) + int32(i), Jobs: x})
+		s.Rows = append(s.Rows, inputs.SeriesRow{Hour: inputs.HourOf(from) + int32(i), Jobs: x})
 	}
 	return s
 }
@@ -29,20 +29,20 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 	ctx := filled(t, s)
 	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
 	first := moment("2026-03-01T00:00:00Z")
-	hour := capacity.HourOf(first)
+	hour := inputs.HourOf(first)
 	audited := func() int { return len(audit(t, s, app.AuditFilter{})) }
 	cleared := seriesOf("nightly", first, 1)
-	cleared.Clear = []capacity.HourSpan{{From: hour + 1, Until: hour + 2}, {From: hour + 3, Until: hour + 100}}
+	cleared.Clear = []inputs.HourSpan{{From: hour + 1, Until: hour + 2}, {From: hour + 3, Until: hour + 100}}
 	for i, step := range []struct {
-		series []capacity.Series
-		want   capacity.Written
+		series []inputs.Series
+		want   inputs.Written
 		rows   []float64 // of nightly, from the first hour on
 	}{
-		{[]capacity.Series{seriesOf("nightly", first, 1, 2, 3, 4), seriesOf("ad-hoc", first, 5)}, capacity.Written{Written: 5, Added: 5}, []float64{1, 2, 3, 4}},
-		{[]capacity.Series{seriesOf("nightly", first, 1, 2, 3, 4), seriesOf("ad-hoc", first, 5)}, capacity.Written{Written: 5}, []float64{1, 2, 3, 4}},
-		{[]capacity.Series{seriesOf("nightly", first, 1, 7, 3, 4, 9)}, capacity.Written{Written: 5, Added: 1, Changed: 1}, []float64{1, 7, 3, 4, 9}},
-		{[]capacity.Series{cleared}, capacity.Written{Written: 1, Deleted: 3}, []float64{1, 3}},
-		{[]capacity.Series{cleared}, capacity.Written{Written: 1}, []float64{1, 3}},
+		{[]inputs.Series{seriesOf("nightly", first, 1, 2, 3, 4), seriesOf("ad-hoc", first, 5)}, inputs.Written{Written: 5, Added: 5}, []float64{1, 2, 3, 4}},
+		{[]inputs.Series{seriesOf("nightly", first, 1, 2, 3, 4), seriesOf("ad-hoc", first, 5)}, inputs.Written{Written: 5}, []float64{1, 2, 3, 4}},
+		{[]inputs.Series{seriesOf("nightly", first, 1, 7, 3, 4, 9)}, inputs.Written{Written: 5, Added: 1, Changed: 1}, []float64{1, 7, 3, 4, 9}},
+		{[]inputs.Series{cleared}, inputs.Written{Written: 1, Deleted: 3}, []float64{1, 3}},
+		{[]inputs.Series{cleared}, inputs.Written{Written: 1}, []float64{1, 3}},
 	} {
 		version, entries := must(s.Cluster(ctx, night))(t).InputsVersion, audited()
 		dry := step.want
@@ -71,7 +71,7 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 	ad := seriesOf("ad-hoc", first.Add(hours(500)), 5)
 	gone := seriesOf("gone", first, 1)
 	gone.At = "/class"
-	_, err := s.PutForecasts(ctx, night, []capacity.Series{ad, gone}, false)
+	_, err := s.PutForecasts(ctx, night, []inputs.Series{ad, gone}, false)
 	refused(t, err, "/class", `no class "gone"`)
 	if list := must(s.Forecasts(ctx, night, app.ForecastFilter{From: first.Add(hours(500))}, app.Page{}))(t); len(list.Items) > 0 {
 		t.Errorf("half of it was written: %v", list.Items)
@@ -94,7 +94,7 @@ func TestSpeedOfForecasts(t *testing.T) {
 	s := pgtest.OpenWith(t, postgres.Config{URL: url})
 	ctx := filled(t, s)
 	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
-	var series []capacity.Series
+	var series []inputs.Series
 	for i := range classes {
 		c := adhoc
 		c.Name = fmt.Sprintf("class %02d", i)
@@ -127,7 +127,7 @@ func TestSpeedOfForecasts(t *testing.T) {
 		}
 		one := series[at/8760]
 		row := one.Rows[at%8760]
-		return []any{ids[one.Class], capacity.TimeOf(row.Hour), row.Jobs}, nil
+		return []any{ids[one.Class], inputs.TimeOf(row.Hour), row.Jobs}, nil
 	})))(t)
 	bare := time.Since(began)
 	if copied != int64(n) {

@@ -9,7 +9,9 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/reporting"
 )
 
 // kind is how the things of one kind are kept: its statements, what they are given and what a row
@@ -34,31 +36,33 @@ type kind[T any] struct {
 	prepare func(item T, name string) T // an item as it is written below a name; name "" is a new one
 }
 
-// inputs edits the things of one kind. It implements app.Inputs.
-type inputs[T any] struct {
+// inputStore edits the things of one kind. It implements app.Inputs.
+type inputStore[T any] struct {
 	s *Store
 	k *kind[T]
 }
 
 // VMTypes are kept by name.
-func (s *Store) VMTypes() app.Inputs[capacity.VMType] { return inputs[capacity.VMType]{s, &vmTypes} }
+func (s *Store) VMTypes() app.Inputs[inputs.VMType] {
+	return inputStore[inputs.VMType]{s, &vmTypes}
+}
 
 // Prices are kept by id.
-func (s *Store) Prices() app.Inputs[capacity.PricePeriod] {
-	return inputs[capacity.PricePeriod]{s, &prices}
+func (s *Store) Prices() app.Inputs[inputs.PricePeriod] {
+	return inputStore[inputs.PricePeriod]{s, &prices}
 }
 
 // Contracts are kept by name.
-func (s *Store) Contracts() app.Inputs[capacity.SignedContract] {
-	return inputs[capacity.SignedContract]{s, &contracts}
+func (s *Store) Contracts() app.Inputs[inputs.SignedContract] {
+	return inputStore[inputs.SignedContract]{s, &contracts}
 }
 
 // Classes are kept by name.
-func (s *Store) Classes() app.Inputs[capacity.PlannedClass] {
-	return inputs[capacity.PlannedClass]{s, &classes}
+func (s *Store) Classes() app.Inputs[inputs.PlannedClass] {
+	return inputStore[inputs.PlannedClass]{s, &classes}
 }
 
-func (in inputs[T]) List(ctx context.Context, cluster string, page app.Page) (list app.Listed[T], err error) {
+func (in inputStore[T]) List(ctx context.Context, cluster string, page app.Page) (list app.Listed[T], err error) {
 	key, names := in.k.start()
 	if err := readCursor(page.After, key...); err != nil {
 		return list, err
@@ -79,7 +83,7 @@ func (in inputs[T]) List(ctx context.Context, cluster string, page app.Page) (li
 	return list, err
 }
 
-func (in inputs[T]) Get(ctx context.Context, cluster, name string) (item T, err error) {
+func (in inputStore[T]) Get(ctx context.Context, cluster, name string) (item T, err error) {
 	err = in.s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -91,20 +95,20 @@ func (in inputs[T]) Get(ctx context.Context, cluster, name string) (item T, err 
 	return item, err
 }
 
-func (in inputs[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
+func (in inputStore[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
 	return item, in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
 		item = in.k.prepare(item, "")
 		if err := in.k.exec(ctx, q, in.k.insert, id, item, nil); err != nil {
 			return e, at(cluster, item, err)
 		}
 		item, err = in.k.get(ctx, q, id, cluster, in.k.name(item))
-		return entry{Action: capacity.Create, Name: in.k.label(item), After: item}, err
+		return entry{Action: inputs.Create, Name: in.k.label(item), After: item}, err
 	})
 }
 
-func (in inputs[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
+func (in inputStore[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
 	return item, in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
-		if given := in.k.name(item); given != name && given != "" && in.k.word != capacity.PriceKind {
+		if given := in.k.name(item); given != name && given != "" && in.k.word != inputs.PriceKind {
 			return e, &fault.InputError{Findings: []fault.Finding{{Pointer: "/name", Code: "fixed", Detail: "A name never changes; create another " + in.k.noun + " and delete this one.",
 				Hint: &fault.Hint{Detail: "Keep the name.", Pointer: "/name", Value: name}}}}
 		}
@@ -117,11 +121,11 @@ func (in inputs[T]) Replace(ctx context.Context, cluster, name string, version i
 			return e, at(cluster, item, err)
 		}
 		item, err = in.k.get(ctx, q, id, cluster, name)
-		return entry{Action: capacity.Update, Name: in.k.label(item), Before: before, After: item}, err
+		return entry{Action: inputs.Update, Name: in.k.label(item), Before: before, After: item}, err
 	})
 }
 
-func (in inputs[T]) Delete(ctx context.Context, cluster, name string, version int64) error {
+func (in inputStore[T]) Delete(ctx context.Context, cluster, name string, version int64) error {
 	return in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
 		before, err := in.versioned(ctx, q, id, cluster, name, version)
 		if err != nil {
@@ -130,12 +134,12 @@ func (in inputs[T]) Delete(ctx context.Context, cluster, name string, version in
 		if _, err := q.Exec(ctx, in.k.remove, pgx.NamedArgs{"cluster": id, "name": name}); err != nil {
 			return e, atDelete(before, err)
 		}
-		return entry{Action: capacity.Delete, Name: in.k.label(before), Before: before}, nil
+		return entry{Action: inputs.Delete, Name: in.k.label(before), Before: before}, nil
 	})
 }
 
 // change is one change of a cluster's inputs: it locks the cluster, changes, counts and records.
-func (in inputs[T]) change(ctx context.Context, cluster string, work func(context.Context, querier, int64) (entry, error)) error {
+func (in inputStore[T]) change(ctx context.Context, cluster string, work func(context.Context, querier, int64) (entry, error)) error {
 	return in.s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -157,7 +161,7 @@ func (in inputs[T]) change(ctx context.Context, cluster string, work func(contex
 
 // versioned reads an item and refuses every version but the one it has. The cluster is locked, so
 // that it has the same one when it is written.
-func (in inputs[T]) versioned(ctx context.Context, q querier, id int64, cluster, name string, version int64) (T, error) {
+func (in inputStore[T]) versioned(ctx context.Context, q querier, id int64, cluster, name string, version int64) (T, error) {
 	item, err := in.k.get(ctx, q, id, cluster, name)
 	if err != nil {
 		return item, err
@@ -178,7 +182,7 @@ func (k *kind[T]) query(ctx context.Context, q querier, sql string, args pgx.Nam
 
 func (k *kind[T]) get(ctx context.Context, q querier, id int64, cluster, name string) (item T, err error) {
 	missing := notFound("the cluster %q has no %s %q", cluster, k.noun, name)
-	if k.word == capacity.PriceKind && uuid.Validate(name) != nil || unstorable(name) {
+	if k.word == inputs.PriceKind && uuid.Validate(name) != nil || unstorable(name) {
 		return item, missing
 	}
 	items, err := k.query(ctx, q, k.selects+k.named, pgx.NamedArgs{"cluster": id, "name": name})
@@ -205,19 +209,19 @@ func (k *kind[T]) allArgs(id int64, item T, more pgx.NamedArgs) pgx.NamedArgs {
 
 func stampOf(item any) capacity.Stamp {
 	switch x := item.(type) {
-	case capacity.VMType:
+	case inputs.VMType:
 		return x.Stamp
-	case capacity.PricePeriod:
+	case inputs.PricePeriod:
 		return x.Stamp
-	case capacity.SignedContract:
+	case inputs.SignedContract:
 		return x.Stamp
-	case capacity.PlannedClass:
+	case inputs.PlannedClass:
 		return x.Stamp
 	case capacity.Scenario:
 		return x.Stamp
-	case capacity.StandingOffer:
+	case inputs.StandingOffer:
 		return x.Stamp
-	case capacity.ReportSchedule:
+	case reporting.ReportSchedule:
 		return x.Stamp
 	}
 	return capacity.Stamp{}

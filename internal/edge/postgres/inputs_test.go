@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -78,13 +79,13 @@ func TestVMTypes(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
-	collection[capacity.VMType]{
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
+	collection[inputs.VMType]{
 		of: s.VMTypes(), words: "VM type",
-		make:    func(_ int, name string) capacity.VMType { return capacity.VMType{Name: name, Description: name} },
-		change:  func(v capacity.VMType) capacity.VMType { quota := int64(7); v.Quota = &quota; return v },
-		name:    func(v capacity.VMType) string { return v.Name },
-		version: func(v capacity.VMType) int64 { return v.Version },
+		make:    func(_ int, name string) inputs.VMType { return inputs.VMType{Name: name, Description: name} },
+		change:  func(v inputs.VMType) inputs.VMType { quota := int64(7); v.Quota = &quota; return v },
+		name:    func(v inputs.VMType) string { return v.Name },
+		version: func(v inputs.VMType) int64 { return v.Version },
 	}.test(t, ctx, s)
 }
 
@@ -92,22 +93,22 @@ func TestPrices(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	for _, name := range hostile {
-		must(s.VMTypes().Create(ctx, night, capacity.VMType{Name: name}))(t)
+		must(s.VMTypes().Create(ctx, night, inputs.VMType{Name: name}))(t)
 	}
-	collection[capacity.PricePeriod]{
+	collection[inputs.PricePeriod]{
 		of: s.Prices(), words: "price period",
-		make: func(i int, name string) capacity.PricePeriod {
-			return capacity.PricePeriod{VMType: name, Purchase: capacity.PurchaseOnDemand, Price: amountOf("0.123456789"), From: january.From.AddDate(i, 0, 0), Until: nil}
+		make: func(i int, name string) inputs.PricePeriod {
+			return inputs.PricePeriod{VMType: name, Purchase: capacity.PurchaseOnDemand, Price: amountOf("0.123456789"), From: january.From.AddDate(i, 0, 0), Until: nil}
 		},
-		change: func(p capacity.PricePeriod) capacity.PricePeriod {
+		change: func(p inputs.PricePeriod) inputs.PricePeriod {
 			end := p.From.AddDate(0, 0, 1)
 			p.Until, p.Price = &end, amountOf("1000000000")
 			return p
 		},
-		name:    func(p capacity.PricePeriod) string { return p.ID },
-		version: func(p capacity.PricePeriod) int64 { return p.Version },
+		name:    func(p inputs.PricePeriod) string { return p.ID },
+		version: func(p inputs.PricePeriod) int64 { return p.Version },
 	}.test(t, ctx, s)
 }
 
@@ -115,17 +116,17 @@ func TestContracts(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	must(s.VMTypes().Create(ctx, night, small))(t)
-	collection[capacity.SignedContract]{
+	collection[inputs.SignedContract]{
 		of: s.Contracts(), words: "contract",
-		make: func(_ int, name string) capacity.SignedContract { c := threeYrs; c.Name = name; return c },
-		change: func(c capacity.SignedContract) capacity.SignedContract {
+		make: func(_ int, name string) inputs.SignedContract { c := threeYrs; c.Name = name; return c },
+		change: func(c inputs.SignedContract) inputs.SignedContract {
 			c.Billing, c.Upfront = capacity.BilledAlways, amountOf("0.5")
 			return c
 		},
-		name:    func(c capacity.SignedContract) string { return c.Name },
-		version: func(c capacity.SignedContract) int64 { return c.Version },
+		name:    func(c inputs.SignedContract) string { return c.Name },
+		version: func(c inputs.SignedContract) int64 { return c.Version },
 	}.test(t, ctx, s)
 }
 
@@ -133,17 +134,17 @@ func TestOffers(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	must(s.VMTypes().Create(ctx, night, small))(t)
-	collection[capacity.StandingOffer]{
+	collection[inputs.StandingOffer]{
 		of: s.Offers(), words: "offer", aside: true,
-		make: func(_ int, name string) capacity.StandingOffer { o := oneYear; o.Name, o.Note = name, name; return o },
-		change: func(o capacity.StandingOffer) capacity.StandingOffer {
+		make: func(_ int, name string) inputs.StandingOffer { o := oneYear; o.Name, o.Note = name, name; return o },
+		change: func(o inputs.StandingOffer) inputs.StandingOffer {
 			o.TermYears, o.TermHours, o.Upfront, o.Max = 0, 8760, amountOf("0.000000001"), 0
 			return o
 		},
-		name:    func(o capacity.StandingOffer) string { return o.Name },
-		version: func(o capacity.StandingOffer) int64 { return o.Version },
+		name:    func(o inputs.StandingOffer) string { return o.Name },
+		version: func(o inputs.StandingOffer) int64 { return o.Version },
 	}.test(t, ctx, s)
 	other := oneYear
 	other.VMType = "smal"
@@ -157,18 +158,18 @@ func TestClasses(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	for _, name := range hostile {
-		must(s.CreateProfile(ctx, night, capacity.ProfileVersion{Name: name, Note: name, Profile: etl.Profile}))(t)
+		must(s.CreateProfile(ctx, night, inputs.ProfileVersion{Name: name, Note: name, Profile: etl.Profile}))(t)
 	}
-	collection[capacity.PlannedClass]{
+	collection[inputs.PlannedClass]{
 		of: s.Classes(), words: "class",
-		make: func(i int, name string) capacity.PlannedClass {
+		make: func(i int, name string) inputs.PlannedClass {
 			c := nightly
 			c.Name = name
 			switch i % 3 {
 			case 0:
-				c.Profile = &capacity.ProfileRef{Name: name, Version: 1}
+				c.Profile = &inputs.ProfileRef{Name: name, Version: 1}
 			case 1:
 				c.Profile, c.Demand = nil, &capacity.Demand{MapWorkSeconds: 1.5, ReduceWorkSeconds: 0, FixedSeconds: -3}
 			case 2:
@@ -176,12 +177,12 @@ func TestClasses(t *testing.T) {
 			}
 			return c
 		},
-		change: func(c capacity.PlannedClass) capacity.PlannedClass {
+		change: func(c inputs.PlannedClass) inputs.PlannedClass {
 			c.Jobs, c.Penalty = capacity.JobRange{Min: 0.5, Max: 1e6}, amountOf("0.000000001")
 			return c
 		},
-		name:    func(c capacity.PlannedClass) string { return c.Name },
-		version: func(c capacity.PlannedClass) int64 { return c.Version },
+		name:    func(c inputs.PlannedClass) string { return c.Name },
+		version: func(c inputs.PlannedClass) int64 { return c.Version },
 	}.test(t, ctx, s)
 }
 
@@ -211,7 +212,7 @@ func TestAClassGetsTheLatestProfileVersion(t *testing.T) {
 		t.Errorf("version 0 became %d, want 2", got.Profile.Version)
 	}
 	first := nightly
-	first.Profile = &capacity.ProfileRef{Name: "etl", Version: 1}
+	first.Profile = &inputs.ProfileRef{Name: "etl", Version: 1}
 	if got := must(s.Classes().Replace(ctx, night, "nightly", 2, first))(t); got.Profile.Version != 1 {
 		t.Errorf("version 1 became %d", got.Profile.Version)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -76,7 +76,7 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 			return at("", k, err)
 		}
 		k = created[0]
-		return keyChanged(ctx, q, entry{Action: capacity.Create, Kind: capacity.KeyKind, Name: k.Name, After: k})
+		return keyChanged(ctx, q, entry{Action: inputs.Create, Kind: inputs.KeyKind, Name: k.Name, After: k})
 	})
 	return k, err
 }
@@ -105,7 +105,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) error {
 		if _, err := q.Exec(ctx, `DELETE FROM sessions WHERE key_id = @id`, pgx.NamedArgs{"id": id}); err != nil {
 			return err
 		}
-		return keyChanged(ctx, q, entry{Action: "revoke", Kind: capacity.KeyKind, Name: before[0].Name, Before: before[0], After: after[0]})
+		return keyChanged(ctx, q, entry{Action: "revoke", Kind: inputs.KeyKind, Name: before[0].Name, Before: before[0], After: after[0]})
 	})
 }
 

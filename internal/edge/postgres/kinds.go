@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 )
 
 // A VM type is looked up by its name; 0 is the number of none, so that an unknown name breaks the
@@ -23,8 +24,8 @@ const priceType = `coalesce(p.vm_type_id, p.spot_vm_type_id)`
 
 func byName() ([]any, []string) { return []any{new(string)}, []string{"after"} }
 
-var vmTypes = kind[capacity.VMType]{
-	word: capacity.VMTypeKind,
+var vmTypes = kind[inputs.VMType]{
+	word: inputs.VMTypeKind,
 	noun: "VM type",
 	selects: `
 		SELECT name, description, quota, in_use, CASE WHEN spot_max_share IS NOT NULL THEN json_build_object('max_share', spot_max_share) END AS spot, vcpu, memory_gib, gpus, version, created_at, updated_at
@@ -39,23 +40,23 @@ var vmTypes = kind[capacity.VMType]{
 		       vcpu = @vcpu, memory_gib = @memory_gib, gpus = @gpus, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM vm_types WHERE cluster_id = @cluster AND name = @name`,
-	args: func(v capacity.VMType) pgx.NamedArgs {
+	args: func(v inputs.VMType) pgx.NamedArgs {
 		args := pgx.NamedArgs{"name": v.Name, "description": v.Description, "quota": v.Quota, "in_use": v.InUse, "vcpu": v.VCPU, "memory_gib": v.MemoryGiB, "gpus": v.GPUs}
 		if v.Spot != nil {
 			args["spot_max_share"] = v.Spot.MaxShare
 		}
 		return args
 	},
-	collect: pgx.RowToStructByName[capacity.VMType],
-	name:    func(v capacity.VMType) string { return v.Name },
-	label:   func(v capacity.VMType) string { return v.Name },
-	sortKey: func(v capacity.VMType) []any { return []any{v.Name} },
+	collect: pgx.RowToStructByName[inputs.VMType],
+	name:    func(v inputs.VMType) string { return v.Name },
+	label:   func(v inputs.VMType) string { return v.Name },
+	sortKey: func(v inputs.VMType) []any { return []any{v.Name} },
 	start:   byName,
-	prepare: func(v capacity.VMType, name string) capacity.VMType { v.Name = cmp.Or(name, v.Name); return v },
+	prepare: func(v inputs.VMType, name string) inputs.VMType { v.Name = cmp.Or(name, v.Name); return v },
 }
 
-var prices = kind[capacity.PricePeriod]{
-	word: capacity.PriceKind,
+var prices = kind[inputs.PricePeriod]{
+	word: inputs.PriceKind,
 	noun: "price period",
 	selects: `
 		SELECT p.id, v.name AS vm_type, CASE WHEN p.vm_type_id IS NULL THEN 'spot' ELSE 'on_demand' END AS purchase, p.price, lower(p.during) AS "from", upper(p.during) AS until, p.version, p.created_at, p.updated_at
@@ -69,19 +70,19 @@ var prices = kind[capacity.PricePeriod]{
 		UPDATE prices SET vm_type_id = CASE WHEN NOT @spot THEN ` + vmTypeID + ` END, spot_vm_type_id = CASE WHEN @spot THEN ` + vmTypeID + ` END, price = @price, during = tstzrange(@from, @until), version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND id = @name`,
 	remove: `DELETE FROM prices WHERE cluster_id = @cluster AND id = @name`,
-	args: func(p capacity.PricePeriod) pgx.NamedArgs {
+	args: func(p inputs.PricePeriod) pgx.NamedArgs {
 		return pgx.NamedArgs{"id": p.ID, "vm_type": p.VMType, "spot": p.Purchase == capacity.PurchaseSpot, "price": p.Price, "from": p.From, "until": p.Until}
 	},
-	collect: pgx.RowToStructByName[capacity.PricePeriod],
-	name:    func(p capacity.PricePeriod) string { return p.ID },
-	label:   capacity.PricePeriod.Label,
-	sortKey: func(p capacity.PricePeriod) []any {
+	collect: pgx.RowToStructByName[inputs.PricePeriod],
+	name:    func(p inputs.PricePeriod) string { return p.ID },
+	label:   inputs.PricePeriod.Label,
+	sortKey: func(p inputs.PricePeriod) []any {
 		return []any{p.VMType, p.From, p.Purchase == capacity.PurchaseSpot}
 	},
 	start: func() ([]any, []string) {
 		return []any{new(string), new(time.Time), new(bool)}, []string{"after_type", "after_start", "after_spot"}
 	},
-	prepare: func(p capacity.PricePeriod, name string) capacity.PricePeriod {
+	prepare: func(p inputs.PricePeriod, name string) inputs.PricePeriod {
 		p.ID = name
 		if name == "" {
 			p.ID = newID()
@@ -93,8 +94,8 @@ var prices = kind[capacity.PricePeriod]{
 // newID draws an identifier that sorts by the time it was drawn.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-var contracts = kind[capacity.SignedContract]{
-	word: capacity.ContractKind,
+var contracts = kind[inputs.SignedContract]{
+	word: inputs.ContractKind,
 	noun: "contract",
 	selects: `
 		SELECT c.name, v.name AS vm_type, c.vms, c.price, c.billing, c.upfront, c.starts AS "from", c.ends AS until, c.version, c.created_at, c.updated_at
@@ -109,16 +110,16 @@ var contracts = kind[capacity.SignedContract]{
 		       starts = @from, ends = @until, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM contracts WHERE cluster_id = @cluster AND name = @name`,
-	args: func(c capacity.SignedContract) pgx.NamedArgs {
+	args: func(c inputs.SignedContract) pgx.NamedArgs {
 		return pgx.NamedArgs{"name": c.Name, "vm_type": c.VMType, "vms": c.VMs, "price": c.Price, "billing": c.Billing,
 			"upfront": c.Upfront, "from": c.From, "until": c.Until}
 	},
-	collect: pgx.RowToStructByName[capacity.SignedContract],
-	name:    func(c capacity.SignedContract) string { return c.Name },
-	label:   func(c capacity.SignedContract) string { return c.Name },
-	sortKey: func(c capacity.SignedContract) []any { return []any{c.Name} },
+	collect: pgx.RowToStructByName[inputs.SignedContract],
+	name:    func(c inputs.SignedContract) string { return c.Name },
+	label:   func(c inputs.SignedContract) string { return c.Name },
+	sortKey: func(c inputs.SignedContract) []any { return []any{c.Name} },
 	start:   byName,
-	prepare: func(c capacity.SignedContract, name string) capacity.SignedContract {
+	prepare: func(c inputs.SignedContract, name string) inputs.SignedContract {
 		c.Name = cmp.Or(name, c.Name)
 		return c
 	},
@@ -131,8 +132,8 @@ const profileVersion = `
 	     WHEN @profile_version::bigint > 0 THEN @profile_version
 	     ELSE coalesce((SELECT max(p.version) FROM profile_versions p WHERE p.cluster_id = @cluster AND p.name = @profile), 1) END`
 
-var classes = kind[capacity.PlannedClass]{
-	word: capacity.ClassKind,
+var classes = kind[inputs.PlannedClass]{
+	word: inputs.ClassKind,
 	noun: "class",
 	selects: `
 		SELECT name, profile, profile_version, map_work_seconds, reduce_work_seconds, fixed_seconds, vms_per_job,
@@ -153,17 +154,17 @@ var classes = kind[capacity.PlannedClass]{
 	remove:  `DELETE FROM classes WHERE cluster_id = @cluster AND name = @name`,
 	args:    classArgs,
 	collect: classOf,
-	name:    func(c capacity.PlannedClass) string { return c.Name },
-	label:   func(c capacity.PlannedClass) string { return c.Name },
-	sortKey: func(c capacity.PlannedClass) []any { return []any{c.Name} },
+	name:    func(c inputs.PlannedClass) string { return c.Name },
+	label:   func(c inputs.PlannedClass) string { return c.Name },
+	sortKey: func(c inputs.PlannedClass) []any { return []any{c.Name} },
 	start:   byName,
-	prepare: func(c capacity.PlannedClass, name string) capacity.PlannedClass {
+	prepare: func(c inputs.PlannedClass, name string) inputs.PlannedClass {
 		c.Name = cmp.Or(name, c.Name)
 		return c
 	},
 }
 
-func classArgs(c capacity.PlannedClass) pgx.NamedArgs {
+func classArgs(c inputs.PlannedClass) pgx.NamedArgs {
 	args := pgx.NamedArgs{"name": c.Name, "vms_per_job": c.VMsPerJob, "deadline": c.DeadlineSeconds, "slots_map": c.SlotsPerVM.Map,
 		"slots_reduce": c.SlotsPerVM.Reduce, "jobs_min": c.Jobs.Min, "jobs_max": c.Jobs.Max, "penalty": c.Penalty}
 	if by := c.SlotsPerVM.ByType; len(by) > 0 {
@@ -185,7 +186,7 @@ func classArgs(c capacity.PlannedClass) pgx.NamedArgs {
 	return args
 }
 
-func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
+func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 	type columns struct {
 		Name                                            string
 		Profile                                         *string
@@ -203,7 +204,7 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 		capacity.Stamp
 	}
 	r, err := pgx.RowToStructByName[columns](row)
-	c := capacity.PlannedClass{
+	c := inputs.PlannedClass{
 		Name: r.Name, VMsPerJob: r.VMsPerJob, DeadlineSeconds: r.DeadlineSeconds,
 		SlotsPerVM: capacity.SlotsPerVM{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Speed: r.Speed,
 		Jobs: capacity.JobRange{Min: r.JobsMin, Max: r.JobsMax}, Penalty: r.Penalty, Stamp: r.Stamp,
@@ -212,7 +213,7 @@ func classOf(row pgx.CollectableRow) (capacity.PlannedClass, error) {
 		c.SlotsPerVM = capacity.SlotsPerVM{ByType: r.SlotsByType}
 	}
 	if r.Profile != nil && r.ProfileVersion != nil {
-		c.Profile = &capacity.ProfileRef{Name: *r.Profile, Version: *r.ProfileVersion}
+		c.Profile = &inputs.ProfileRef{Name: *r.Profile, Version: *r.ProfileVersion}
 	}
 	if r.CalibrationBound != nil && r.CalibrationFactor != nil {
 		c.Calibration = &capacity.Calibration{Bound: *r.CalibrationBound, Factor: *r.CalibrationFactor}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
@@ -91,7 +90,7 @@ func (r *liveRow) make(ctx context.Context, q querier, cluster string) error {
 	b.Queue(`
 		INSERT INTO live_clusters (cluster_id, stamp, settings)
 		SELECT id, @stamp, jsonb_set(@settings, '{version}', to_jsonb((`+firstLiveVersion+`))) FROM clusters WHERE name = @cluster AND deleted_at IS NULL
-		ON CONFLICT DO NOTHING`, pgx.NamedArgs{"cluster": cluster, "stamp": rand.Int64(), "settings": capacity.DefaultLiveSettings()})
+		ON CONFLICT DO NOTHING`, pgx.NamedArgs{"cluster": cluster, "stamp": rand.Int64(), "settings": live.DefaultLiveSettings()})
 	r.lock(&b, cluster)
 	err := q.SendBatch(ctx, &b).Close()
 	if err == nil && r.ClusterID == 0 {
@@ -140,9 +139,9 @@ func liveNodeRowOf(n live.Node) (r liveNodeRow, err error) {
 }
 
 // shown is the node as it is answered.
-func (r liveNodeRow) shown() (n capacity.LiveNode, err error) {
-	n = capacity.LiveNode{Name: r.Name, Type: r.Type, Cores: r.Cores, Slots: capacity.NodeSlots{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Dedicated: r.Dedicated,
-		ComputeUnits: r.ComputeUnits, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, State: capacity.NodeHealth(r.State), LastHeartbeatAt: r.HeardAt,
+func (r liveNodeRow) shown() (n live.LiveNode, err error) {
+	n = live.LiveNode{Name: r.Name, Type: r.Type, Cores: r.Cores, Slots: live.NodeSlots{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Dedicated: r.Dedicated,
+		ComputeUnits: r.ComputeUnits, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, State: live.NodeHealth(r.State), LastHeartbeatAt: r.HeardAt,
 		Seq: r.Seq, Boot: r.Boot, Residual: r.Residual, Running: r.Running}
 	if len(r.Report) > 0 {
 		err = json.Unmarshal(r.Report, &n.Report)
@@ -205,7 +204,7 @@ func liveJobRowOf(j live.Job) (r liveJobRow, err error) {
 }
 
 func (r liveJobRow) job() (j live.Job, err error) {
-	j = live.Job{Number: r.Number, State: capacity.JobState(r.State), Reason: r.Reason, Submitted: live.Seconds(r.SubmittedAt), SubmittedBy: r.SubmittedBy,
+	j = live.Job{Number: r.Number, State: live.JobState(r.State), Reason: r.Reason, Submitted: live.Seconds(r.SubmittedAt), SubmittedBy: r.SubmittedBy,
 		Deadline: secondsOrNone(r.DeadlineAt), Ended: secondsOrNone(r.EndedAt), Done: [dispatch.Kinds][]byte{r.DoneMaps, r.DoneReduces}}
 	return j, errors.Join(json.Unmarshal(r.Request, &j.Request), json.Unmarshal(r.Counts, &j.Counts), json.Unmarshal(r.Tries, &j.Tries))
 }
@@ -236,7 +235,7 @@ const liveRunColumns = `id, at, node, job, job_name, kind, task, attempt, local,
 func liveRunRowOf(r live.Run) (row liveRunRow, err error) {
 	row = liveRunRow{ID: r.ID, At: live.Moment(r.At), Node: r.Node, Job: r.Job, JobName: r.JobName, Kind: int16(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
 		Policy: string(r.Policy), SettingsVersion: r.Version, Outcome: string(r.Outcome), Open: r.Open, Cause: r.Cause, EndedAt: momentOrNone(r.Ended)}
-	if r.Outcome == capacity.TaskDone {
+	if r.Outcome == live.TaskDone {
 		row.Seconds = &r.Seconds
 	}
 	row.Why, err = json.Marshal(r.Why)
@@ -245,7 +244,7 @@ func liveRunRowOf(r live.Run) (row liveRunRow, err error) {
 
 func (r liveRunRow) run() (out live.Run, err error) {
 	out = live.Run{ID: r.ID, At: live.Seconds(r.At), Node: r.Node, Job: r.Job, JobName: r.JobName, Kind: dispatch.Kind(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
-		Policy: capacity.PolicyKind(r.Policy), Version: r.SettingsVersion, Outcome: capacity.TaskOutcome(r.Outcome), Open: r.Open, Cause: r.Cause, Ended: secondsOrNone(r.EndedAt)}
+		Policy: dispatch.PolicyKind(r.Policy), Version: r.SettingsVersion, Outcome: live.TaskOutcome(r.Outcome), Open: r.Open, Cause: r.Cause, Ended: secondsOrNone(r.EndedAt)}
 	if r.Seconds != nil {
 		out.Seconds = *r.Seconds
 	}
@@ -256,7 +255,7 @@ func (r liveRunRow) run() (out live.Run, err error) {
 func loadLive(ctx context.Context, q querier, cluster int64) (*live.State, error) {
 	args := pgx.NamedArgs{"cluster": cluster}
 	head, err := one[struct {
-		Settings         capacity.LiveSettings
+		Settings         live.LiveSettings
 		Clock            *time.Time
 		LastJob, LastRun int64
 	}](ctx, q, `SELECT settings, clock, last_job, last_run FROM live_clusters WHERE cluster_id = @cluster`, args)
@@ -264,7 +263,7 @@ func loadLive(ctx context.Context, q querier, cluster int64) (*live.State, error
 		return nil, err
 	}
 	s := &live.State{Settings: head.Settings, Counters: live.Counters{Clock: secondsOrNone(head.Clock), LastJob: head.LastJob, LastRun: head.LastRun},
-		Memories: map[capacity.PolicyKind]live.Memory{}, Measured: map[string]live.Measured{}}
+		Memories: map[dispatch.PolicyKind]live.Memory{}, Measured: map[string]live.Measured{}}
 	memories, err := collect[memoryRow](ctx, q, `SELECT kind, policy, memory FROM live_memories WHERE cluster_id = @cluster`, args)
 	if err != nil {
 		return nil, err
@@ -374,7 +373,7 @@ func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
 	}
 	var over, again []live.Run // first those that end, so that no task runs twice in between
 	for _, r := range w.Ended {
-		if r.Outcome == capacity.TaskRunning {
+		if r.Outcome == live.TaskRunning {
 			again = append(again, r)
 		} else {
 			over = append(over, r)

@@ -9,15 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
 
 // memoryRow is what a policy remembers, as it is kept.
 type memoryRow struct {
-	Kind   capacity.PolicyKind
-	Policy capacity.Policy
+	Kind   dispatch.PolicyKind
+	Policy dispatch.PolicyConfig
 	Memory []byte
 }
 
@@ -126,9 +125,9 @@ func (s *Store) Classifier(ctx context.Context, cluster string) (k dispatch.Know
 		}
 		var text []byte
 		err = q.QueryRow(ctx, `SELECT memory FROM live_memories WHERE cluster_id = @cluster AND kind = @kind`,
-			pgx.NamedArgs{"cluster": id, "kind": capacity.PolicyLearned}).Scan(&text)
+			pgx.NamedArgs{"cluster": id, "kind": dispatch.PolicyLearned}).Scan(&text)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return notFound("the policy %s has never decided for cluster %q, so nothing was learned", capacity.PolicyLearned, cluster)
+			return notFound("the policy %s has never decided for cluster %q, so nothing was learned", dispatch.PolicyLearned, cluster)
 		}
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
@@ -24,7 +23,7 @@ func (s *Store) LivePast(ctx context.Context, cluster string, from, until time.T
 			return err
 		}
 		if !exists {
-			past.State.Settings = capacity.DefaultLiveSettings()
+			past.State.Settings = live.DefaultLiveSettings()
 			return nil
 		}
 		now, err := loadLive(ctx, q, id)
@@ -60,10 +59,10 @@ func (s *Store) LivePast(ctx context.Context, cluster string, from, until time.T
 			if n == nil || !active[r.Job] {
 				continue
 			}
-			if n.State != capacity.NodeAlive { // it had tasks, so it had been heard of
-				n.State, n.Heard = capacity.NodeAlive, live.Seconds(from)
+			if n.State != live.NodeAlive { // it had tasks, so it had been heard of
+				n.State, n.Heard = live.NodeAlive, live.Seconds(from)
 			}
-			r.Outcome, r.Open, r.Cause, r.Ended, r.Seconds = capacity.TaskRunning, true, "", 0, 0
+			r.Outcome, r.Open, r.Cause, r.Ended, r.Seconds = live.TaskRunning, true, "", 0, 0
 			past.State.Runs = append(past.State.Runs, r)
 		}
 		return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/slots/live"
 )
@@ -17,7 +16,7 @@ import (
 const firstLiveVersion = `SELECT coalesce(max((l.settings->>'version')::bigint), 0) + 1 FROM live_clusters l JOIN clusters c ON c.id = l.cluster_id WHERE c.name = @cluster`
 
 // LiveSettings are the defaults where nobody has changed them.
-func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings capacity.LiveSettings, err error) {
+func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings live.LiveSettings, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -25,7 +24,7 @@ func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings capa
 		}
 		err = q.QueryRow(ctx, `SELECT settings FROM live_clusters WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": id}).Scan(&settings)
 		if errors.Is(err, pgx.ErrNoRows) {
-			settings = capacity.DefaultLiveSettings()
+			settings = live.DefaultLiveSettings()
 			err = q.QueryRow(ctx, firstLiveVersion, pgx.NamedArgs{"cluster": cluster}).Scan(&settings.Version)
 		}
 		return err
@@ -49,7 +48,7 @@ func (s *Store) OverdueNodes(ctx context.Context, cluster string, now time.Time)
 }
 
 // LiveNodes lists by name.
-func (s *Store) LiveNodes(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.LiveNode], err error) {
+func (s *Store) LiveNodes(ctx context.Context, cluster string, page app.Page) (list app.Listed[live.LiveNode], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -61,14 +60,14 @@ func (s *Store) LiveNodes(ctx context.Context, cluster string, page app.Page) (l
 		}
 		found, err := collectAs(ctx, q, `SELECT `+liveNodeColumns+` FROM live_nodes WHERE cluster_id = @cluster AND name > @after ORDER BY name LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "after": after, "limit": limitOf(page) + 1}, liveNodeRow.shown)
-		list = listed(found, page, func(n capacity.LiveNode) []any { return []any{n.Name} })
+		list = listed(found, page, func(n live.LiveNode) []any { return []any{n.Name} })
 		return err
 	})
 	return list, err
 }
 
 // LiveNode is one by its name.
-func (s *Store) LiveNode(ctx context.Context, cluster, name string) (n capacity.LiveNode, err error) {
+func (s *Store) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNode, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -91,7 +90,7 @@ func (s *Store) LiveNode(ctx context.Context, cluster, name string) (n capacity.
 }
 
 // LiveJobs lists the newest first.
-func (s *Store) LiveJobs(ctx context.Context, cluster string, of app.LiveJobFilter, now time.Time, page app.Page) (list app.Listed[capacity.LiveJob], err error) {
+func (s *Store) LiveJobs(ctx context.Context, cluster string, of app.LiveJobFilter, now time.Time, page app.Page) (list app.Listed[live.LiveJob], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -104,21 +103,21 @@ func (s *Store) LiveJobs(ctx context.Context, cluster string, of app.LiveJobFilt
 		found, err := collectAs(ctx, q, `
 			SELECT `+liveJobColumns+` FROM live_jobs WHERE cluster_id = @cluster AND number < @before AND (@state = '' OR state = @state) ORDER BY number DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before, "state": string(of.State), "limit": limitOf(page) + 1}, shownJob(now))
-		list = listed(found, page, func(j capacity.LiveJob) []any { return []any{j.Number} })
+		list = listed(found, page, func(j live.LiveJob) []any { return []any{j.Number} })
 		return err
 	})
 	return list, err
 }
 
-func shownJob(now time.Time) func(liveJobRow) (capacity.LiveJob, error) {
-	return func(r liveJobRow) (capacity.LiveJob, error) {
+func shownJob(now time.Time) func(liveJobRow) (live.LiveJob, error) {
+	return func(r liveJobRow) (live.LiveJob, error) {
 		j, err := r.job()
 		return j.View(live.Seconds(now)), err
 	}
 }
 
 // LiveJob is one by its number.
-func (s *Store) LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (j capacity.LiveJob, err error) {
+func (s *Store) LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (j live.LiveJob, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -137,7 +136,7 @@ func (s *Store) LiveJob(ctx context.Context, cluster string, number int64, now t
 }
 
 // LiveDecisions lists the newest first.
-func (s *Store) LiveDecisions(ctx context.Context, cluster string, of app.LiveDecisionFilter, page app.Page) (list app.Listed[capacity.LiveDecision], err error) {
+func (s *Store) LiveDecisions(ctx context.Context, cluster string, of app.LiveDecisionFilter, page app.Page) (list app.Listed[live.LiveDecision], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -148,7 +147,7 @@ func (s *Store) LiveDecisions(ctx context.Context, cluster string, of app.LiveDe
 			return err
 		}
 		if unstorable(of.Node) {
-			list.Items = []capacity.LiveDecision{}
+			list.Items = []live.LiveDecision{}
 			return nil
 		}
 		args := pgx.NamedArgs{"cluster": id, "before": before, "limit": limitOf(page) + 1, "from": nil, "until": nil, "node": of.Node, "job": of.Job, "outcome": string(of.Outcome)}
@@ -162,11 +161,11 @@ func (s *Store) LiveDecisions(ctx context.Context, cluster string, of app.LiveDe
 			SELECT `+liveRunColumns+` FROM live_runs
 			WHERE cluster_id = @cluster AND id < @before AND (@node = '' OR node = @node) AND (@job::bigint = 0 OR job = @job) AND (@outcome = '' OR outcome = @outcome)
 			      AND (@from::timestamptz IS NULL OR at >= @from) AND (@until::timestamptz IS NULL OR at < @until)
-			ORDER BY id DESC LIMIT @limit`, args, func(r liveRunRow) (capacity.LiveDecision, error) {
+			ORDER BY id DESC LIMIT @limit`, args, func(r liveRunRow) (live.LiveDecision, error) {
 			run, err := r.run()
 			return run.Decision(), err
 		})
-		list = listed(found, page, func(d capacity.LiveDecision) []any { return []any{d.Assignment.Assignment} })
+		list = listed(found, page, func(d live.LiveDecision) []any { return []any{d.Assignment.Assignment} })
 		return err
 	})
 	return list, err

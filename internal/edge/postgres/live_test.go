@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/slots/live"
@@ -34,19 +33,19 @@ func TestAHeartbeatTakesTwoRoundTrips(t *testing.T) {
 		}))(t)
 	}
 	change(func(*app.LiveWork) error {
-		if _, _, err := c.PutNode(1, capacity.LiveNode{Name: "a", Type: "x", Cores: 1, Slots: capacity.NodeSlots{Map: 1}}); err != nil {
+		if _, _, err := c.PutNode(1, live.LiveNode{Name: "a", Type: "x", Cores: 1, Slots: live.NodeSlots{Map: 1}}); err != nil {
 			return err
 		}
-		_, err := c.Submit(1, capacity.LiveJobRequest{Name: "job", Maps: 100, MaxAttempts: 1, Weight: 1}, "test")
+		_, err := c.Submit(1, live.LiveJobRequest{Name: "job", Maps: 100, MaxAttempts: 1, Weight: 1}, "test")
 		return err
 	})
 	fewest := int64(100)
 	for seq := int64(1); seq <= 20; seq++ { // the first prepare statements, and something may be swept meanwhile
 		before := line.trips.Load()
 		change(func(w *app.LiveWork) error {
-			h := capacity.Heartbeat{Seq: seq}
+			h := live.Heartbeat{Seq: seq}
 			if seq > 1 {
-				h.Finished = []capacity.FinishedTask{{Assignment: seq - 1}}
+				h.Finished = []live.FinishedTask{{Assignment: seq - 1}}
 			}
 			answer, err := c.Heartbeat(float64(seq), "a", h, fmt.Sprint(seq))
 			w.Heartbeats = []app.LiveHeartbeat{{At: live.Moment(c.Clock), Node: "a", Body: "{}", Answer: string(answer.Text)}}

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -119,36 +120,36 @@ func execute(t testing.TB, conn *pgx.Conn, sql string, args ...any) {
 const night = "night-batch"
 
 var (
-	small    = capacity.VMType{Name: "small", Description: "2 cores", InUse: true}
-	january  = capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: amountOf("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
-	threeYrs = capacity.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: amountOf("0.10"), Billing: capacity.BilledUsed,
+	small    = inputs.VMType{Name: "small", Description: "2 cores", InUse: true}
+	january  = inputs.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: amountOf("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2026-02-01T00:00:00Z")}
+	threeYrs = inputs.SignedContract{Name: "three-year", VMType: "small", VMs: 30, Price: amountOf("0.10"), Billing: capacity.BilledUsed,
 		From: moment("2025-01-01T00:00:00Z"), Until: moment("2028-01-01T00:00:00Z")}
-	oneYear = capacity.StandingOffer{Name: "one-year", VMType: "small", Price: amountOf("0.04"), Upfront: amountOf("400.00"), Billing: capacity.BilledAlways, TermYears: 1, Max: 200, Note: "typed in"}
-	etl     = capacity.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
+	oneYear = inputs.StandingOffer{Name: "one-year", VMType: "small", Price: amountOf("0.04"), Upfront: amountOf("400.00"), Billing: capacity.BilledAlways, TermYears: 1, Max: 200, Note: "typed in"}
+	etl     = inputs.ProfileVersion{Name: "etl", Note: "typed in", Profile: capacity.Profile{MapTasks: 300, ReduceTasks: 40, MapAvgSeconds: 30, MapMaxSeconds: 60,
 		FirstShuffleAvgSeconds: 12, FirstShuffleMaxSeconds: 20, ShuffleAvgSeconds: 40, ShuffleMaxSeconds: 90, ReduceAvgSeconds: 20, ReduceMaxSeconds: 50}}
-	nightly = capacity.PlannedClass{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 2700,
+	nightly = inputs.PlannedClass{Name: "nightly", Profile: &inputs.ProfileRef{Name: "etl"}, DeadlineSeconds: 2700,
 		SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 9, Max: 10}, Penalty: amountOf("5")}
-	adhoc = capacity.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: amountOf("0.95")}
+	adhoc = inputs.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: amountOf("0.95")}
 )
 
 // filled makes a store with one cluster and one thing of each kind in it.
 func filled(t testing.TB, s *postgres.Store) context.Context {
 	t.Helper()
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	must(s.VMTypes().Create(ctx, night, small))(t)
 	must(s.Prices().Create(ctx, night, january))(t)
 	must(s.Contracts().Create(ctx, night, threeYrs))(t)
 	must(s.CreateProfile(ctx, night, etl))(t)
 	must(s.Classes().Create(ctx, night, nightly))(t)
 	must(s.Classes().Create(ctx, night, adhoc))(t)
-	check(t, putRows(ctx, s, capacity.Forecast{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}))
+	check(t, putRows(ctx, s, inputs.Forecast{Class: "nightly", Hour: moment("2026-01-10T05:00:00Z"), Jobs: 7.5}))
 	return ctx
 }
 
 // putRows writes forecasts of the cluster.
-func putRows(ctx context.Context, s *postgres.Store, rows ...capacity.Forecast) error {
-	_, err := s.PutForecasts(ctx, night, capacity.SeriesOf(rows), false)
+func putRows(ctx context.Context, s *postgres.Store, rows ...inputs.Forecast) error {
+	_, err := s.PutForecasts(ctx, night, inputs.SeriesOf(rows), false)
 	return err
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -180,7 +180,7 @@ func TestTheAuditLogSurvivesAMoveToAnotherServer(t *testing.T) {
 	}
 	check(t, postgres.Migrate(ctx, url))
 	check(t, postgres.Migrate(ctx, url)) // one era is enough
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	entries := audit(t, s, app.AuditFilter{})
 	if len(entries) != 2 || entries[0].Name != night || entries[1].Name != "old" {
 		t.Errorf("the log is %+v", entries)

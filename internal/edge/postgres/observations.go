@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // planAt is the plan that was current at a moment: as it is on record of the last day, and before that
@@ -31,7 +31,7 @@ const planAt = `
 	ORDER BY source LIMIT 1`
 
 // ObservationBasis is what an observation of a moment is judged by (see app.Observations).
-func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment time.Time) (basis capacity.ObservationBasis, err error) {
+func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment time.Time) (basis plans.ObservationBasis, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -52,11 +52,11 @@ func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment tim
 		}
 		if moment.IsZero() {
 			if len(now) > 0 {
-				basis.Plan, basis.Current = &capacity.PlanTotal{Number: now[0].Record.Number, VMs: now[0].Record.VMs}, &now[0]
+				basis.Plan, basis.Current = &plans.PlanTotal{Number: now[0].Record.Number, VMs: now[0].Record.VMs}, &now[0]
 			}
 			return nil
 		}
-		then, err := one[capacity.PlanTotal](ctx, q, planAt, pgx.NamedArgs{"cluster": id, "at": moment})
+		then, err := one[plans.PlanTotal](ctx, q, planAt, pgx.NamedArgs{"cluster": id, "at": moment})
 		switch {
 		case err == nil:
 			if basis.Plan = &then; len(now) > 0 && now[0].Record.Number == then.Number {
@@ -74,7 +74,7 @@ func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment tim
 }
 
 // SaveObservation stores what really ran.
-func (s *Store) SaveObservation(ctx context.Context, cluster string, o capacity.Observation) (capacity.Observation, error) {
+func (s *Store) SaveObservation(ctx context.Context, cluster string, o plans.Observation) (plans.Observation, error) {
 	if unstorable(cluster) {
 		return o, noCluster(cluster)
 	}
@@ -117,18 +117,18 @@ type observationRow struct {
 	PlanStale   *bool
 }
 
-func (r observationRow) observation() capacity.Observation {
-	o := capacity.Observation{ID: r.ID, At: r.At, ObservedBy: r.ObservedBy, VMs: r.VMs, Utilization: r.Utilization,
+func (r observationRow) observation() plans.Observation {
+	o := plans.Observation{ID: r.ID, At: r.At, ObservedBy: r.ObservedBy, VMs: r.VMs, Utilization: r.Utilization,
 		PlanNumber: r.PlanNumber, PlannedVMs: r.PlannedVMs, PlanVMs: r.PlanVMs, PlanStale: r.PlanStale}
 	if r.SlotsMap != nil {
-		o.Slots = &capacity.BusySlots{Map: *r.SlotsMap, Reduce: *r.SlotsReduce}
+		o.Slots = &plans.BusySlots{Map: *r.SlotsMap, Reduce: *r.SlotsReduce}
 	}
 	o.Derive()
 	return o
 }
 
-func observationsOf(rows []observationRow) []capacity.Observation {
-	all := make([]capacity.Observation, len(rows))
+func observationsOf(rows []observationRow) []plans.Observation {
+	all := make([]plans.Observation, len(rows))
 	for i, r := range rows {
 		all[i] = r.observation()
 	}
@@ -136,7 +136,7 @@ func observationsOf(rows []observationRow) []capacity.Observation {
 }
 
 // Observations lists the newest first.
-func (s *Store) Observations(ctx context.Context, cluster string, of app.ObservationFilter, page app.Page) (list app.Listed[capacity.Observation], err error) {
+func (s *Store) Observations(ctx context.Context, cluster string, of app.ObservationFilter, page app.Page) (list app.Listed[plans.Observation], err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return list, err
@@ -158,14 +158,14 @@ func (s *Store) Observations(ctx context.Context, cluster string, of app.Observa
 			WHERE o.cluster_id = @cluster AND (o.at, o.id) < (@before, @before_id)
 			  AND (@from::timestamptz IS NULL OR o.at >= @from) AND (@until::timestamptz IS NULL OR o.at < @until)
 			ORDER BY o.at DESC, o.id DESC LIMIT @limit`, args)
-		list = listed(observationsOf(rows), page, func(o capacity.Observation) []any { return []any{o.At, o.ID} })
+		list = listed(observationsOf(rows), page, func(o plans.Observation) []any { return []any{o.At, o.ID} })
 		return err
 	})
 	return list, err
 }
 
 // Observation is one by its ID, or the latest.
-func (s *Store) Observation(ctx context.Context, cluster, id string) (o capacity.Observation, err error) {
+func (s *Store) Observation(ctx context.Context, cluster, id string) (o plans.Observation, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -199,7 +199,7 @@ func noObservation(cluster, id string) error {
 }
 
 // LatestObservations are those of all living clusters.
-func (s *Store) LatestObservations(ctx context.Context) (latest map[string]capacity.Observation, err error) {
+func (s *Store) LatestObservations(ctx context.Context) (latest map[string]plans.Observation, err error) {
 	type named struct {
 		Cluster string
 		observationRow
@@ -209,7 +209,7 @@ func (s *Store) LatestObservations(ctx context.Context) (latest map[string]capac
 			SELECT c.name AS cluster, o.* FROM clusters c CROSS JOIN LATERAL (
 			    SELECT `+observationColumns+` FROM observations o WHERE o.cluster_id = c.id ORDER BY o.at DESC, o.id DESC LIMIT 1) o
 			WHERE c.deleted_at IS NULL`, nil)
-		latest = make(map[string]capacity.Observation, len(rows))
+		latest = make(map[string]plans.Observation, len(rows))
 		for _, r := range rows {
 			latest[r.Cluster] = r.observation()
 		}

@@ -8,13 +8,15 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
-func seen(vms int64, at time.Time) capacity.Observation {
-	return capacity.Observation{VMs: vms, At: at.UTC().Truncate(time.Microsecond)}
+func seen(vms int64, at time.Time) plans.Observation {
+	return plans.Observation{VMs: vms, At: at.UTC().Truncate(time.Microsecond)}
 }
 
 // The latest is the one of the latest moment, whatever order they come in.
@@ -27,7 +29,7 @@ func TestObservationsAreKept(t *testing.T) {
 		t.Errorf("before there is one: %v", err)
 	}
 	first := seen(5, now)
-	first.Slots, first.Utilization, first.PlanNumber, first.PlannedVMs, first.PlanStale = &capacity.BusySlots{Map: 3, Reduce: 1}, new(0.5), new(int64(1)), new(4.0), new(true)
+	first.Slots, first.Utilization, first.PlanNumber, first.PlannedVMs, first.PlanStale = &plans.BusySlots{Map: 3, Reduce: 1}, new(0.5), new(int64(1)), new(4.0), new(true)
 	first.Derive()
 	kept := must(s.SaveObservation(ctx, night, first))(t)
 	must(s.SaveObservation(ctx, night, seen(4, now.Add(-time.Hour))))(t)
@@ -36,7 +38,7 @@ func TestObservationsAreKept(t *testing.T) {
 	same(t, kept, first)
 	same(t, must(s.Observation(ctx, night, ""))(t), kept)
 	same(t, must(s.Observation(ctx, night, kept.ID))(t), kept)
-	same(t, must(s.LatestObservations(ctx))(t), map[string]capacity.Observation{night: kept})
+	same(t, must(s.LatestObservations(ctx))(t), map[string]plans.Observation{night: kept})
 
 	var vms []int64
 	for page := only(2); ; {
@@ -65,7 +67,7 @@ func TestObservationsAreKept(t *testing.T) {
 		}
 	}
 	check(t, s.DeleteCluster(ctx, night, must(s.Cluster(ctx, night))(t).Version))
-	same(t, must(s.LatestObservations(ctx))(t), map[string]capacity.Observation{})
+	same(t, must(s.LatestObservations(ctx))(t), map[string]plans.Observation{})
 }
 
 // An observation is judged by the plan that was current at its moment; plans for other moments never
@@ -75,8 +77,8 @@ func TestObservationBasis(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, postgres.Config{URL: url})
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
-	basis := func(at time.Time) capacity.ObservationBasis { return must(s.ObservationBasis(ctx, night, at))(t) }
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
+	basis := func(at time.Time) plans.ObservationBasis { return must(s.ObservationBasis(ctx, night, at))(t) }
 	if b := basis(time.Time{}); b.Plan != nil || b.Current != nil {
 		t.Errorf("without a plan: got %+v", b)
 	}
@@ -126,8 +128,8 @@ func TestObservationBasis(t *testing.T) {
 		t.Errorf("before the first: got %+v", b)
 	}
 
-	class := func(name string, slots capacity.SlotsPerVM) capacity.PlannedClass {
-		return capacity.PlannedClass{Name: name, Demand: &capacity.Demand{MapWorkSeconds: 1}, DeadlineSeconds: 9, SlotsPerVM: slots}
+	class := func(name string, slots capacity.SlotsPerVM) inputs.PlannedClass {
+		return inputs.PlannedClass{Name: name, Demand: &capacity.Demand{MapWorkSeconds: 1}, DeadlineSeconds: 9, SlotsPerVM: slots}
 	}
 	must(s.Classes().Create(ctx, night, class("a", capacity.SlotsPerVM{Map: 2, Reduce: 4})))(t)
 	must(s.Classes().Create(ctx, night, class("b", capacity.SlotsPerVM{Map: 2, Reduce: 4})))(t)
@@ -149,7 +151,7 @@ func TestObservationsAreForgotten(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, postgres.Config{URL: url})
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	execute(t, raw(t, url), `INSERT INTO observations (id, cluster_id, at, observed_by, vms)
 		SELECT gen_random_uuid(), c.id, now() - make_interval(days => d), 'test', d FROM clusters c, generate_series(88, 12000) d`)
 	for range 2 { // ten thousand at once, and once a minute by each server

@@ -5,17 +5,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
 // Offers are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) Offers() app.Inputs[capacity.StandingOffer] {
-	return inputs[capacity.StandingOffer]{s, &offers}
+func (s *Store) Offers() app.Inputs[inputs.StandingOffer] {
+	return inputStore[inputs.StandingOffer]{s, &offers}
 }
 
-var offers = kind[capacity.StandingOffer]{
-	word:  capacity.OfferKind,
+var offers = kind[inputs.StandingOffer]{
+	word:  inputs.OfferKind,
 	noun:  "offer",
 	aside: true,
 	selects: `
@@ -31,16 +31,16 @@ var offers = kind[capacity.StandingOffer]{
 		       term_years = @term_years, max = @max, note = @note, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM offers WHERE cluster_id = @cluster AND name = @name`,
-	args: func(o capacity.StandingOffer) pgx.NamedArgs {
+	args: func(o inputs.StandingOffer) pgx.NamedArgs {
 		return pgx.NamedArgs{"name": o.Name, "vm_type": o.VMType, "price": o.Price, "upfront": o.Upfront, "billing": o.Billing,
 			"term_hours": o.TermHours, "term_years": o.TermYears, "max": o.Max, "note": o.Note}
 	},
-	collect: pgx.RowToStructByName[capacity.StandingOffer],
-	name:    func(o capacity.StandingOffer) string { return o.Name },
-	label:   func(o capacity.StandingOffer) string { return o.Name },
-	sortKey: func(o capacity.StandingOffer) []any { return []any{o.Name} },
+	collect: pgx.RowToStructByName[inputs.StandingOffer],
+	name:    func(o inputs.StandingOffer) string { return o.Name },
+	label:   func(o inputs.StandingOffer) string { return o.Name },
+	sortKey: func(o inputs.StandingOffer) []any { return []any{o.Name} },
 	start:   byName,
-	prepare: func(o capacity.StandingOffer, name string) capacity.StandingOffer {
+	prepare: func(o inputs.StandingOffer, name string) inputs.StandingOffer {
 		o.Name = cmp.Or(name, o.Name)
 		return o
 	},

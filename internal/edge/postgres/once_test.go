@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -68,7 +68,7 @@ func TestOnce(t *testing.T) {
 		},
 		"a panic": func(ctx context.Context) (app.Answer, error) { _, _ = planOnce(s)(ctx); panic("oh") },
 		"a refused statement": func(ctx context.Context) (app.Answer, error) {
-			_, err := s.CreateCluster(ctx, capacity.Cluster{Name: "BAD"})
+			_, err := s.CreateCluster(ctx, inputs.Cluster{Name: "BAD"})
 			if a, err := planOnce(s)(ctx); err != nil { // a savepoint: the transaction goes on
 				return a, fmt.Errorf("after a refusal: %w", err)
 			}

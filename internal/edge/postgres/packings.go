@@ -8,8 +8,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -18,7 +19,7 @@ const packingColumns = `p.id::text AS id, c.name AS cluster, p.created_at, p.cre
 	p.end_s AS end_seconds, p.sequential_s AS sequential_seconds, p.lower_bound_s AS lower_bound_seconds, p.missed`
 
 // SavePacking stores a packing with its batch.
-func (s *Store) SavePacking(ctx context.Context, k capacity.KeptPacking) (capacity.KeptPacking, error) {
+func (s *Store) SavePacking(ctx context.Context, k pack.KeptPacking) (pack.KeptPacking, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		cluster, err := lockCluster(ctx, q, k.Cluster)
 		if err != nil {
@@ -28,7 +29,7 @@ func (s *Store) SavePacking(ctx context.Context, k capacity.KeptPacking) (capaci
 		if err := q.QueryRow(ctx, `SELECT count(*) FROM packings WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": cluster}).Scan(&kept); err != nil {
 			return err
 		}
-		if kept >= capacity.MaxKeptPackings {
+		if kept >= pack.MaxKeptPackings {
 			return fmt.Errorf("the cluster has %d packings already, as many as it may; delete one first: %w", kept, fault.Conflict)
 		}
 		k.ID, k.CreatedBy = newID(), auth.From(ctx).Name
@@ -42,13 +43,13 @@ func (s *Store) SavePacking(ctx context.Context, k capacity.KeptPacking) (capaci
 		if err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: k.Cluster, Action: capacity.Create, Kind: capacity.PackingKind, Name: k.ID, After: k.PackingSummary})
+		return record(ctx, q, entry{Cluster: k.Cluster, Action: inputs.Create, Kind: pack.PackingKind, Name: k.ID, After: k.PackingSummary})
 	})
 	return k, err
 }
 
 // Packings lists the newest first.
-func (s *Store) Packings(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.PackingSummary], err error) {
+func (s *Store) Packings(ctx context.Context, cluster string, page app.Page) (list app.Listed[pack.PackingSummary], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -58,18 +59,18 @@ func (s *Store) Packings(ctx context.Context, cluster string, page app.Page) (li
 		if err != nil {
 			return err
 		}
-		items, err := collect[capacity.PackingSummary](ctx, q, `
+		items, err := collect[pack.PackingSummary](ctx, q, `
 			SELECT `+packingColumns+` FROM packings p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND p.id < @before ORDER BY p.id DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before.String(), "limit": limitOf(page) + 1})
-		list = listed(items, page, func(p capacity.PackingSummary) []any { return []any{p.ID} })
+		list = listed(items, page, func(p pack.PackingSummary) []any { return []any{p.ID} })
 		return err
 	})
 	return list, err
 }
 
 // Packing is one by its id.
-func (s *Store) Packing(ctx context.Context, cluster, id string) (k capacity.KeptPacking, err error) {
+func (s *Store) Packing(ctx context.Context, cluster, id string) (k pack.KeptPacking, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -81,12 +82,12 @@ func (s *Store) Packing(ctx context.Context, cluster, id string) (k capacity.Kep
 	return k, err
 }
 
-func keptPacking(ctx context.Context, q querier, number int64, cluster, id string) (k capacity.KeptPacking, err error) {
+func keptPacking(ctx context.Context, q querier, number int64, cluster, id string) (k pack.KeptPacking, err error) {
 	missing := notFound("the cluster %q has no packing with the id %.60q", cluster, id)
 	if uuid.Validate(id) != nil || len(id) != 36 {
 		return k, missing
 	}
-	k, err = one[capacity.KeptPacking](ctx, q, `
+	k, err = one[pack.KeptPacking](ctx, q, `
 		SELECT `+packingColumns+`, p.batch, p.packing FROM packings p JOIN clusters c ON c.id = p.cluster_id
 		WHERE p.cluster_id = @cluster AND p.id = @id`, pgx.NamedArgs{"cluster": number, "id": id})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -109,6 +110,6 @@ func (s *Store) DeletePacking(ctx context.Context, cluster, id string) error {
 		if _, err := q.Exec(ctx, `DELETE FROM packings WHERE id = @id`, pgx.NamedArgs{"id": k.ID}); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.PackingKind, Name: k.ID, Before: k.PackingSummary})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: pack.PackingKind, Name: k.ID, Before: k.PackingSummary})
 	})
 }

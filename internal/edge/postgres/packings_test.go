@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -19,8 +19,8 @@ func TestPackingsAreKeptAndForgotten(t *testing.T) {
 	s := pgtest.OpenWith(t, configOf(url))
 	conn := raw(t, url)
 	ctx := filled(t, s)
-	some := capacity.KeptPacking{
-		PackingSummary: capacity.PackingSummary{Cluster: night, Algorithm: capacity.PackMulti, Status: capacity.PackingFeasible, Machines: 2, VMs: 8, Jobs: 3,
+	some := pack.KeptPacking{
+		PackingSummary: pack.PackingSummary{Cluster: night, Algorithm: pack.PackMulti, Status: pack.PackingFeasible, Machines: 2, VMs: 8, Jobs: 3,
 			BusySeconds: 10.25, EndSeconds: 12, SequentialSeconds: 20, LowerBoundSeconds: 9.5, Missed: 1},
 		Batch:   json.RawMessage(`{ "jobs":[{"name":"näme \u0000"}] }`),
 		Packing: json.RawMessage(`{"phases" : []}`),
@@ -32,7 +32,7 @@ func TestPackingsAreKeptAndForgotten(t *testing.T) {
 	}
 	page := must(s.Packings(ctx, night, app.Page{Limit: 1}))(t)
 	rest := must(s.Packings(ctx, night, app.Page{Limit: 1, After: page.Next}))(t)
-	if diff := cmp.Diff([]capacity.PackingSummary{second.PackingSummary, first.PackingSummary}, append(page.Items, rest.Items...)); diff != "" || rest.Next != "" {
+	if diff := cmp.Diff([]pack.PackingSummary{second.PackingSummary, first.PackingSummary}, append(page.Items, rest.Items...)); diff != "" || rest.Next != "" {
 		t.Errorf("the pages are something else: %s", diff)
 	}
 	check(t, s.DeletePacking(ctx, night, first.ID))
@@ -47,7 +47,7 @@ func TestPackingsAreKeptAndForgotten(t *testing.T) {
 	}
 	execute(t, conn, `INSERT INTO packings (id, cluster_id, created_by, algorithm, status, machines, vms, jobs, busy_s, end_s, sequential_s, lower_bound_s, missed, batch, packing)
 		SELECT gen_random_uuid(), cluster_id, created_by, algorithm, status, machines, vms, jobs, busy_s, end_s, sequential_s, lower_bound_s, missed, batch, packing
-		FROM packings, generate_series(2, $1)`, capacity.MaxKeptPackings)
+		FROM packings, generate_series(2, $1)`, pack.MaxKeptPackings)
 	if _, err := s.SavePacking(ctx, some); !errors.Is(err, fault.Conflict) {
 		t.Errorf("one too many is kept with %v", err)
 	}

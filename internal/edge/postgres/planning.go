@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // past is what was current before, within the time that a decrease is held back: of each total when it
@@ -29,7 +29,7 @@ const selectCurrent = `
 	FROM planning g JOIN clusters c ON c.id = g.cluster_id JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number`
 
 // Current is the plan that holds now.
-func (s *Store) Current(ctx context.Context, cluster string) (current capacity.Current, err error) {
+func (s *Store) Current(ctx context.Context, cluster string) (current plans.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) Current(ctx context.Context, cluster string) (current capacity.C
 }
 
 // Currents are the current plans of living clusters, by name (see app.Planning).
-func (s *Store) Currents(ctx context.Context, after string, limit int, known []string) (all []capacity.Current, err error) {
+func (s *Store) Currents(ctx context.Context, after string, limit int, known []string) (all []plans.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		sql := strings.Replace(selectCurrent, "p.plan::text", "CASE WHEN p.id = ANY(@known::uuid[]) THEN 'null' ELSE p.plan::text END", 1)
 		if all, err = currents(ctx, q, sql+` WHERE c.deleted_at IS NULL AND c.name > @after ORDER BY c.name LIMIT @limit`,
@@ -61,7 +61,7 @@ func (s *Store) Currents(ctx context.Context, after string, limit int, known []s
 	return all, err
 }
 
-func currents(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.Current, error) {
+func currents(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]plans.Current, error) {
 	rows, err := q.Query(ctx, sql, args)
 	if err != nil {
 		return nil, err
@@ -69,9 +69,9 @@ func currents(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([
 	return pgx.CollectRows(rows, currentOf)
 }
 
-func currentOf(row pgx.CollectableRow) (capacity.Current, error) {
+func currentOf(row pgx.CollectableRow) (plans.Current, error) {
 	type columns struct {
-		capacity.PlanSummary
+		plans.PlanSummary
 		Plan                 json.RawMessage
 		ConfirmedAt          *time.Time
 		ConfirmedVersion     int64
@@ -87,17 +87,17 @@ func currentOf(row pgx.CollectableRow) (capacity.Current, error) {
 	}
 	r, err := pgx.RowToStructByName[columns](row)
 	if err != nil {
-		return capacity.Current{}, err
+		return plans.Current{}, err
 	}
-	c := capacity.Current{
-		Record: capacity.PlanRecord{PlanSummary: r.PlanSummary, Plan: r.Plan}, ConfirmedAt: r.CreatedAt, ConfirmedVersion: r.ConfirmedVersion,
+	c := plans.Current{
+		Record: plans.PlanRecord{PlanSummary: r.PlanSummary, Plan: r.Plan}, ConfirmedAt: r.CreatedAt, ConfirmedVersion: r.ConfirmedVersion,
 		Boundary: r.Boundary, InputsVersion: r.ClusterInputsVersion, InputsChangedAt: r.InputsChangedAt, HoldSeconds: r.HoldSeconds,
 	}
 	if r.ConfirmedAt != nil { // not of a plan for another moment that was pinned before there was any other
 		c.ConfirmedAt = *r.ConfirmedAt
 	}
 	if r.PinNumber != nil {
-		c.Pin = &capacity.Pin{Number: *r.PinNumber, Until: *r.PinUntil, By: *r.PinBy}
+		c.Pin = &plans.Pin{Number: *r.PinNumber, Until: *r.PinUntil, By: *r.PinBy}
 	}
 	if r.Past != nil {
 		if err := json.Unmarshal([]byte(*r.Past), &c.Past); err != nil {
@@ -108,11 +108,11 @@ func currentOf(row pgx.CollectableRow) (capacity.Current, error) {
 	return c, err
 }
 
-func attemptOf(text *string) (*capacity.Attempt, error) {
+func attemptOf(text *string) (*plans.Attempt, error) {
 	if text == nil {
 		return nil, nil
 	}
-	attempt := new(capacity.Attempt)
+	attempt := new(plans.Attempt)
 	if err := json.Unmarshal([]byte(*text), attempt); err != nil {
 		return nil, fmt.Errorf("read the last attempt: %w", err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // nextBoundary is the first moment after @at that changes a price, a contract or a forecast of the
@@ -44,7 +44,7 @@ const confirmed = answered + `,
 // adopt makes a stored plan for its own present the newest good one, and the current one unless another
 // is pinned. A plan about older inputs than those already planned changes nothing. Whoever plans the
 // cluster at the time has lost his claim.
-func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) error {
+func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) error {
 	t, err := turned(ctx, q, `
 		UPDATE planning
 		SET newest_number = @number, inputs_sum = @sum, current_number = CASE WHEN pin_until > @at THEN current_number ELSE @number END,
@@ -69,7 +69,7 @@ const mostLate = 2
 
 // overtaken says whether a plan comes too late: what it depends on had changed before it was ready, and
 // another plan stands. The cluster is locked.
-func overtaken(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord) (late bool, err error) {
+func overtaken(ctx context.Context, q querier, cluster int64, r plans.PlanRecord) (late bool, err error) {
 	if !r.Ready.After(r.At) {
 		return false, nil
 	}
@@ -85,7 +85,7 @@ func overtaken(ctx context.Context, q querier, cluster int64, r capacity.PlanRec
 }
 
 // putAside ends a try whose plan came too late. Whatever asked for the try asks for another one at once.
-func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) error {
+func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) error {
 	t, err := turned(ctx, q, `
 		UPDATE planning
 		SET late = late + 1, current_number = CASE WHEN pin_until <= @at THEN coalesce(newest_number, current_number) ELSE current_number END,
@@ -105,7 +105,7 @@ func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r capaci
 }
 
 // Settle stores what a try came to (see app.Planning).
-func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r capacity.PlanRecord, err error) {
+func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r plans.PlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockClaimed(ctx, q, "planning", c)
 		if err != nil {

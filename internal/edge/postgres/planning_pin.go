@@ -9,13 +9,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // PinPlan keeps a plan current until a moment.
-func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, until time.Time) (pin capacity.Pin, err error) {
+func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, until time.Time) (pin plans.Pin, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -51,9 +52,9 @@ func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, un
 		if err != nil {
 			return err
 		}
-		e := entry{Cluster: cluster, Action: capacity.Create, Kind: capacity.PinKind, Name: pinName(pin), After: pin}
+		e := entry{Cluster: cluster, Action: inputs.Create, Kind: inputs.PinKind, Name: pinName(pin), After: pin}
 		if before != nil {
-			e.Action, e.Before = capacity.Update, *before
+			e.Action, e.Before = inputs.Update, *before
 		}
 		if err := record(ctx, q, e); err != nil {
 			return err
@@ -83,7 +84,7 @@ func (s *Store) UnpinPlan(ctx context.Context, cluster string) error {
 		if err != nil {
 			return err
 		}
-		if err := record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.PinKind, Name: pinName(*before), Before: *before}); err != nil {
+		if err := record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: inputs.PinKind, Name: pinName(*before), Before: *before}); err != nil {
 			return err
 		}
 		if err := s.tellTurn(ctx, q, id, cluster, t, nil); err != nil {
@@ -94,7 +95,7 @@ func (s *Store) UnpinPlan(ctx context.Context, cluster string) error {
 }
 
 // PinOf is the pin of a cluster.
-func (s *Store) PinOf(ctx context.Context, cluster string) (pin capacity.Pin, err error) {
+func (s *Store) PinOf(ctx context.Context, cluster string) (pin plans.Pin, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -113,8 +114,8 @@ func (s *Store) PinOf(ctx context.Context, cluster string) (pin capacity.Pin, er
 	return pin, err
 }
 
-func pinOf(ctx context.Context, q querier, cluster int64) (*capacity.Pin, error) {
-	var pin capacity.Pin
+func pinOf(ctx context.Context, q querier, cluster int64) (*plans.Pin, error) {
+	var pin plans.Pin
 	err := q.QueryRow(ctx, `SELECT pin_number, pin_until, pin_by FROM planning WHERE cluster_id = @cluster AND pin_number IS NOT NULL`,
 		pgx.NamedArgs{"cluster": cluster}).Scan(&pin.Number, &pin.Until, &pin.By)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -123,4 +124,4 @@ func pinOf(ctx context.Context, q querier, cluster int64) (*capacity.Pin, error)
 	return &pin, err
 }
 
-func pinName(p capacity.Pin) string { return fmt.Sprintf("plan %d", p.Number) }
+func pinName(p plans.Pin) string { return fmt.Sprintf("plan %d", p.Number) }

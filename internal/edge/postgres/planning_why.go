@@ -7,12 +7,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // inputKinds are what plans are made from: every change of some in one transaction makes one version of a cluster's inputs.
-var inputKinds = []string{capacity.ClusterKind, capacity.VMTypeKind, capacity.PriceKind, capacity.ContractKind, capacity.ProfileKind, capacity.ClassKind, capacity.ForecastKind}
+var inputKinds = []string{inputs.ClusterKind, inputs.VMTypeKind, inputs.PriceKind, inputs.ContractKind, inputs.ProfileKind, inputs.ClassKind, inputs.ForecastKind}
 
 // changesBetween reads the changes of inputs after one version up to another one. The version that a change made follows from
 // how many others came after it.
@@ -40,7 +41,7 @@ const turnsBetween = `
 
 // why says why a plan is made of a cluster that is locked: what has happened since the cluster was last seen to ask for
 // its newest good plan.
-func why(ctx context.Context, q querier, cluster int64, r capacity.PlanRecord, reason string) (string, error) {
+func why(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) (string, error) {
 	causes := app.Causes{Reason: reason}
 	failed := func(err error) (string, error) {
 		return "", fmt.Errorf("look why cluster %s is planned: %w", r.Cluster, err)

@@ -9,16 +9,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 const planColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.inputs_version, p.status, p.objective, p.total_cost,
 	p.on_demand_cost, p.spot_cost, p.reserved_cost, p.penalties, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.vms_spot, p.vms_reserved, p.admitted, p.refused, p.gap, coalesce(p.for_now, p.created_at - p.at > interval '-1 second' AND p.created_at - p.at < interval '5 minutes') AS for_now, coalesce(p.why, '') AS why`
 
 // SavePlan numbers and stores a plan, and makes it current (see adopt).
-func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+func (s *Store) SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, r.Cluster)
 		if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.P
 }
 
 // KeepPlan numbers and stores a plan that is not to be current: one for another moment.
-func (s *Store) KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+func (s *Store) KeepPlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error) {
 	r.ForNow = false
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		_, err := insertPlan(ctx, q, &r)
@@ -49,7 +49,7 @@ func (s *Store) KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.P
 
 // insertPlan numbers and stores a plan and answers its cluster's number. The cluster's row gives out
 // the plans' numbers, so that their order is the order of the commits.
-func insertPlan(ctx context.Context, q querier, r *capacity.PlanRecord) (cluster int64, err error) {
+func insertPlan(ctx context.Context, q querier, r *plans.PlanRecord) (cluster int64, err error) {
 	if unstorable(r.Cluster) {
 		return 0, noCluster(r.Cluster)
 	}
@@ -77,7 +77,7 @@ func insertPlan(ctx context.Context, q querier, r *capacity.PlanRecord) (cluster
 }
 
 // Plans lists the newest first.
-func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.PlanSummary], err error) {
+func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list app.Listed[plans.PlanSummary], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -87,19 +87,19 @@ func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list 
 		if err != nil {
 			return err
 		}
-		plans, err := collect[capacity.PlanSummary](ctx, q, `
+		found, err := collect[plans.PlanSummary](ctx, q, `
 			SELECT `+planColumns+` FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND p.number < @before
 			ORDER BY p.number DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before, "limit": limitOf(page) + 1})
-		list = listed(plans, page, func(p capacity.PlanSummary) []any { return []any{p.Number} })
+		list = listed(found, page, func(p plans.PlanSummary) []any { return []any{p.Number} })
 		return err
 	})
 	return list, err
 }
 
 // Plan is one by number, by id, or the current one.
-func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r capacity.PlanRecord, err error) {
+func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r plans.PlanRecord, err error) {
 	byID := uuid.NullUUID{}
 	var missing error
 	if ref.ID != "" {
@@ -114,7 +114,7 @@ func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r ca
 		if err != nil {
 			return err
 		}
-		r, err = one[capacity.PlanRecord](ctx, q, `
+		r, err = one[plans.PlanRecord](ctx, q, `
 			SELECT `+planColumns+`, p.plan::text, p.problem::text FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND (@id::uuid IS NULL OR p.id = @id)
 			  AND p.number = CASE WHEN @id::uuid IS NOT NULL THEN p.number WHEN @number::bigint <> 0 THEN @number::bigint

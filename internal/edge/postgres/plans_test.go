@@ -9,8 +9,10 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -22,9 +24,9 @@ func isVersion(err error) bool {
 }
 
 // record is a plan as it is handed over to be stored.
-func record(cluster string) capacity.PlanRecord {
-	return capacity.PlanRecord{
-		PlanSummary: capacity.PlanSummary{
+func record(cluster string) plans.PlanRecord {
+	return plans.PlanRecord{
+		PlanSummary: plans.PlanSummary{
 			Cluster: cluster, At: time.Date(2026, 1, 10, 5, 30, 0, 123456000, time.UTC), InputsVersion: 11, Status: capacity.Optimal,
 			Objective: amountOf("-44.80"), TotalCost: amountOf("5.20"), OnDemandCost: amountOf("2.20"), ReservedCost: amountOf("3"), Penalties: amountOf("0"),
 			Currency: "USD", PeriodSeconds: 3600, VMs: 41, VMsOnDemand: 11, VMsReserved: 30, Admitted: 10.5, Refused: 0.5, Gap: 1e-7,
@@ -42,7 +44,7 @@ func TestPlans(t *testing.T) {
 	kindOf(t, err, fault.NotFound, "no plan yet", "POST /v1/clusters/night-batch/plans")
 
 	want := record(night)
-	var last capacity.PlanRecord
+	var last plans.PlanRecord
 	for n := int64(1); n <= 5; n++ {
 		last = must(s.SavePlan(ctx, want))(t)
 		if last.Number != n || last.CreatedBy != "Ada" || last.ID == "" || last.CreatedAt.IsZero() {
@@ -61,7 +63,7 @@ func TestPlans(t *testing.T) {
 		_, err := s.Plan(ctx, night, ref)
 		kindOf(t, err, fault.NotFound, "no plan")
 	}
-	all := pages(t, 2, func(p app.Page) (app.Listed[capacity.PlanSummary], error) { return s.Plans(ctx, night, p) })
+	all := pages(t, 2, func(p app.Page) (app.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) })
 	for i, p := range all {
 		if p.Number != int64(5-i) {
 			t.Errorf("place %d of the list has plan %d", i, p.Number)
@@ -76,7 +78,7 @@ func TestPlans(t *testing.T) {
 		_, err = s.SavePlan(ctx, record(cluster))
 		kindOf(t, err, fault.NotFound, "no cluster")
 	}
-	must(s.CreateCluster(ctx, capacity.NewCluster("other")))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster("other")))(t)
 	_, err = s.Plan(ctx, "other", app.PlanRef{ID: last.ID})
 	kindOf(t, err, fault.NotFound, "no plan")
 	huge := record("other")

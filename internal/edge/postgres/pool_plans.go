@@ -10,15 +10,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 const poolPlanColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.settings_version, p.reason, p.status, p.cost, p.currency, p.starts, p.ends, p.rounds, p.steps`
 
 // PoolPlans lists the newest first.
-func (s *Store) PoolPlans(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.PoolPlanSummary], err error) {
+func (s *Store) PoolPlans(ctx context.Context, cluster string, page app.Page) (list app.Listed[pool.PoolPlanSummary], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -28,20 +29,20 @@ func (s *Store) PoolPlans(ctx context.Context, cluster string, page app.Page) (l
 		if err != nil {
 			return err
 		}
-		rows, err := collect[capacity.PoolPlanSummary](ctx, q, `
+		rows, err := collect[pool.PoolPlanSummary](ctx, q, `
 			SELECT `+poolPlanColumns+` FROM pool_plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND p.number < @before ORDER BY p.number DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before, "limit": limitOf(page) + 1})
-		list = listed(rows, page, func(p capacity.PoolPlanSummary) []any { return []any{p.Number} })
+		list = listed(rows, page, func(p pool.PoolPlanSummary) []any { return []any{p.Number} })
 		return err
 	})
 	return list, err
 }
 
 // PoolPlan is one by its number.
-func (s *Store) PoolPlan(ctx context.Context, cluster string, number int64) (r capacity.PoolPlanRecord, err error) {
+func (s *Store) PoolPlan(ctx context.Context, cluster string, number int64) (r pool.PoolPlanRecord, err error) {
 	type row struct {
-		capacity.PoolPlanSummary
+		pool.PoolPlanSummary
 		Basis, Plan json.RawMessage
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
@@ -55,7 +56,7 @@ func (s *Store) PoolPlan(ctx context.Context, cluster string, number int64) (r c
 		if errors.Is(err, pgx.ErrNoRows) {
 			return poolPlans.missing(ctx, q, id, cluster, number)
 		}
-		r = capacity.PoolPlanRecord{PoolPlanSummary: found.PoolPlanSummary, Basis: found.Basis, Plan: found.Plan}
+		r = pool.PoolPlanRecord{PoolPlanSummary: found.PoolPlanSummary, Basis: found.Basis, Plan: found.Plan}
 		return err
 	})
 	return r, err
@@ -67,24 +68,24 @@ const selectCurrentPool = `
 	FROM pools g JOIN clusters c ON c.id = g.cluster_id JOIN pool_plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number
 	WHERE g.settings IS NOT NULL AND c.deleted_at IS NULL`
 
-func currentPools(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.CurrentPool, error) {
+func currentPools(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]plans.CurrentPool, error) {
 	type row struct {
-		capacity.PoolPlanSummary
+		pool.PoolPlanSummary
 		Basis, Plan json.RawMessage
 		ConfirmedAt time.Time
 		Boundary    *time.Time
 		LastAttempt *string
 		ChangedAt   *time.Time
 	}
-	return collectAs(ctx, q, sql, args, func(r row) (c capacity.CurrentPool, err error) {
-		c = capacity.CurrentPool{Record: capacity.PoolPlanRecord{PoolPlanSummary: r.PoolPlanSummary, Basis: r.Basis, Plan: r.Plan}, ConfirmedAt: r.ConfirmedAt, Boundary: r.Boundary, ChangedAt: r.ChangedAt}
+	return collectAs(ctx, q, sql, args, func(r row) (c plans.CurrentPool, err error) {
+		c = plans.CurrentPool{Record: pool.PoolPlanRecord{PoolPlanSummary: r.PoolPlanSummary, Basis: r.Basis, Plan: r.Plan}, ConfirmedAt: r.ConfirmedAt, Boundary: r.Boundary, ChangedAt: r.ChangedAt}
 		c.LastAttempt, err = attemptOf(r.LastAttempt)
 		return c, err
 	})
 }
 
 // CurrentPool is the plan of a pool that holds now.
-func (s *Store) CurrentPool(ctx context.Context, cluster string) (current capacity.CurrentPool, err error) {
+func (s *Store) CurrentPool(ctx context.Context, cluster string) (current plans.CurrentPool, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -114,7 +115,7 @@ func (s *Store) CurrentPool(ctx context.Context, cluster string) (current capaci
 }
 
 // CurrentPools are those of all clusters.
-func (s *Store) CurrentPools(ctx context.Context) (all []capacity.CurrentPool, err error) {
+func (s *Store) CurrentPools(ctx context.Context) (all []plans.CurrentPool, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		all, err = currentPools(ctx, q, selectCurrentPool+` ORDER BY c.name`, nil)
 		return err
@@ -177,13 +178,13 @@ func (s *Store) ReleasePool(ctx context.Context, c app.Claim) error {
 }
 
 // SettlePool stores what a try came to (see app.StoredPools).
-func (s *Store) SettlePool(ctx context.Context, c app.Claim, o app.PoolOutcome) (r capacity.PoolPlanRecord, err error) {
+func (s *Store) SettlePool(ctx context.Context, c app.Claim, o app.PoolOutcome) (r pool.PoolPlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockClaimed(ctx, q, "pools", c)
 		if err != nil {
 			return err
 		}
-		args := pgx.NamedArgs{"cluster": id, "at": o.At, "boundary": o.Boundary, "confirmed": capacity.PoolConfirmed.Seconds(), "retry": o.Retry.Seconds(), "attempt": nil, "number": nil, "sum": nil}
+		args := pgx.NamedArgs{"cluster": id, "at": o.At, "boundary": o.Boundary, "confirmed": plans.PoolConfirmed.Seconds(), "retry": o.Retry.Seconds(), "attempt": nil, "number": nil, "sum": nil}
 		set := noClaim
 		switch {
 		case o.Plan != nil:
@@ -217,7 +218,7 @@ func (s *Store) SettlePool(ctx context.Context, c app.Claim, o app.PoolOutcome) 
 }
 
 // insertPoolPlan numbers and stores a plan. The pool is locked, so that the plans' order is that of the commits.
-func insertPoolPlan(ctx context.Context, q querier, pool int64, r *capacity.PoolPlanRecord) error {
+func insertPoolPlan(ctx context.Context, q querier, pool int64, r *pool.PoolPlanRecord) error {
 	r.ID, r.CreatedBy = newID(), auth.From(ctx).Name
 	return q.QueryRow(ctx, `
 		WITH counted AS (UPDATE pools SET plans = plans + 1 WHERE cluster_id = @pool RETURNING plans)

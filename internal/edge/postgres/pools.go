@@ -9,8 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -27,13 +28,13 @@ type poolRow struct {
 
 const poolColumns = `settings::text AS settings, version, updated_at, machines::text AS machines, machines_at, machines_by`
 
-func (r poolRow) settings() (s capacity.PoolSettings, err error) {
+func (r poolRow) settings() (s pool.PoolSettings, err error) {
 	err = json.Unmarshal([]byte(*r.Settings), &s)
 	s.Version, s.UpdatedAt = r.Version, r.UpdatedAt
 	return s, err
 }
 
-func (r poolRow) running() (m capacity.PoolMachines, err error) {
+func (r poolRow) running() (m pool.PoolMachines, err error) {
 	m.SaidAt = r.MachinesAt
 	if r.MachinesBy != nil {
 		m.SaidBy = *r.MachinesBy
@@ -62,7 +63,7 @@ func (s *Store) readPool(ctx context.Context, cluster string) (r poolRow, err er
 }
 
 // PoolSettings is by what a cluster's pool is planned.
-func (s *Store) PoolSettings(ctx context.Context, cluster string) (settings capacity.PoolSettings, err error) {
+func (s *Store) PoolSettings(ctx context.Context, cluster string) (settings pool.PoolSettings, err error) {
 	r, err := s.readPool(ctx, cluster)
 	if err != nil {
 		return settings, err
@@ -71,7 +72,7 @@ func (s *Store) PoolSettings(ctx context.Context, cluster string) (settings capa
 }
 
 // PoolMachines is which machines of a pool run.
-func (s *Store) PoolMachines(ctx context.Context, cluster string) (m capacity.PoolMachines, err error) {
+func (s *Store) PoolMachines(ctx context.Context, cluster string) (m pool.PoolMachines, err error) {
 	r, err := s.readPool(ctx, cluster)
 	if err != nil {
 		return m, err
@@ -80,13 +81,13 @@ func (s *Store) PoolMachines(ctx context.Context, cluster string) (m capacity.Po
 }
 
 // SavePoolSettings replaces the settings of a version (see app.StoredPools).
-func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version int64, settings capacity.PoolSettings) (capacity.PoolSettings, error) {
+func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version int64, settings pool.PoolSettings) (pool.PoolSettings, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
 			return err
 		}
-		e := entry{Cluster: cluster, Action: capacity.Create, Kind: capacity.PoolSettingsKind, Name: cluster}
+		e := entry{Cluster: cluster, Action: inputs.Create, Kind: pool.PoolSettingsKind, Name: cluster}
 		before, err := poolOf(ctx, q, id, cluster, "FOR UPDATE")
 		switch {
 		case errors.Is(err, fault.NotFound) && version == 0:
@@ -99,7 +100,7 @@ func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version in
 			if err != nil {
 				return err
 			}
-			e.Action, e.Before = capacity.Update, was
+			e.Action, e.Before = inputs.Update, was
 		}
 		settings.Version, settings.UpdatedAt = 0, time.Time{}
 		text, err := jsonText(settings)
@@ -151,16 +152,16 @@ func (s *Store) DeletePoolSettings(ctx context.Context, cluster string, version 
 		if err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.PoolSettingsKind, Name: cluster, Before: before})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: pool.PoolSettingsKind, Name: cluster, Before: before})
 	})
 }
 
 // SavePoolMachines says which machines of a pool run.
-func (s *Store) SavePoolMachines(ctx context.Context, cluster string, machines []capacity.PoolMachine) (m capacity.PoolMachines, err error) {
+func (s *Store) SavePoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (m pool.PoolMachines, err error) {
 	if machines == nil {
-		machines = []capacity.PoolMachine{}
+		machines = []pool.PoolMachine{}
 	}
-	m = capacity.PoolMachines{Machines: machines, SaidBy: auth.From(ctx).Name}
+	m = pool.PoolMachines{Machines: machines, SaidBy: auth.From(ctx).Name}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -183,13 +184,13 @@ func (s *Store) SavePoolMachines(ctx context.Context, cluster string, machines [
 		if err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Update, Kind: capacity.PoolMachinesKind, Name: cluster, Before: before, After: m})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Update, Kind: pool.PoolMachinesKind, Name: cluster, Before: before, After: m})
 	})
 	return m, err
 }
 
 // StorageSamples lists the newest first.
-func (s *Store) StorageSamples(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.StorageSample], err error) {
+func (s *Store) StorageSamples(ctx context.Context, cluster string, page app.Page) (list app.Listed[pool.StorageSample], err error) {
 	before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -199,17 +200,17 @@ func (s *Store) StorageSamples(ctx context.Context, cluster string, page app.Pag
 		if err != nil {
 			return err
 		}
-		rows, err := collect[capacity.StorageSample](ctx, q, `
+		rows, err := collect[pool.StorageSample](ctx, q, `
 			SELECT at, data_gb, sampled_by FROM storage_samples WHERE cluster_id = @cluster AND at < @before ORDER BY at DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "before": before, "limit": limitOf(page) + 1})
-		list = listed(rows, page, func(x capacity.StorageSample) []any { return []any{x.At} })
+		list = listed(rows, page, func(x pool.StorageSample) []any { return []any{x.At} })
 		return err
 	})
 	return list, err
 }
 
 // AddStorageSamples keeps samples, and forgets the oldest of too many.
-func (s *Store) AddStorageSamples(ctx context.Context, cluster string, samples []capacity.StorageSample) error {
+func (s *Store) AddStorageSamples(ctx context.Context, cluster string, samples []pool.StorageSample) error {
 	moments, sizes := make([]time.Time, len(samples)), make([]float64, len(samples))
 	for i, x := range samples {
 		moments[i], sizes[i] = x.At, x.DataGB
@@ -219,7 +220,7 @@ func (s *Store) AddStorageSamples(ctx context.Context, cluster string, samples [
 		if err != nil {
 			return err
 		}
-		args := pgx.NamedArgs{"cluster": id, "at": moments, "gb": sizes, "by": auth.From(ctx).Name, "most": capacity.MaxStorageSamples}
+		args := pgx.NamedArgs{"cluster": id, "at": moments, "gb": sizes, "by": auth.From(ctx).Name, "most": pool.MaxStorageSamples}
 		_, err = q.Exec(ctx, `
 			INSERT INTO storage_samples (cluster_id, at, data_gb, sampled_by) SELECT @cluster, at, gb, @by FROM unnest(@at::timestamptz[], @gb::float8[]) sent (at, gb)
 			ON CONFLICT (cluster_id, at) DO UPDATE SET data_gb = excluded.data_gb, sampled_by = excluded.sampled_by WHERE storage_samples.data_gb <> excluded.data_gb`, args)
@@ -233,13 +234,13 @@ func (s *Store) AddStorageSamples(ctx context.Context, cluster string, samples [
 }
 
 // MeasuredSamples lists those of the hours that count as measured.
-func (s *Store) MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) (samples []capacity.StorageSample, err error) {
+func (s *Store) MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) (samples []pool.StorageSample, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
 			return err
 		}
-		samples, err = collect[capacity.StorageSample](ctx, q, `
+		samples, err = collect[pool.StorageSample](ctx, q, `
 			SELECT at, data_gb, sampled_by FROM storage_samples
 			WHERE cluster_id = @cluster AND at <= @now
 			  AND at >= (SELECT max(at) FROM storage_samples WHERE cluster_id = @cluster AND at <= @now) - make_interval(hours => @hours::int)
@@ -251,7 +252,7 @@ func (s *Store) MeasuredSamples(ctx context.Context, cluster string, hours int64
 
 // RecordedHours counts when executions of jobs were submitted. The hour that is not over does not count, unless it is the
 // only one.
-func (s *Store) RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (r capacity.RecordedHours, err error) {
+func (s *Store) RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (r pool.RecordedHours, err error) {
 	type counted struct {
 		Job        string
 		Hour       int32

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
@@ -22,7 +23,7 @@ const (
 	sourcelessProfile = profileFigures + `, NULL::jsonb AS source`
 )
 
-func profileOf(row pgx.CollectableRow) (capacity.ProfileVersion, error) {
+func profileOf(row pgx.CollectableRow) (inputs.ProfileVersion, error) {
 	type columns struct {
 		Name, Note string
 		Version    int64
@@ -31,10 +32,10 @@ func profileOf(row pgx.CollectableRow) (capacity.ProfileVersion, error) {
 		capacity.Profile
 	}
 	r, err := pgx.RowToStructByName[columns](row)
-	return capacity.ProfileVersion{Name: r.Name, Version: r.Version, Note: r.Note, Profile: r.Profile, CreatedAt: r.CreatedAt, Source: r.Source}, err
+	return inputs.ProfileVersion{Name: r.Name, Version: r.Version, Note: r.Note, Profile: r.Profile, CreatedAt: r.CreatedAt, Source: r.Source}, err
 }
 
-func profiles(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.ProfileVersion, error) {
+func profiles(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]inputs.ProfileVersion, error) {
 	rows, err := q.Query(ctx, sql, args)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func profiles(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([
 }
 
 // Profiles lists the latest version of each, by name, without sources.
-func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (list app.Listed[capacity.ProfileVersion], err error) {
+func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (list app.Listed[inputs.ProfileVersion], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -58,14 +59,14 @@ func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (li
 			WHERE p.cluster_id = @cluster AND p.name > @after
 			ORDER BY p.name, p.version DESC LIMIT @limit`,
 			pgx.NamedArgs{"cluster": id, "after": after, "limit": limitOf(page) + 1})
-		list = listed(versions, page, func(p capacity.ProfileVersion) []any { return []any{p.Name} })
+		list = listed(versions, page, func(p inputs.ProfileVersion) []any { return []any{p.Name} })
 		return err
 	})
 	return list, err
 }
 
 // ProfileVersions lists the versions of one, the first first, without sources.
-func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page app.Page) (list app.Listed[capacity.ProfileVersion], err error) {
+func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page app.Page) (list app.Listed[inputs.ProfileVersion], err error) {
 	after := int64(0)
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -86,7 +87,7 @@ func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page 
 		if err == nil && len(versions) == 0 && after == 0 {
 			return noProfile(cluster, name)
 		}
-		list = listed(versions, page, func(p capacity.ProfileVersion) []any { return []any{p.Version} })
+		list = listed(versions, page, func(p inputs.ProfileVersion) []any { return []any{p.Version} })
 		return err
 	})
 	return list, err
@@ -97,7 +98,7 @@ func noProfile(cluster, name string) error {
 }
 
 // Profile is one version; 0 is the latest.
-func (s *Store) Profile(ctx context.Context, cluster, name string, version int64) (p capacity.ProfileVersion, err error) {
+func (s *Store) Profile(ctx context.Context, cluster, name string, version int64) (p inputs.ProfileVersion, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -109,7 +110,7 @@ func (s *Store) Profile(ctx context.Context, cluster, name string, version int64
 	return p, err
 }
 
-func profile(ctx context.Context, q querier, id int64, cluster, name string, version int64) (p capacity.ProfileVersion, err error) {
+func profile(ctx context.Context, q querier, id int64, cluster, name string, version int64) (p inputs.ProfileVersion, err error) {
 	if unstorable(name) {
 		return p, noProfile(cluster, name)
 	}
@@ -134,19 +135,19 @@ func profile(ctx context.Context, q querier, id int64, cluster, name string, ver
 }
 
 // CreateProfile makes version 1 of a new name.
-func (s *Store) CreateProfile(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error) {
+func (s *Store) CreateProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	return s.writeProfile(ctx, cluster, p, func(context.Context, querier, int64) (int64, error) { return 1, nil })
 }
 
 // AddProfileVersion makes the next version of a known name.
-func (s *Store) AddProfileVersion(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error) {
+func (s *Store) AddProfileVersion(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	return s.writeProfile(ctx, cluster, p, func(ctx context.Context, q querier, id int64) (int64, error) {
 		latest, err := profile(ctx, q, id, cluster, p.Name, 0)
 		return latest.Version + 1, err
 	})
 }
 
-func (s *Store) writeProfile(ctx context.Context, cluster string, p capacity.ProfileVersion, number func(context.Context, querier, int64) (int64, error)) (capacity.ProfileVersion, error) {
+func (s *Store) writeProfile(ctx context.Context, cluster string, p inputs.ProfileVersion, number func(context.Context, querier, int64) (int64, error)) (inputs.ProfileVersion, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -164,7 +165,7 @@ func (s *Store) writeProfile(ctx context.Context, cluster string, p capacity.Pro
 		if p, err = profile(ctx, q, id, cluster, p.Name, p.Version); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Create, Kind: capacity.ProfileKind, Name: p.Label(), After: p})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Create, Kind: inputs.ProfileKind, Name: p.Label(), After: p})
 	})
 	return p, err
 }
@@ -176,7 +177,7 @@ const insertProfile = `
 	VALUES (@cluster, @name, @version, @note, @map_tasks, @reduce_tasks, @map_avg, @map_max,
 	    @first_shuffle_avg, @first_shuffle_max, @shuffle_avg, @shuffle_max, @reduce_avg, @reduce_max, @overhead, @stages, @source)`
 
-func profileArgs(id int64, p capacity.ProfileVersion) pgx.NamedArgs {
+func profileArgs(id int64, p inputs.ProfileVersion) pgx.NamedArgs {
 	args := pgx.NamedArgs{
 		"cluster": id, "name": p.Name, "version": p.Version, "note": p.Note,
 		"map_tasks": p.Profile.MapTasks, "reduce_tasks": p.Profile.ReduceTasks,
@@ -189,7 +190,7 @@ func profileArgs(id int64, p capacity.ProfileVersion) pgx.NamedArgs {
 		args["stages"] = p.Profile.Stages
 	}
 	if p.Source != nil {
-		args["source"] = capacity.CanonicalSource(p.Source) // without what jsonb refuses, such as half a character
+		args["source"] = inputs.CanonicalSource(p.Source) // without what jsonb refuses, such as half a character
 	}
 	return args
 }
@@ -206,7 +207,7 @@ func (s *Store) DeleteProfile(ctx context.Context, cluster, name, tag string) er
 			return err
 		}
 		if before.Tag() != tag {
-			return outdated(ctx, q, before.Version, cluster, before.Label(), capacity.ProfileKind)
+			return outdated(ctx, q, before.Version, cluster, before.Label(), inputs.ProfileKind)
 		}
 		if _, err := q.Exec(ctx, `DELETE FROM profile_versions WHERE cluster_id = @cluster AND name = @name`, pgx.NamedArgs{"cluster": id, "name": name}); err != nil {
 			return atDelete(before, err)
@@ -214,6 +215,6 @@ func (s *Store) DeleteProfile(ctx context.Context, cluster, name, tag string) er
 		if err := bump(ctx, q, id); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Cluster: cluster, Action: capacity.Delete, Kind: capacity.ProfileKind, Name: name, Before: before})
+		return record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: inputs.ProfileKind, Name: name, Before: before})
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -15,9 +15,9 @@ func TestProfiles(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := somebody(t)
-	must(s.CreateCluster(ctx, capacity.NewCluster(night)))(t)
+	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
 	for _, name := range hostile {
-		p := capacity.ProfileVersion{Name: name, Note: name, Profile: etl.Profile, Version: 77}
+		p := inputs.ProfileVersion{Name: name, Note: name, Profile: etl.Profile, Version: 77}
 		_, err := s.AddProfileVersion(ctx, night, p)
 		kindOf(t, err, fault.NotFound, "no profile")
 		first := must(s.CreateProfile(ctx, night, p))(t)
@@ -37,14 +37,14 @@ func TestProfiles(t *testing.T) {
 		}
 		_, err = s.Profile(ctx, night, name, 5)
 		kindOf(t, err, fault.NotFound, "no version 5", "1 to 4")
-		versions := pages(t, 3, func(p app.Page) (app.Listed[capacity.ProfileVersion], error) {
+		versions := pages(t, 3, func(p app.Page) (app.Listed[inputs.ProfileVersion], error) {
 			return s.ProfileVersions(ctx, night, name, p)
 		})
 		if len(versions) != 4 || versions[0].Version != 1 {
 			t.Errorf("versions %+v", versions)
 		}
 	}
-	all := pages(t, 4, func(p app.Page) (app.Listed[capacity.ProfileVersion], error) { return s.Profiles(ctx, night, p) })
+	all := pages(t, 4, func(p app.Page) (app.Listed[inputs.ProfileVersion], error) { return s.Profiles(ctx, night, p) })
 	names := []string{}
 	for _, p := range all {
 		names = append(names, p.Name)
@@ -75,28 +75,28 @@ func TestForecasts(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
 	first := moment("2026-02-01T00:00:00Z")
-	var rows []capacity.Forecast
+	var rows []inputs.Forecast
 	for _, class := range []string{"ad-hoc", "nightly"} {
 		for h := range 48 {
-			rows = append(rows, capacity.Forecast{Class: class, Hour: first.Add(hours(h)), Jobs: float64(h) / 2})
+			rows = append(rows, inputs.Forecast{Class: class, Hour: first.Add(hours(h)), Jobs: float64(h) / 2})
 		}
 	}
 	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
 	check(t, putRows(ctx, s, rows...))
-	list := func(of app.ForecastFilter) []capacity.Forecast {
-		return pages(t, 7, func(p app.Page) (app.Listed[capacity.Forecast], error) { return s.Forecasts(ctx, night, of, p) })
+	list := func(of app.ForecastFilter) []inputs.Forecast {
+		return pages(t, 7, func(p app.Page) (app.Listed[inputs.Forecast], error) { return s.Forecasts(ctx, night, of, p) })
 	}
 	same(t, list(app.ForecastFilter{}), rows)
 	same(t, list(app.ForecastFilter{Class: "nightly", From: first.Add(hours(3)), Until: first.Add(hours(5))}), rows[51:53])
 	for _, none := range []string{"no such", "\x00", hostile[0]} {
-		same(t, list(app.ForecastFilter{Class: none}), []capacity.Forecast{})
+		same(t, list(app.ForecastFilter{Class: none}), []inputs.Forecast{})
 	}
 
 	before := must(s.Cluster(ctx, night))(t).InputsVersion
 	rows[0].Jobs = 99
 	check(t, putRows(ctx, s, rows[:1]...))
 	same(t, list(app.ForecastFilter{}), rows)
-	err := putRows(ctx, s, capacity.Forecast{Class: "ad-hoc", Hour: first, Jobs: 1}, capacity.Forecast{Class: "gone", Hour: first}, capacity.Forecast{Class: hostile[0], Hour: first})
+	err := putRows(ctx, s, inputs.Forecast{Class: "ad-hoc", Hour: first, Jobs: 1}, inputs.Forecast{Class: "gone", Hour: first}, inputs.Forecast{Class: hostile[0], Hour: first})
 	refused(t, err, "/rows/1/class", `no class "gone"`, `"ad-hoc", "nightly"`, "/rows/2/class")
 	same(t, list(app.ForecastFilter{}), rows) // all or none
 	if n := must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "gone"}))(t); n != 0 {
@@ -109,6 +109,6 @@ func TestForecasts(t *testing.T) {
 		t.Errorf("%d rows deleted, want 8", n)
 	}
 	same(t, list(app.ForecastFilter{}), rows[8:])
-	_, err = s.PutForecasts(ctx, "nowhere", capacity.SeriesOf(rows), false)
+	_, err = s.PutForecasts(ctx, "nowhere", inputs.SeriesOf(rows), false)
 	kindOf(t, err, fault.NotFound)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -152,7 +152,7 @@ func (of pruned) pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.Name
 			if of.pool {
 				name += " of the pool"
 			}
-			return record(ctx, tx, entry{Cluster: batch.Cluster, Action: capacity.Delete, Kind: capacity.PlanKind, Name: name, Before: batch})
+			return record(ctx, tx, entry{Cluster: batch.Cluster, Action: inputs.Delete, Kind: inputs.PlanKind, Name: name, Before: batch})
 		})
 		if err != nil || batch.Plans == 0 {
 			return err

@@ -9,20 +9,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/reporting"
 )
 
 // ReportSchedules are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) ReportSchedules() app.Inputs[capacity.ReportSchedule] {
-	return inputs[capacity.ReportSchedule]{s, &reportSchedules}
+func (s *Store) ReportSchedules() app.Inputs[reporting.ReportSchedule] {
+	return inputStore[reporting.ReportSchedule]{s, &reportSchedules}
 }
 
 const scheduleColumns = `s.name, s.every, s.hour, s.covers, s.format, s.enabled, s.keep, s.next_at, s.version, s.created_at, s.updated_at`
 
-var reportSchedules = kind[capacity.ReportSchedule]{
-	word:    capacity.ReportScheduleKind,
+var reportSchedules = kind[reporting.ReportSchedule]{
+	word:    reporting.ReportScheduleKind,
 	noun:    "report schedule",
 	aside:   true,
 	selects: `SELECT ` + scheduleColumns + ` FROM report_schedules s WHERE s.cluster_id = @cluster`,
@@ -36,16 +36,16 @@ var reportSchedules = kind[capacity.ReportSchedule]{
 		       next_at = @next_at, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM report_schedules WHERE cluster_id = @cluster AND name = @name`,
-	args: func(s capacity.ReportSchedule) pgx.NamedArgs {
+	args: func(s reporting.ReportSchedule) pgx.NamedArgs {
 		return pgx.NamedArgs{"name": s.Name, "every": s.Every, "hour": s.Hour, "covers": s.Covers, "format": s.Format,
 			"enabled": s.Enabled, "keep": s.Keep, "next_at": s.NextAt}
 	},
-	collect: pgx.RowToStructByName[capacity.ReportSchedule],
-	name:    func(s capacity.ReportSchedule) string { return s.Name },
-	label:   func(s capacity.ReportSchedule) string { return s.Name },
-	sortKey: func(s capacity.ReportSchedule) []any { return []any{s.Name} },
+	collect: pgx.RowToStructByName[reporting.ReportSchedule],
+	name:    func(s reporting.ReportSchedule) string { return s.Name },
+	label:   func(s reporting.ReportSchedule) string { return s.Name },
+	sortKey: func(s reporting.ReportSchedule) []any { return []any{s.Name} },
 	start:   byName,
-	prepare: func(s capacity.ReportSchedule, name string) capacity.ReportSchedule {
+	prepare: func(s reporting.ReportSchedule, name string) reporting.ReportSchedule {
 		s.Name = cmp.Or(name, s.Name)
 		return s
 	},
@@ -59,13 +59,13 @@ const schedulesAtOnce = 50
 //
 // A schedule that waits for much longer than it ever should was moved on by a clock that was wrong: its next
 // moment is worked out anew, and nothing is made up for.
-func (s *Store) StartDueReports(ctx context.Context, now time.Time, decide func(capacity.ReportSchedule, string) (*capacity.ReportInput, time.Time)) (started int, err error) {
+func (s *Store) StartDueReports(ctx context.Context, now time.Time, decide func(reporting.ReportSchedule, string) (*reporting.ReportInput, time.Time)) (started int, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		type row struct {
 			ID, Cluster  int64
 			Called, Zone string
 			Due          bool
-			capacity.ReportSchedule
+			reporting.ReportSchedule
 		}
 		found, err := collect[row](ctx, q, `
 			SELECT s.id, s.cluster_id AS cluster, c.name AS called, c.time_zone AS zone, s.next_at IS NOT NULL AND s.next_at <= @now AS due, `+scheduleColumns+`

@@ -10,28 +10,31 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/reporting"
+	"headroom/internal/service/runs"
 )
 
 // reportRow is a report: one that was made, or the run of one that was not.
 type reportRow struct {
 	ID        string
 	Schedule  *string
-	Every     capacity.Every
-	Covers    capacity.Covers
-	Format    capacity.ReportFormat
+	Every     reporting.Every
+	Covers    reporting.Covers
+	Format    reporting.ReportFormat
 	At        time.Time
 	Begins    time.Time
 	Ends      time.Time
-	State     capacity.RunState
+	State     runs.RunState
 	By        string
 	CreatedAt time.Time
 	MadeAt    *time.Time
 	File      *string
 	Size      *int64
 	Sha256    []byte
-	Error     *capacity.RunError
+	Error     *runs.RunError
 }
 
 // selectReports reads reports r of @cluster: those that were made, and runs that wait, work or failed.
@@ -44,23 +47,23 @@ const selectReports = `
 	           state, created_by, created_at, NULL, NULL, NULL, NULL, error
 	    FROM runs WHERE cluster_id = @cluster AND kind = 'report' AND state <> 'succeeded') r`
 
-func (r reportRow) report(cluster string) capacity.Report {
-	made := capacity.Report{ID: r.ID, Schedule: r.Schedule, Every: r.Every, Covers: r.Covers, Format: r.Format, At: r.At, From: r.Begins, Until: r.Ends,
+func (r reportRow) report(cluster string) reporting.Report {
+	made := reporting.Report{ID: r.ID, Schedule: r.Schedule, Every: r.Every, Covers: r.Covers, Format: r.Format, At: r.At, From: r.Begins, Until: r.Ends,
 		State: r.State, By: r.By, CreatedAt: r.CreatedAt, MadeAt: r.MadeAt, Error: r.Error}
 	if r.File != nil {
-		made.File = &capacity.ReportFile{Name: *r.File, MediaType: r.Format.MediaType(), Size: *r.Size, SHA256: hex.EncodeToString(r.Sha256), URL: capacity.ReportURL(cluster, r.ID)}
+		made.File = &reporting.ReportFile{Name: *r.File, MediaType: r.Format.MediaType(), Size: *r.Size, SHA256: hex.EncodeToString(r.Sha256), URL: reporting.ReportURL(cluster, r.ID)}
 	}
 	return made
 }
 
 // Reports lists the newest first.
-func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page app.Page) (list app.Listed[capacity.Report], err error) {
+func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page app.Page) (list app.Listed[reporting.Report], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
 	}
 	if unstorable(of.Schedule) {
-		return app.Listed[capacity.Report]{Items: []capacity.Report{}}, nil
+		return app.Listed[reporting.Report]{Items: []reporting.Report{}}, nil
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -73,18 +76,18 @@ func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter
 		if err != nil {
 			return err
 		}
-		items := make([]capacity.Report, len(found))
+		items := make([]reporting.Report, len(found))
 		for i, r := range found {
 			items[i] = r.report(cluster)
 		}
-		list = listed(items, page, func(r capacity.Report) []any { return []any{r.ID} })
+		list = listed(items, page, func(r reporting.Report) []any { return []any{r.ID} })
 		return nil
 	})
 	return list, err
 }
 
 // Report is one by its id.
-func (s *Store) Report(ctx context.Context, cluster, id string) (r capacity.Report, err error) {
+func (s *Store) Report(ctx context.Context, cluster, id string) (r reporting.Report, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -117,7 +120,7 @@ func (s *Store) ReportPart(ctx context.Context, id string, part int64) (body []b
 }
 
 // SaveReport stores what a run has made, tells who wants to know, and forgets what there is too much of then.
-func (s *Store) SaveReport(ctx context.Context, cluster string, r capacity.Report, parts [][]byte, sum [32]byte) (capacity.Report, error) {
+func (s *Store) SaveReport(ctx context.Context, cluster string, r reporting.Report, parts [][]byte, sum [32]byte) (reporting.Report, error) {
 	err := s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -144,8 +147,8 @@ func (s *Store) SaveReport(ctx context.Context, cluster string, r capacity.Repor
 		if _, err := forgetReports(ctx, q, &number); err != nil {
 			return err
 		}
-		return s.tell(ctx, q, capacity.ReportMade, cluster, func(head capacity.EventHead) any {
-			return capacity.ReportMadeEvent{EventHead: head, Report: r}
+		return s.tell(ctx, q, hooks.ReportMade, cluster, func(head hooks.EventHead) any {
+			return reporting.ReportMadeEvent{EventHead: head, Report: r}
 		})
 	})
 	return r, err
@@ -169,19 +172,19 @@ func forgetReports(ctx context.Context, q querier, cluster *int64) (int64, error
 		        SELECT r.id, coalesce(s.keep, @unscheduled) AS keep, c.deleted_at IS NOT NULL AS gone, row_number() OVER (PARTITION BY r.cluster_id, s.id ORDER BY r.id DESC) AS nth
 		        FROM reports r JOIN clusters c ON c.id = r.cluster_id LEFT JOIN report_schedules s ON s.cluster_id = r.cluster_id AND s.name = r.schedule
 		        WHERE @cluster::bigint IS NULL OR r.cluster_id = @cluster) ranked
-		    WHERE nth > keep OR gone)`, pgx.NamedArgs{"cluster": cluster, "unscheduled": capacity.UnscheduledKept})
+		    WHERE nth > keep OR gone)`, pgx.NamedArgs{"cluster": cluster, "unscheduled": reporting.UnscheduledKept})
 	return done.RowsAffected(), err
 }
 
 // PlansOf are the plans that were current in a cluster in some time, one after the other.
-func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Time) (stints []capacity.PlanStint, seen []capacity.SeenVMs, err error) {
+func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Time) (stints []plans.PlanStint, seen []plans.SeenVMs, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
 			return err
 		}
 		args := pgx.NamedArgs{"cluster": id, "from": from, "until": until}
-		stints, err = collect[capacity.PlanStint](ctx, q, `
+		stints, err = collect[plans.PlanStint](ctx, q, `
 			SELECT greatest(t.since, @from) AS since, least(t.until, @until, clock_timestamp()) AS until, t.number, p.currency, p.period_seconds, p.vms, p.vms_on_demand, p.refused, p.total_cost, p.penalties
 			FROM (SELECT since, lead(since) OVER (ORDER BY since) AS until, number FROM plan_reigns WHERE cluster_id = @cluster) t
 			JOIN plans p ON p.cluster_id = @cluster AND p.number = t.number
@@ -190,7 +193,7 @@ func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Ti
 		if err != nil {
 			return fmt.Errorf("read the plans of cluster %s: %w", cluster, err)
 		}
-		seen, err = collect[capacity.SeenVMs](ctx, q, `
+		seen, err = collect[plans.SeenVMs](ctx, q, `
 			SELECT date_trunc('hour', at, 'UTC') AS hour, avg(vms)::float8 AS vms, count(*) AS count FROM observations
 			WHERE cluster_id = @cluster AND at >= @from AND at < @until GROUP BY 1 ORDER BY 1`, args)
 		if err != nil {

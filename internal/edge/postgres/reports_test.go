@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/reporting"
 	"headroom/internal/test/pgtest"
 )
 
@@ -66,20 +66,20 @@ func TestOldReportsAreForgotten(t *testing.T) {
 	ctx := filled(t, s)
 	schedule := func(name string, keep int64) {
 		t.Helper()
-		must(s.ReportSchedules().Create(ctx, night, capacity.ReportSchedule{Name: name, Every: capacity.EveryDay, Covers: capacity.CoversBehind, Format: capacity.ReportCSV, Keep: keep}))(t)
+		must(s.ReportSchedules().Create(ctx, night, reporting.ReportSchedule{Name: name, Every: reporting.EveryDay, Covers: reporting.CoversBehind, Format: reporting.ReportCSV, Keep: keep}))(t)
 	}
 	schedule("few", 2)
 	schedule("many", 30)
 	made := map[string][]string{}
 	save := func(name string) {
 		t.Helper()
-		in := capacity.ReportInput{Every: capacity.EveryDay, Covers: capacity.CoversBehind, Format: capacity.ReportCSV, At: time.Now(), From: time.Now(), Until: time.Now()}
+		in := reporting.ReportInput{Every: reporting.EveryDay, Covers: reporting.CoversBehind, Format: reporting.ReportCSV, At: time.Now(), From: time.Now(), Until: time.Now()}
 		if name != "" {
 			in.Schedule = &name
 		}
 		run := must(s.StartRun(auth.With(ctx, auth.Principal{ID: fmt.Sprint(name, len(made[name])/50), Role: auth.Operator}), app.NewRun{Kind: app.ReportRun, Cluster: night, Role: auth.Operator, Input: in}))(t)
 		r := in.Report()
-		r.ID, r.File = run.ID, &capacity.ReportFile{Name: "x.csv", Size: 3}
+		r.ID, r.File = run.ID, &reporting.ReportFile{Name: "x.csv", Size: 3}
 		must(s.SaveReport(ctx, night, r, [][]byte{[]byte("abc")}, [32]byte{1}))(t)
 		execute(t, conn, "DELETE FROM runs")
 		made[name] = append(made[name], run.ID)

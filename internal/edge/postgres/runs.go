@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // runColumns are those of a run as it is shown; inline is whether its result is, where it may be.
@@ -22,40 +22,40 @@ const runColumns = `r.id::text, r.kind, r.cluster, r.role, r.state, r.attempt, r
 	CASE WHEN @inline AND r.result_type = 'application/json' AND octet_length(r.result) <= @most THEN r.result END AS result`
 
 func runArgs(inline bool, args pgx.NamedArgs) pgx.NamedArgs {
-	args["inline"], args["most"] = inline, capacity.InlineResult
+	args["inline"], args["most"] = inline, runs.InlineResult
 	return args
 }
 
-func runOf(row pgx.CollectableRow) (capacity.Run, error) {
+func runOf(row pgx.CollectableRow) (runs.Run, error) {
 	type columns struct {
 		ID, Kind              string
 		Cluster               *string
 		Role                  string
-		State                 capacity.RunState
+		State                 runs.RunState
 		Attempt, Done, Total  int64
 		Unit, CreatedBy       string
 		CreatedAt, UpdatedAt  time.Time
 		StartedAt, FinishedAt *time.Time
 		Cancelling, Partial   bool
-		Error                 *capacity.RunError
+		Error                 *runs.RunError
 		Version               int64
 		HasResult             bool
 		Result                []byte
 	}
 	c, err := pgx.RowToStructByName[columns](row)
 	if err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
-	r := capacity.Run{
-		ID: c.ID, Kind: c.Kind, Cluster: c.Cluster, State: c.State, Progress: capacity.Progress{Done: c.Done, Total: c.Total, Unit: c.Unit},
+	r := runs.Run{
+		ID: c.ID, Kind: c.Kind, Cluster: c.Cluster, State: c.State, Progress: runs.Progress{Done: c.Done, Total: c.Total, Unit: c.Unit},
 		Attempt: c.Attempt, By: c.CreatedBy, CreatedAt: c.CreatedAt, StartedAt: c.StartedAt, FinishedAt: c.FinishedAt, UpdatedAt: c.UpdatedAt,
 		Cancelling: c.Cancelling, Partial: c.Partial, Error: c.Error, Version: c.Version, Role: c.Role,
 	}
-	if r.State == capacity.RunRunning && r.StartedAt != nil {
+	if r.State == runs.RunRunning && r.StartedAt != nil {
 		r.ETASeconds = r.Progress.Estimate(r.UpdatedAt.Sub(*r.StartedAt))
 	}
 	if c.HasResult {
-		address := capacity.ResultAddress(r.ID)
+		address := runs.ResultAddress(r.ID)
 		r.ResultURL = &address
 	}
 	if json.Valid(c.Result) {
@@ -64,7 +64,7 @@ func runOf(row pgx.CollectableRow) (capacity.Run, error) {
 	return r, nil
 }
 
-func runs(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]capacity.Run, error) {
+func readRuns(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]runs.Run, error) {
 	rows, err := q.Query(ctx, sql, args)
 	if err != nil {
 		return nil, err
@@ -73,13 +73,13 @@ func runs(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]cap
 }
 
 // runAfter is the run that a statement about one answers.
-func runAfter(ctx context.Context, q querier, id, sql string, args pgx.NamedArgs) (capacity.Run, error) {
-	found, err := runs(ctx, q, sql, runArgs(true, args))
+func runAfter(ctx context.Context, q querier, id, sql string, args pgx.NamedArgs) (runs.Run, error) {
+	found, err := readRuns(ctx, q, sql, runArgs(true, args))
 	if err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	if len(found) == 0 {
-		return capacity.Run{}, app.NoRun(id)
+		return runs.Run{}, app.NoRun(id)
 	}
 	return found[0], nil
 }
@@ -91,7 +91,7 @@ func runChanged(ctx context.Context, q querier, id string) error {
 }
 
 // StartRun makes a run and hands it out.
-func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r capacity.Run, err error) {
+func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r runs.Run, err error) {
 	input, err := json.Marshal(n.Input)
 	if err != nil {
 		return r, fmt.Errorf("write the input of a run: %w", err)
@@ -117,7 +117,7 @@ func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r capacity.Run, err
 }
 
 // insertRun makes a run and hands it out, whoever else waits.
-func (s *Store) insertRun(ctx context.Context, q querier, kind string, role auth.Role, cluster *int64, name *string, input []byte) (r capacity.Run, err error) {
+func (s *Store) insertRun(ctx context.Context, q querier, kind string, role auth.Role, cluster *int64, name *string, input []byte) (r runs.Run, err error) {
 	id, who := newID(), auth.From(ctx)
 	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
 	if err != nil {
@@ -152,7 +152,7 @@ func roomForRun(ctx context.Context, q querier, key string) error {
 }
 
 // Run is one by its id.
-func (s *Store) Run(ctx context.Context, id string) (r capacity.Run, err error) {
+func (s *Store) Run(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
 		return r, app.NoRun(id)
 	}
@@ -164,22 +164,22 @@ func (s *Store) Run(ctx context.Context, id string) (r capacity.Run, err error) 
 }
 
 // Runs lists the newest first, without results.
-func (s *Store) Runs(ctx context.Context, of app.RunFilter, page app.Page) (list app.Listed[capacity.Run], err error) {
+func (s *Store) Runs(ctx context.Context, of app.RunFilter, page app.Page) (list app.Listed[runs.Run], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
 	}
 	if unstorable(of.Cluster) || unstorable(of.Kind) {
-		return app.Listed[capacity.Run]{Items: []capacity.Run{}}, nil
+		return app.Listed[runs.Run]{Items: []runs.Run{}}, nil
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		found, err := runs(ctx, q, `
+		found, err := readRuns(ctx, q, `
 			SELECT `+runColumns+` FROM runs r
 			WHERE r.id < @before AND (@cluster = '' OR r.cluster = @cluster) AND (@state = '' OR r.state = @state) AND (@kind = '' OR r.kind = @kind)
 			  AND (@only::text[] IS NULL OR r.cluster = ANY(@only))
 			ORDER BY r.id DESC LIMIT @limit`,
 			runArgs(false, pgx.NamedArgs{"before": before, "cluster": of.Cluster, "state": of.State, "kind": of.Kind, "only": of.Only, "limit": limitOf(page) + 1}))
-		list = listed(found, page, func(r capacity.Run) []any { return []any{r.ID} })
+		list = listed(found, page, func(r runs.Run) []any { return []any{r.ID} })
 		return err
 	})
 	return list, err
@@ -191,7 +191,7 @@ func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult,
 		return result, app.NoRun(id)
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		var state capacity.RunState
+		var state runs.RunState
 		var kind *string
 		err := q.QueryRow(ctx, `SELECT state, result_type, result, partial, version FROM runs WHERE id = @id`, pgx.NamedArgs{"id": id}).
 			Scan(&state, &kind, &result.Body, &result.Partial, &result.Version)
@@ -203,8 +203,8 @@ func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult,
 		case !state.Over():
 			return conflict("the run is %s; its result is there when it has finished", state)
 		case kind == nil:
-			return notFound("the run has no result: it %s", map[capacity.RunState]string{
-				capacity.RunFailed: "failed", capacity.RunCancelled: "was cancelled", capacity.RunSucceeded: "made none"}[state])
+			return notFound("the run has no result: it %s", map[runs.RunState]string{
+				runs.RunFailed: "failed", runs.RunCancelled: "was cancelled", runs.RunSucceeded: "made none"}[state])
 		}
 		result.Type = *kind
 		return nil
@@ -228,7 +228,7 @@ func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage,
 }
 
 // CancelRun ends a run that waits, and asks for the end of one that does not.
-func (s *Store) CancelRun(ctx context.Context, id string) (r capacity.Run, err error) {
+func (s *Store) CancelRun(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
 		return r, app.NoRun(id)
 	}
@@ -256,12 +256,12 @@ func (s *Store) CancelRun(ctx context.Context, id string) (r capacity.Run, err e
 }
 
 // RetryRun begins a run that failed or was cancelled from the beginning.
-func (s *Store) RetryRun(ctx context.Context, id string) (r capacity.Run, err error) {
+func (s *Store) RetryRun(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
 		return r, app.NoRun(id)
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		var state capacity.RunState
+		var state runs.RunState
 		var kind, key string
 		err := q.QueryRow(ctx, `SELECT state, kind, key_id FROM runs WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id}).Scan(&state, &kind, &key)
 		switch {
@@ -269,7 +269,7 @@ func (s *Store) RetryRun(ctx context.Context, id string) (r capacity.Run, err er
 			return app.NoRun(id)
 		case err != nil:
 			return err
-		case state == capacity.RunSucceeded:
+		case state == runs.RunSucceeded:
 			return conflict("the run has succeeded; start another one to have its work done again")
 		case !state.Over():
 			return conflict("the run is %s already; a run that failed or was cancelled can be tried again", state)

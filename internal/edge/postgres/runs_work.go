@@ -12,9 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // ClaimRun takes a run that waits. Of any number who try one gets it: the others find it taken.
@@ -56,7 +56,7 @@ func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, le
 
 // KeepRun claims for another while and shows how far the work is. A lease that has passed stands
 // until somebody else has the run.
-func (s *Store) KeepRun(ctx context.Context, c app.RunClaim, p capacity.Progress, lease time.Duration) (cancel bool, err error) {
+func (s *Store) KeepRun(ctx context.Context, c app.RunClaim, p runs.Progress, lease time.Duration) (cancel bool, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		var changed bool
 		err := q.QueryRow(ctx, `
@@ -78,7 +78,7 @@ func (s *Store) KeepRun(ctx context.Context, c app.RunClaim, p capacity.Progress
 }
 
 // SettleRun says what became of a claimed run, if it is claimed still.
-func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome) (state capacity.RunState, err error) {
+func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome) (state runs.RunState, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		var cancelled bool
 		err := q.QueryRow(ctx, `SELECT cancel_requested_at IS NOT NULL FROM runs WHERE id = @id AND token = @token FOR UPDATE`,
@@ -96,10 +96,10 @@ func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome)
 			}
 			o.Result = &made
 		}
-		if state = o.State; state == capacity.RunQueued && cancelled {
-			state = capacity.RunCancelled
+		if state = o.State; state == runs.RunQueued && cancelled {
+			state = runs.RunCancelled
 		}
-		if state == capacity.RunQueued {
+		if state == runs.RunQueued {
 			return s.queueAgain(ctx, q, c.ID, c.Kind, o.After, o.Spare)
 		}
 		return s.finishRun(ctx, q, c.ID, state, o)
@@ -127,11 +127,11 @@ func (s *Store) queueAgain(ctx context.Context, q querier, id, kind string, afte
 	return runChanged(ctx, q, id)
 }
 
-func (s *Store) finishRun(ctx context.Context, q querier, id string, state capacity.RunState, o app.RunOutcome) error {
+func (s *Store) finishRun(ctx context.Context, q querier, id string, state runs.RunState, o app.RunOutcome) error {
 	args := pgx.NamedArgs{"id": id, "state": state, "done": o.Progress.Done, "total": o.Progress.Total, "unit": o.Progress.Unit,
 		"type": nil, "result": nil, "partial": false, "error": nil}
 	if o.Result != nil {
-		args["type"], args["result"], args["partial"] = o.Result.Type, o.Result.Body, state != capacity.RunSucceeded
+		args["type"], args["result"], args["partial"] = o.Result.Type, o.Result.Body, state != runs.RunSucceeded
 	}
 	if o.Error != nil {
 		text, err := json.Marshal(o.Error)
@@ -183,14 +183,14 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 			return err
 		}
 		for _, r := range found {
-			left := app.RunOutcome{Progress: capacity.Progress{Done: r.Done, Total: r.Total, Unit: r.Unit}}
+			left := app.RunOutcome{Progress: runs.Progress{Done: r.Done, Total: r.Total, Unit: r.Unit}}
 			switch {
 			case r.Running && r.Cancel:
-				err = s.finishRun(ctx, q, r.ID, capacity.RunCancelled, left)
+				err = s.finishRun(ctx, q, r.ID, runs.RunCancelled, left)
 			case r.Running && r.Attempt >= r.Most:
-				left.Error = &capacity.RunError{Kind: capacity.RunLost,
+				left.Error = &runs.RunError{Kind: runs.RunLost,
 					Detail: fmt.Sprintf("The server that worked on it ended unexpectedly, %d times of %d that are tried; the servers' logs may say why.", r.Attempt, r.Most)}
-				err = s.finishRun(ctx, q, r.ID, capacity.RunFailed, left)
+				err = s.finishRun(ctx, q, r.ID, runs.RunFailed, left)
 				failed = append(failed, r.Kind)
 			default:
 				err = s.queueAgain(ctx, q, r.ID, r.Kind, 0, false)

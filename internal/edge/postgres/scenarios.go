@@ -7,16 +7,17 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 )
 
 // Scenarios are kept by name. They are no inputs: no plan depends on one.
 func (s *Store) Scenarios() app.Inputs[capacity.Scenario] {
-	return inputs[capacity.Scenario]{s, &scenarios}
+	return inputStore[capacity.Scenario]{s, &scenarios}
 }
 
 var scenarios = kind[capacity.Scenario]{
-	word:  capacity.ScenarioKind,
+	word:  inputs.ScenarioKind,
 	noun:  "scenario",
 	aside: true,
 	selects: `

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -82,7 +82,7 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 	address := line.between(t, pgtest.Database(t))
 	s := pgtest.OpenWith(t, postgres.Config{URL: address, AcquireTimeout: 300 * time.Millisecond, Statement: 200 * time.Millisecond})
 	ctx := filled(t, s)
-	rows := []capacity.Forecast{{Class: "nightly", Hour: moment("2026-01-10T06:00:00Z"), Jobs: 1}}
+	rows := []inputs.Forecast{{Class: "nightly", Hour: moment("2026-01-10T06:00:00Z"), Jobs: 1}}
 	asked := map[string]func() error{
 		"read":     func() error { _, err := s.Cluster(ctx, night); return err },
 		"write":    func() error { _, err := s.SavePlan(ctx, record(night)); return err },

@@ -10,12 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 )
 
 // Snapshot is what a plan of a cluster for one moment is made from, all of one moment of the database.
-func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapshot capacity.Snapshot, err error) {
+func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapshot inputs.Snapshot, err error) {
 	hour := at.UTC().Truncate(time.Hour)
 	during := pgtype.Range[time.Time]{Lower: at, Upper: at, LowerType: pgtype.Inclusive, UpperType: pgtype.Inclusive, Valid: true}
 	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"hour": hour}, &snapshot, func(b *pgx.Batch, args pgx.NamedArgs, previous *[]json.RawMessage) {
@@ -29,7 +31,7 @@ func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapsh
 
 // Outlook is what a horizon of a cluster is made from, all of one moment of the database: forecasts, prices and
 // contracts that touch the hours from one until another. More forecasts than a horizon may have are refused.
-func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time) (o capacity.Outlook, err error) {
+func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time) (o horizon.Outlook, err error) {
 	o.From, o.Until = from.UTC(), until.UTC()
 	var rows int64
 	during := pgtype.Range[time.Time]{Lower: from, Upper: until, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
@@ -49,7 +51,7 @@ func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time)
 }
 
 // readSnapshot reads the inputs that touch some time, and what rest asks for besides.
-func (s *Store) readSnapshot(ctx context.Context, name string, during pgtype.Range[time.Time], args pgx.NamedArgs, into *capacity.Snapshot, rest func(*pgx.Batch, pgx.NamedArgs, *[]json.RawMessage)) error {
+func (s *Store) readSnapshot(ctx context.Context, name string, during pgtype.Range[time.Time], args pgx.NamedArgs, into *inputs.Snapshot, rest func(*pgx.Batch, pgx.NamedArgs, *[]json.RawMessage)) error {
 	return s.readAll(ctx, func(ctx context.Context, q querier) error {
 		// A transaction of Once sees each statement's own moment: look again if the inputs moved.
 		const tries = 5
@@ -62,14 +64,14 @@ func (s *Store) readSnapshot(ctx context.Context, name string, during pgtype.Ran
 	})
 }
 
-func readInputs(ctx context.Context, q querier, name string, during pgtype.Range[time.Time], args pgx.NamedArgs, s *capacity.Snapshot, rest func(*pgx.Batch, pgx.NamedArgs, *[]json.RawMessage)) (version int64, err error) {
+func readInputs(ctx context.Context, q querier, name string, during pgtype.Range[time.Time], args pgx.NamedArgs, s *inputs.Snapshot, rest func(*pgx.Batch, pgx.NamedArgs, *[]json.RawMessage)) (version int64, err error) {
 	id, err := clusterID(ctx, q, name)
 	if err != nil {
 		return 0, err
 	}
-	*s = capacity.Snapshot{}
+	*s = inputs.Snapshot{}
 	args["cluster"], args["during"] = id, during
-	var versions []capacity.ProfileVersion
+	var versions []inputs.ProfileVersion
 	var previous []json.RawMessage
 	var b pgx.Batch
 	b.Queue(`SELECT `+clusterColumns+` FROM clusters WHERE id = @cluster`, args).Query(exactlyOne(&s.Cluster, pgx.RowToStructByName))
@@ -86,9 +88,9 @@ func readInputs(ctx context.Context, q querier, name string, during pgtype.Range
 	if err := q.SendBatch(ctx, &b).Close(); err != nil {
 		return 0, err
 	}
-	s.Profiles = make(map[capacity.ProfileRef]capacity.Profile, len(versions))
+	s.Profiles = make(map[inputs.ProfileRef]capacity.Profile, len(versions))
 	for _, v := range versions {
-		s.Profiles[capacity.ProfileRef{Name: v.Name, Version: v.Version}] = v.Profile
+		s.Profiles[inputs.ProfileRef{Name: v.Name, Version: v.Version}] = v.Profile
 	}
 	for _, text := range previous {
 		// Not the strict reading: a newer release may have stored members that this one does not know.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -70,7 +70,7 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 		}
 	}
 	past()
-	hold(capacity.MaxHoldSeconds)
+	hold(inputs.MaxHoldSeconds)
 	if _, err := conn.Exec(ctx, "UPDATE plan_turns SET since = since - interval '2 days'"); err != nil {
 		t.Fatal(err)
 	}

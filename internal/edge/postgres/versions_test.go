@@ -7,7 +7,9 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -16,15 +18,15 @@ import (
 func TestVersionsNeverComeBack(t *testing.T) {
 	t.Parallel()
 	s, ctx := pgtest.Open(t), context.Background()
-	vm := capacity.VMType{Name: "small", InUse: true}
-	make := func() capacity.Cluster {
-		c, err := s.CreateCluster(ctx, capacity.NewCluster("c"))
+	vm := inputs.VMType{Name: "small", InUse: true}
+	make := func() inputs.Cluster {
+		c, err := s.CreateCluster(ctx, inputs.NewCluster("c"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	create := func(want int64) capacity.VMType {
+	create := func(want int64) inputs.VMType {
 		t.Helper()
 		v, err := s.VMTypes().Create(ctx, "c", vm)
 		if err != nil || v.Version != want {
@@ -50,7 +52,7 @@ func TestVersionsNeverComeBack(t *testing.T) {
 	create(3)
 	remove(3)
 	create(4) // and so on, however often
-	plan := capacity.PlanRecord{Plan: []byte(`{"status":"optimal"}`), Problem: []byte(`{}`)}
+	plan := plans.PlanRecord{Plan: []byte(`{"status":"optimal"}`), Problem: []byte(`{}`)}
 	plan.Cluster, plan.Status, plan.Currency, plan.PeriodSeconds = "c", capacity.Optimal, "USD", 3600
 	stored, err := s.SavePlan(ctx, plan)
 	if err != nil {
@@ -71,7 +73,7 @@ func TestVersionsNeverComeBack(t *testing.T) {
 	if _, err := s.ReplaceCluster(ctx, before.Version, again); !errors.Is(err, fault.Conflict) {
 		t.Errorf("a change of the cluster that was deleted: got %v, want a conflict", err)
 	}
-	if _, err := s.Apply(ctx, before.InputsVersion, capacity.Document{Cluster: again}, false); !errors.Is(err, fault.Conflict) {
+	if _, err := s.Apply(ctx, before.InputsVersion, inputs.Document{Cluster: again}, false); !errors.Is(err, fault.Conflict) {
 		t.Errorf("a document of the cluster that was deleted: got %v, want a conflict", err)
 	}
 	create(5)

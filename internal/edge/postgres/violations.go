@@ -9,6 +9,10 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/fetch"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/reporting"
 )
 
 // failure is what the database refused: the thing that was written, and where it stands in what the
@@ -230,32 +234,32 @@ func taken(noun string) func(context.Context, querier, *failure) error {
 
 func nameOf(item any) string {
 	switch x := item.(type) {
-	case capacity.Cluster:
+	case inputs.Cluster:
 		return x.Name
-	case capacity.VMType:
+	case inputs.VMType:
 		return x.Name
-	case capacity.SignedContract:
+	case inputs.SignedContract:
 		return x.Name
-	case capacity.ProfileVersion:
+	case inputs.ProfileVersion:
 		return x.Name
-	case capacity.PlannedClass:
+	case inputs.PlannedClass:
 		return x.Name
 	case capacity.Scenario:
 		return x.Name
-	case capacity.StandingOffer:
+	case inputs.StandingOffer:
 		return x.Name
-	case capacity.ReportSchedule:
+	case reporting.ReportSchedule:
 		return x.Name
-	case capacity.Webhook:
+	case hooks.Webhook:
 		return x.Name
-	case capacity.AllowedHost:
+	case fetch.AllowedHost:
 		return x.Label()
 	}
 	return ""
 }
 
 func explainClassTypes(ctx context.Context, q querier, f *failure) error {
-	c, isClass := f.item.(capacity.PlannedClass)
+	c, isClass := f.item.(inputs.PlannedClass)
 	types, err := everything(ctx, q, &vmTypes, f.cluster)
 	if err != nil || !isClass {
 		return nil
@@ -276,11 +280,11 @@ func explainOverlap(ctx context.Context, q querier, f *failure) error {
 	if err != nil {
 		return nil
 	}
-	return f.input(overlap(f.item.(capacity.PricePeriod), periods))
+	return f.input(overlap(f.item.(inputs.PricePeriod), periods))
 }
 
 func explainProfile(ctx context.Context, q querier, f *failure) error {
-	c := f.item.(capacity.PlannedClass)
+	c := f.item.(inputs.PlannedClass)
 	latest, err := latestVersions(ctx, q, f.cluster)
 	if err != nil || c.Profile == nil {
 		return nil
@@ -293,7 +297,7 @@ func explainClass(ctx context.Context, q querier, f *failure) error {
 	if err != nil {
 		return nil
 	}
-	return f.input(unknownClasses(f.item.([]capacity.Forecast), known)...)
+	return f.input(unknownClasses(f.item.([]inputs.Forecast), known)...)
 }
 
 // everything is all things of a kind in a cluster.

@@ -8,29 +8,30 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
 )
 
 const webhookColumns = `id::text, name, url, events, clusters, enabled, disabled_reason, failing_since, version, created_at, updated_at`
 
 // Webhooks lists by name.
-func (s *Store) Webhooks(ctx context.Context, page app.Page) (list app.Listed[capacity.Webhook], err error) {
+func (s *Store) Webhooks(ctx context.Context, page app.Page) (list app.Listed[hooks.Webhook], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		found, err := collect[capacity.Webhook](ctx, q, `SELECT `+webhookColumns+` FROM webhooks WHERE name > @after ORDER BY name LIMIT @limit`,
+		found, err := collect[hooks.Webhook](ctx, q, `SELECT `+webhookColumns+` FROM webhooks WHERE name > @after ORDER BY name LIMIT @limit`,
 			pgx.NamedArgs{"after": after, "limit": limitOf(page) + 1})
-		list = listed(found, page, func(w capacity.Webhook) []any { return []any{w.Name} })
+		list = listed(found, page, func(w hooks.Webhook) []any { return []any{w.Name} })
 		return err
 	})
 	return list, err
 }
 
 // Webhook is one by its id.
-func (s *Store) Webhook(ctx context.Context, id string) (w capacity.Webhook, err error) {
+func (s *Store) Webhook(ctx context.Context, id string) (w hooks.Webhook, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		w, err = webhook(ctx, q, id, "")
 		return err
@@ -39,12 +40,12 @@ func (s *Store) Webhook(ctx context.Context, id string) (w capacity.Webhook, err
 }
 
 // webhook reads one; lock may make it wait for others who change it, and keep them from it.
-func webhook(ctx context.Context, q querier, id, lock string) (w capacity.Webhook, err error) {
+func webhook(ctx context.Context, q querier, id, lock string) (w hooks.Webhook, err error) {
 	missing := notFound("there is no webhook with the id %q", id)
 	if uuid.Validate(id) != nil {
 		return w, missing
 	}
-	w, err = one[capacity.Webhook](ctx, q, `SELECT `+webhookColumns+` FROM webhooks WHERE id = @id `+lock, pgx.NamedArgs{"id": id})
+	w, err = one[hooks.Webhook](ctx, q, `SELECT `+webhookColumns+` FROM webhooks WHERE id = @id `+lock, pgx.NamedArgs{"id": id})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return w, missing
 	}
@@ -54,22 +55,22 @@ func webhook(ctx context.Context, q querier, id, lock string) (w capacity.Webhoo
 // lockWebhook keeps others from changing a webhook, and lets deliveries for it be made.
 const lockWebhook = `FOR NO KEY UPDATE`
 
-func webhookArgs(w capacity.Webhook) pgx.NamedArgs {
+func webhookArgs(w hooks.Webhook) pgx.NamedArgs {
 	return pgx.NamedArgs{"id": w.ID, "name": w.Name, "url": w.URL, "events": w.Events, "clusters": w.Clusters, "enabled": w.Enabled}
 }
 
 // CreateWebhook stores a webhook with its secret.
-func (s *Store) CreateWebhook(ctx context.Context, w capacity.Webhook, secret string) (capacity.Webhook, error) {
+func (s *Store) CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		var there int
 		if err := q.QueryRow(ctx, `SELECT count(*) FROM webhooks`).Scan(&there); err != nil {
 			return err
 		}
-		if there >= capacity.MaxWebhooks {
+		if there >= hooks.MaxWebhooks {
 			return conflict("there are %d webhooks, as many as are kept; delete some", there)
 		}
 		w.ID = newID()
-		created, err := one[capacity.Webhook](ctx, q, `
+		created, err := one[hooks.Webhook](ctx, q, `
 			INSERT INTO webhooks (id, name, url, events, clusters, enabled) VALUES (@id, @name, @url, @events, @clusters, @enabled)
 			RETURNING `+webhookColumns, webhookArgs(w))
 		if err != nil {
@@ -79,13 +80,13 @@ func (s *Store) CreateWebhook(ctx context.Context, w capacity.Webhook, secret st
 		if _, err := q.Exec(ctx, `INSERT INTO webhook_secrets (webhook_id, secret) VALUES (@id, @secret)`, pgx.NamedArgs{"id": w.ID, "secret": secret}); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Action: capacity.Create, Kind: capacity.WebhookKind, Name: w.Name, After: w})
+		return record(ctx, q, entry{Action: inputs.Create, Kind: hooks.WebhookKind, Name: w.Name, After: w})
 	})
 	return w, err
 }
 
 // ReplaceWebhook changes a webhook. One that is enabled has not failed yet.
-func (s *Store) ReplaceWebhook(ctx context.Context, version int64, w capacity.Webhook) (capacity.Webhook, error) {
+func (s *Store) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		before, err := webhook(ctx, q, w.ID, lockWebhook)
 		if err != nil {
@@ -94,7 +95,7 @@ func (s *Store) ReplaceWebhook(ctx context.Context, version int64, w capacity.We
 		if before.Version != version {
 			return &app.VersionError{Have: before.Version}
 		}
-		after, err := one[capacity.Webhook](ctx, q, `
+		after, err := one[hooks.Webhook](ctx, q, `
 			UPDATE webhooks SET name = @name, url = @url, events = @events, clusters = @clusters, enabled = @enabled,
 			       disabled_reason = CASE WHEN @enabled THEN '' ELSE disabled_reason END,
 			       failing_since = CASE WHEN @enabled AND NOT enabled OR url <> @url THEN NULL ELSE failing_since END,
@@ -105,7 +106,7 @@ func (s *Store) ReplaceWebhook(ctx context.Context, version int64, w capacity.We
 			return at("", w, err)
 		}
 		w = after
-		return record(ctx, q, entry{Action: capacity.Update, Kind: capacity.WebhookKind, Name: w.Name, Before: before, After: w})
+		return record(ctx, q, entry{Action: inputs.Update, Kind: hooks.WebhookKind, Name: w.Name, Before: before, After: w})
 	})
 	return w, err
 }
@@ -123,7 +124,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, id string, version int64) err
 		if _, err := q.Exec(ctx, `DELETE FROM webhooks WHERE id = @id`, pgx.NamedArgs{"id": id}); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Action: capacity.Delete, Kind: capacity.WebhookKind, Name: before.Name, Before: before})
+		return record(ctx, q, entry{Action: inputs.Delete, Kind: hooks.WebhookKind, Name: before.Name, Before: before})
 	})
 }
 
@@ -157,7 +158,7 @@ func (s *Store) RotateSecret(ctx context.Context, id, secret string, grace time.
 		if _, err := q.Exec(ctx, `INSERT INTO webhook_secrets (webhook_id, secret) VALUES (@id, @secret)`, args); err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Action: capacity.Update, Kind: capacity.WebhookSecretKind, Name: w.Name})
+		return record(ctx, q, entry{Action: inputs.Update, Kind: hooks.WebhookSecretKind, Name: w.Name})
 	})
 	return until, err
 }

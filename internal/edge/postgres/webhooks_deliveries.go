@@ -10,15 +10,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
 )
 
 const deliveryColumns = `d.id::text, d.event_id::text, d.event, d.cluster, d.at, d.state, d.detail, d.attempts, d.next_at, d.delivered_at AS delivered`
 
 // Deliveries lists the newest first.
-func (s *Store) Deliveries(ctx context.Context, webhookID string, page app.Page) (list app.Listed[capacity.Delivery], err error) {
+func (s *Store) Deliveries(ctx context.Context, webhookID string, page app.Page) (list app.Listed[hooks.Delivery], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -27,17 +28,17 @@ func (s *Store) Deliveries(ctx context.Context, webhookID string, page app.Page)
 		if _, err := webhook(ctx, q, webhookID, ""); err != nil {
 			return err
 		}
-		found, err := collect[capacity.Delivery](ctx, q, `
+		found, err := collect[hooks.Delivery](ctx, q, `
 			SELECT `+deliveryColumns+` FROM webhook_deliveries d WHERE d.webhook_id = @webhook AND d.id < @before ORDER BY d.id DESC LIMIT @limit`,
 			pgx.NamedArgs{"webhook": webhookID, "before": before, "limit": limitOf(page) + 1})
-		list = listed(found, page, func(d capacity.Delivery) []any { return []any{d.ID} })
+		list = listed(found, page, func(d hooks.Delivery) []any { return []any{d.ID} })
 		return err
 	})
 	return list, err
 }
 
 // sendable locks a webhook that is enabled.
-func sendable(ctx context.Context, q querier, id string) (capacity.Webhook, error) {
+func sendable(ctx context.Context, q querier, id string) (hooks.Webhook, error) {
 	w, err := webhook(ctx, q, id, lockWebhook)
 	if err == nil && !w.Enabled {
 		return w, conflict("the webhook %q is disabled and sends nothing; enable it first", w.Name)
@@ -46,28 +47,28 @@ func sendable(ctx context.Context, q querier, id string) (capacity.Webhook, erro
 }
 
 // PingWebhook sends a ping.
-func (s *Store) PingWebhook(ctx context.Context, id string) (d capacity.Delivery, err error) {
+func (s *Store) PingWebhook(ctx context.Context, id string) (d hooks.Delivery, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		w, err := sendable(ctx, q, id)
 		if err != nil {
 			return err
 		}
-		head := capacity.EventHead{ID: newID(), Type: capacity.Ping}
+		head := hooks.EventHead{ID: newID(), Type: hooks.Ping}
 		if err := q.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&head.At); err != nil {
 			return err
 		}
-		ids, err := s.send(ctx, q, []string{id}, head, capacity.PingEvent{EventHead: head, Webhook: w.Name})
+		ids, err := s.send(ctx, q, []string{id}, head, hooks.PingEvent{EventHead: head, Webhook: w.Name})
 		if err != nil {
 			return err
 		}
-		d, err = one[capacity.Delivery](ctx, q, `SELECT `+deliveryColumns+` FROM webhook_deliveries d WHERE d.id = @id`, pgx.NamedArgs{"id": ids[0]})
+		d, err = one[hooks.Delivery](ctx, q, `SELECT `+deliveryColumns+` FROM webhook_deliveries d WHERE d.id = @id`, pgx.NamedArgs{"id": ids[0]})
 		return err
 	})
 	return d, err
 }
 
 // RetryDelivery sends again, at once, whatever came of it before.
-func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d capacity.Delivery, err error) {
+func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d hooks.Delivery, err error) {
 	missing := notFound("the webhook has no delivery with the id %q, or it was made more than 30 days ago", id)
 	if uuid.Validate(id) != nil {
 		return d, missing
@@ -84,7 +85,7 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d capa
 		if waiting[webhookID] >= mostWaiting {
 			return conflict("%s to the webhook %q wait already; send this one again when fewer do", tooMany, w.Name)
 		}
-		d, err = one[capacity.Delivery](ctx, q, `
+		d, err = one[hooks.Delivery](ctx, q, `
 			UPDATE webhook_deliveries d SET state = 'pending', detail = '', tries = 0, next_at = clock_timestamp(), delivered_at = NULL
 			WHERE d.id = @id AND d.webhook_id = @webhook RETURNING `+deliveryColumns, pgx.NamedArgs{"id": id, "webhook": webhookID})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -243,9 +244,9 @@ func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.D
 			return err
 		}
 		args := pgx.NamedArgs{"id": c.ID, "token": c.Token, "webhook": c.Webhook, "state": o.State, "detail": o.Detail, "spare": o.Spare,
-			"after": o.After.Seconds(), "most": capacity.MaxAttemptsKept, "reason": o.Disable, "attempt": "[]"}
+			"after": o.After.Seconds(), "most": hooks.MaxAttemptsKept, "reason": o.Disable, "attempt": "[]"}
 		if !o.Spare {
-			text, err := json.Marshal([]capacity.DeliveryAttempt{o.Attempt})
+			text, err := json.Marshal([]hooks.DeliveryAttempt{o.Attempt})
 			if err != nil {
 				return err
 			}
@@ -264,7 +265,7 @@ func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.D
 		if done.RowsAffected() == 0 {
 			return app.ErrClaimLost
 		}
-		if o.State == capacity.DeliveryPending {
+		if o.State == hooks.DeliveryPending {
 			if err := s.putOff(ctx, q, handed{c.ID, c.Webhook}, o.After); err != nil {
 				return err
 			}
@@ -272,21 +273,21 @@ func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.D
 		switch {
 		case o.Spare:
 			return nil
-		case o.State == capacity.DeliveryDelivered:
+		case o.State == hooks.DeliveryDelivered:
 			_, err = q.Exec(ctx, `UPDATE webhooks SET failing_since = NULL WHERE id = @webhook AND failing_since IS NOT NULL`, args)
 			return err
 		case o.Disable == "" || !w.Enabled:
 			_, err = q.Exec(ctx, `UPDATE webhooks SET failing_since = clock_timestamp() WHERE id = @webhook AND failing_since IS NULL`, args)
 			return err
 		}
-		after, err := one[capacity.Webhook](ctx, q, `
+		after, err := one[hooks.Webhook](ctx, q, `
 			UPDATE webhooks SET enabled = false, disabled_reason = @reason, failing_since = coalesce(failing_since, clock_timestamp()),
 			       version = version + 1, updated_at = now()
 			WHERE id = @webhook RETURNING `+webhookColumns, args)
 		if err != nil {
 			return err
 		}
-		return record(ctx, q, entry{Action: capacity.Update, Kind: capacity.WebhookKind, Name: w.Name, Before: w, After: after})
+		return record(ctx, q, entry{Action: inputs.Update, Kind: hooks.WebhookKind, Name: w.Name, Before: w, After: after})
 	})
 }
 
@@ -313,7 +314,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 			        OR j.state IN ('scheduled', 'retryable') AND j.scheduled_at < clock_timestamp() + make_interval(secs => @soon)
 			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
 			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
-			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": capacity.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
 		if err != nil || len(lost) == 0 {
 			return err
 		}

@@ -9,7 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/runs"
 )
 
 // interested are webhooks w that want to hear of @event in the cluster called @name ("" is none).
@@ -41,31 +43,31 @@ func turned(ctx context.Context, q querier, sql string, args pgx.NamedArgs) (pla
 
 // tellTurn tells the webhooks what a change of planning means to them; failed is the attempt that
 // failed, if one did.
-func (s *Store) tellTurn(ctx context.Context, q querier, id int64, cluster string, t planTurn, failed *capacity.Attempt) error {
+func (s *Store) tellTurn(ctx context.Context, q querier, id int64, cluster string, t planTurn, failed *plans.Attempt) error {
 	if !t.Heard || t.Current == nil {
 		return nil
 	}
 	if t.Previous == nil || *t.Previous != *t.Current {
-		plans, err := collect[capacity.PlanSummary](ctx, q, `
+		plans, err := collect[plans.PlanSummary](ctx, q, `
 			SELECT `+planColumns+` FROM plans p JOIN clusters c ON c.id = p.cluster_id
 			WHERE p.cluster_id = @cluster AND p.number = ANY(@numbers) ORDER BY p.number = @current DESC`,
 			pgx.NamedArgs{"cluster": id, "numbers": []*int64{t.Current, t.Previous}, "current": *t.Current})
 		if err != nil {
 			return fmt.Errorf("read the plans of an event of cluster %s: %w", cluster, err)
 		}
-		told := capacity.PlanChangedEvent{Plan: plans[0].InEvent()}
+		told := hooks.PlanChangedEvent{Plan: hooks.EventOf(plans[0])}
 		if len(plans) > 1 {
-			previous := plans[1].InEvent()
+			previous := hooks.EventOf(plans[1])
 			told.Previous = &previous
 		}
-		err = s.tell(ctx, q, capacity.PlanChanged, cluster, func(head capacity.EventHead) any { told.EventHead = head; return told })
+		err = s.tell(ctx, q, hooks.PlanChanged, cluster, func(head hooks.EventHead) any { told.EventHead = head; return told })
 		if err != nil {
 			return err
 		}
 	}
 	if failed != nil && failed.Failed && t.Failures == 1 { // the first of a streak
-		return s.tell(ctx, q, capacity.PlanFailed, cluster, func(head capacity.EventHead) any {
-			return capacity.PlanFailedEvent{EventHead: head, PlanNumber: *t.Current, Reason: failed.Detail}
+		return s.tell(ctx, q, hooks.PlanFailed, cluster, func(head hooks.EventHead) any {
+			return hooks.PlanFailedEvent{EventHead: head, PlanNumber: *t.Current, Reason: failed.Detail}
 		})
 	}
 	return nil
@@ -75,8 +77,8 @@ func (s *Store) tellTurn(ctx context.Context, q querier, id int64, cluster strin
 func (s *Store) tellRun(ctx context.Context, q querier, id string) error {
 	type row struct {
 		Kind, Cluster string
-		State         capacity.RunState
-		Error         *capacity.RunError
+		State         runs.RunState
+		Error         *runs.RunError
 		Heard         bool
 	}
 	r, err := one[row](ctx, q, `
@@ -85,18 +87,18 @@ func (s *Store) tellRun(ctx context.Context, q querier, id string) error {
 	if err != nil || !r.Heard || !r.State.Over() {
 		return err
 	}
-	told := capacity.EventRun{ID: id, Kind: r.Kind, State: r.State}
+	told := hooks.EventRun{ID: id, Kind: r.Kind, State: r.State}
 	if r.Error != nil {
 		told.Error = r.Error.Detail
 	}
-	return s.tell(ctx, q, capacity.RunFinished, r.Cluster, func(head capacity.EventHead) any {
-		return capacity.RunFinishedEvent{EventHead: head, Run: told}
+	return s.tell(ctx, q, hooks.RunFinished, r.Cluster, func(head hooks.EventHead) any {
+		return hooks.RunFinishedEvent{EventHead: head, Run: told}
 	})
 }
 
 // tell makes a delivery for every webhook that wants to hear of an event, in the transaction of what
 // it tells: either both or none.
-func (s *Store) tell(ctx context.Context, q querier, event capacity.Event, cluster string, body func(capacity.EventHead) any) error {
+func (s *Store) tell(ctx context.Context, q querier, event hooks.Event, cluster string, body func(hooks.EventHead) any) error {
 	type row struct {
 		ID  string
 		Now time.Time
@@ -106,7 +108,7 @@ func (s *Store) tell(ctx context.Context, q querier, event capacity.Event, clust
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	head := capacity.EventHead{ID: newID(), Type: event, At: found[0].Now, Cluster: cluster}
+	head := hooks.EventHead{ID: newID(), Type: event, At: found[0].Now, Cluster: cluster}
 	webhooks := make([]string, len(found))
 	for i, w := range found {
 		webhooks[i] = w.ID
@@ -117,7 +119,7 @@ func (s *Store) tell(ctx context.Context, q querier, event capacity.Event, clust
 
 // send makes deliveries of one event and hands them out; it answers their ids. Where too many wait, the
 // event is written down as one that was not delivered.
-func (s *Store) send(ctx context.Context, q querier, webhooks []string, head capacity.EventHead, body any) (ids []string, err error) {
+func (s *Store) send(ctx context.Context, q querier, webhooks []string, head hooks.EventHead, body any) (ids []string, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("write an event: %w", err)

@@ -8,20 +8,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
+	"headroom/internal/service/hooks"
 	"headroom/internal/test/pgtest"
 )
 
-func newHook(t *testing.T, s *postgres.Store, name string) capacity.Webhook {
+func newHook(t *testing.T, s *postgres.Store, name string) hooks.Webhook {
 	t.Helper()
-	w := capacity.Webhook{Name: name, URL: "https://hooks.example.com/", Events: []capacity.Event{capacity.PlanChanged}, Enabled: true}
+	w := hooks.Webhook{Name: name, URL: "https://hooks.example.com/", Events: []hooks.Event{hooks.PlanChanged}, Enabled: true}
 	return must(s.CreateWebhook(somebody(t), w, "whsec_"))(t)
 }
 
 // backlog gives a webhook deliveries that have been waiting for a minute and that nobody was told of.
-func backlog(t *testing.T, conn *pgx.Conn, w capacity.Webhook, n int) {
+func backlog(t *testing.T, conn *pgx.Conn, w hooks.Webhook, n int) {
 	t.Helper()
 	execute(t, conn, `
 		INSERT INTO webhook_deliveries (id, webhook_id, event_id, event, cluster, body, next_at)
@@ -29,7 +29,7 @@ func backlog(t *testing.T, conn *pgx.Conn, w capacity.Webhook, n int) {
 }
 
 // workOf are the priorities of the work there is for a webhook's deliveries, each once.
-func workOf(t *testing.T, s *postgres.Store, conn *pgx.Conn, w capacity.Webhook) (n int64, priorities string) {
+func workOf(t *testing.T, s *postgres.Store, conn *pgx.Conn, w hooks.Webhook) (n int64, priorities string) {
 	t.Helper()
 	_, schema := s.River()
 	err := conn.QueryRow(t.Context(), `
@@ -74,7 +74,7 @@ func TestDeliveriesThatWaitAreBounded(t *testing.T) {
 	s, conn := pgtest.OpenWith(t, configOf(url)), raw(t, url)
 	ctx, w, other := somebody(t), newHook(t, s, "w"), newHook(t, s, "other")
 	backlog(t, conn, w, 9999)
-	if d := must(s.PingWebhook(ctx, w.ID))(t); d.State != capacity.DeliveryPending {
+	if d := must(s.PingWebhook(ctx, w.ID))(t); d.State != hooks.DeliveryPending {
 		t.Errorf("got %+v", d)
 	}
 	n, priorities := workOf(t, s, conn, w)
@@ -82,7 +82,7 @@ func TestDeliveriesThatWaitAreBounded(t *testing.T) {
 		t.Errorf("got the work of %d with the priorities %q", n, priorities)
 	}
 	d := must(s.PingWebhook(ctx, w.ID))(t)
-	if d.State != capacity.DeliveryFailed || d.NextAt != nil || !strings.HasPrefix(d.Detail, "It was not sent: 10,000 deliveries to this webhook wait already.") {
+	if d.State != hooks.DeliveryFailed || d.NextAt != nil || !strings.HasPrefix(d.Detail, "It was not sent: 10,000 deliveries to this webhook wait already.") {
 		t.Errorf("got %+v", d)
 	}
 	if n, _ := workOf(t, s, conn, w); n != 1 {
@@ -96,7 +96,7 @@ func TestDeliveriesThatWaitAreBounded(t *testing.T) {
 	if state != "failed" {
 		t.Errorf("sent again: it is %s", state)
 	}
-	if d := must(s.PingWebhook(ctx, other.ID))(t); d.State != capacity.DeliveryPending {
+	if d := must(s.PingWebhook(ctx, other.ID))(t); d.State != hooks.DeliveryPending {
 		t.Errorf("another webhook: got %+v", d)
 	}
 	if n, priorities := workOf(t, s, conn, other); n != 1 || priorities != "1" {

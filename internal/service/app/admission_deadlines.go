@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
 
 // admitPromised asks for a place for a job with a deadline. Whoever is promised one holds the live cluster's row
 // until the commit, so each promise is judged with all earlier ones.
-func (a *App) admitPromised(ctx context.Context, cluster string, r capacity.AdmissionRequest) (answer capacity.Admission, err error) {
+func (a *App) admitPromised(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
 	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		mode := c.Settings().Admission.Mode()
 		answer, err = a.takePlace(ctx, cluster, c, now, mode, r, &r.DeadlineSeconds)
@@ -23,8 +23,8 @@ func (a *App) admitPromised(ctx context.Context, cluster string, r capacity.Admi
 
 // takePlace gives a job a place in its class, and promises it a deadline where it has one, which may have passed.
 // It is part of a change of the live cluster: what it has written takes effect with that.
-func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode capacity.AdmissionMode, r capacity.AdmissionRequest, due *float64) (answer capacity.Admission, err error) {
-	var verdict *capacity.DeadlineVerdict
+func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode dispatch.AdmissionMode, r live.AdmissionRequest, due *float64) (answer live.Admission, err error) {
+	var verdict *dispatch.DeadlineVerdict
 	if due != nil {
 		leases, err := a.Promised(ctx, cluster)
 		if err != nil {
@@ -65,7 +65,7 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		return answer, &fault.InputError{Findings: []fault.Finding{{Pointer: "/maps", Code: "missing",
 			Detail: fmt.Sprintf("The class %q has no profile that says how many tasks its jobs have; say how many maps and reduces this one has.", r.Class)}}}
 	}
-	answer = capacity.Admission{Class: answer.Class, PlanNumber: answer.PlanNumber, Running: answer.Running - 1, Limit: answer.Limit, Deadline: verdict}
+	answer = live.Admission{Class: answer.Class, PlanNumber: answer.PlanNumber, Running: answer.Running - 1, Limit: answer.Limit, Deadline: verdict}
 	answer.RefuseDeadline(*verdict)
 	return answer, nil
 }
@@ -75,18 +75,18 @@ func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) 
 	if known.Profiles, err = a.ClassProfiles(ctx, cluster, classes); err != nil {
 		return known, err
 	}
-	known.Fits, err = a.LatestFits(ctx, cluster, capacity.TaskTimeFits, classes)
+	known.Fits, err = a.LatestFits(ctx, cluster, perf.TaskTimeFits, classes)
 	return known, err
 }
 
 // placeForJob takes a place for a live job where the cluster admits jobs; nil where it takes them all.
-func (a *App) placeForJob(ctx context.Context, cluster string, c *live.Cluster, now float64, r capacity.LiveJobRequest) (*capacity.Admission, error) {
+func (a *App) placeForJob(ctx context.Context, cluster string, c *live.Cluster, now float64, r live.LiveJobRequest) (*live.Admission, error) {
 	rule := c.Settings().Admission
-	if rule == capacity.LiveOpen {
+	if rule == dispatch.LiveOpen {
 		return nil, nil
 	}
 	c.Advance(now)
-	ask := capacity.AdmissionRequest{Class: r.Class, Holder: r.Name, Maps: r.Maps, Reduces: r.Reduces, Job: c.LastJob + 1}
+	ask := live.AdmissionRequest{Class: r.Class, Holder: r.Name, Maps: r.Maps, Reduces: r.Reduces, Job: c.LastJob + 1}
 	var due *float64
 	if at := live.Due(r, c.Clock); at > 0 {
 		left := at - c.Clock

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/slots/live"
 )
 
 // Admissions is what the store keeps of running jobs. Leases are judged by the database's clock alone,
@@ -12,7 +13,7 @@ type Admissions interface {
 	// Admit gives a job a place, or says why not. Never more jobs of a class run at once than the
 	// current plan admits, unless the plan before admitted more: then nobody is admitted until fewer
 	// run. A cluster without a plan is a Conflict.
-	Admit(ctx context.Context, cluster string, r capacity.AdmissionRequest) (capacity.Admission, error)
+	Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (live.Admission, error)
 	// Unadmit takes a lease back within the transaction that admitted it, as if it had never been.
 	Unadmit(ctx context.Context, id string) error
 	// Promised are the leases with deadlines that no live job has, by id.
@@ -21,26 +22,26 @@ type Admissions interface {
 	ClassProfiles(ctx context.Context, cluster string, classes []string) (map[string]capacity.Profile, error)
 	// KeepLease is a heartbeat: the lease lives for another while from now (0: as long as it was asked
 	// for last). It makes no lease shorter and no job larger. One that is over is capacity.ErrLeaseOver.
-	KeepLease(ctx context.Context, cluster, id string, b capacity.LeaseBeat) (capacity.Lease, error)
+	KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error)
 	// EndLease frees the place. It does nothing to a lease that is over.
 	EndLease(ctx context.Context, cluster, id string) error
 	// Lease is a running one; one that is over is capacity.ErrLeaseOver. Leases are forgotten a day
 	// after they ended.
-	Lease(ctx context.Context, cluster, id string) (capacity.Lease, error)
+	Lease(ctx context.Context, cluster, id string) (live.Lease, error)
 	// Leases lists the running ones, the oldest first; of one class, unless it is "".
-	Leases(ctx context.Context, cluster, class string, page Page) (Listed[capacity.Lease], error)
+	Leases(ctx context.Context, cluster, class string, page Page) (Listed[live.Lease], error)
 	// AdmissionsByClass counts them, for every class that the current plan knows or that runs, by name.
-	AdmissionsByClass(ctx context.Context, cluster string, page Page) (Listed[capacity.ClassAdmissions], error)
+	AdmissionsByClass(ctx context.Context, cluster string, page Page) (Listed[live.ClassAdmissions], error)
 }
 
 // PromisedLease is a lease with a deadline.
 type PromisedLease struct {
-	capacity.Lease
+	live.Lease
 	DueSeconds float64 // from now, by the database's clock
 }
 
 // Admit asks for a place for one job. One with a deadline gets it only if nobody's deadline is missed for it.
-func (a *App) Admit(ctx context.Context, cluster string, r capacity.AdmissionRequest) (answer capacity.Admission, err error) {
+func (a *App) Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
 	if err := r.Validate(); err != nil {
 		return answer, err
 	}
@@ -55,7 +56,7 @@ func (a *App) Admit(ctx context.Context, cluster string, r capacity.AdmissionReq
 	return answer, err
 }
 
-func (a *App) countAdmission(answer capacity.Admission) {
+func (a *App) countAdmission(answer live.Admission) {
 	if t := a.config.Telemetry; t != nil {
 		outcome := "admitted"
 		if !answer.Admitted {
@@ -66,9 +67,9 @@ func (a *App) countAdmission(answer capacity.Admission) {
 }
 
 // KeepLease lets a running job's lease live on.
-func (a *App) KeepLease(ctx context.Context, cluster, id string, b capacity.LeaseBeat) (capacity.Lease, error) {
+func (a *App) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
 	if err := b.Validate(); err != nil {
-		return capacity.Lease{}, err
+		return live.Lease{}, err
 	}
 	return a.Store.KeepLease(ctx, cluster, id, b)
 }

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -53,14 +54,14 @@ func amountOf(text string) money.Amount {
 }
 
 // document is a small cluster that can be planned in 2026.
-func document(name string) capacity.Document {
-	d := capacity.Document{
-		Cluster:  capacity.NewCluster(name),
-		VMTypes:  []capacity.VMType{{Name: "small", InUse: true}},
-		Prices:   []capacity.PricePeriod{{VMType: "small", Price: amountOf("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2027-01-01T00:00:00Z")}},
-		Profiles: []capacity.ProfileVersion{{Name: "etl", Version: 1, Profile: capacity.Profile{MapTasks: 100, MapAvgSeconds: 20, MapMaxSeconds: 40, OverheadSeconds: 5}}},
-		Classes: []capacity.PlannedClass{
-			{Name: "nightly", Profile: &capacity.ProfileRef{Name: "etl"}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 1, Max: 4}, Penalty: amountOf("3")},
+func document(name string) inputs.Document {
+	d := inputs.Document{
+		Cluster:  inputs.NewCluster(name),
+		VMTypes:  []inputs.VMType{{Name: "small", InUse: true}},
+		Prices:   []inputs.PricePeriod{{VMType: "small", Price: amountOf("0.20"), From: moment("2026-01-01T00:00:00Z"), Until: until("2027-01-01T00:00:00Z")}},
+		Profiles: []inputs.ProfileVersion{{Name: "etl", Version: 1, Profile: capacity.Profile{MapTasks: 100, MapAvgSeconds: 20, MapMaxSeconds: 40, OverheadSeconds: 5}}},
+		Classes: []inputs.PlannedClass{
+			{Name: "nightly", Profile: &inputs.ProfileRef{Name: "etl"}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Min: 1, Max: 4}, Penalty: amountOf("3")},
 		},
 	}
 	d.Cluster.Options.Engine = capacity.EngineExact
@@ -72,7 +73,7 @@ func until(text string) *time.Time {
 	return &at
 }
 
-func apply(t *testing.T, a *app.App, d capacity.Document) {
+func apply(t *testing.T, a *app.App, d inputs.Document) {
 	t.Helper()
 	if _, err := a.Apply(admin(t), 0, d, false); err != nil {
 		t.Fatal(err)
@@ -164,7 +165,7 @@ func TestDeadlinesThatNothingMeets(t *testing.T) {
 	d := document("d")
 	bad := d.Classes[0]
 	bad.Name, bad.DeadlineSeconds = "a-first", 5
-	d.Classes = append([]capacity.PlannedClass{bad}, d.Classes...)
+	d.Classes = append([]inputs.PlannedClass{bad}, d.Classes...)
 	if _, err := a.Apply(ctx, 0, d, true); !errors.As(err, &input) || input.Findings[0].Pointer != "/classes/0/deadline_s" {
 		t.Errorf("in a document: got %v", err)
 	}
@@ -194,7 +195,7 @@ func TestClustersOfFractionsStayRelaxed(t *testing.T) {
 	if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "nightly") || !strings.Contains(err.Error(), "/options/integrality") {
 		t.Errorf("a cluster with fractions of jobs, planned in whole ones: got %v", err)
 	}
-	_, err = a.Apply(ctx, c.InputsVersion, capacity.Document{Cluster: whole}, false)
+	_, err = a.Apply(ctx, c.InputsVersion, inputs.Document{Cluster: whole}, false)
 	if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "/cluster/options/integrality") {
 		t.Errorf("by a document that leaves the classes alone: got %v", err)
 	}
@@ -213,13 +214,13 @@ func TestLimitedKeysMakeOnlyTheirClusters(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, pgtest.Open(t), nil)
 	limited := auth.With(t.Context(), auth.Principal{ID: "k", Name: "k", Role: auth.Operator, Clusters: []string{"mine"}})
-	if _, err := a.CreateCluster(limited, capacity.NewCluster("other")); !errors.Is(err, fault.Forbidden) {
+	if _, err := a.CreateCluster(limited, inputs.NewCluster("other")); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := a.Apply(limited, 0, document("other"), true); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := a.CreateCluster(limited, capacity.NewCluster("mine")); err != nil {
+	if _, err := a.CreateCluster(limited, inputs.NewCluster("mine")); err != nil {
 		t.Error(err)
 	}
 	if _, _, err := a.CreateKey(limited, auth.Key{Name: "x", Role: auth.Viewer}); !errors.Is(err, fault.Forbidden) {
@@ -412,21 +413,21 @@ func TestStoredPlansVerify(t *testing.T) {
 }
 
 // asDocument is a problem as a stored cluster that asks it.
-func asDocument(name string, p capacity.Problem) capacity.Document {
+func asDocument(name string, p capacity.Problem) inputs.Document {
 	from := moment("2026-01-01T00:00:00Z")
-	d := capacity.Document{Cluster: capacity.NewCluster(name), Profiles: []capacity.ProfileVersion{}}
+	d := inputs.Document{Cluster: inputs.NewCluster(name), Profiles: []inputs.ProfileVersion{}}
 	d.Cluster.Currency, d.Cluster.PeriodSeconds, d.Cluster.Options = p.Currency, p.PeriodSeconds, p.Options
 	d.Cluster.Options.Near, d.Cluster.Options.Engine = nil, capacity.EngineExact
-	d.VMTypes = []capacity.VMType{{Name: "vm", Quota: p.Supply.OnDemand.Quota, InUse: true}}
-	d.Prices = []capacity.PricePeriod{{VMType: "vm", Price: p.Supply.OnDemand.Price, From: from}}
+	d.VMTypes = []inputs.VMType{{Name: "vm", Quota: p.Supply.OnDemand.Quota, InUse: true}}
+	d.Prices = []inputs.PricePeriod{{VMType: "vm", Price: p.Supply.OnDemand.Price, From: from}}
 	for _, c := range p.Supply.Contracts {
-		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: c.Name, VMType: "vm", VMs: c.VMs, Price: c.Price, Billing: c.Billing, From: from, Until: from.AddDate(3, 0, 0)})
+		d.Contracts = append(d.Contracts, inputs.SignedContract{Name: c.Name, VMType: "vm", VMs: c.VMs, Price: c.Price, Billing: c.Billing, From: from, Until: from.AddDate(3, 0, 0)})
 	}
 	for _, c := range p.Classes {
-		planned := capacity.PlannedClass{Name: c.Name, Demand: c.Demand, VMsPerJob: c.VMsPerJob, DeadlineSeconds: c.DeadlineSeconds, SlotsPerVM: c.SlotsPerVM, Jobs: c.Jobs, Penalty: c.Penalty}
+		planned := inputs.PlannedClass{Name: c.Name, Demand: c.Demand, VMsPerJob: c.VMsPerJob, DeadlineSeconds: c.DeadlineSeconds, SlotsPerVM: c.SlotsPerVM, Jobs: c.Jobs, Penalty: c.Penalty}
 		if c.Profile != nil {
-			d.Profiles = append(d.Profiles, capacity.ProfileVersion{Name: c.Name, Version: 1, Profile: *c.Profile})
-			planned.Profile = &capacity.ProfileRef{Name: c.Name, Version: 1}
+			d.Profiles = append(d.Profiles, inputs.ProfileVersion{Name: c.Name, Version: 1, Profile: *c.Profile})
+			planned.Profile = &inputs.ProfileRef{Name: c.Name, Version: 1}
 		}
 		d.Classes = append(d.Classes, planned)
 	}

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/plans"
 )
 
 // What changes a cluster's current plan, or what is said of it, makes the board doubt it first, so that
@@ -50,7 +50,7 @@ func (a *App) Once(ctx context.Context, key OnceKey, do func(context.Context) (A
 }
 
 // SavePlan stores a plan, which can be read here at once.
-func (a *App) SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error) {
+func (a *App) SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error) {
 	defer a.changing(ctx, r.Cluster)()
 	return a.Store.SavePlan(ctx, r)
 }

@@ -16,18 +16,18 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // Copy is what a server needs to answer polls without its store: the current plans and the keys that
 // open it. Servers keep one in a file, for a start while the store is away. A key that was revoked
 // after it was written lives until the store is back.
 type Copy struct {
-	Of        string             `json:"of"` // the store it is a copy of
-	WrittenAt time.Time          `json:"written_at"`
-	Plans     []capacity.Current `json:"plans"` // by cluster
-	Keys      []copiedKey        `json:"keys"`
+	Of        string          `json:"of"` // the store it is a copy of
+	WrittenAt time.Time       `json:"written_at"`
+	Plans     []plans.Current `json:"plans"` // by cluster
+	Keys      []copiedKey     `json:"keys"`
 }
 
 type copiedKey struct {
@@ -220,7 +220,7 @@ func sorted(shown map[string]*Shown) []string {
 
 // text is the file's, and how many plans are left out of it.
 func (k *copyKeeper) text(shown map[string]*Shown, keys []auth.Key) (text []byte, left int, err error) {
-	c := Copy{Of: k.of, WrittenAt: k.app.Now(), Plans: []capacity.Current{}, Keys: make([]copiedKey, len(keys))}
+	c := Copy{Of: k.of, WrittenAt: k.app.Now(), Plans: []plans.Current{}, Keys: make([]copiedKey, len(keys))}
 	for i, key := range keys {
 		c.Keys[i] = copiedKey{key, key.Hash[:]}
 	}

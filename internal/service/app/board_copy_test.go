@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
 
@@ -22,7 +22,7 @@ func copied(t *testing.T) (a *App, token, file string) {
 	t.Helper()
 	k := newKept()
 	k.add(7, 5, began)
-	k.past = []capacity.PastTotal{{VMs: 9, Until: began.Add(-time.Minute)}}
+	k.past = []plans.PastTotal{{VMs: 9, Until: began.Add(-time.Minute)}}
 	a = New(nil, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
 	a.Board.source = k
 	if err := a.Board.readAll(t.Context()); err != nil {

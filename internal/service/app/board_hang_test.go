@@ -6,14 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // hanging is a store that answers no question.
 type hanging struct{ Store }
 
-func (hanging) Current(ctx context.Context, _ string) (c capacity.Current, err error) {
+func (hanging) Current(ctx context.Context, _ string) (c plans.Current, err error) {
 	<-ctx.Done()
 	return c, ctx.Err()
 }

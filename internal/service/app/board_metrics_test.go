@@ -19,6 +19,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
 
@@ -35,7 +36,7 @@ func measured(t *testing.T, classes int) (*Board, boardMetrics) {
 	for i := range classes {
 		s.Plan.Classes = append(s.Plan.Classes, capacity.ClassPlan{Name: "k" + strings.Repeat("x", i), VMs: 4.8, Admitted: 10, Refused: 2, Slots: &capacity.Slots{Map: 20, Reduce: 8}})
 	}
-	s.LastAttempt = &capacity.Attempt{Failed: true}
+	s.LastAttempt = &plans.Attempt{Failed: true}
 	return b, boardMetrics{b}
 }
 
@@ -145,7 +146,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 	if err := json.Unmarshal(text, &dashboard); err != nil {
 		t.Fatal(err)
 	}
-	row, err := json.Marshal(capacity.PlanSummary{})
+	row, err := json.Marshal(plans.PlanSummary{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,15 +243,15 @@ func TestRulesNameMetricsThatExist(t *testing.T) {
 // A scrape of 50 clusters of 100 classes each, which autoscaling must not wait for.
 func BenchmarkScrape(b *testing.B) {
 	shown, now := &Board{now: func() time.Time { return began }, places: map[string]*place{}}, func() time.Time { return began }
-	seen := &observed{now: now, latest: map[string]capacity.Observation{}}
+	seen := &observed{now: now, latest: map[string]plans.Observation{}}
 	for i := range 50 {
-		s := &Shown{Current: capacity.Current{Record: capacity.PlanRecord{PlanSummary: capacity.PlanSummary{PeriodSeconds: 3600, CreatedAt: began}}}}
+		s := &Shown{Current: plans.Current{Record: plans.PlanRecord{PlanSummary: plans.PlanSummary{PeriodSeconds: 3600, CreatedAt: began}}}}
 		for j := range 100 {
 			s.Plan.Classes = append(s.Plan.Classes, capacity.ClassPlan{Name: fmt.Sprint("class-", j), VMs: 4.8, Admitted: 10, Slots: &capacity.Slots{Map: 20, Reduce: 8}})
 		}
 		name := fmt.Sprint("cluster-", i)
 		shown.places[name] = &place{shown: s}
-		seen.latest[name] = capacity.Observation{At: began, VMs: 50, DriftVMs: new(2.0), DriftRatio: new(0.05), Utilization: new(0.7)}
+		seen.latest[name] = plans.Observation{At: began, VMs: 50, DriftVMs: new(2.0), DriftRatio: new(0.05), Utilization: new(0.7)}
 	}
 	tel := telemetry.New(io.Discard, nil)
 	tel.Registry.MustRegister(boardMetrics{shown}, seen)

@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/plans"
 )
 
 // kept is a store of one cluster's plans, for what a real one cannot be made to do.
 type kept struct {
 	mu     sync.Mutex
-	plans  []capacity.PlanSummary // the newest first
-	past   []capacity.PastTotal
+	plans  []plans.PlanSummary // the newest first
+	past   []plans.PastTotal
 	err    error
 	tell   func(string)
 	reads  int
@@ -28,7 +28,7 @@ var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func (k *kept) add(number int64, vms float64, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.plans = append([]capacity.PlanSummary{{ID: fmt.Sprint("id", number), Number: number, Cluster: "c", VMs: vms, At: at, CreatedAt: at, PeriodSeconds: 3600}}, k.plans...)
+	k.plans = append([]plans.PlanSummary{{ID: fmt.Sprint("id", number), Number: number, Cluster: "c", VMs: vms, At: at, CreatedAt: at, PeriodSeconds: 3600}}, k.plans...)
 }
 
 func (k *kept) set(err error) {
@@ -37,7 +37,7 @@ func (k *kept) set(err error) {
 	k.mu.Unlock()
 }
 
-func (k *kept) Current(context.Context, string) (c capacity.Current, err error) {
+func (k *kept) Current(context.Context, string) (c plans.Current, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.reads++
@@ -46,10 +46,10 @@ func (k *kept) Current(context.Context, string) (c capacity.Current, err error) 
 	}
 	p := k.plans[0]
 	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{"total":0,"on_demand":0,"reserved":0,"reserved_idle":0,"penalties":0,"currency":"USD","period_s":3600,"per_hour":0,"per_month":0},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[],"rounding":0},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)
-	return capacity.Current{Record: capacity.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
+	return plans.Current{Record: plans.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
 }
 
-func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]capacity.Current, error) {
+func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]plans.Current, error) {
 	c, err := k.Current(ctx, "c")
 	if k.err != nil {
 		return nil, k.err
@@ -57,7 +57,7 @@ func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]cap
 	if err != nil {
 		return nil, nil
 	}
-	return []capacity.Current{c}, nil
+	return []plans.Current{c}, nil
 }
 
 func (k *kept) Listen(ctx context.Context, _ string, each func(string)) error {
@@ -100,7 +100,7 @@ func total(t *testing.T, b *Board, now time.Time) int64 {
 	if s == nil {
 		t.Fatal("no plan is shown")
 	}
-	document, _ := s.ScalingAt(now, capacity.ScalingOptions{})
+	document, _ := s.ScalingAt(now, plans.ScalingOptions{})
 	return document.VMs.Total
 }
 

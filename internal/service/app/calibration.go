@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 )
 
 // Calibrations is what the store keeps of how classes' bounds fit what was measured.
@@ -22,9 +23,9 @@ type Calibrations interface {
 	// Adoption is what a class's calibration was made of; nil where nobody knows, or it says something else since.
 	Adoption(ctx context.Context, cluster, class string) (*Adoption, error)
 	// AdoptCalibration changes a class's calibration at a version of the class, and remembers what it was made of.
-	AdoptCalibration(ctx context.Context, cluster, class string, version int64, a Adoption) (capacity.PlannedClass, error)
+	AdoptCalibration(ctx context.Context, cluster, class string, version int64, a Adoption) (inputs.PlannedClass, error)
 	// JudgeDrifts says anew, of each class whose calibration was made of one of the jobs, how the executions since fit.
-	JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(Adoption, capacity.Profile, []perf.Measured) capacity.Drift) error
+	JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(Adoption, capacity.Profile, []perf.Measured) perf.Drift) error
 	// ClassDrifts are those of a cluster's classes, by name; cluster "" is all clusters.
 	ClassDrifts(ctx context.Context, cluster string) ([]ClassDrift, error)
 }
@@ -47,18 +48,18 @@ type Measurements struct {
 // Adoption is a calibration in use, and what it was made of.
 type Adoption struct {
 	perf.Basis
-	Job       string              `json:"job"`
-	Profile   capacity.ProfileRef `json:"profile"`
-	AdoptedAt time.Time           `json:"adopted_at"`
-	AdoptedBy string              `json:"adopted_by"` // the key's name
-	Drift     capacity.Drift      `json:"drift"`
+	Job       string            `json:"job"`
+	Profile   inputs.ProfileRef `json:"profile"`
+	AdoptedAt time.Time         `json:"adopted_at"`
+	AdoptedBy string            `json:"adopted_by"` // the key's name
+	Drift     perf.Drift        `json:"drift"`
 }
 
 // ClassDrift is how the executions of a class fit its calibration.
 type ClassDrift struct {
 	Cluster string
 	Class   string
-	Drift   capacity.Drift
+	Drift   perf.Drift
 }
 
 // CalibrationChannel is where the store tells, by a cluster's name, that the drift of a class changed.
@@ -77,9 +78,9 @@ type CalibrationAsk struct {
 
 // ClassCalibration is how a class's bounds fit what was measured, and what it is planned with.
 type ClassCalibration struct {
-	Class   string              `json:"class"`
-	Job     string              `json:"job"`
-	Profile capacity.ProfileRef `json:"profile"`
+	Class   string            `json:"class"`
+	Job     string            `json:"job"`
+	Profile inputs.ProfileRef `json:"profile"`
 	perf.Calibration
 	Unfit    int64                 `json:"unfit"`
 	InUse    *capacity.Calibration `json:"in_use"`   // null is none
@@ -101,7 +102,7 @@ func (a *App) Calibrate(ctx context.Context, cluster, class string, ask Calibrat
 	return report, err
 }
 
-func (a *App) calibrate(ctx context.Context, cluster string, class capacity.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
+func (a *App) calibrate(ctx context.Context, cluster string, class inputs.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
 	report := ClassCalibration{Class: class.Name, Job: ask.Job}
 	if class.Profile == nil {
 		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, fault.Conflict)
@@ -126,7 +127,7 @@ func (a *App) calibrate(ctx context.Context, cluster string, class capacity.Plan
 }
 
 // AdoptCalibration plans a class with what its executions took, from now on.
-func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (capacity.PlannedClass, error) {
+func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (inputs.PlannedClass, error) {
 	stored, err := a.Store.Classes().Get(ctx, cluster, class)
 	if err != nil {
 		return stored, err
@@ -213,7 +214,7 @@ func FormOf(p capacity.Profile) string {
 // judgeDrifts looks whether classes still fit after executions of their jobs have come. What was stored
 // stays stored if that cannot be said.
 func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
-	err := a.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) capacity.Drift {
+	err := a.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) perf.Drift {
 		return perf.Drifts(perf.Demands(p), p.OverheadSeconds, executions, of.Basis)
 	})
 	if t := a.config.Telemetry; err != nil && t != nil {
@@ -223,13 +224,13 @@ func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
 
 // fitting are classes that are listed with how their executions fit.
 type fitting struct {
-	checked[capacity.PlannedClass]
+	checked[inputs.PlannedClass]
 	drifts func(ctx context.Context, cluster string) ([]ClassDrift, error)
 }
 
-func (f fitting) List(ctx context.Context, cluster string, page Page) (Listed[capacity.PlannedClass], error) {
+func (f fitting) List(ctx context.Context, cluster string, page Page) (Listed[inputs.PlannedClass], error) {
 	list, err := f.checked.List(ctx, cluster, page)
-	if err != nil || !slices.ContainsFunc(list.Items, func(c capacity.PlannedClass) bool { return c.Calibration != nil }) {
+	if err != nil || !slices.ContainsFunc(list.Items, func(c inputs.PlannedClass) bool { return c.Calibration != nil }) {
 		return list, err
 	}
 	drifts, err := f.drifts(ctx, cluster)

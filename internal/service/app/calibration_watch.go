@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 )
 
 // calibrated keeps in memory how classes fit their calibrations, for Prometheus.
@@ -59,8 +59,8 @@ func (c *calibrated) Collect(to chan<- prometheus.Metric) {
 		show := func(desc *prometheus.Desc, value float64, labels ...string) {
 			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{d.Cluster, d.Class}, labels...)...)
 		}
-		show(calibrationDrift, truth(d.Drift.State == capacity.Slower), string(capacity.Slower))
-		show(calibrationDrift, truth(d.Drift.State == capacity.Faster), string(capacity.Faster))
+		show(calibrationDrift, truth(d.Drift.State == perf.Slower), string(perf.Slower))
+		show(calibrationDrift, truth(d.Drift.State == perf.Faster), string(perf.Faster))
 		show(calibrationCount, float64(d.Drift.Executions))
 		if d.Drift.Executions > 0 {
 			show(calibrationCoverage, 1-float64(d.Drift.Exceeded)/float64(d.Drift.Executions))

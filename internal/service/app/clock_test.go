@@ -8,8 +8,10 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -21,13 +23,13 @@ func TestJumpsOfAServersClock(t *testing.T) {
 	a := planning(t, 2, clock.now)
 	d := document("c")
 	ends := moment("2026-06-03T10:30:00Z")
-	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: ends}}
+	d.Contracts = []inputs.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: ends}}
 	apply(t, a, d)
 	last := current(t, a, "c", "the first plan", numbered(1)).Record
 	hour, day := time.Hour, 24*time.Hour
 	for _, jump := range []time.Duration{hour, -hour, day, -day, day, hour, -day, -hour} {
 		clock.advance(jump)
-		c := current(t, a, "c", "a plan for the moment after a jump by "+jump.String(), func(c capacity.Current) bool {
+		c := current(t, a, "c", "a plan for the moment after a jump by "+jump.String(), func(c plans.Current) bool {
 			return !c.Stale(clock.now()) && !c.ConfirmedAt.After(clock.now()) && strings.Contains(string(mustProblem(t, a, c.Record.Number)), `"month"`) == clock.now().Before(ends)
 		})
 		if c.Record.Number < last.Number || c.Record.Number > last.Number && c.Record.CreatedAt.Before(last.CreatedAt) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 )
@@ -16,36 +15,36 @@ import (
 type Fits interface {
 	// AddMeasurements keeps measurements, which are valid, in the name of who asks, forgets the oldest of those
 	// that are too many, and fits anew what they concern. A fit that says something else is a new version.
-	AddMeasurements(ctx context.Context, cluster string, all []capacity.JobMeasurement, fit Fitter) ([]perf.JobFit, error)
+	AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit Fitter) ([]perf.JobFit, error)
 	// JobMeasurements lists the newest first.
-	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[capacity.JobMeasurement], error)
+	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobMeasurement], error)
 	// DeleteMeasurements deletes those that a filter lets through, says how many, and fits anew what is left.
 	DeleteMeasurements(ctx context.Context, cluster string, of MeasurementFilter, fit Fitter) (int64, error)
 	// JobFits lists the latest versions, by job and kind. Where nothing could be fitted yet they have the
 	// version 0 and say why.
 	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobFit], error)
 	// JobFit is one version; 0 is the latest.
-	JobFit(ctx context.Context, cluster, job string, kind capacity.FitKind, version int64) (perf.JobFit, error)
+	JobFit(ctx context.Context, cluster, job string, kind perf.FitKind, version int64) (perf.JobFit, error)
 	// LatestFits are the latest versions of a kind, of those of the jobs that have one.
-	LatestFits(ctx context.Context, cluster string, kind capacity.FitKind, jobs []string) (map[string]perf.JobFit, error)
+	LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (map[string]perf.JobFit, error)
 	// JobFitVersions lists the newest first.
-	JobFitVersions(ctx context.Context, cluster, job string, kind capacity.FitKind, page Page) (Listed[perf.JobFit], error)
+	JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page Page) (Listed[perf.JobFit], error)
 	// ExecutionSizes are the latest past executions of a job that ended well, at most so many.
 	ExecutionSizes(ctx context.Context, cluster, job string, most int) ([]perf.ExecutionSize, error)
 }
 
 // Fitter fits the measurements of a job and kind.
-type Fitter func(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit
+type Fitter func(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit
 
 // MeasurementFilter limits measurements to those of moments in [From, Until); zero values limit nothing.
 type MeasurementFilter struct {
 	Job         string
-	Kind        capacity.FitKind
+	Kind        perf.FitKind
 	From, Until time.Time
 }
 
 // usually fits as is done unless somebody asks for something else.
-func usually(job string, kind capacity.FitKind, all []capacity.JobMeasurement) perf.JobFit {
+func usually(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit {
 	return perf.FitJob(job, kind, all, "")
 }
 
@@ -56,8 +55,8 @@ type MeasurementsTaken struct {
 }
 
 // Measure keeps what was measured of jobs, and fits it.
-func (a *App) Measure(ctx context.Context, cluster string, sent []capacity.MeasurementRequest) (MeasurementsTaken, error) {
-	all, err := capacity.CheckMeasurements(sent, a.Now())
+func (a *App) Measure(ctx context.Context, cluster string, sent []perf.MeasurementRequest) (MeasurementsTaken, error) {
+	all, err := perf.CheckMeasurements(sent, a.Now())
 	if err != nil {
 		return MeasurementsTaken{}, err
 	}
@@ -80,7 +79,7 @@ type FitAsk struct {
 
 // FitOf is a fit with what it predicts. What is wrong with the question is an *InputError whose pointers are the
 // names of its parts.
-func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitKind, ask FitAsk) (f perf.JobFit, err error) {
+func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind, ask FitAsk) (f perf.JobFit, err error) {
 	wrong := func(part, code, format string, args ...any) (perf.JobFit, error) {
 		return f, aboutMember("/"+part, code, fmt.Sprintf(format, args...))
 	}
@@ -93,10 +92,10 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitK
 		return wrong("method", "choice", "Fits of the kind %q are made by the methods %q and %q.", kind, choices[0], choices[1])
 	case ask.Method != "" && ask.Version != 0:
 		return wrong("method", "conflict", "A version is a fit that is kept; ask for it, or for a fit by another method of the measurements of today.")
-	case ask.VMs != nil && kind != capacity.PowerFits:
-		return wrong("vms", "unexpected", "A fit of the kind %q says nothing of a number of VMs; that of the kind %q does.", kind, capacity.PowerFits)
-	case ask.Residual != nil && kind != capacity.TaskTimeFits:
-		return wrong("residual", "unexpected", "A fit of the kind %q says nothing of what is left of a node; that of the kind %q does.", kind, capacity.TaskTimeFits)
+	case ask.VMs != nil && kind != perf.PowerFits:
+		return wrong("vms", "unexpected", "A fit of the kind %q says nothing of a number of VMs; that of the kind %q does.", kind, perf.PowerFits)
+	case ask.Residual != nil && kind != perf.TaskTimeFits:
+		return wrong("residual", "unexpected", "A fit of the kind %q says nothing of what is left of a node; that of the kind %q does.", kind, perf.TaskTimeFits)
 	}
 	if f, err = a.JobFit(ctx, cluster, job, kind, ask.Version); err != nil {
 		return f, err
@@ -113,7 +112,7 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitK
 	}
 	var input *fault.InputError
 	if ask.VMs != nil {
-		var p capacity.PowerPrediction
+		var p perf.PowerPrediction
 		if p, err = perf.PredictPower(*f.Power, *ask.VMs); err == nil {
 			f.Predicted = &p
 		}
@@ -131,7 +130,7 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind capacity.FitK
 }
 
 // measurementsOf is all that are kept of a job and kind.
-func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind capacity.FitKind) (all []capacity.JobMeasurement, err error) {
-	list, err := a.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: capacity.MaxKeptMeasurements})
+func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
+	list, err := a.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: perf.MaxKeptMeasurements})
 	return list.Items, err
 }

@@ -6,46 +6,46 @@ import (
 	"io"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 )
 
 // PutForecasts writes forecast rows, all or none.
-func (a *App) PutForecasts(ctx context.Context, cluster string, rows []capacity.Forecast, dryRun bool) (capacity.Written, error) {
-	if err := capacity.ValidateForecasts(rows); err != nil {
-		return capacity.Written{}, err
+func (a *App) PutForecasts(ctx context.Context, cluster string, rows []inputs.Forecast, dryRun bool) (inputs.Written, error) {
+	if err := inputs.ValidateForecasts(rows); err != nil {
+		return inputs.Written{}, err
 	}
-	return a.Store.PutForecasts(ctx, cluster, capacity.SeriesOf(rows), dryRun)
+	return a.Store.PutForecasts(ctx, cluster, inputs.SeriesOf(rows), dryRun)
 }
 
 // ImportForecasts writes the rows of a CSV file, all or none. It reads one file at a time, so that what
 // is in memory does not grow with those who send.
-func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes capacity.Holes, dryRun bool) (capacity.Written, error) {
+func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, dryRun bool) (inputs.Written, error) {
 	of, err := a.Snapshot(ctx, cluster, a.Now())
 	if err != nil {
-		return capacity.Written{}, err
+		return inputs.Written{}, err
 	}
 	zone, err := zoneOf(of.Cluster)
 	if err != nil {
-		return capacity.Written{}, err
+		return inputs.Written{}, err
 	}
 	select {
 	case a.importing <- struct{}{}:
 		defer func() { <-a.importing }()
 	case <-ctx.Done():
-		return capacity.Written{}, ctx.Err()
+		return inputs.Written{}, ctx.Err()
 	}
-	file := capacity.ForecastFile{Classes: of.Classes, Zone: zone, Holes: holes}
+	file := inputs.ForecastFile{Classes: of.Classes, Zone: zone, Holes: holes}
 	series, fromArrivals, err := file.Read(in)
 	if err != nil {
-		return capacity.Written{}, err
+		return inputs.Written{}, err
 	}
 	done, err := a.Store.PutForecasts(ctx, cluster, series, dryRun)
 	done.FromArrivals = fromArrivals
 	return done, err
 }
 
-func zoneOf(c capacity.Cluster) (*time.Location, error) {
+func zoneOf(c inputs.Cluster) (*time.Location, error) {
 	zone, err := time.LoadLocation(c.TimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("the time zone %q of the cluster is not known to this server; give the cluster another: %w", c.TimeZone, fault.Conflict)
@@ -55,28 +55,28 @@ func zoneOf(c capacity.Cluster) (*time.Location, error) {
 
 // PutWeekly writes the rows that a week and growth make, in the place of all the class has in their
 // hours.
-func (a *App) PutWeekly(ctx context.Context, cluster string, w capacity.WeeklyForecast) (capacity.Written, error) {
+func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyForecast) (inputs.Written, error) {
 	of, err := a.Cluster(ctx, cluster)
 	if err != nil {
-		return capacity.Written{}, err
+		return inputs.Written{}, err
 	}
 	zone, err := zoneOf(of)
 	if err != nil {
-		return capacity.Written{}, err
+		return inputs.Written{}, err
 	}
 	series, err := w.Series(zone)
 	if err != nil {
-		return capacity.Written{}, err
+		return inputs.Written{}, err
 	}
-	return a.Store.PutForecasts(ctx, cluster, []capacity.Series{series}, w.DryRun)
+	return a.Store.PutForecasts(ctx, cluster, []inputs.Series{series}, w.DryRun)
 }
 
 // WeekPattern is the mean week of a class's rows.
 type WeekPattern struct {
-	Class    string            `json:"class"`
-	TimeZone string            `json:"time_zone"`
-	Rows     int64             `json:"rows"`
-	Week     capacity.WeekDays `json:"week"`
+	Class    string          `json:"class"`
+	TimeZone string          `json:"time_zone"`
+	Rows     int64           `json:"rows"`
+	Week     inputs.WeekDays `json:"week"`
 }
 
 // WeekPattern is the mean week of the rows of a class, on the clocks of its cluster.
@@ -89,7 +89,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 	if err != nil {
 		return p, err
 	}
-	var mean capacity.WeekOf
+	var mean inputs.WeekOf
 	for page := (Page{Limit: 1000}); ; {
 		rows, err := a.Forecasts(ctx, cluster, of, page)
 		if err != nil {

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // HistoryImportRun is the kind of run that fetches executions and imports them.
@@ -41,19 +41,19 @@ func (s HistorySource) Validate() error {
 
 // StartHistoryImport is ImportHistory of what is at an address, in the background: the run's result is the
 // HistoryImport.
-func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (capacity.Run, error) {
+func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (runs.Run, error) {
 	if _, err := a.Cluster(ctx, cluster); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	if err := cmp.Or(s.Validate(), a.checkAddress(ctx, s.URL)); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	return a.StartRun(ctx, NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
 }
 
 // HistoryWalk fetches executions and hands them to a sink. most is how many bytes a file may have. skip says which
 // need not be fetched.
-type HistoryWalk func(ctx context.Context, s HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(capacity.Progress), to history.Sink) error
+type HistoryWalk func(ctx context.Context, s HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error
 
 // storeEvery is how long what was fetched waits to be stored: it was dearer to get than what is sent.
 const storeEvery = time.Second
@@ -63,7 +63,7 @@ const finishTime = 10 * time.Second
 
 // HistoryImportForRun fetches the executions that a run asks for and stores them as they come. Where it breaks
 // off they stay, and the next attempt goes on after them. The result is the report, also of a part.
-func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk HistoryWalk, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk HistoryWalk, report func(runs.Progress)) (RunResult, error) {
 	var s HistorySource
 	if err := json.Unmarshal(claim.Input, &s); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -81,7 +81,7 @@ func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk Hist
 		stored = a.Now()
 		return t.Flush(ctx)
 	}
-	broken := walk(ctx, s, a.config.ImportBytes, t.Skip, func(p capacity.Progress) {
+	broken := walk(ctx, s, a.config.ImportBytes, t.Skip, func(p runs.Progress) {
 		if p.Unit == "bytes" {
 			t.Read(p.Done)
 		}

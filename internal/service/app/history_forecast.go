@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 )
 
 // What of an hour's concurrency counts.
@@ -41,21 +41,21 @@ type ForecastFromHistory struct {
 
 // ForecastMade is what came of it.
 type ForecastMade struct {
-	Class         string             `json:"class"`
-	Job           string             `json:"job"`
-	Statistic     string             `json:"statistic"`
-	Repeat        string             `json:"repeat"`
-	TimeZone      string             `json:"time_zone"`
-	Executions    int64              `json:"executions"` // that were there in the time measured
-	Undated       int64              `json:"undated"`    // executions of which it is not on record when they were there
-	MeasuredFrom  time.Time          `json:"measured_from"`
-	MeasuredUntil time.Time          `json:"measured_until"`
-	Hours         int64              `json:"hours"` // measured
-	Peak          float64            `json:"peak"`  // the most jobs of any hour
-	PeakAt        time.Time          `json:"peak_at"`
-	Week          *capacity.WeekDays `json:"week"` // null where nothing repeats
-	Written       capacity.Written   `json:"written"`
-	Warnings      []string           `json:"warnings"`
+	Class         string           `json:"class"`
+	Job           string           `json:"job"`
+	Statistic     string           `json:"statistic"`
+	Repeat        string           `json:"repeat"`
+	TimeZone      string           `json:"time_zone"`
+	Executions    int64            `json:"executions"` // that were there in the time measured
+	Undated       int64            `json:"undated"`    // executions of which it is not on record when they were there
+	MeasuredFrom  time.Time        `json:"measured_from"`
+	MeasuredUntil time.Time        `json:"measured_until"`
+	Hours         int64            `json:"hours"` // measured
+	Peak          float64          `json:"peak"`  // the most jobs of any hour
+	PeakAt        time.Time        `json:"peak_at"`
+	Week          *inputs.WeekDays `json:"week"` // null where nothing repeats
+	Written       inputs.Written   `json:"written"`
+	Warnings      []string         `json:"warnings"`
 }
 
 // mostSpans is how many executions a forecast is made of.
@@ -81,9 +81,9 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	if err := q.check(); err != nil {
 		return ForecastMade{}, err
 	}
-	var weekly capacity.WeeklyForecast
+	var weekly inputs.WeeklyForecast
 	if q.Repeat == RepeatWeekly {
-		weekly = capacity.WeeklyForecast{Class: q.Class, From: a.Now().Truncate(time.Hour), Until: *q.Until, DryRun: q.DryRun}
+		weekly = inputs.WeeklyForecast{Class: q.Class, From: a.Now().Truncate(time.Hour), Until: *q.Until, DryRun: q.DryRun}
 		if q.From != nil {
 			weekly.From = *q.From
 		}
@@ -97,16 +97,16 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 		return ForecastMade{}, err
 	}
 	if q.Repeat == RepeatNone {
-		rows := make([]capacity.Forecast, len(hours))
+		rows := make([]inputs.Forecast, len(hours))
 		for i, h := range hours {
-			rows[i] = capacity.Forecast{Class: q.Class, Hour: capacity.TimeOf(h.Hour), Jobs: q.of(h)}
+			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}
 		}
 		made.Written, err = a.PutForecasts(ctx, cluster, rows, q.DryRun)
 		return made, aboutClass(err)
 	}
-	var week capacity.WeekOf
+	var week inputs.WeekOf
 	for _, h := range hours {
-		week.Add(capacity.Forecast{Hour: capacity.TimeOf(h.Hour), Jobs: q.of(h)}, zone)
+		week.Add(inputs.Forecast{Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}, zone)
 	}
 	weekly.Week = week.Week()
 	if q.Statistic == StatisticMost {
@@ -119,7 +119,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 		}
 		weekly.Week[i] = math.Round(jobs*1e6) / 1e6
 	}
-	if weeks := (made.Hours + 1) / capacity.HoursPerWeek; weeks < 4 { // an hour is missing where clocks go forward
+	if weeks := (made.Hours + 1) / inputs.HoursPerWeek; weeks < 4 { // an hour is missing where clocks go forward
 		made.Warnings = append(made.Warnings, fmt.Sprintf("Whole weeks measured: %d. Four or more tell what is usual.", max(1, weeks)))
 	}
 	days := weekly.Week.Days()
@@ -199,10 +199,10 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 	}
 	first, last := measured[0].Hour, measured[len(measured)-1].Hour
 	if q.MeasuredFrom != nil {
-		first = capacity.HourOf(*q.MeasuredFrom)
+		first = inputs.HourOf(*q.MeasuredFrom)
 	}
 	if q.MeasuredUntil != nil {
-		last = capacity.HourOf(*q.MeasuredUntil) - 1
+		last = inputs.HourOf(*q.MeasuredUntil) - 1
 	}
 	if n := int64(last) - int64(first) + 1; n > history.MaxHours {
 		return nil, aboutMember("/measured_from", "too_long", fmt.Sprintf("That are %d hours; at most %d are measured.", n, history.MaxHours))
@@ -214,10 +214,10 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 			hour = measured[at]
 		}
 		if jobs := q.of(hour); len(hours) == 0 || jobs > made.Peak {
-			made.Peak, made.PeakAt = jobs, capacity.TimeOf(h)
+			made.Peak, made.PeakAt = jobs, inputs.TimeOf(h)
 		}
 		hours = append(hours, hour)
 	}
-	made.MeasuredFrom, made.MeasuredUntil, made.Hours = capacity.TimeOf(first), capacity.TimeOf(last+1), int64(len(hours))
+	made.MeasuredFrom, made.MeasuredUntil, made.Hours = inputs.TimeOf(first), inputs.TimeOf(last+1), int64(len(hours))
 	return hours, nil
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 	"unicode"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 )
 
 // Limits of what a profile is made of.
@@ -38,10 +38,10 @@ type ProfileFromHistory struct {
 
 // ProfileMade is what came of it.
 type ProfileMade struct {
-	DryRun  bool                    `json:"dry_run"`
-	Changed bool                    `json:"changed"` // a version was, or would be, added; false is that the latest says the same
-	Profile capacity.ProfileVersion `json:"profile"`
-	Merged  history.Merged          `json:"merged"`
+	DryRun  bool                  `json:"dry_run"`
+	Changed bool                  `json:"changed"` // a version was, or would be, added; false is that the latest says the same
+	Profile inputs.ProfileVersion `json:"profile"`
+	Merged  history.Merged        `json:"merged"`
 }
 
 // profileSource is what a version made of a history keeps of it.
@@ -80,7 +80,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 		return ProfileMade{}, aboutMember("/job", "history", refusal.Error())
 	}
 	merged.Warnings = append(merged.Warnings, warnings...)
-	version := capacity.ProfileVersion{Name: q.Profile, Profile: merged.Profile}
+	version := inputs.ProfileVersion{Name: q.Profile, Profile: merged.Profile}
 	source := profileSource{Kind: historySource, Job: q.Job, User: q.User, Queue: q.Queue, From: q.From, Until: q.Until, Last: q.Last, Executions: merged.Executions,
 		Spread: merged.Spread, Left: merged.Left, Warnings: merged.Warnings, Refused: Refusals{Count: int64(len(merged.Refused)), First: merged.Refused[:min(len(merged.Refused), fewRefused)]}}
 	for i := range records {
@@ -126,7 +126,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 }
 
 // jobOf is the job whose executions a version was made of; "" is none.
-func jobOf(p capacity.ProfileVersion) string {
+func jobOf(p inputs.ProfileVersion) string {
 	var source profileSource
 	if json.Unmarshal(p.Source, &source) != nil || source.Kind != historySource {
 		return ""

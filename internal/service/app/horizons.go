@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/runs"
 )
 
 // HorizonRun is the kind of run that plans the periods of a horizon.
@@ -27,7 +29,7 @@ type AnsweredHorizon struct {
 
 // Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
-func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, capacity.Run, error) {
+func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
 		q, err := read()
 		return AskedHorizon{q, []capacity.Warning{}}, err
@@ -35,10 +37,10 @@ func (a *App) Horizon(ctx context.Context, background bool, read func() (capacit
 }
 
 // HorizonOfCluster is Horizon about a cluster's forecasts, prices and contracts.
-func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, capacity.Run, error) {
+func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, runs.Run, error) {
 	asked, err := a.ClusterHorizon(ctx, cluster, q)
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
 }
@@ -68,10 +70,10 @@ func comparing(e capacity.Engine) capacity.Engine {
 
 // outlook reads what a span of a cluster means. One without an end ends where the forecasts do, after a year at
 // the latest, and a warning says so.
-func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (capacity.Outlook, []capacity.Warning, error) {
+func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (horizon.Outlook, []capacity.Warning, error) {
 	from, until, open := span.Ends(a.Now())
 	if !until.After(from) {
-		return capacity.Outlook{}, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order",
+		return horizon.Outlook{}, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order",
 			Detail: fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.", until.Format("2006-01-02T15:04Z"), from.Format("2006-01-02T15:04Z"))}}}
 	}
 	o, err := a.Outlook(ctx, cluster, from, until)
@@ -111,7 +113,7 @@ func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
 
 // HorizonForRun plans the periods that a run asks for, a turn for each different one. When it is ended before, the
 // time until the first hour that is missing comes with the error.
-func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var asked AskedHorizon
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -126,9 +128,9 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(cap
 }
 
 // horizonInTurns works on a horizon in the background.
-func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(capacity.Progress)) (course *plan.Course, worked error) {
+func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *plan.Course, worked error) {
 	solve := a.planLike(asked.Problem)
-	show := func() { report(capacity.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
+	show := func() { report(runs.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
 	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		ctx, leave, err := a.turn(ctx)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -47,37 +48,37 @@ func (c checked[T]) answer(stored, item T) T {
 }
 
 // VMTypes are the cluster's kinds of machines.
-func (a *App) VMTypes() Inputs[capacity.VMType] {
-	return checked[capacity.VMType]{Inputs: a.Store.VMTypes(),
-		check: func(_ context.Context, _ string, v *capacity.VMType) error { return v.Validate() }}
+func (a *App) VMTypes() Inputs[inputs.VMType] {
+	return checked[inputs.VMType]{Inputs: a.Store.VMTypes(),
+		check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
 }
 
 // Prices are the cluster's price periods.
-func (a *App) Prices() Inputs[capacity.PricePeriod] {
-	return checked[capacity.PricePeriod]{Inputs: a.Store.Prices(),
-		check: func(_ context.Context, _ string, p *capacity.PricePeriod) error { return p.Validate() }}
+func (a *App) Prices() Inputs[inputs.PricePeriod] {
+	return checked[inputs.PricePeriod]{Inputs: a.Store.Prices(),
+		check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
 }
 
 // Contracts are the cluster's contracts.
-func (a *App) Contracts() Inputs[capacity.SignedContract] {
-	return checked[capacity.SignedContract]{Inputs: a.Store.Contracts(),
-		check: func(_ context.Context, _ string, s *capacity.SignedContract) error { return s.Validate() }}
+func (a *App) Contracts() Inputs[inputs.SignedContract] {
+	return checked[inputs.SignedContract]{Inputs: a.Store.Contracts(),
+		check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
 }
 
 // Offers are the contracts that the cluster may buy.
-func (a *App) Offers() Inputs[capacity.StandingOffer] {
-	return checked[capacity.StandingOffer]{Inputs: a.Store.Offers(),
-		check: func(_ context.Context, _ string, o *capacity.StandingOffer) error { return o.Validate() }}
+func (a *App) Offers() Inputs[inputs.StandingOffer] {
+	return checked[inputs.StandingOffer]{Inputs: a.Store.Offers(),
+		check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
 }
 
 // Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
 // promises jobs, and carries a warning when it promises none.
-func (a *App) Classes() Inputs[capacity.PlannedClass] {
-	return fitting{drifts: a.ClassDrifts, checked: checked[capacity.PlannedClass]{Inputs: a.Store.Classes(), check: a.checkClass,
-		keep: func(stored *capacity.PlannedClass, c capacity.PlannedClass) { stored.Warnings = c.Warnings }}}
+func (a *App) Classes() Inputs[inputs.PlannedClass] {
+	return fitting{drifts: a.ClassDrifts, checked: checked[inputs.PlannedClass]{Inputs: a.Store.Classes(), check: a.checkClass,
+		keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
 }
 
-func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.PlannedClass) error {
+func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedClass) error {
 	of, err := a.Cluster(ctx, cluster)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *capacity.Planne
 }
 
 // deadlines asks which of the classes have a deadline that nothing meets.
-func deadlines(of capacity.Cluster, classes []capacity.Class) ([]fault.Finding, []capacity.Warning, error) {
+func deadlines(of inputs.Cluster, classes []capacity.Class) ([]fault.Finding, []capacity.Warning, error) {
 	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Supply: supplyOf(classes), Classes: classes, Options: of.Options}
 	if err := p.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("check the deadlines of cluster %s: %w", of.Name, err)
@@ -166,7 +167,7 @@ func below(pointer, to string) string {
 }
 
 // CreateCluster makes a cluster without inputs.
-func (a *App) CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.Cluster, error) {
+func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
@@ -188,7 +189,7 @@ func mayName(ctx context.Context, cluster string) error {
 }
 
 // ReplaceCluster changes a cluster's settings.
-func (a *App) ReplaceCluster(ctx context.Context, version int64, c capacity.Cluster) (capacity.Cluster, error) {
+func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
@@ -200,7 +201,7 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c capacity.Clus
 }
 
 // checkWholeJobs refuses to plan in whole jobs a cluster whose classes stay and have fractions of them.
-func (a *App) checkWholeJobs(ctx context.Context, c capacity.Cluster, pointer string) error {
+func (a *App) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer string) error {
 	if c.Options.Integrality == capacity.Relaxed {
 		return nil
 	}
@@ -224,7 +225,7 @@ func (a *App) checkWholeJobs(ctx context.Context, c capacity.Cluster, pointer st
 }
 
 // CreateProfile stores version 1 of a new profile.
-func (a *App) CreateProfile(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error) {
+func (a *App) CreateProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	if err := p.Validate(); err != nil {
 		return p, err
 	}
@@ -232,7 +233,7 @@ func (a *App) CreateProfile(ctx context.Context, cluster string, p capacity.Prof
 }
 
 // AddProfileVersion stores the next version of a profile. Classes keep the version they name.
-func (a *App) AddProfileVersion(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error) {
+func (a *App) AddProfileVersion(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	if err := p.Validate(); err != nil {
 		return p, err
 	}
@@ -240,7 +241,7 @@ func (a *App) AddProfileVersion(ctx context.Context, cluster string, p capacity.
 }
 
 // Apply makes a cluster like a document; with a dry run it only says what would change.
-func (a *App) Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error) {
+func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error) {
 	if err := d.Validate(); err != nil {
 		return Applied{}, err
 	}
@@ -262,11 +263,11 @@ func (a *App) Apply(ctx context.Context, version int64, d capacity.Document, dry
 }
 
 // checkDocument refuses promised deadlines that nothing meets, as checkClass does.
-func (a *App) checkDocument(ctx context.Context, d capacity.Document) error {
-	versions := map[capacity.ProfileRef]*capacity.Profile{}
+func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
+	versions := map[inputs.ProfileRef]*capacity.Profile{}
 	latest := map[string]int64{}
 	for i, p := range d.Profiles {
-		versions[capacity.ProfileRef{Name: p.Name, Version: p.Version}] = &d.Profiles[i].Profile
+		versions[inputs.ProfileRef{Name: p.Name, Version: p.Version}] = &d.Profiles[i].Profile
 		latest[p.Name] = max(latest[p.Name], p.Version)
 	}
 	var classes []capacity.Class

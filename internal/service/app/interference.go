@@ -3,12 +3,11 @@ package app
 import (
 	"context"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/sim"
 )
 
 // EstimateInterference answers what batch work does to the requests beside it, which is a second's work at most.
-func (a *App) EstimateInterference(ctx context.Context, read func() (capacity.InterferenceQuestion, error)) (sim.InterferenceAnswer, error) {
+func (a *App) EstimateInterference(ctx context.Context, read func() (sim.InterferenceQuestion, error)) (sim.InterferenceAnswer, error) {
 	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return sim.InterferenceAnswer{}, err

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // How long work may take to be answered at once: what it will take is judged by its first pieces, and
@@ -74,10 +74,10 @@ func (a *App) crew(ctx context.Context, most int) (c plan.Crew, leave func()) {
 
 // answerOrRun answers what read asks in a place to solve in, or with the run that is given it where it takes long
 // or the caller does not want to wait. The run begins anew.
-func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background bool, read func() (Q, error), here func(context.Context, Q) (*A, error)) (*A, capacity.Run, error) {
+func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background bool, read func() (Q, error), here func(context.Context, Q) (*A, error)) (*A, runs.Run, error) {
 	in, leave, err := a.solves.enter(ctx)
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	asked, answer, err := func() (asked Q, answer *A, err error) {
 		defer leave()
@@ -87,10 +87,10 @@ func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background boo
 		return asked, answer, err
 	}()
 	if answer != nil || err != nil && !errors.Is(err, errLong) {
-		return answer, capacity.Run{}, err
+		return answer, runs.Run{}, err
 	}
 	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {
-		return nil, capacity.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, fault.Forbidden)
+		return nil, runs.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, fault.Forbidden)
 	}
 	n.Role, n.Input = auth.Planner, asked
 	run, err := a.StartRun(ctx, n)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -63,7 +63,7 @@ func (a *App) checkKey(k auth.Key) error {
 	refuse := func(pointer, code, detail string, values ...any) {
 		findings = append(findings, fault.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
 	}
-	if err := (capacity.VMType{Name: k.Name}).Validate(); err != nil { // a name as all others are
+	if err := (inputs.VMType{Name: k.Name}).Validate(); err != nil { // a name as all others are
 		refuse("/name", "text", "%s", err.(*fault.InputError).Findings[0].Detail)
 	}
 	if !slices.Contains(auth.Roles, k.Role) {
@@ -73,7 +73,7 @@ func (a *App) checkKey(k auth.Key) error {
 		refuse("/clusters", "missing", "The list of clusters is empty, so that the key would open nothing; name clusters, or give null for all.")
 	}
 	for i, name := range k.Clusters {
-		if err := capacity.NewCluster(name).Validate(); err != nil {
+		if err := inputs.NewCluster(name).Validate(); err != nil {
 			refuse(fmt.Sprintf("/clusters/%d", i), "text", "%s", err.(*fault.InputError).Findings[0].Detail)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
@@ -30,16 +29,16 @@ type Live interface {
 	JudgedChoices(ctx context.Context, cluster string) iter.Seq2[*dispatch.Decision, error]
 	// Classifier is what the policy learned has learned.
 	Classifier(ctx context.Context, cluster string) (dispatch.Knowledge, error)
-	LiveSettings(ctx context.Context, cluster string) (capacity.LiveSettings, error)
+	LiveSettings(ctx context.Context, cluster string) (live.LiveSettings, error)
 	// OverdueNodes says whether a node has been silent for too long and does not count as dead yet.
 	OverdueNodes(ctx context.Context, cluster string, now time.Time) (bool, error)
-	LiveNodes(ctx context.Context, cluster string, page Page) (Listed[capacity.LiveNode], error) // by name
-	LiveNode(ctx context.Context, cluster, name string) (capacity.LiveNode, error)
+	LiveNodes(ctx context.Context, cluster string, page Page) (Listed[live.LiveNode], error) // by name
+	LiveNode(ctx context.Context, cluster, name string) (live.LiveNode, error)
 	// LiveJobs lists the newest first; late is judged by now.
-	LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, now time.Time, page Page) (Listed[capacity.LiveJob], error)
-	LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (capacity.LiveJob, error)
+	LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, now time.Time, page Page) (Listed[live.LiveJob], error)
+	LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (live.LiveJob, error)
 	// LiveDecisions lists the newest first.
-	LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (Listed[capacity.LiveDecision], error)
+	LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (Listed[live.LiveDecision], error)
 }
 
 // LiveStamp is which state of a live cluster somebody knows; zero is none.
@@ -68,12 +67,12 @@ type Deed struct {
 }
 
 // LiveJobFilter limits jobs; zero values limit nothing.
-type LiveJobFilter struct{ State capacity.JobState }
+type LiveJobFilter struct{ State live.JobState }
 
 // LiveDecisionFilter limits decisions to moments in [From, Until) and to what is named; zero values limit nothing.
 type LiveDecisionFilter struct {
 	From, Until time.Time
 	Node        string
 	Job         int64
-	Outcome     capacity.TaskOutcome
+	Outcome     live.TaskOutcome
 }

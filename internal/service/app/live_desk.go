@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"sync"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
@@ -226,7 +227,7 @@ func (s *liveSeat) known() LiveStamp {
 }
 
 // Heartbeat takes in what a node tells of itself and answers what it is to do, as JSON. text is the heartbeat as it came.
-func (a *App) Heartbeat(ctx context.Context, cluster, node string, h capacity.Heartbeat, text []byte) (answer []byte, err error) {
+func (a *App) Heartbeat(ctx context.Context, cluster, node string, h live.Heartbeat, text []byte) (answer []byte, err error) {
 	sum := sha256.Sum256(text)
 	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
 	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
@@ -243,11 +244,11 @@ func (a *App) Heartbeat(ctx context.Context, cluster, node string, h capacity.He
 }
 
 // SetLiveSettings changes how a cluster decides. Zero is the version of whoever has not looked.
-func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64, s capacity.LiveSettings) (after capacity.LiveSettings, err error) {
+func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64, s live.LiveSettings) (after live.LiveSettings, err error) {
 	if err := s.Validate(); err != nil {
 		return after, err
 	}
-	ahead, err := a.learnAhead(ctx, cluster, func(before capacity.Policy) (capacity.Policy, bool) {
+	ahead, err := a.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) {
 		return s.Policy, !reflect.DeepEqual(before, s.Policy)
 	})
 	if err != nil {
@@ -262,7 +263,7 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 			return err
 		}
 		after = c.Settings()
-		w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveSettingsKind, Name: cluster, Before: before, After: after})
+		w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.LiveSettingsKind, Name: cluster, Before: before, After: after})
 		return nil
 	}})
 	return after, err
@@ -270,14 +271,14 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 
 // Relearn lets the policy learned learn everything again from its choices, and answers what it has learned.
 func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
-	ahead, err := a.learnAhead(ctx, cluster, func(before capacity.Policy) (capacity.Policy, bool) { return before, true })
+	ahead, err := a.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) { return before, true })
 	if err != nil {
 		return dispatch.Knowledge{}, err
 	}
 	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		err := c.Relearn(now, w.judged)
 		if err == nil {
-			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.KnowledgeKind, Name: cluster})
+			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.KnowledgeKind, Name: cluster})
 		}
 		return err
 	}})
@@ -289,13 +290,13 @@ func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, 
 
 // learnAhead learns again what a policy is to know, while heartbeats go on; what they add is learned when they wait.
 // Policy says which one it is, by the one that decides now, and whether it has to learn again.
-func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now capacity.Policy) (capacity.Policy, bool)) (*dispatch.Ahead, error) {
+func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now dispatch.PolicyConfig) (dispatch.PolicyConfig, bool)) (*dispatch.Ahead, error) {
 	now, err := a.LiveSettings(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
 	p, needs := policy(now.Policy)
-	if !needs || p.Kind != capacity.PolicyLearned {
+	if !needs || p.Kind != dispatch.PolicyLearned {
 		return nil, nil
 	}
 	known, err := a.Classifier(ctx, cluster)
@@ -309,7 +310,7 @@ func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now ca
 }
 
 // PutLiveNode declares a node, or says what it is from now on.
-func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity.LiveNode) (n capacity.LiveNode, err error) {
+func (a *App) PutLiveNode(ctx context.Context, cluster string, declared live.LiveNode) (n live.LiveNode, err error) {
 	if err := declared.Validate(); err != nil {
 		return n, err
 	}
@@ -321,9 +322,9 @@ func (a *App) PutLiveNode(ctx context.Context, cluster string, declared capacity
 		n = after
 		switch {
 		case before == nil:
-			w.Deeds = append(w.Deeds, Deed{Action: capacity.Create, Kind: capacity.LiveNodeKind, Name: n.Name, After: n})
+			w.Deeds = append(w.Deeds, Deed{Action: inputs.Create, Kind: live.LiveNodeKind, Name: n.Name, After: n})
 		case before.UpdatedAt != after.UpdatedAt:
-			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveNodeKind, Name: n.Name, Before: before, After: n})
+			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.LiveNodeKind, Name: n.Name, Before: before, After: n})
 		}
 		return nil
 	})
@@ -335,14 +336,14 @@ func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
 	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, err := c.RemoveNode(now, name)
 		if err == nil {
-			w.Deeds = append(w.Deeds, Deed{Action: capacity.Delete, Kind: capacity.LiveNodeKind, Name: name, Before: before})
+			w.Deeds = append(w.Deeds, Deed{Action: inputs.Delete, Kind: live.LiveNodeKind, Name: name, Before: before})
 		}
 		return err
 	})
 }
 
 // SubmitLiveJob takes in a job, whose tasks are handed out from now on.
-func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.LiveJobRequest) (j capacity.LiveJob, err error) {
+func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r live.LiveJobRequest) (j live.LiveJob, err error) {
 	if err := r.Validate(a.Now()); err != nil {
 		return j, err
 	}
@@ -373,14 +374,14 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r capacity.Live
 }
 
 // estimateUsage fills in what was measured of a job's class where the job says nothing of what its tasks use.
-func (a *App) estimateUsage(ctx context.Context, cluster string, r *capacity.LiveJobRequest) error {
-	if r.Usage != (capacity.TasksUsage{}) || r.UsageFrom != "" {
+func (a *App) estimateUsage(ctx context.Context, cluster string, r *live.LiveJobRequest) error {
+	if r.Usage != (live.TasksUsage{}) || r.UsageFrom != "" {
 		return nil
 	}
-	fits, err := a.LatestFits(ctx, cluster, capacity.UsageFits, []string{r.Class})
+	fits, err := a.LatestFits(ctx, cluster, perf.UsageFits, []string{r.Class})
 	if f := fits[r.Class]; err == nil && f.Usage != nil {
 		of := f.Usage.OfTask()
-		r.Usage = capacity.TasksUsage{Map: of, Reduce: of}
+		r.Usage = live.TasksUsage{Map: of, Reduce: of}
 		r.UsageFrom = fmt.Sprintf("version %d of the fit of the class's usage, measured on %d VMs %d times", f.Version, f.Usage.ProfiledAtVM, f.Usage.Points)
 	}
 	return err
@@ -391,7 +392,7 @@ func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) err
 	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
 		if err == nil {
-			w.Deeds = append(w.Deeds, Deed{Action: capacity.Update, Kind: capacity.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
+			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
 		}
 		return err
 	})
@@ -411,7 +412,7 @@ func (a *App) settleLive(ctx context.Context, cluster string) error {
 }
 
 // LiveNodes lists the nodes of a cluster as they are now.
-func (a *App) LiveNodes(ctx context.Context, cluster string, page Page) (l Listed[capacity.LiveNode], err error) {
+func (a *App) LiveNodes(ctx context.Context, cluster string, page Page) (l Listed[live.LiveNode], err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
@@ -419,7 +420,7 @@ func (a *App) LiveNodes(ctx context.Context, cluster string, page Page) (l Liste
 }
 
 // LiveNode is a node as it is now.
-func (a *App) LiveNode(ctx context.Context, cluster, name string) (n capacity.LiveNode, err error) {
+func (a *App) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNode, err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return n, err
 	}
@@ -427,7 +428,7 @@ func (a *App) LiveNode(ctx context.Context, cluster, name string) (n capacity.Li
 }
 
 // LiveJobs lists the jobs of a cluster as they are now.
-func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, page Page) (l Listed[capacity.LiveJob], err error) {
+func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, page Page) (l Listed[live.LiveJob], err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
@@ -435,11 +436,11 @@ func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, pa
 }
 
 // LiveJob is a job as it is now, with when its tasks would be done.
-func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j capacity.LiveJob, err error) {
+func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j live.LiveJob, err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return j, err
 	}
-	if j, err = a.Store.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != capacity.JobActive {
+	if j, err = a.Store.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != live.JobActive {
 		return j, err
 	}
 	known, err := a.knownTimes(ctx, cluster, []string{j.Class})
@@ -454,7 +455,7 @@ func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j capa
 }
 
 // LiveDecisions lists the decisions of a cluster as they are now.
-func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (l Listed[capacity.LiveDecision], err error) {
+func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (l Listed[live.LiveDecision], err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}

@@ -25,7 +25,7 @@ const (
 )
 
 // DryRunPolicy says what another policy would have decided at the heartbeats of the last while. Nothing is changed.
-func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask capacity.PolicyTrialRequest) (result capacity.PolicyTrial, err error) {
+func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyTrialRequest) (result live.PolicyTrial, err error) {
 	if err := ask.Validate(); err != nil {
 		return result, err
 	}
@@ -34,7 +34,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask capacity.Pol
 		return result, err
 	}
 	defer leave()
-	seconds := cmp.Or(ask.Seconds, capacity.DefaultDryRunSeconds)
+	seconds := cmp.Or(ask.Seconds, live.DefaultDryRunSeconds)
 	until := a.Now()
 	from := until.Add(-time.Duration(seconds * float64(time.Second)))
 	past, err := a.LivePast(ctx, cluster, from, until)
@@ -86,7 +86,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask capacity.Pol
 	if reached != until {
 		result.Warnings = append(result.Warnings, capacity.Warning{Code: "cut", Detail: fmt.Sprintf("There are too many heartbeats to go through all of them in %s; this is until %s.", longestDryRun, reached.Format(time.RFC3339))})
 	}
-	if ask.Policy.Kind == capacity.PolicyLearned {
+	if ask.Policy.Kind == dispatch.PolicyLearned {
 		result.Warnings = append(result.Warnings, capacity.Warning{Code: "unlearned", Detail: "The policy begins knowing nothing, as it would after a switch, and learns only of the decisions that it would have made as well."})
 	}
 	if len(past.State.Measured) > 0 {
@@ -107,7 +107,7 @@ func jobEvents(jobs []live.Job, from float64) (events []jobEvent) {
 		if j.Submitted >= from {
 			events = append(events, jobEvent{j.Submitted, func(r *live.Replay) { r.Submit(j.At([dispatch.Kinds][]int64{}, nil)) }})
 		}
-		if j.State == capacity.JobKilled {
+		if j.State == live.JobKilled {
 			events = append(events, jobEvent{j.Ended, func(r *live.Replay) { r.Kill(j.Ended, j.Number) }})
 		}
 	}

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/slots/dispatch"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
 
@@ -27,7 +29,7 @@ func newPast(t *testing.T, policy string) *pastCluster {
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	c := &pastCluster{TB: t, now: time.Now().Add(-2 * time.Hour), seq: map[string]int64{}, running: map[string][]int64{}}
 	store := pgtest.Open(t)
-	if _, err := store.CreateCluster(ctx, capacity.NewCluster("night")); err != nil {
+	if _, err := store.CreateCluster(ctx, inputs.NewCluster("night")); err != nil {
 		t.Fatal(err)
 	}
 	c.App = app.New(store, auth.NewKeyring(), app.Config{Clock: func() time.Time { return c.now }})
@@ -37,7 +39,7 @@ func newPast(t *testing.T, policy string) *pastCluster {
 	return c
 }
 
-func (c *pastCluster) settings(policy string) (s capacity.LiveSettings) {
+func (c *pastCluster) settings(policy string) (s live.LiveSettings) {
 	c.Helper()
 	if err := json.Unmarshal([]byte(`{"policy":{"kind":"`+policy+`"},"node_timeout_s":60}`), &s); err != nil {
 		c.Fatal(err)
@@ -47,14 +49,14 @@ func (c *pastCluster) settings(policy string) (s capacity.LiveSettings) {
 
 func (c *pastCluster) node(name string, slots int64) {
 	c.Helper()
-	if _, err := c.PutLiveNode(c.Context(), "night", capacity.LiveNode{Name: name, Type: "m", Cores: 4, Slots: capacity.NodeSlots{Map: slots}}); err != nil {
+	if _, err := c.PutLiveNode(c.Context(), "night", live.LiveNode{Name: name, Type: "m", Cores: 4, Slots: live.NodeSlots{Map: slots}}); err != nil {
 		c.Fatal(err)
 	}
 }
 
 func (c *pastCluster) submit(text string) int64 {
 	c.Helper()
-	var r capacity.LiveJobRequest
+	var r live.LiveJobRequest
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		c.Fatal(err)
 	}
@@ -69,13 +71,13 @@ func (c *pastCluster) submit(text string) int64 {
 func (c *pastCluster) beat(node string, finished, failed int) {
 	c.Helper()
 	c.seq[node]++
-	h := capacity.Heartbeat{Seq: c.seq[node], Running: []int64{}}
+	h := live.Heartbeat{Seq: c.seq[node], Running: []int64{}}
 	for i, id := range c.running[node] {
 		switch {
 		case i < finished:
-			h.Finished = append(h.Finished, capacity.FinishedTask{Assignment: id})
+			h.Finished = append(h.Finished, live.FinishedTask{Assignment: id})
 		case i < finished+failed:
-			h.Failed = append(h.Failed, capacity.FailedTask{Assignment: id})
+			h.Failed = append(h.Failed, live.FailedTask{Assignment: id})
 		default:
 			h.Running = append(h.Running, id)
 		}
@@ -88,7 +90,7 @@ func (c *pastCluster) beat(node string, finished, failed int) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	var a capacity.HeartbeatAnswer
+	var a live.HeartbeatAnswer
 	if err := json.Unmarshal(answer, &a); err != nil {
 		c.Fatal(err)
 	}
@@ -98,9 +100,9 @@ func (c *pastCluster) beat(node string, finished, failed int) {
 	}
 }
 
-func (c *pastCluster) try(policy string, seconds float64) capacity.PolicyTrial {
+func (c *pastCluster) try(policy string, seconds float64) live.PolicyTrial {
 	c.Helper()
-	r, err := c.DryRunPolicy(c.Context(), "night", capacity.PolicyTrialRequest{Policy: c.settings(policy).Policy, Seconds: seconds})
+	r, err := c.DryRunPolicy(c.Context(), "night", live.PolicyTrialRequest{Policy: c.settings(policy).Policy, Seconds: seconds})
 	if err != nil {
 		c.Fatalf("%s: %v", policy, err)
 	}
@@ -144,7 +146,7 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	if r := c.try("fifo", 3600); r.Same != 4 || len(r.Differences)+len(r.Warnings)-1 > 0 {
 		t.Errorf("the policy itself: %+v", r)
 	}
-	if before, err := c.LiveSettings(c.Context(), "night"); err != nil || before.Policy.Kind != capacity.PolicyFIFO || before.Version != 2 {
+	if before, err := c.LiveSettings(c.Context(), "night"); err != nil || before.Policy.Kind != dispatch.PolicyFIFO || before.Version != 2 {
 		t.Errorf("a dry run has changed something: %+v, %v", before, err)
 	}
 }

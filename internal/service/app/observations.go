@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 )
 
 // ObservationsChannel is where the store tells, by a cluster's name, that it has been observed.
@@ -17,25 +17,25 @@ type Observations interface {
 	// ObservationBasis is what an observation of a moment is judged by: the plan that was current then,
 	// or (the zero time) the one that is, of which Held is left out. Pins, and what was held back, of more
 	// than a day ago are not remembered.
-	ObservationBasis(ctx context.Context, cluster string, at time.Time) (capacity.ObservationBasis, error)
+	ObservationBasis(ctx context.Context, cluster string, at time.Time) (plans.ObservationBasis, error)
 	// SaveObservation stores one under a new ID and in the name of who asks.
-	SaveObservation(ctx context.Context, cluster string, o capacity.Observation) (capacity.Observation, error)
+	SaveObservation(ctx context.Context, cluster string, o plans.Observation) (plans.Observation, error)
 	// Observations lists those of moments in [From, Until), the newest first.
-	Observations(ctx context.Context, cluster string, of ObservationFilter, page Page) (Listed[capacity.Observation], error)
+	Observations(ctx context.Context, cluster string, of ObservationFilter, page Page) (Listed[plans.Observation], error)
 	// Observation is one by its ID, or ("") the latest: the one of the latest moment, however late others came.
-	Observation(ctx context.Context, cluster, id string) (capacity.Observation, error)
+	Observation(ctx context.Context, cluster, id string) (plans.Observation, error)
 	// LatestObservations are those of all living clusters that have one, by the cluster's name.
-	LatestObservations(ctx context.Context) (map[string]capacity.Observation, error)
+	LatestObservations(ctx context.Context) (map[string]plans.Observation, error)
 }
 
 // ObservationFilter limits observations to moments in [From, Until); zero values limit nothing.
 type ObservationFilter struct{ From, Until time.Time }
 
 // Observe judges what really runs against the plan, and keeps both.
-func (a *App) Observe(ctx context.Context, cluster string, r capacity.ObservationRequest) (capacity.Observation, error) {
+func (a *App) Observe(ctx context.Context, cluster string, r plans.ObservationRequest) (plans.Observation, error) {
 	now := a.Now()
 	if err := r.Validate(now); err != nil {
-		return capacity.Observation{}, err
+		return plans.Observation{}, err
 	}
 	at, asked := now, time.Time{}
 	if r.At != nil {
@@ -43,7 +43,7 @@ func (a *App) Observe(ctx context.Context, cluster string, r capacity.Observatio
 	}
 	basis, err := a.ObservationBasis(ctx, cluster, asked)
 	if err != nil {
-		return capacity.Observation{}, err
+		return plans.Observation{}, err
 	}
 	if r.At == nil && basis.Current != nil {
 		basis.Plan.Held = basis.Current.HeldVMs(now)

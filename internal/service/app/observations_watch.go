@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 )
 
 // observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape asks no
@@ -19,12 +19,12 @@ type observed struct {
 	now    func() time.Time
 
 	mu     sync.RWMutex
-	latest map[string]capacity.Observation
+	latest map[string]plans.Observation
 }
 
 // observedSource is what it needs of the Store.
 type observedSource interface {
-	LatestObservations(ctx context.Context) (map[string]capacity.Observation, error)
+	LatestObservations(ctx context.Context) (map[string]plans.Observation, error)
 }
 
 func (o *observed) read(ctx context.Context) error {

@@ -7,14 +7,16 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pack"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/runs"
 )
 
 // ClassPackingAsk is what is asked about a batch of a cluster's classes.
 type ClassPackingAsk struct {
-	Batch            capacity.ClassBatch
+	Batch            pack.ClassBatch
 	Compare, OneMore bool
 	BySeconds        float64   // the fewest machines on which it is done by then; 0 does not ask
 	ByClock          string    // likewise by when the cluster's clocks next show hh:mm after the start
@@ -25,12 +27,12 @@ type ClassPackingAsk struct {
 const mostSizes = 2_000
 
 // PackClasses answers what is asked about a batch of a cluster's classes, or with the run that goes on with it.
-func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*capacity.PackingAnswer, capacity.Run, error) {
+func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*pack.PackingAnswer, runs.Run, error) {
 	of, err := a.Cluster(ctx, cluster)
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: PackingRun, Cluster: cluster}, background, func() (q capacity.PackingQuestion, err error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PackingRun, Cluster: cluster}, background, func() (q pack.PackingQuestion, err error) {
 		ask, err := read()
 		if err != nil {
 			return q, err
@@ -47,12 +49,12 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 			if ask.Start.IsZero() {
 				ask.Start = a.Now()
 			}
-			ask.BySeconds = capacity.UntilClock(ask.Start, clock.Hour(), clock.Minute(), zone)
+			ask.BySeconds = pack.UntilClock(ask.Start, clock.Hour(), clock.Minute(), zone)
 		}
-		q = capacity.PackingQuestion{Compare: ask.Compare, OneMore: ask.OneMore, BySeconds: ask.BySeconds}
+		q = pack.PackingQuestion{Compare: ask.Compare, OneMore: ask.OneMore, BySeconds: ask.BySeconds}
 		switch batch := &ask.Batch; {
 		case q.BySeconds > 0 && batch.Machines.Count == 0:
-			batch.Machines.Count = capacity.MaxPackedVMs / max(1, min(batch.Machines.Disks, capacity.MaxPackedVMs)) // does not count
+			batch.Machines.Count = pack.MaxPackedVMs / max(1, min(batch.Machines.Disks, pack.MaxPackedVMs)) // does not count
 		case batch.Machines.Count == 0:
 			return q, aboutMember("/machines/count", "missing", "Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
 		}
@@ -65,8 +67,8 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 }
 
 // batchOf is a batch of classes with their times.
-func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatch) (p capacity.PackingProblem, sources []capacity.PackingSource, err error) {
-	p = capacity.PackingProblem{Machines: of.Machines, Options: of.Options}
+func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem, sources []pack.PackingSource, err error) {
+	p = pack.PackingProblem{Machines: of.Machines, Options: of.Options}
 	if of.Jobs == nil {
 		for page := (Page{Limit: 200}); ; {
 			list, err := a.Store.Classes().List(ctx, cluster, page)
@@ -74,9 +76,9 @@ func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatc
 				return p, nil, err
 			}
 			for _, c := range list.Items {
-				of.Jobs = append(of.Jobs, capacity.ClassJob{Class: c.Name, Count: 1})
+				of.Jobs = append(of.Jobs, pack.ClassJob{Class: c.Name, Count: 1})
 			}
-			if page.After = list.Next; page.After == "" || len(of.Jobs) > capacity.MaxPackedKinds {
+			if page.After = list.Next; page.After == "" || len(of.Jobs) > pack.MaxPackedKinds {
 				break
 			}
 		}
@@ -87,7 +89,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatc
 	// What is wrong with the figures is said first: nobody measures for a batch that cannot be packed.
 	figures := p
 	for _, j := range of.Jobs {
-		figures.Jobs = append(figures.Jobs, capacity.BatchJob{Name: j.Class, Count: j.Count, Model: &capacity.PowerModel{A: 1}, Fit: j.Fit, MinVMs: j.MinVMs, Role: j.Role,
+		figures.Jobs = append(figures.Jobs, pack.BatchJob{Name: j.Class, Count: j.Count, Model: &perf.PowerModel{A: 1}, Fit: j.Fit, MinVMs: j.MinVMs, Role: j.Role,
 			ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds})
 	}
 	if err := figures.Validate(); err != nil {
@@ -120,15 +122,15 @@ func (a *App) batchOf(ctx context.Context, cluster string, of capacity.ClassBatc
 
 // batchJob is jobs of a class with what was measured of them: by measurements, and where those are not of several
 // sizes by past executions as well. fault says what to measure where that is too little.
-func (a *App) batchJob(ctx context.Context, cluster string, class capacity.PlannedClass, of capacity.ClassJob) (job capacity.BatchJob, source capacity.PackingSource, wrong string, err error) {
-	job = capacity.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
-	source = capacity.PackingSource{Class: class.Name, VMs: []float64{}}
-	kept, err := a.measurementsOf(ctx, cluster, class.Name, capacity.PowerFits)
+func (a *App) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob, source pack.PackingSource, wrong string, err error) {
+	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
+	source = pack.PackingSource{Class: class.Name, VMs: []float64{}}
+	kept, err := a.measurementsOf(ctx, cluster, class.Name, perf.PowerFits)
 	if err != nil {
 		return job, source, "", err
 	}
 	for _, m := range kept {
-		job.Measurements = append(job.Measurements, capacity.Measurement{VMs: *m.VMs, Seconds: *m.Seconds})
+		job.Measurements = append(job.Measurements, perf.Measurement{VMs: *m.VMs, Seconds: *m.Seconds})
 	}
 	source.Measurements = int64(len(kept))
 	recorded := class.Name
@@ -154,7 +156,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class capacity.Plann
 	if len(source.VMs) < 2 {
 		return job, source, notMeasured(cluster, source, recorded), nil
 	}
-	usage, err := a.JobFit(ctx, cluster, class.Name, capacity.UsageFits, 0)
+	usage, err := a.JobFit(ctx, cluster, class.Name, perf.UsageFits, 0)
 	switch {
 	case err == nil && usage.Usage != nil:
 		job.Usage, source.Usage = &usage.Usage.Usage, true
@@ -165,7 +167,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class capacity.Plann
 }
 
 // sizesOf is the different numbers of VMs of measurements, by size.
-func sizesOf(points []capacity.Measurement) []float64 {
+func sizesOf(points []perf.Measurement) []float64 {
 	sizes := make([]float64, len(points))
 	for i, p := range points {
 		sizes[i] = p.VMs
@@ -175,9 +177,9 @@ func sizesOf(points []capacity.Measurement) []float64 {
 }
 
 // notMeasured says what is known of a class, and what to measure.
-func notMeasured(cluster string, s capacity.PackingSource, recorded string) string {
+func notMeasured(cluster string, s pack.PackingSource, recorded string) string {
 	known := fmt.Sprintf("Nothing says how long %q takes on different numbers of VMs", s.Class)
-	size := int64(capacity.ReferenceVMs)
+	size := int64(perf.ReferenceVMs)
 	sizes := fmt.Sprintf("two numbers, for instance %d and %d, and add how long each took", size, 2*size)
 	if len(s.VMs) == 1 {
 		known = fmt.Sprintf("All that is measured of %q ran on %g VMs", s.Class, s.VMs[0])

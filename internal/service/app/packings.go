@@ -9,7 +9,7 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/runs"
 )
 
 // PackingRun is the kind of run that packs a batch.
@@ -17,12 +17,12 @@ const PackingRun = "packing"
 
 // Pack answers what is asked about a batch, which is read once there is a place to solve in, or the run that goes on
 // with it where it takes long or the caller does not want to wait.
-func (a *App) Pack(ctx context.Context, background bool, read func() (capacity.PackingQuestion, error)) (*capacity.PackingAnswer, capacity.Run, error) {
+func (a *App) Pack(ctx context.Context, background bool, read func() (pack.PackingQuestion, error)) (*pack.PackingAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: PackingRun}, background, read, a.packAtOnce)
 }
 
-func (a *App) packAtOnce(ctx context.Context, q capacity.PackingQuestion) (*capacity.PackingAnswer, error) {
-	var answer capacity.PackingAnswer
+func (a *App) packAtOnce(ctx context.Context, q pack.PackingQuestion) (*pack.PackingAnswer, error) {
+	var answer pack.PackingAnswer
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		answer, err = pack.Answer(ctx, q, a.pack, tell)
 		return err
@@ -34,17 +34,17 @@ func (a *App) packAtOnce(ctx context.Context, q capacity.PackingQuestion) (*capa
 }
 
 // PackForRun answers what a run asks about a batch, a turn for each packing.
-func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
-	var q capacity.PackingQuestion
+func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+	var q pack.PackingQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "packings"}) }
+	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "packings"}) }
 	tell(0, 0)
-	answer, err := pack.Answer(ctx, q, func(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+	answer, err := pack.Answer(ctx, q, func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 		ctx, leave, err := a.turn(ctx)
 		if err != nil {
-			return capacity.Packing{}, err
+			return pack.Packing{}, err
 		}
 		defer leave()
 		return a.pack(ctx, p)
@@ -57,7 +57,7 @@ func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(capaci
 
 // pack packs a batch within its time budget, for a caller who has a place to solve in. Nobody sees a packing that
 // has not passed the independent check.
-func (a *App) pack(ctx context.Context, p capacity.PackingProblem) (capacity.Packing, error) {
+func (a *App) pack(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
 	defer context.AfterFunc(a.ended, cancel)()
@@ -69,17 +69,17 @@ func (a *App) pack(ctx context.Context, p capacity.PackingProblem) (capacity.Pac
 		err = recheck.PackingFault(p, packing)
 	}
 	if err != nil {
-		return capacity.Packing{}, err
+		return pack.Packing{}, err
 	}
 	return packing, nil
 }
 
 // Packings is what the store keeps of packings. No plan depends on them, and none changes.
 type Packings interface {
-	SavePacking(ctx context.Context, k capacity.KeptPacking) (capacity.KeptPacking, error) // ID, CreatedAt and CreatedBy are the store's
+	SavePacking(ctx context.Context, k pack.KeptPacking) (pack.KeptPacking, error) // ID, CreatedAt and CreatedBy are the store's
 	// Packings lists the newest first.
-	Packings(ctx context.Context, cluster string, page Page) (Listed[capacity.PackingSummary], error)
-	Packing(ctx context.Context, cluster, id string) (capacity.KeptPacking, error)
+	Packings(ctx context.Context, cluster string, page Page) (Listed[pack.PackingSummary], error)
+	Packing(ctx context.Context, cluster, id string) (pack.KeptPacking, error)
 	DeletePacking(ctx context.Context, cluster, id string) error
 }
 
@@ -87,16 +87,16 @@ type Packings interface {
 const KeptPackingRun = "kept_packing"
 
 // KeepPacking packs a batch and keeps the packing in a cluster, or starts the run that does.
-func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, read func() (capacity.PackingProblem, error)) (*capacity.KeptPacking, capacity.Run, error) {
+func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, read func() (pack.PackingProblem, error)) (*pack.KeptPacking, runs.Run, error) {
 	if _, err := a.Cluster(ctx, cluster); err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
-	kept, run, err := answerOrRun(ctx, a, NewRun{Kind: KeptPackingRun, Cluster: cluster}, background, read, func(ctx context.Context, p capacity.PackingProblem) (*capacity.KeptPacking, error) {
-		answer, err := a.packAtOnce(ctx, capacity.PackingQuestion{Batch: p})
+	kept, run, err := answerOrRun(ctx, a, NewRun{Kind: KeptPackingRun, Cluster: cluster}, background, read, func(ctx context.Context, p pack.PackingProblem) (*pack.KeptPacking, error) {
+		answer, err := a.packAtOnce(ctx, pack.PackingQuestion{Batch: p})
 		if err != nil {
 			return nil, err
 		}
-		kept, err := capacity.Keep(cluster, p, *answer.Packing)
+		kept, err := pack.Keep(cluster, p, *answer.Packing)
 		return &kept, err
 	})
 	if err != nil || kept == nil {
@@ -108,7 +108,7 @@ func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, 
 
 // KeepPackingForRun packs the batch of a run. save stores the packing.
 func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(context.Context) (RunResult, error), err error) {
-	var p capacity.PackingProblem
+	var p pack.PackingProblem
 	if err := json.Unmarshal(claim.Input, &p); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
@@ -121,7 +121,7 @@ func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(
 	if err != nil {
 		return nil, err
 	}
-	kept, err := capacity.Keep(claim.Cluster, p, packing)
+	kept, err := pack.Keep(claim.Cluster, p, packing)
 	return func(ctx context.Context) (RunResult, error) {
 		saved, err := a.SavePacking(ctx, kept)
 		if err != nil {

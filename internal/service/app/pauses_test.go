@@ -11,8 +11,10 @@ import (
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
@@ -72,7 +74,7 @@ func TestLongWorkPauses(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		o := capacity.DefaultSimulation()
+		o := trial.DefaultSimulation()
 		o.Hours, o.Replications, o.MaxEvents = 24, 1, 3_000_000
 		work, err := trial.New(p, pl, o, nil)
 		if err != nil {
@@ -82,7 +84,7 @@ func TestLongWorkPauses(t *testing.T) {
 		return err
 	}
 	cases["a simulated workload of many nodes"] = func(ctx context.Context) error {
-		in := sim.Input{HorizonSeconds: 86400, Policy: sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyProgressShare}}, Replications: 1}
+		in := sim.Input{HorizonSeconds: 86400, Policy: sim.Policy{PolicyConfig: dispatch.PolicyConfig{Kind: dispatch.PolicyProgressShare}}, Replications: 1}
 		for i := range 4 {
 			in.Nodes = append(in.Nodes, sim.NodeType{Type: fmt.Sprint("type-", i), Count: 250, Slots: sim.Slots{Shared: 4}})
 		}
@@ -130,10 +132,10 @@ func TestLongWorkPauses(t *testing.T) {
 	}
 	for _, jobs := range []int{6, 14, 60, 400} {
 		cases[fmt.Sprintf("a packing of %d jobs", jobs)] = func(ctx context.Context) error {
-			p := capacity.PackingProblem{Options: capacity.DefaultPackingOptions()}
-			p.Machines = capacity.Machines{Count: 20, Disks: 4, Penalty: 1}
+			p := pack.PackingProblem{Options: pack.DefaultPackingOptions()}
+			p.Machines = pack.Machines{Count: 20, Disks: 4, Penalty: 1}
 			for i := range jobs {
-				p.Jobs = append(p.Jobs, capacity.BatchJob{Name: fmt.Sprint("job-", i), Count: 1, Model: &capacity.PowerModel{A: 100 + 37*float64(i%23), B: -0.5 - 0.02*float64(i%20)}, MinVMs: 1, Role: capacity.PlainRole})
+				p.Jobs = append(p.Jobs, pack.BatchJob{Name: fmt.Sprint("job-", i), Count: 1, Model: &perf.PowerModel{A: 100 + 37*float64(i%23), B: -0.5 - 0.02*float64(i%20)}, MinVMs: 1, Role: perf.PlainRole})
 			}
 			_, err := pack.Pack(ctx, p, nil)
 			return err

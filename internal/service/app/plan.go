@@ -12,7 +12,9 @@ import (
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/core/trace"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
@@ -112,7 +114,7 @@ func (a *App) ProblemAt(ctx context.Context, cluster string, at time.Time) (capa
 	return p, err
 }
 
-func (a *App) problem(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, capacity.Problem, error) {
+func (a *App) problem(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, capacity.Problem, error) {
 	if at.IsZero() {
 		at = a.Now()
 	}
@@ -130,10 +132,10 @@ func (a *App) problem(ctx context.Context, cluster string, at time.Time) (capaci
 // CreatePlan plans a cluster for a moment (the zero time is now) and stores the plan with the exact
 // inputs it answers. A plan for now becomes the current one, a plan for a given moment never does. A
 // cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
-func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (capacity.PlanRecord, error) {
+func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (plans.PlanRecord, error) {
 	record, save, err := a.makePlan(ctx, cluster, at)
 	if err != nil {
-		return capacity.PlanRecord{}, err
+		return plans.PlanRecord{}, err
 	}
 	saved, err := save(ctx, record)
 	a.countPlan(saved, err)
@@ -141,7 +143,7 @@ func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (cap
 }
 
 // makePlan answers the plan that CreatePlan stores, and how.
-func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (record capacity.PlanRecord, save func(context.Context, capacity.PlanRecord) (capacity.PlanRecord, error), err error) {
+func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (record plans.PlanRecord, save func(context.Context, plans.PlanRecord) (plans.PlanRecord, error), err error) {
 	save = a.KeepPlan
 	another := !at.IsZero()
 	if !another {
@@ -156,19 +158,19 @@ func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (recor
 }
 
 // answer solves a cluster's problem and makes of it what is stored.
-func (a *App) answer(ctx context.Context, snapshot capacity.Snapshot, p capacity.Problem, at time.Time) (capacity.PlanRecord, error) {
+func (a *App) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (plans.PlanRecord, error) {
 	answer, err := a.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
-		return capacity.PlanRecord{}, err
+		return plans.PlanRecord{}, err
 	}
 	if answer.Status == capacity.InfeasibleStatus {
-		return capacity.PlanRecord{}, &InfeasibleError{Conflicts: answer.Conflicts}
+		return plans.PlanRecord{}, &InfeasibleError{Conflicts: answer.Conflicts}
 	}
-	record := capacity.PlanRecord{PlanSummary: capacity.Summarize(answer)}
+	record := plans.PlanRecord{PlanSummary: plans.Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
 	record.Ready, record.Plan = a.Now(), capacity.AppendPlan(nil, answer)
 	if record.Problem, err = json.Marshal(p); err == nil {
-		record.Sum, err = capacity.InputsSum(p)
+		record.Sum, err = plans.InputsSum(p)
 	}
 	if err != nil {
 		return record, fmt.Errorf("write the problem of cluster %s: %w", record.Cluster, err)
@@ -176,7 +178,7 @@ func (a *App) answer(ctx context.Context, snapshot capacity.Snapshot, p capacity
 	return record, nil
 }
 
-func (a *App) countPlan(r capacity.PlanRecord, err error) {
+func (a *App) countPlan(r plans.PlanRecord, err error) {
 	if t := a.config.Telemetry; t != nil && err == nil {
 		t.PlanStored(string(r.Status))
 	}
@@ -217,7 +219,7 @@ func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (plan.A
 }
 
 // AnsweredPlan is a stored plan with what is in it.
-func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (capacity.PlanRecord, plan.Answered, error) {
+func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, plan.Answered, error) {
 	record, err := a.Plan(ctx, cluster, ref)
 	if err != nil {
 		return record, plan.Answered{}, err

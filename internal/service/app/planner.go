@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // planner is who plans clusters by themselves.
@@ -140,7 +140,7 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 }
 
 // countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
-func (a *App) countAttempt(claim Claim, o Outcome, saved capacity.PlanRecord, unsettled error, took time.Duration) {
+func (a *App) countAttempt(claim Claim, o Outcome, saved plans.PlanRecord, unsettled error, took time.Duration) {
 	t := a.config.Telemetry
 	switch {
 	case t == nil || errors.Is(unsettled, ErrClaimLost):
@@ -204,20 +204,20 @@ func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func
 // try plans a cluster for now, unless its newest plan answers what it would. The error is the one that
 // the outcome tells of.
 func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
-	o := Outcome{At: a.Now(), Attempt: capacity.Attempt{Reason: claim.Reason}}
+	o := Outcome{At: a.Now(), Attempt: plans.Attempt{Reason: claim.Reason}}
 	o.Attempt.At = o.At
 	snapshot, p, err := a.problem(ctx, claim.Cluster, o.At)
 	o.Version = snapshot.Cluster.InputsVersion
 	if err == nil {
 		var sum []byte
-		if sum, err = capacity.InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
+		if sum, err = plans.InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
 			o.Same = true
 			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
 			return o, nil
 		}
 	}
 	if err == nil {
-		var record capacity.PlanRecord
+		var record plans.PlanRecord
 		if record, err = a.answer(ctx, snapshot, p, o.At); err == nil {
 			o.Plan = &record
 			return o, nil
@@ -228,7 +228,7 @@ func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 }
 
 // fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
-func fail(a *capacity.Attempt, claim Claim, err error) (retry time.Duration) {
+func fail(a *plans.Attempt, claim Claim, err error) (retry time.Duration) {
 	a.Failed = true
 	var input *fault.InputError
 	var infeasible *InfeasibleError
@@ -275,9 +275,9 @@ func (a *App) complain(ctx context.Context, what string, err error, values ...an
 
 // PinPlan keeps a plan current until a moment, whatever changes. Plans go on being made meanwhile; the
 // newest good one becomes current afterwards.
-func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (capacity.Pin, error) {
+func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (plans.Pin, error) {
 	if !until.After(a.Now()) {
-		return capacity.Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",
+		return plans.Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",
 			Detail: fmt.Sprintf("The pin would end at %s, which is past; give a later time.", until.UTC().Format(time.RFC3339))}}}
 	}
 	defer a.changing(ctx, cluster)()

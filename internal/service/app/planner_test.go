@@ -13,9 +13,11 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -65,7 +67,7 @@ func startPlanner(t *testing.T, a *app.App) (stop func()) {
 }
 
 // current waits for a current plan that is as wanted.
-func current(t *testing.T, a *app.App, cluster, what string, is func(capacity.Current) bool) (c capacity.Current) {
+func current(t *testing.T, a *app.App, cluster, what string, is func(plans.Current) bool) (c plans.Current) {
 	t.Helper()
 	var err error
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -79,8 +81,8 @@ func current(t *testing.T, a *app.App, cluster, what string, is func(capacity.Cu
 	}
 }
 
-func numbered(n int64) func(capacity.Current) bool {
-	return func(c capacity.Current) bool { return c.Record.Number == n }
+func numbered(n int64) func(plans.Current) bool {
+	return func(c plans.Current) bool { return c.Record.Number == n }
 }
 
 // penalty changes what refusing a job of the first class costs, which changes the problem.
@@ -139,7 +141,7 @@ func TestManyEditsAreAFewPlans(t *testing.T) {
 		<-pace.C
 	}
 	took := time.Since(began)
-	c := current(t, a, "c", "a plan of the last edit", func(c capacity.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
+	c := current(t, a, "c", "a plan of the last edit", func(c plans.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
 	record, err := a.Plan(admin(t), "c", app.PlanRef{})
 	if err != nil || !strings.Contains(string(record.Problem), fmt.Sprintf(`"%d.00"`, 9+edits)) {
 		t.Errorf("the last plan is about %s, %v", record.Problem, err)
@@ -162,7 +164,7 @@ func TestOneEditIsOnePlanOnAllServers(t *testing.T) {
 	}
 	apply(t, a, document("witness")) // planned after whatever else was due
 	current(t, a, "witness", "the witness", numbered(1))
-	if c := current(t, a, "c", "any", func(capacity.Current) bool { return true }); c.Record.Number != 4 {
+	if c := current(t, a, "c", "any", func(plans.Current) bool { return true }); c.Record.Number != 4 {
 		t.Errorf("three edits made %d plans", c.Record.Number-1)
 	}
 }
@@ -174,8 +176,8 @@ func TestBoundariesPlanByThemselves(t *testing.T) {
 	d := document("c")
 	d.Prices = append(d.Prices, d.Prices[0])
 	d.Prices[0].Until, d.Prices[1].From, d.Prices[1].Price = until("2026-06-01T10:40:00Z"), moment("2026-06-01T10:40:00Z"), amountOf("0.30")
-	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-06-01T11:10:00Z"), Until: moment("2026-06-01T11:20:00Z")}}
-	d.Forecasts = []capacity.Forecast{{Class: "nightly", Hour: moment("2026-06-01T12:00:00Z"), Jobs: 2}, {Class: "nightly", Hour: moment("2026-06-01T13:00:00Z"), Jobs: 2}}
+	d.Contracts = []inputs.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-06-01T11:10:00Z"), Until: moment("2026-06-01T11:20:00Z")}}
+	d.Forecasts = []inputs.Forecast{{Class: "nightly", Hour: moment("2026-06-01T12:00:00Z"), Jobs: 2}, {Class: "nightly", Hour: moment("2026-06-01T13:00:00Z"), Jobs: 2}}
 	apply(t, a, d)
 	current(t, a, "c", "the first plan", numbered(1))
 	next := int64(1)
@@ -198,7 +200,7 @@ func TestBoundariesPlanByThemselves(t *testing.T) {
 		}
 		if step.what == "a forecast" { // the next hour's is the same: only confirmed
 			clock.set(moment("2026-06-01T13:00:00Z"))
-			c := current(t, a, "c", "the hour turns", func(c capacity.Current) bool { return c.ConfirmedAt.Equal(clock.now()) })
+			c := current(t, a, "c", "the hour turns", func(c plans.Current) bool { return c.ConfirmedAt.Equal(clock.now()) })
 			if c.Record.Number != next || c.LastAttempt == nil || c.LastAttempt.Reason != app.ByBoundary || c.LastAttempt.Failed {
 				t.Errorf("an hour of the same forecast: got plan %d, %+v", c.Record.Number, c.LastAttempt)
 			}
@@ -214,7 +216,7 @@ func TestConfirmationMakesNoPlan(t *testing.T) {
 	first := current(t, a, "c", "the first plan", numbered(1))
 	clock.advance(59 * time.Minute)
 	penalty(t, a, "c", "3.00") // the same in other words
-	c := current(t, a, "c", "the same inputs", func(c capacity.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
+	c := current(t, a, "c", "the same inputs", func(c plans.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
 	if c.Record.Number != 1 || !c.ConfirmedAt.Equal(clock.now()) || c.LastAttempt == nil || c.LastAttempt.Failed || c.LastAttempt.Reason != app.ByInputs {
 		t.Errorf("got %+v", c)
 	}
@@ -222,7 +224,7 @@ func TestConfirmationMakesNoPlan(t *testing.T) {
 		t.Errorf("a confirmed plan: stale now %v", c.Stale(clock.now()))
 	}
 	clock.advance(time.Hour)
-	later := current(t, a, "c", "a confirmation once a period", func(c capacity.Current) bool { return c.ConfirmedAt.Equal(clock.now()) })
+	later := current(t, a, "c", "a confirmation once a period", func(c plans.Current) bool { return c.ConfirmedAt.Equal(clock.now()) })
 	if later.Record.Number != 1 || later.LastAttempt.Reason != app.ByConfirmation || later.Tag() == c.Tag() || later.Tag() == first.Tag() {
 		t.Errorf("got plan %d, %+v", later.Record.Number, later.LastAttempt)
 	}
@@ -237,7 +239,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 	apply(t, a, d)
 	current(t, a, "c", "the first plan", numbered(1))
 	clock.set(moment("2026-06-01T10:30:00Z"))
-	failed := func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed }
+	failed := func(c plans.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed }
 	c := current(t, a, "c", "a moment without a price", failed)
 	if c.Record.Number != 1 || c.LastAttempt.Reason != app.ByBoundary || !strings.Contains(c.LastAttempt.Detail, "no on-demand price") || !c.Stale(clock.now()) {
 		t.Errorf("got %+v, stale %v", c.LastAttempt, c.Stale(clock.now()))
@@ -246,7 +248,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 	none := int64(0)
 	d.VMTypes[0].Quota = &none
 	apply2(t, a, d)
-	c = current(t, a, "c", "an infeasible cluster", func(c capacity.Current) bool {
+	c = current(t, a, "c", "an infeasible cluster", func(c plans.Current) bool {
 		return failed(c) && c.LastAttempt.Reason == app.ByInputs && len(c.LastAttempt.Conflicts) > 0
 	})
 	if c.Record.Number != 1 || !c.ConfirmedAt.Equal(moment("2026-06-01T10:00:00Z")) {
@@ -263,7 +265,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 }
 
 // apply2 makes a cluster that is there like a document.
-func apply2(t *testing.T, a *app.App, d capacity.Document) {
+func apply2(t *testing.T, a *app.App, d inputs.Document) {
 	t.Helper()
 	c, err := a.Cluster(admin(t), d.Cluster.Name)
 	if err == nil {
@@ -293,7 +295,7 @@ func TestPins(t *testing.T) {
 		t.Fatalf("got %+v, %v", pin, err)
 	}
 	penalty(t, a, "c", "4")
-	c := current(t, a, "c", "a plan behind the pin", func(c capacity.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
+	c := current(t, a, "c", "a plan behind the pin", func(c plans.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
 	if c.Record.Number != 1 || c.Pin == nil || !c.ValidUntil().Equal(end) || c.LastAttempt == nil || !strings.Contains(c.LastAttempt.Detail, "Plan 2 was made and waits") || c.Stale(clock.now()) {
 		t.Errorf("got plan %d, %+v, %+v", c.Record.Number, c.Pin, c.LastAttempt)
 	}
@@ -330,7 +332,7 @@ func TestPins(t *testing.T) {
 		}
 		pins = nil
 		for _, e := range entries.Items {
-			if e.Kind == capacity.PinKind {
+			if e.Kind == inputs.PinKind {
 				pins = append(pins, e.Action+" "+e.Name)
 			}
 		}
@@ -356,7 +358,7 @@ func TestAPinEndsThoughNothingCanBePlanned(t *testing.T) {
 	none := int64(0)
 	d.VMTypes[0].Quota = &none
 	apply2(t, a, d)
-	current(t, a, "c", "infeasible", func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
+	current(t, a, "c", "infeasible", func(c plans.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
 	clock.advance(time.Minute)
 	if c := current(t, a, "c", "the pin ends", numbered(2)); c.Pin != nil || !c.LastAttempt.Failed {
 		t.Errorf("got %+v, %+v", c.Pin, c.LastAttempt)
@@ -402,7 +404,7 @@ type meanwhile struct {
 	happens func()
 }
 
-func (m meanwhile) Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error) {
+func (m meanwhile) Snapshot(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, error) {
 	s, err := m.Store.Snapshot(ctx, cluster, at)
 	m.happens()
 	return s, err
@@ -413,7 +415,7 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	clock := clockAt("2026-06-01T10:00:00Z")
 	store := pgtest.Open(t)
 	d := document("c")
-	d.Contracts = []capacity.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: moment("2026-06-01T10:30:00Z")}}
+	d.Contracts = []inputs.SignedContract{{Name: "month", VMType: "small", VMs: 2, Price: amountOf("0.1"), Billing: capacity.BilledUsed, From: moment("2026-01-01T00:00:00Z"), Until: moment("2026-06-01T10:30:00Z")}}
 	var once sync.Once
 	var a *app.App
 	happens := func() { once.Do(func() { clock.set(moment("2026-06-01T10:31:00Z")) }) } // the contract ends
@@ -432,7 +434,7 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	happens = func() { again.Do(func() { penalty(t, a, "c", "9") }) } // an edit in the middle
 	penalty(t, a, "c", "8")
 	startPlanner(t, a)
-	current(t, a, "c", "a plan of the edit in the middle", func(c capacity.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
+	current(t, a, "c", "a plan of the edit in the middle", func(c plans.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
 	record, err := a.Plan(admin(t), "c", app.PlanRef{})
 	if err != nil || record.Number != 4 || !strings.Contains(string(record.Problem), `"penalty":"9.00"`) {
 		t.Errorf("plan %d, %v: %s", record.Number, err, record.Problem)
@@ -447,7 +449,7 @@ func TestPlansThatComeTooLate(t *testing.T) {
 	store := pgtest.Open(t)
 	d := document("c")
 	for hour := 11; hour <= 17; hour++ {
-		d.Contracts = append(d.Contracts, capacity.SignedContract{Name: fmt.Sprintf("until-%d", hour), VMType: "small", VMs: 1, Price: amountOf("0.1"), Billing: capacity.BilledUsed,
+		d.Contracts = append(d.Contracts, inputs.SignedContract{Name: fmt.Sprintf("until-%d", hour), VMType: "small", VMs: 1, Price: amountOf("0.1"), Billing: capacity.BilledUsed,
 			From: moment("2026-01-01T00:00:00Z"), Until: moment(fmt.Sprintf("2026-06-01T%d:00:00Z", hour))})
 	}
 	var slow atomic.Int64 // that many of the next plans take until a contract ends

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -21,9 +22,9 @@ type troubled struct {
 	busy *atomic.Bool
 }
 
-func (s troubled) Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error) {
+func (s troubled) Snapshot(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, error) {
 	if s.busy.Load() {
-		return capacity.Snapshot{}, fmt.Errorf("the database is away: %w", fault.Busy)
+		return inputs.Snapshot{}, fmt.Errorf("the database is away: %w", fault.Busy)
 	}
 	return s.Store.Snapshot(ctx, cluster, at)
 }
@@ -38,7 +39,7 @@ func TestWhatPassesByItselfIsTriedAgain(t *testing.T) {
 	current(t, a, "c", "the first plan", numbered(1))
 	store.busy.Store(true)
 	penalty(t, a, "c", "9")
-	c := current(t, a, "c", "trouble", func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
+	c := current(t, a, "c", "trouble", func(c plans.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
 	if c.Record.Number != 1 || c.LastAttempt.Detail != "the database is away: busy" || len(c.LastAttempt.Conflicts) != 0 {
 		t.Errorf("got plan %d, %+v", c.Record.Number, c.LastAttempt)
 	}

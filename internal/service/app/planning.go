@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/plans"
 )
 
 // PlansChannel is where the store tells, by a cluster's name, that its current plan or anything known
@@ -15,18 +15,18 @@ const PlansChannel = "headroom_plans"
 // Planning is what the store keeps of planning moments.
 type Planning interface {
 	// Current is the plan that holds now. A cluster that never had one is NotFound.
-	Current(ctx context.Context, cluster string) (capacity.Current, error)
+	Current(ctx context.Context, cluster string) (plans.Current, error)
 	// Currents are those of living clusters that have one, by name, after a name: so many at most. Their problems are
 	// left out, and so are the plans that are known, by id.
-	Currents(ctx context.Context, after string, limit int, known []string) ([]capacity.Current, error)
+	Currents(ctx context.Context, after string, limit int, known []string) ([]plans.Current, error)
 	// KeepPlan is SavePlan for a plan that is not to be current, because it is for another moment.
-	KeepPlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error)
+	KeepPlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error)
 
 	// PinPlan keeps a plan current until a moment; UnpinPlan makes the newest good one current at once,
 	// and does nothing where none is pinned. Of several pins the last one counts.
-	PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (capacity.Pin, error)
+	PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (plans.Pin, error)
 	UnpinPlan(ctx context.Context, cluster string) error
-	PinOf(ctx context.Context, cluster string) (capacity.Pin, error) // NotFound when there is none
+	PinOf(ctx context.Context, cluster string) (plans.Pin, error) // NotFound when there is none
 
 	// Claim takes a cluster that is to be planned at a moment, for as long as lease; nobody else gets it
 	// until then. When there is none it answers nil and how long it is until the next may be.
@@ -38,7 +38,7 @@ type Planning interface {
 	// Settle stores what a try came to and ends the claim. A new plan is answered as it is stored; one
 	// that came too late (see SavePlan) leaves the cluster to be planned at once. When the claim is lost
 	// nothing is stored: whoever has it knows better.
-	Settle(ctx context.Context, c Claim, o Outcome) (capacity.PlanRecord, error)
+	Settle(ctx context.Context, c Claim, o Outcome) (plans.PlanRecord, error)
 }
 
 // What asks for a try.
@@ -67,10 +67,10 @@ type Claim struct {
 // Outcome is what a try came to: a plan, or that the newest one still answers what is asked, or a
 // failure.
 type Outcome struct {
-	At      time.Time            // the moment that was planned for
-	Version int64                // the inputs that were read; 0 when that failed
-	Plan    *capacity.PlanRecord // a new plan
-	Same    bool                 // the newest plan answers the same
-	Attempt capacity.Attempt     // about what came to no new plan
-	Retry   time.Duration        // after a failure that may pass by itself; 0 waits for a change
+	At      time.Time         // the moment that was planned for
+	Version int64             // the inputs that were read; 0 when that failed
+	Plan    *plans.PlanRecord // a new plan
+	Same    bool              // the newest plan answers the same
+	Attempt plans.Attempt     // about what came to no new plan
+	Retry   time.Duration     // after a failure that may pass by itself; 0 waits for a change
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/pool"
+	"headroom/internal/service/plans"
 )
 
 // PoolBoard shows every pool's current plan from memory, so that polls ask no database and go on to be answered while it is
@@ -20,8 +21,8 @@ type PoolBoard struct {
 
 // ShownPool is a pool's current plan. It never changes: a newer state takes its place.
 type ShownPool struct {
-	capacity.CurrentPool
-	Schedule capacity.PoolSchedule
+	plans.CurrentPool
+	Schedule pool.PoolSchedule
 
 	tag string
 	texts
@@ -30,7 +31,7 @@ type ShownPool struct {
 // Tag is another one when the plan or its freshness is.
 func (s *ShownPool) Tag() string { return s.tag }
 
-func showPool(c capacity.CurrentPool, before *ShownPool) (*ShownPool, error) {
+func showPool(c plans.CurrentPool, before *ShownPool) (*ShownPool, error) {
 	s := &ShownPool{CurrentPool: c, tag: c.Tag()}
 	if before != nil && before.Record.ID == c.Record.ID {
 		if before.tag == s.tag {

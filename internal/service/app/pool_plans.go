@@ -10,9 +10,9 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
+	"headroom/internal/service/plans"
 )
 
 // PoolsChannel is where the store tells that something has changed that pools are planned by, or a pool's plan.
@@ -21,51 +21,51 @@ const PoolsChannel = "headroom_pools"
 // StoredPools is what the store keeps of the pools of clusters.
 type StoredPools interface {
 	// PoolSettings is by what a cluster's pool is planned; NotFound where nobody has said so.
-	PoolSettings(ctx context.Context, cluster string) (capacity.PoolSettings, error)
+	PoolSettings(ctx context.Context, cluster string) (pool.PoolSettings, error)
 	// SavePoolSettings replaces the settings of a version; 0 is that there are none yet.
-	SavePoolSettings(ctx context.Context, cluster string, version int64, s capacity.PoolSettings) (capacity.PoolSettings, error)
+	SavePoolSettings(ctx context.Context, cluster string, version int64, s pool.PoolSettings) (pool.PoolSettings, error)
 	// DeletePoolSettings ends planning; plans stay on record.
 	DeletePoolSettings(ctx context.Context, cluster string, version int64) error
-	PoolMachines(ctx context.Context, cluster string) (capacity.PoolMachines, error)
+	PoolMachines(ctx context.Context, cluster string) (pool.PoolMachines, error)
 	// SavePoolMachines says which machines run; there must be a pool.
-	SavePoolMachines(ctx context.Context, cluster string, machines []capacity.PoolMachine) (capacity.PoolMachines, error)
+	SavePoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error)
 	// StorageSamples lists the newest first. AddStorageSamples replaces those of the same moments, and forgets the oldest
 	// of too many.
-	StorageSamples(ctx context.Context, cluster string, page Page) (Listed[capacity.StorageSample], error)
-	AddStorageSamples(ctx context.Context, cluster string, samples []capacity.StorageSample) error
+	StorageSamples(ctx context.Context, cluster string, page Page) (Listed[pool.StorageSample], error)
+	AddStorageSamples(ctx context.Context, cluster string, samples []pool.StorageSample) error
 	// MeasuredSamples lists those of so many hours before the last one that is not after now, by time.
-	MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) ([]capacity.StorageSample, error)
+	MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) ([]pool.StorageSample, error)
 	// RecordedHours counts when executions of jobs were submitted, in so many hours before the last one of the cluster that
 	// was submitted before now.
-	RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (capacity.RecordedHours, error)
+	RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (pool.RecordedHours, error)
 
 	// PoolPlans lists the newest first.
-	PoolPlans(ctx context.Context, cluster string, page Page) (Listed[capacity.PoolPlanSummary], error)
-	PoolPlan(ctx context.Context, cluster string, number int64) (capacity.PoolPlanRecord, error)
+	PoolPlans(ctx context.Context, cluster string, page Page) (Listed[pool.PoolPlanSummary], error)
+	PoolPlan(ctx context.Context, cluster string, number int64) (pool.PoolPlanRecord, error)
 	// CurrentPool is the plan of a pool that holds now; NotFound where there is none. CurrentPools are those of all clusters.
-	CurrentPool(ctx context.Context, cluster string) (capacity.CurrentPool, error)
-	CurrentPools(ctx context.Context) ([]capacity.CurrentPool, error)
+	CurrentPool(ctx context.Context, cluster string) (plans.CurrentPool, error)
+	CurrentPools(ctx context.Context) ([]plans.CurrentPool, error)
 
 	// ClaimPool and the others are to pools what Claim and the others are to clusters; see Planning.
 	ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
 	KeepPoolClaim(ctx context.Context, c Claim, lease time.Duration) error
 	ReleasePool(ctx context.Context, c Claim) error
-	SettlePool(ctx context.Context, c Claim, o PoolOutcome) (capacity.PoolPlanRecord, error)
+	SettlePool(ctx context.Context, c Claim, o PoolOutcome) (pool.PoolPlanRecord, error)
 }
 
 // PoolOutcome is what a try to plan a pool came to: a plan, or that the current one still answers what is asked, or a failure.
 type PoolOutcome struct {
 	At       time.Time
 	Boundary *time.Time // when the next round begins; nil where that is not known
-	Plan     *capacity.PoolPlanRecord
+	Plan     *pool.PoolPlanRecord
 	Same     bool
-	Attempt  capacity.Attempt
+	Attempt  plans.Attempt
 	Retry    time.Duration // after a failure that may pass by itself; 0 waits for a change or the next round
 }
 
 // SetPoolSettings says by what a cluster's pool is planned. Zero is the version where there are no settings yet. Rounds that
 // begin at no given time begin with this hour.
-func (a *App) SetPoolSettings(ctx context.Context, cluster string, version int64, s capacity.PoolSettings) (capacity.PoolSettings, error) {
+func (a *App) SetPoolSettings(ctx context.Context, cluster string, version int64, s pool.PoolSettings) (pool.PoolSettings, error) {
 	if err := s.Validate(); err != nil {
 		return s, err
 	}
@@ -78,16 +78,16 @@ func (a *App) SetPoolSettings(ctx context.Context, cluster string, version int64
 }
 
 // SetPoolMachines says which machines of a pool run.
-func (a *App) SetPoolMachines(ctx context.Context, cluster string, machines []capacity.PoolMachine) (capacity.PoolMachines, error) {
-	if err := capacity.CheckMachines(machines, a.Now()); err != nil {
-		return capacity.PoolMachines{}, err
+func (a *App) SetPoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error) {
+	if err := pool.CheckMachines(machines, a.Now()); err != nil {
+		return pool.PoolMachines{}, err
 	}
 	return a.SavePoolMachines(ctx, cluster, machines)
 }
 
 // SampleStorage keeps how much data there was, and answers what is kept.
-func (a *App) SampleStorage(ctx context.Context, cluster string, sent []capacity.StorageSampleRequest) (int64, error) {
-	samples, err := capacity.CheckSamples(sent, a.Now())
+func (a *App) SampleStorage(ctx context.Context, cluster string, sent []pool.StorageSampleRequest) (int64, error) {
+	samples, err := pool.CheckSamples(sent, a.Now())
 	if err != nil {
 		return 0, err
 	}
@@ -95,12 +95,12 @@ func (a *App) SampleStorage(ctx context.Context, cluster string, sent []capacity
 }
 
 // PoolBasis is what a plan of a cluster's pool would answer now, and where that is known from.
-func (a *App) PoolBasis(ctx context.Context, cluster string) (capacity.PoolBasis, error) {
+func (a *App) PoolBasis(ctx context.Context, cluster string) (pool.PoolBasis, error) {
 	_, b, err := a.poolBasis(ctx, cluster, a.Now())
 	return b, err
 }
 
-func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f capacity.PoolFacts, b capacity.PoolBasis, err error) {
+func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f pool.PoolFacts, b pool.PoolBasis, err error) {
 	if f.Settings, err = a.PoolSettings(ctx, cluster); err != nil {
 		return f, b, err
 	}
@@ -128,7 +128,7 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f ca
 	current, err := a.CurrentPool(ctx, cluster)
 	switch {
 	case err == nil:
-		f.Current, f.Number, f.Version = new(capacity.PoolSchedule), current.Record.Number, current.Record.SettingsVersion
+		f.Current, f.Number, f.Version = new(pool.PoolSchedule), current.Record.Number, current.Record.SettingsVersion
 		if err := json.Unmarshal(current.Record.Plan, f.Current); err != nil {
 			return f, b, fmt.Errorf("read plan %d of the pool of cluster %s: %v", f.Number, cluster, err)
 		}
@@ -166,7 +166,7 @@ func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
 // tryPool plans a pool for now, unless its current plan answers what it would. The error is the one that the outcome tells of.
 func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
 	at := a.Now()
-	o := PoolOutcome{At: at, Attempt: capacity.Attempt{At: at, Reason: claim.Reason}}
+	o := PoolOutcome{At: at, Attempt: plans.Attempt{At: at, Reason: claim.Reason}}
 	f, b, err := a.poolBasis(ctx, claim.Cluster, at)
 	if next, known := nextRound(f.Settings, at); known {
 		o.Boundary = &next
@@ -179,7 +179,7 @@ func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
 			return o, nil
 		}
 		if err == nil {
-			var record capacity.PoolPlanRecord
+			var record pool.PoolPlanRecord
 			if record, err = a.poolRecord(ctx, f, b); err == nil {
 				record.Cluster, record.Reason, record.Sum = claim.Cluster, claim.Reason, sum
 				o.Plan = &record
@@ -195,7 +195,7 @@ func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
 	return o, err
 }
 
-func nextRound(s capacity.PoolSettings, at time.Time) (time.Time, bool) {
+func nextRound(s pool.PoolSettings, at time.Time) (time.Time, bool) {
 	from, err := s.RoundAt(at)
 	if err != nil {
 		return at, false
@@ -209,16 +209,16 @@ func nextRound(s capacity.PoolSettings, at time.Time) (time.Time, bool) {
 // poolRecord plans the rounds of a basis, a turn for each, and makes of it what is stored. A first round that cannot be done
 // is an *InfeasibleError; a later one is said in the plan, because what comes before it holds all the same. Nobody sees a
 // schedule that has not passed the independent check.
-func (a *App) poolRecord(ctx context.Context, f capacity.PoolFacts, b capacity.PoolBasis) (capacity.PoolPlanRecord, error) {
+func (a *App) poolRecord(ctx context.Context, f pool.PoolFacts, b pool.PoolBasis) (pool.PoolPlanRecord, error) {
 	p, under := b.Problem, pool.Under(f, b)
 	if under != nil {
 		p = pool.After(p, *under)
 	}
 	first := true
-	course, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
+	course, err := a.poolRounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
 		ctx, leave, err := a.turn(ctx)
 		if err != nil {
-			return capacity.PoolPlan{}, err
+			return pool.PoolPlan{}, err
 		}
 		defer leave()
 		answer, err := a.poolPlan(ctx, q)
@@ -229,13 +229,13 @@ func (a *App) poolRecord(ctx context.Context, f capacity.PoolFacts, b capacity.P
 		return answer, err
 	}, func(int64, int64) {})
 	if err != nil {
-		return capacity.PoolPlanRecord{}, err
+		return pool.PoolPlanRecord{}, err
 	}
 	schedule := pool.Schedule(b, under, course)
 	if err := recheck.PoolFault(recheck.PoolSchedule(b, schedule)); err != nil {
-		return capacity.PoolPlanRecord{}, err
+		return pool.PoolPlanRecord{}, err
 	}
-	record := capacity.PoolPlanRecord{PoolPlanSummary: capacity.SummarizePool(schedule)}
+	record := pool.PoolPlanRecord{PoolPlanSummary: pool.SummarizePool(schedule)}
 	record.At, record.SettingsVersion = b.At, b.Version
 	if record.Basis, err = json.Marshal(b); err == nil {
 		record.Plan, err = json.Marshal(schedule)

@@ -10,8 +10,9 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/service/runs"
 )
 
 // PoolRun and SharePlanRun are the kinds of runs that plan a pool and share slots.
@@ -23,21 +24,21 @@ const (
 
 // PlanPool plans a pool, whose problem is read once there is a place to solve in, or starts the run that goes on with it
 // where it takes long or the caller does not want to wait.
-func (a *App) PlanPool(ctx context.Context, background bool, read func() (capacity.PoolProblem, error)) (*capacity.PoolPlan, capacity.Run, error) {
+func (a *App) PlanPool(ctx context.Context, background bool, read func() (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: PoolRun}, background, read, a.poolAtOnce)
 }
 
 // PlanClusterPool is PlanPool for a cluster: read gets what the cluster knows of its VM types.
-func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*capacity.PoolProblem)) (capacity.PoolProblem, error)) (*capacity.PoolPlan, capacity.Run, error) {
+func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*pool.PoolProblem)) (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	at := a.Now().UTC()
 	snapshot, err := a.Snapshot(ctx, cluster, at)
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: PoolRun, Cluster: cluster}, background, func() (capacity.PoolProblem, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PoolRun, Cluster: cluster}, background, func() (pool.PoolProblem, error) {
 		var fitting error
-		p, err := read(func(p *capacity.PoolProblem) {
-			snapshot.CompletePool(p, at)
+		p, err := read(func(p *pool.PoolProblem) {
+			pool.CompletePool(snapshot, p, at)
 			fitting = a.rateJobs(ctx, cluster, p)
 		})
 		err = cmp.Or(fitting, err)
@@ -49,7 +50,7 @@ func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bo
 }
 
 // rateJobs fills in the rates of jobs that have none and whose tasks were measured on one of the types at least.
-func (a *App) rateJobs(ctx context.Context, cluster string, p *capacity.PoolProblem) error {
+func (a *App) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem) error {
 	var unrated []string
 	for _, j := range p.Jobs {
 		if len(j.Rates) == 0 && j.RatesFrom == "" {
@@ -59,7 +60,7 @@ func (a *App) rateJobs(ctx context.Context, cluster string, p *capacity.PoolProb
 	if len(unrated) == 0 {
 		return nil
 	}
-	fits, err := a.LatestFits(ctx, cluster, capacity.RateFits, unrated)
+	fits, err := a.LatestFits(ctx, cluster, perf.RateFits, unrated)
 	if err != nil {
 		return err
 	}
@@ -76,8 +77,8 @@ func (a *App) rateJobs(ctx context.Context, cluster string, p *capacity.PoolProb
 	return nil
 }
 
-func (a *App) poolAtOnce(ctx context.Context, p capacity.PoolProblem) (*capacity.PoolPlan, error) {
-	return waitedFor(ctx, func(ctx context.Context) (capacity.PoolPlan, error) { return a.poolPlan(ctx, p) })
+func (a *App) poolAtOnce(ctx context.Context, p pool.PoolProblem) (*pool.PoolPlan, error) {
+	return waitedFor(ctx, func(ctx context.Context) (pool.PoolPlan, error) { return a.poolPlan(ctx, p) })
 }
 
 // waitedFor is work that is answered at once unless it takes long.
@@ -95,14 +96,14 @@ func waitedFor[A any](ctx context.Context, work func(context.Context) (A, error)
 
 // poolPlan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has not
 // passed the independent check; one that is infeasible is an error.
-func (a *App) poolPlan(ctx context.Context, p capacity.PoolProblem) (answer capacity.PoolPlan, err error) {
+func (a *App) poolPlan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
 	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
 		if answer, err = pool.Plan(ctx, p, a.config.Solver); err != nil {
 			return err
 		}
 		return recheck.PoolFault(recheck.Pool(p, answer))
 	})
-	if err == nil && answer.Status == capacity.PoolInfeasible {
+	if err == nil && answer.Status == pool.PoolInfeasible {
 		err = &InfeasibleError{Conflicts: answer.Conflicts}
 	}
 	return answer, err
@@ -121,17 +122,17 @@ func (a *App) budgeted(ctx context.Context, maxSolveMs int64, work func(context.
 }
 
 // PoolForRun plans the pool of a run.
-func (a *App) PoolForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) PoolForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	return oneForRun(ctx, a, claim, report, "plan", a.poolPlan)
 }
 
 // oneForRun is a run that makes one thing of its input in one turn.
-func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report func(capacity.Progress), unit string, work func(context.Context, Q) (A, error)) (RunResult, error) {
+func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report func(runs.Progress), unit string, work func(context.Context, Q) (A, error)) (RunResult, error) {
 	var q Q
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	report(capacity.Progress{Total: 1, Unit: unit})
+	report(runs.Progress{Total: 1, Unit: unit})
 	ctx, leave, err := a.turn(ctx)
 	if err != nil {
 		return RunResult{}, err
@@ -141,12 +142,12 @@ func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report fun
 	if err != nil {
 		return RunResult{}, err
 	}
-	report(capacity.Progress{Done: 1, Total: 1, Unit: unit})
+	report(runs.Progress{Done: 1, Total: 1, Unit: unit})
 	return jsonResult(claim, answer, nil)
 }
 
 // EvaluatePool says what a given mix comes to. It takes a linear program at most.
-func (a *App) EvaluatePool(ctx context.Context, read func() (capacity.PoolProblem, error)) (answer capacity.PoolEvaluation, err error) {
+func (a *App) EvaluatePool(ctx context.Context, read func() (pool.PoolProblem, error)) (answer pool.PoolEvaluation, err error) {
 	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
 		return answer, err
@@ -166,13 +167,13 @@ func (a *App) EvaluatePool(ctx context.Context, read func() (capacity.PoolProble
 }
 
 // PlanShares shares slots, or starts the run that does.
-func (a *App) PlanShares(ctx context.Context, background bool, read func() (capacity.SharePlanProblem, error)) (*capacity.SharePlan, capacity.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: SharePlanRun}, background, read, func(ctx context.Context, p capacity.SharePlanProblem) (*capacity.SharePlan, error) {
-		return waitedFor(ctx, func(ctx context.Context) (capacity.SharePlan, error) { return a.sharePlan(ctx, p) })
+func (a *App) PlanShares(ctx context.Context, background bool, read func() (pool.SharePlanProblem, error)) (*pool.SharePlan, runs.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: SharePlanRun}, background, read, func(ctx context.Context, p pool.SharePlanProblem) (*pool.SharePlan, error) {
+		return waitedFor(ctx, func(ctx context.Context) (pool.SharePlan, error) { return a.sharePlan(ctx, p) })
 	})
 }
 
-func (a *App) sharePlan(ctx context.Context, p capacity.SharePlanProblem) (answer capacity.SharePlan, err error) {
+func (a *App) sharePlan(ctx context.Context, p pool.SharePlanProblem) (answer pool.SharePlan, err error) {
 	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
 		if answer, err = pool.Share(ctx, p, a.config.Solver); err != nil {
 			return err
@@ -183,14 +184,14 @@ func (a *App) sharePlan(ctx context.Context, p capacity.SharePlanProblem) (answe
 }
 
 // SharePlanForRun shares the slots of a run.
-func (a *App) SharePlanForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) SharePlanForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	return oneForRun(ctx, a, claim, report, "plan", a.sharePlan)
 }
 
 // PlanPoolRounds plans a pool round after round, or starts the run that does.
-func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (capacity.PoolCourseProblem, error)) (*capacity.PoolCourse, capacity.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p capacity.PoolCourseProblem) (*capacity.PoolCourse, error) {
-		var answer capacity.PoolCourse
+func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (pool.PoolCourseProblem, error)) (*pool.PoolCourse, runs.Run, error) {
+	return answerOrRun(ctx, a, NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p pool.PoolCourseProblem) (*pool.PoolCourse, error) {
+		var answer pool.PoolCourse
 		err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 			answer, err = a.poolRounds(ctx, p, a.poolRound, tell)
 			return err
@@ -200,7 +201,7 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 }
 
 // poolRound plans a round; one that is infeasible is an answer.
-func (a *App) poolRound(ctx context.Context, p capacity.PoolProblem) (capacity.PoolPlan, error) {
+func (a *App) poolRound(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 	answer, err := a.poolPlan(ctx, p)
 	if errors.Is(err, fault.Infeasible) {
 		err = nil
@@ -208,7 +209,7 @@ func (a *App) poolRound(ctx context.Context, p capacity.PoolProblem) (capacity.P
 	return answer, err
 }
 
-func (a *App) poolRounds(ctx context.Context, p capacity.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (capacity.PoolCourse, error) {
+func (a *App) poolRounds(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
 	answer, err := pool.Course(ctx, p, plan, tell)
 	if err == nil {
 		err = recheck.PoolFault(recheck.PoolCourse(p, answer))
@@ -217,17 +218,17 @@ func (a *App) poolRounds(ctx context.Context, p capacity.PoolCourseProblem, plan
 }
 
 // PoolRoundsForRun plans the rounds of a run, a turn for each.
-func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
-	var p capacity.PoolCourseProblem
+func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+	var p pool.PoolCourseProblem
 	if err := json.Unmarshal(claim.Input, &p); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "rounds"}) }
+	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "rounds"}) }
 	tell(0, int64(p.Rounds()))
-	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q capacity.PoolProblem) (capacity.PoolPlan, error) {
+	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
 		ctx, leave, err := a.turn(ctx)
 		if err != nil {
-			return capacity.PoolPlan{}, err
+			return pool.PoolPlan{}, err
 		}
 		defer leave()
 		return a.poolRound(ctx, q)

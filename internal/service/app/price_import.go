@@ -12,8 +12,11 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/data/fetch"
+	"headroom/internal/data/inputs"
 	"headroom/internal/data/prices"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // PriceImportRun is the kind of run that fetches a price sheet and imports it.
@@ -49,7 +52,7 @@ type PriceImport struct {
 	Prices  ImportCount        `json:"prices"`
 	Offers  ImportCount        `json:"offers"`
 	Items   []ImportedInstance `json:"items"`
-	Changes []capacity.Change  `json:"changes"`
+	Changes []inputs.Change    `json:"changes"`
 	Version int64              `json:"inputs_version"` // afterwards (of a dry run: now)
 }
 
@@ -94,12 +97,12 @@ type ImportedOffer struct {
 func (o PriceSelection) Validate() error {
 	var e fault.InputError
 	for instance, vmType := range o.As {
-		if err := (capacity.VMType{Name: vmType}).Validate(); err != nil {
+		if err := (inputs.VMType{Name: vmType}).Validate(); err != nil {
 			e.Findings = append(e.Findings, importFindings(err, "/as/"+pointerPart(instance), "")...)
 		}
 	}
 	if o.From != nil {
-		open := capacity.PricePeriod{VMType: "any", From: *o.From}
+		open := inputs.PricePeriod{VMType: "any", From: *o.From}
 		if err := open.Validate(); err != nil {
 			e.Findings = append(e.Findings, importFindings(err, "/from", "")...)
 		}
@@ -135,9 +138,9 @@ func (a *App) ImportPrices(ctx context.Context, cluster string, o PriceSelection
 }
 
 // importable fills in when the prices begin, and refuses what need not be read.
-func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection) (capacity.Cluster, error) {
+func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection) (inputs.Cluster, error) {
 	if err := o.Validate(); err != nil {
-		return capacity.Cluster{}, err
+		return inputs.Cluster{}, err
 	}
 	if o.From == nil {
 		o.From = new(a.Now().Truncate(time.Hour))
@@ -145,7 +148,7 @@ func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection)
 	return a.Cluster(ctx, cluster)
 }
 
-func (a *App) readSheet(of capacity.Cluster, o PriceSelection, sheet io.Reader) (prices.Sheet, error) {
+func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (prices.Sheet, error) {
 	selection := prices.Selection{Instances: o.Instances, Currency: of.Currency, OnDemandOnly: o.OnDemandOnly, ZeroPrices: o.ZeroPrices, MaxBytes: a.config.ImportBytes}
 	if o.Region != "" {
 		selection.Regions = []string{o.Region}
@@ -169,7 +172,7 @@ func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sh
 	if !o.DryRun {
 		defer a.changing(ctx, cluster)()
 	}
-	done, err := a.Revise(ctx, cluster, func(before capacity.Document) (after capacity.Document, err error) {
+	done, err := a.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
 		after, made, err = importSheet(before, sheet, o)
 		return after, err
 	}, o.DryRun)
@@ -178,8 +181,8 @@ func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sh
 	}
 	made.Changes, made.Version = done.Changes, done.Version
 	for _, c := range done.Changes {
-		counts := map[string]*ImportCount{capacity.VMTypeKind: &made.VMTypes, capacity.PriceKind: &made.Prices, capacity.OfferKind: &made.Offers}[c.Kind]
-		if c.Action == capacity.Create {
+		counts := map[string]*ImportCount{inputs.VMTypeKind: &made.VMTypes, inputs.PriceKind: &made.Prices, inputs.OfferKind: &made.Offers}[c.Kind]
+		if c.Action == inputs.Create {
 			counts.Created++
 		} else {
 			counts.Updated++
@@ -196,19 +199,19 @@ type priceImportInput struct {
 
 // StartPriceImport is ImportPrices of a sheet at an address, in the background: the run's result is the
 // PriceImport.
-func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o PriceSelection) (capacity.Run, error) {
+func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o PriceSelection) (runs.Run, error) {
 	if _, err := a.importable(ctx, cluster, &o); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	if err := a.checkAddress(ctx, address); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	return a.StartRun(ctx, NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
 }
 
 // checkAddress refuses what cannot be fetched because of how it is written or whose it is.
 func (a *App) checkAddress(ctx context.Context, address string) error {
-	target, wrong := capacity.ParseTarget(address)
+	target, wrong := fetch.ParseTarget(address)
 	if wrong == "" {
 		host, err := a.HostOf(ctx, target.Host, target.Port)
 		switch {
@@ -234,7 +237,7 @@ type Download struct {
 
 // PriceImportForRun fetches and reads the sheet that a run asks for. take writes what it says into the
 // cluster and answers the report.
-func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(ctx context.Context, address string, most int64) (Download, error), report func(capacity.Progress)) (take func(context.Context) (RunResult, error), err error) {
+func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (RunResult, error), err error) {
 	var in priceImportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -266,12 +269,12 @@ func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(c
 type counted struct {
 	file   Download
 	done   int64
-	report func(capacity.Progress)
+	report func(runs.Progress)
 }
 
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.file.Read(p)
 	c.done += int64(n)
-	c.report(capacity.Progress{Done: c.done, Total: max(c.file.Size, 0), Unit: "bytes"})
+	c.report(runs.Progress{Done: c.done, Total: max(c.file.Size, 0), Unit: "bytes"})
 	return n, err
 }

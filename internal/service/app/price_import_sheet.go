@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/data/prices"
 )
 
@@ -17,8 +18,8 @@ import (
 type importing struct {
 	PriceSelection
 	sheet    prices.Sheet
-	before   capacity.Document
-	after    capacity.Document
+	before   inputs.Document
+	after    inputs.Document
 	made     PriceImport
 	findings []fault.Finding
 	types    map[string]int // places in after.VMTypes, by name
@@ -27,7 +28,7 @@ type importing struct {
 
 // importSheet decides what a cluster looks like with a sheet taken over. It reads nothing and writes
 // nothing; what is wrong comes all at once.
-func importSheet(before capacity.Document, sheet prices.Sheet, o PriceSelection) (capacity.Document, PriceImport, error) {
+func importSheet(before inputs.Document, sheet prices.Sheet, o PriceSelection) (inputs.Document, PriceImport, error) {
 	m := importing{PriceSelection: o, sheet: sheet, before: before, types: map[string]int{}, offers: map[string]int{}}
 	for i, v := range before.VMTypes {
 		m.types[v.Name] = i
@@ -35,7 +36,7 @@ func importSheet(before capacity.Document, sheet prices.Sheet, o PriceSelection)
 	for i, o := range before.Offers {
 		m.offers[o.Name] = i
 	}
-	m.after = capacity.Document{Cluster: before.Cluster, VMTypes: slices.Clone(before.VMTypes), Offers: slices.Clone(before.Offers)}
+	m.after = inputs.Document{Cluster: before.Cluster, VMTypes: slices.Clone(before.VMTypes), Offers: slices.Clone(before.Offers)}
 	m.made = PriceImport{DryRun: o.DryRun, From: o.From.UTC(), Items: []ImportedInstance{}, Sheet: ImportedSheet{
 		Format: sheet.Format, Version: sheet.Version, Currency: sheet.Currency, Skipped: sheet.Skipped}}
 	if !sheet.Published.IsZero() {
@@ -52,7 +53,7 @@ func importSheet(before capacity.Document, sheet prices.Sheet, o PriceSelection)
 		}
 	}
 	if m.findings != nil {
-		return capacity.Document{}, PriceImport{}, fault.Refusal(m.findings, 0)
+		return inputs.Document{}, PriceImport{}, fault.Refusal(m.findings, 0)
 	}
 	return m.after, m.made, nil
 }
@@ -137,7 +138,7 @@ func (m *importing) takeType(x prices.Instance, name string) {
 		if x.Region != "" {
 			about += " in " + x.Region
 		}
-		m.after.VMTypes = append(m.after.VMTypes, capacity.VMType{Name: name, Description: about})
+		m.after.VMTypes = append(m.after.VMTypes, inputs.VMType{Name: name, Description: about})
 	}
 	v, was := &m.after.VMTypes[i], m.after.VMTypes[i]
 	if v.VCPU == nil && x.VCPU > 0 {
@@ -172,14 +173,14 @@ func importFindings(err error, pointer, of string) (findings []fault.Finding) {
 }
 
 // periods is a sheet's prices from the import's From on, in their order.
-func (m *importing) periods(sheet []prices.Price, vmType string, purchase capacity.Purchase) (all []capacity.PricePeriod) {
+func (m *importing) periods(sheet []prices.Price, vmType string, purchase capacity.Purchase) (all []inputs.PricePeriod) {
 	for _, p := range sheet {
 		from := p.From.UTC()
 		if from.Before(*m.From) {
 			from = m.From.UTC()
 		}
 		if p.Until == nil || p.Until.After(from) {
-			period := capacity.PricePeriod{VMType: vmType, Purchase: purchase, Price: prices.Stored(p.PerHour), From: from, Until: p.Until}
+			period := inputs.PricePeriod{VMType: vmType, Purchase: purchase, Price: prices.Stored(p.PerHour), From: from, Until: p.Until}
 			m.valid(fmt.Sprintf("The price of %q", vmType), period.Validate())
 			all = append(all, period)
 		}
@@ -189,7 +190,7 @@ func (m *importing) periods(sheet []prices.Price, vmType string, purchase capaci
 
 // takePrices lays the periods of a type and purchase over those there are: an open period ends where
 // they begin. What is decided later than that already is in the way.
-func (m *importing) takePrices(periods []capacity.PricePeriod) {
+func (m *importing) takePrices(periods []inputs.PricePeriod) {
 	if len(periods) == 0 {
 		return
 	}
@@ -200,11 +201,11 @@ func (m *importing) takePrices(periods []capacity.PricePeriod) {
 			there = append(there, i)
 		}
 	}
-	var old []capacity.PricePeriod
+	var old []inputs.PricePeriod
 	for _, i := range there {
 		old = append(old, m.after.Prices[i])
 	}
-	slices.SortFunc(old, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
+	slices.SortFunc(old, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
 	switch {
 	case samePrices(old, periods, first.From):
 		m.made.Prices.Unchanged += int64(len(periods))
@@ -228,7 +229,7 @@ func (m *importing) takePrices(periods []capacity.PricePeriod) {
 }
 
 // inTheWay refuses to overrule prices that somebody has set for later.
-func (m *importing) inTheWay(old, periods []capacity.PricePeriod) {
+func (m *importing) inTheWay(old, periods []inputs.PricePeriod) {
 	const few = 4
 	first, end := periods[0], periods[len(periods)-1].Until
 	var there []string
@@ -263,15 +264,15 @@ func (m *importing) inTheWay(old, periods []capacity.PricePeriod) {
 }
 
 // samePrices says whether two lists of periods say the same from a moment on, however they are cut.
-func samePrices(a, b []capacity.PricePeriod, from time.Time) bool {
-	return slices.EqualFunc(joined(a, from), joined(b, from), func(x, y capacity.PricePeriod) bool {
+func samePrices(a, b []inputs.PricePeriod, from time.Time) bool {
+	return slices.EqualFunc(joined(a, from), joined(b, from), func(x, y inputs.PricePeriod) bool {
 		sameEnd := x.Until == nil && y.Until == nil || x.Until != nil && y.Until != nil && x.Until.Equal(*y.Until)
 		return x.From.Equal(y.From) && sameEnd && x.Price.Equal(y.Price.Decimal)
 	})
 }
 
 // joined is periods from a moment on, with neighbours of one price as one.
-func joined(periods []capacity.PricePeriod, from time.Time) (all []capacity.PricePeriod) {
+func joined(periods []inputs.PricePeriod, from time.Time) (all []inputs.PricePeriod) {
 	for _, p := range periods {
 		if p.From.Before(from) {
 			p.From = from
@@ -288,7 +289,7 @@ func joined(periods []capacity.PricePeriod, from time.Time) (all []capacity.Pric
 // takeOffer makes an offer or brings it up to date. How many VMs may be bought is the cluster's to say,
 // unless the sheet does.
 func (m *importing) takeOffer(x prices.Instance, r prices.Reserved, of ImportedOffer, vmType string) {
-	o := capacity.StandingOffer{Name: of.Name, VMType: vmType, Price: of.Price, Upfront: of.Upfront, Billing: of.Billing, TermYears: of.TermYears,
+	o := inputs.StandingOffer{Name: of.Name, VMType: vmType, Price: of.Price, Upfront: of.Upfront, Billing: of.Billing, TermYears: of.TermYears,
 		Max: cmp.Or(r.Max, capacity.MaxOfferVMs), Note: m.note(x, r)}
 	m.valid(fmt.Sprintf("The offer %q", o.Name), o.Validate())
 	i, known := m.offers[o.Name]

@@ -14,13 +14,14 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
 	"headroom/internal/data/prices"
 )
 
 var importDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 // priceAt is a type's price at a moment, read off a list period by period; "" where there is none.
-func priceAt(all []capacity.PricePeriod, at time.Time) string {
+func priceAt(all []inputs.PricePeriod, at time.Time) string {
 	for _, p := range all {
 		if p.VMType == "small" && p.Purchase == capacity.PurchaseOnDemand && !at.Before(p.From) && (p.Until == nil || at.Before(*p.Until)) {
 			return p.Price.String()
@@ -30,10 +31,10 @@ func priceAt(all []capacity.PricePeriod, at time.Time) string {
 }
 
 // randomPeriods is up to four periods of few hours and fewer prices, so that they meet often.
-func randomPeriods(r *rand.Rand) (all []capacity.PricePeriod) {
+func randomPeriods(r *rand.Rand) (all []inputs.PricePeriod) {
 	at := importDay.Add(time.Duration(r.IntN(6)-3) * time.Hour)
 	for range r.IntN(4) {
-		p := capacity.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money.Round(float64(1+r.IntN(2)) / 10), From: at}
+		p := inputs.PricePeriod{VMType: "small", Purchase: capacity.PurchaseOnDemand, Price: money.Round(float64(1+r.IntN(2)) / 10), From: at}
 		if r.IntN(3) > 0 {
 			p.Until = new(at.Add(time.Duration(1+r.IntN(4)) * time.Hour))
 			all = append(all, p)
@@ -52,7 +53,7 @@ func TestPricesAreLaidOverThoseThereAre(t *testing.T) {
 	taken, refused, over := 0, 0, 0
 	for seed := range uint64(20_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		before := capacity.Document{Cluster: capacity.NewCluster("shop"), VMTypes: []capacity.VMType{{Name: "small"}}, Prices: randomPeriods(r), Offers: []capacity.StandingOffer{}}
+		before := inputs.Document{Cluster: inputs.NewCluster("shop"), VMTypes: []inputs.VMType{{Name: "small"}}, Prices: randomPeriods(r), Offers: []inputs.StandingOffer{}}
 		wanted := randomPeriods(r)
 		from := importDay.Add(time.Duration(r.IntN(5)-2) * time.Hour)
 		x := prices.Instance{Name: "small"}
@@ -105,14 +106,14 @@ func TestPricesAreLaidOverThoseThereAre(t *testing.T) {
 				t.Fatalf("seed %d, from %s: the price at %s is %q, want %q; before %v, the sheet %v, after %v", seed, from, at, got, want, before.Prices, wanted, after.Prices)
 			}
 		}
-		slices.SortFunc(after.Prices, func(a, b capacity.PricePeriod) int { return a.From.Compare(b.From) })
+		slices.SortFunc(after.Prices, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
 		for i := 1; i < len(after.Prices); i++ {
 			if p := after.Prices[i-1]; p.Until == nil || p.Until.After(after.Prices[i].From) {
 				t.Fatalf("seed %d: periods overlap: %v", seed, after.Prices)
 			}
 		}
 		again, same, err := importSheet(after, sheet, PriceSelection{From: &from})
-		if changes := capacity.Changes(after, again); err != nil || len(changes) != 0 || same.Prices.Unchanged == 0 && !start.IsZero() || same.Prices.Unchanged < made.Prices.Unchanged {
+		if changes := inputs.Changes(after, again); err != nil || len(changes) != 0 || same.Prices.Unchanged == 0 && !start.IsZero() || same.Prices.Unchanged < made.Prices.Unchanged {
 			t.Fatalf("seed %d: again %+v (%v)", seed, changes, err)
 		}
 	}
@@ -129,7 +130,7 @@ func TestWhatASheetMakes(t *testing.T) {
 		OnDemand: []prices.Price{{PerHour: amount("0.23000000005")}}, Spot: []prices.Price{{PerHour: amount("0.1")}},
 		Reserved: []prices.Reserved{{Name: "1yr", TermYears: 1, PerHour: amount("0.1"), Upfront: amount("1"), Billing: capacity.BilledAlways, RateCode: "A.B", Effective: prices.EffectivePerHour(amount("0.1"), amount("1"), 1)}},
 	}}}
-	empty := capacity.Document{Cluster: capacity.NewCluster("shop"), VMTypes: []capacity.VMType{}, Offers: []capacity.StandingOffer{}}
+	empty := inputs.Document{Cluster: inputs.NewCluster("shop"), VMTypes: []inputs.VMType{}, Offers: []inputs.StandingOffer{}}
 	d, _, err := importSheet(empty, sheet, PriceSelection{From: &importDay})
 	if err != nil {
 		t.Fatal(err)

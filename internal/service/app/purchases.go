@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/data/inputs"
+	"headroom/internal/service/runs"
 )
 
 // PurchaseRun is the kind of run that weighs offers.
@@ -25,7 +28,7 @@ type AnsweredPurchase struct {
 }
 
 // Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
-func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, capacity.Run, error) {
+func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
 		q, err := read()
 		return AskedPurchase{q, []capacity.Warning{}}, err
@@ -33,10 +36,10 @@ func (a *App) Purchase(ctx context.Context, background bool, read func() (capaci
 }
 
 // PurchaseForCluster is Purchase about a cluster's forecasts, prices and contracts.
-func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, capacity.Run, error) {
+func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, runs.Run, error) {
 	asked, err := a.ClusterPurchase(ctx, cluster, q)
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
 }
@@ -65,8 +68,8 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.Cl
 }
 
 // standingOffers is the cluster's own offers of the type, those that are named or all.
-func (a *App) standingOffers(ctx context.Context, o *capacity.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
-	var all []capacity.StandingOffer
+func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
+	var all []inputs.StandingOffer
 	for page := (Page{Limit: 500}); ; {
 		list, err := a.Store.Offers().List(ctx, o.Cluster.Name, page)
 		if err != nil {
@@ -100,13 +103,13 @@ func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*Answere
 
 // PurchaseForRun weighs the offers that a run asks about, a turn for each piece of work. When it is ended once the
 // recommendation is known and priced, that comes with the error.
-func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var asked AskedPurchase
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), plan.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
-		report(capacity.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
+		report(runs.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
 	})
 	if worked != nil && answer.Status == "" {
 		return RunResult{}, worked

@@ -5,8 +5,8 @@ import (
 	"hash"
 	"io"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/reporting"
 )
 
 // parts is a file as it is stored, bounded, and never copied as a whole.
@@ -18,8 +18,8 @@ type parts struct {
 
 // Write fills the last part and begins the next.
 func (p *parts) Write(text []byte) (int, error) {
-	if p.size+int64(len(text)) > capacity.MaxReport {
-		return 0, fmt.Errorf("the report has more than the %d MiB that are kept; let it cover a shorter time, or choose csv: %w", capacity.MaxReport>>20, fault.Conflict)
+	if p.size+int64(len(text)) > reporting.MaxReport {
+		return 0, fmt.Errorf("the report has more than the %d MiB that are kept; let it cover a shorter time, or choose csv: %w", reporting.MaxReport>>20, fault.Conflict)
 	}
 	_, _ = p.sum.Write(text) // a hash takes everything
 	p.size += int64(len(text))

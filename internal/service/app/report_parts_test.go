@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/reporting"
 )
 
 // What is written in any pieces is read back from any place, and more than may be kept is refused.
@@ -55,7 +55,7 @@ func TestPartsOfAReport(t *testing.T) {
 	}
 	p := &parts{sum: sha256.New()}
 	piece := make([]byte, 1<<20)
-	for range capacity.MaxReport >> 20 {
+	for range reporting.MaxReport >> 20 {
 		if _, err := p.Write(piece); err != nil {
 			t.Fatal(err)
 		}

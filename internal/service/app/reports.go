@@ -9,10 +9,13 @@ import (
 	"io"
 	"time"
 
-	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/report"
+	"headroom/internal/service/reporting"
+	"headroom/internal/service/runs"
 )
 
 // ReportRun is the kind of run that makes a report.
@@ -23,19 +26,19 @@ const ReportPartSize = 512 << 10
 
 // Reports is what the store keeps of reports.
 type Reports interface {
-	ReportSchedules() Inputs[capacity.ReportSchedule] // by name; no plan depends on them
+	ReportSchedules() Inputs[reporting.ReportSchedule] // by name; no plan depends on them
 	// StartDueReports starts the reports whose moment has come, once each. decide says of a schedule in a time
 	// zone what is to be made (nil is nothing) and when the next one is.
-	StartDueReports(ctx context.Context, now time.Time, decide func(s capacity.ReportSchedule, zone string) (*capacity.ReportInput, time.Time)) (started int, err error)
+	StartDueReports(ctx context.Context, now time.Time, decide func(s reporting.ReportSchedule, zone string) (*reporting.ReportInput, time.Time)) (started int, err error)
 	// Reports lists the newest first: those that were made, and those that wait, are made or failed.
-	Reports(ctx context.Context, cluster string, of ReportFilter, page Page) (Listed[capacity.Report], error)
-	Report(ctx context.Context, cluster, id string) (capacity.Report, error)
+	Reports(ctx context.Context, cluster string, of ReportFilter, page Page) (Listed[reporting.Report], error)
+	Report(ctx context.Context, cluster, id string) (reporting.Report, error)
 	ReportPart(ctx context.Context, id string, part int64) ([]byte, error) // NotFound when it is not kept any longer
 	// SaveReport stores a file in parts of ReportPartSize, with what there is to say of it.
-	SaveReport(ctx context.Context, cluster string, r capacity.Report, parts [][]byte, sum [32]byte) (capacity.Report, error)
+	SaveReport(ctx context.Context, cluster string, r reporting.Report, parts [][]byte, sum [32]byte) (reporting.Report, error)
 	SweepReports(ctx context.Context) (deleted int64, err error) // those that there are too many of
 	// PlansOf are the plans that were current in some time and what was observed then, each in its order.
-	PlansOf(ctx context.Context, cluster string, from, until time.Time) ([]capacity.PlanStint, []capacity.SeenVMs, error)
+	PlansOf(ctx context.Context, cluster string, from, until time.Time) ([]plans.PlanStint, []plans.SeenVMs, error)
 }
 
 // ReportFilter limits reports; zero values limit nothing.
@@ -47,18 +50,18 @@ type ReportFilter struct {
 var reporter = auth.Principal{ID: "reporter", Name: "schedule", Role: auth.Operator}
 
 // ReportSchedules are the cluster's reports that are made by themselves.
-func (a *App) ReportSchedules() Inputs[capacity.ReportSchedule] {
-	return fewSchedules{checked[capacity.ReportSchedule]{Inputs: a.Store.ReportSchedules(), check: a.checkSchedule}}
+func (a *App) ReportSchedules() Inputs[reporting.ReportSchedule] {
+	return fewSchedules{checked[reporting.ReportSchedule]{Inputs: a.Store.ReportSchedules(), check: a.checkSchedule}}
 }
 
 // fewSchedules keeps a cluster from having so many schedules that their reports are all that servers do.
 type fewSchedules struct {
-	checked[capacity.ReportSchedule]
+	checked[reporting.ReportSchedule]
 }
 
-func (f fewSchedules) Create(ctx context.Context, cluster string, s capacity.ReportSchedule) (capacity.ReportSchedule, error) {
-	there, err := f.List(ctx, cluster, Page{Limit: capacity.MaxReportSchedules})
-	if err == nil && len(there.Items) == capacity.MaxReportSchedules {
+func (f fewSchedules) Create(ctx context.Context, cluster string, s reporting.ReportSchedule) (reporting.ReportSchedule, error) {
+	there, err := f.List(ctx, cluster, Page{Limit: reporting.MaxReportSchedules})
+	if err == nil && len(there.Items) == reporting.MaxReportSchedules {
 		err = fmt.Errorf("the cluster has %d report schedules already, as many as it may; delete one first: %w", len(there.Items), fault.Conflict)
 	}
 	if err != nil {
@@ -67,7 +70,7 @@ func (f fewSchedules) Create(ctx context.Context, cluster string, s capacity.Rep
 	return f.checked.Create(ctx, cluster, s)
 }
 
-func (a *App) checkSchedule(ctx context.Context, cluster string, s *capacity.ReportSchedule) error {
+func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.ReportSchedule) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (a *App) checkSchedule(ctx context.Context, cluster string, s *capacity.Rep
 // last one counts.
 func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
 	now := a.Now()
-	return a.Store.StartDueReports(auth.With(ctx, reporter), now, func(s capacity.ReportSchedule, name string) (*capacity.ReportInput, time.Time) {
+	return a.Store.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			zone = time.UTC // a newer server knew the zone
@@ -101,39 +104,39 @@ func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
 }
 
 // StartReport starts the report that a request asks for, about the time around now.
-func (a *App) StartReport(ctx context.Context, cluster string, r capacity.ReportRequest) (capacity.Run, error) {
+func (a *App) StartReport(ctx context.Context, cluster string, r reporting.ReportRequest) (runs.Run, error) {
 	if err := r.Validate(); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	c, err := a.Cluster(ctx, cluster)
 	if err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	zone, err := zoneOf(c)
 	if err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
-	in := capacity.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: a.Now().Truncate(time.Second)}
+	in := reporting.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: a.Now().Truncate(time.Second)}
 	if r.Schedule != "" {
 		s, err := a.Store.ReportSchedules().Get(ctx, cluster, r.Schedule)
 		if errors.Is(err, fault.NotFound) {
-			return capacity.Run{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/schedule", Code: "unknown_name",
+			return runs.Run{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/schedule", Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no report schedule %.60q; create it first, or say \"every\", \"covers\" and \"format\".", cluster, r.Schedule)}}}
 		}
 		if err != nil {
-			return capacity.Run{}, err
+			return runs.Run{}, err
 		}
 		in.Schedule, in.Every, in.Covers, in.Format = &s.Name, s.Every, s.Covers, s.Format
 	}
-	in.From, in.Until = capacity.Around(in.Every, in.Covers, in.At, zone)
+	in.From, in.Until = reporting.Around(in.Every, in.Covers, in.At, zone)
 	return a.StartRun(ctx, NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
 // ReportFile is a report whose file can be read.
-func (a *App) ReportFile(ctx context.Context, cluster, id string) (capacity.Report, error) {
+func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Report, error) {
 	r, err := a.Report(ctx, cluster, id)
 	if err == nil && r.File == nil {
-		what := map[capacity.RunState]string{capacity.RunFailed: "has failed; \"error\" says why", capacity.RunCancelled: "was cancelled"}[r.State]
+		what := map[runs.RunState]string{runs.RunFailed: "has failed; \"error\" says why", runs.RunCancelled: "was cancelled"}[r.State]
 		if what == "" {
 			what = fmt.Sprintf("is %s; its file is there when it has succeeded", r.State)
 		}
@@ -143,13 +146,13 @@ func (a *App) ReportFile(ctx context.Context, cluster, id string) (capacity.Repo
 }
 
 // ReportForRun makes the report that a run asks for. save stores it.
-func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(capacity.Progress)) (save func(context.Context) (RunResult, error), err error) {
-	var in capacity.ReportInput
+func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(runs.Progress)) (save func(context.Context) (RunResult, error), err error) {
+	var in reporting.ReportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	file := &parts{sum: sha256.New()}
-	if in.Covers == capacity.CoversBehind {
+	if in.Covers == reporting.CoversBehind {
 		err = a.reportBehind(ctx, claim.Cluster, in, file, progress)
 	} else {
 		err = a.reportAhead(ctx, claim.Cluster, in, file, progress)
@@ -159,40 +162,40 @@ func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(ca
 	}
 	r := in.Report()
 	r.ID = claim.ID
-	r.File = &capacity.ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
+	r.File = &reporting.ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
 	return func(ctx context.Context) (RunResult, error) {
 		r, err := a.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
 		if err != nil {
 			return RunResult{}, err
 		}
-		r.State = capacity.RunSucceeded
+		r.State = runs.RunSucceeded
 		text, err := json.Marshal(r)
 		return RunResult{Type: "application/json", Body: text}, err
 	}, nil
 }
 
 // reportBehind writes which plans held.
-func (a *App) reportBehind(ctx context.Context, cluster string, in capacity.ReportInput, to io.Writer, progress func(capacity.Progress)) error {
-	progress(capacity.Progress{Total: 1, Unit: "report"})
+func (a *App) reportBehind(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
+	progress(runs.Progress{Total: 1, Unit: "report"})
 	stints, seen, err := a.PlansOf(ctx, cluster, in.From, in.Until)
 	if err != nil {
 		return err
 	}
-	past := capacity.NewPast(in.From, in.Until, stints, seen)
+	past := plans.NewPast(in.From, in.Until, stints, seen)
 	switch in.Format {
-	case capacity.ReportXLSX:
+	case reporting.ReportXLSX:
 		err = report.PastWorkbook(to, cluster, past)
-	case capacity.ReportCSV:
+	case reporting.ReportCSV:
 		err = report.Past(past).CSV(to)
 	default:
 		err = json.NewEncoder(to).Encode(past)
 	}
-	progress(capacity.Progress{Done: 1, Total: 1, Unit: "report"})
+	progress(runs.Progress{Done: 1, Total: 1, Unit: "report"})
 	return err
 }
 
 // reportAhead writes what is going to be needed.
-func (a *App) reportAhead(ctx context.Context, cluster string, in capacity.ReportInput, to io.Writer, progress func(capacity.Progress)) error {
+func (a *App) reportAhead(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
 	asked, err := a.ClusterHorizon(ctx, cluster, capacity.ClusterHorizonQuestion{Span: capacity.Span{From: in.From, Until: in.Until}, Detail: capacity.DetailClasses})
 	if err != nil {
 		return err
@@ -203,11 +206,11 @@ func (a *App) reportAhead(ctx context.Context, cluster string, in capacity.Repor
 	}
 	answer := asked.answered(course)
 	switch in.Format {
-	case capacity.ReportXLSX:
+	case reporting.ReportXLSX:
 		return report.HorizonWorkbook(to, asked.Horizon, answer)
-	case capacity.ReportCSV:
+	case reporting.ReportCSV:
 		return report.Horizon(answer, report.PerPeriod).CSV(to)
-	case capacity.ReportFocus:
+	case reporting.ReportFocus:
 		return report.Focus(to, asked.Horizon, answer, report.FocusNames{SubAccountID: cluster})
 	}
 	answer.Show(asked.Detail)

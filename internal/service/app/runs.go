@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // Work is what River hands to one of the servers. The queues are River's, one for each sort of work,
@@ -44,28 +44,28 @@ const MostResult = 32 << 20
 type Runs interface {
 	// StartRun makes a run, which a server begins once the transaction has committed. Beyond MostQueued
 	// it is a TooManyError.
-	StartRun(ctx context.Context, r NewRun) (capacity.Run, error)
-	Run(ctx context.Context, id string) (capacity.Run, error)
+	StartRun(ctx context.Context, r NewRun) (runs.Run, error)
+	Run(ctx context.Context, id string) (runs.Run, error)
 	// Runs lists the newest first, without results.
-	Runs(ctx context.Context, of RunFilter, page Page) (Listed[capacity.Run], error)
+	Runs(ctx context.Context, of RunFilter, page Page) (Listed[runs.Run], error)
 	// RunResult is what a run made; one that is not over is a Conflict.
 	RunResult(ctx context.Context, id string) (RunResult, error)
 	// RunInput is what a run works on, as JSON.
 	RunInput(ctx context.Context, id string) (json.RawMessage, error)
 	// CancelRun ends a run that waits, and asks the server that works on it to end one that does not.
 	// It does nothing to a run that is over.
-	CancelRun(ctx context.Context, id string) (capacity.Run, error)
+	CancelRun(ctx context.Context, id string) (runs.Run, error)
 	// RetryRun begins a run that failed or was cancelled from the beginning; any other is a Conflict.
-	RetryRun(ctx context.Context, id string) (capacity.Run, error)
+	RetryRun(ctx context.Context, id string) (runs.Run, error)
 
 	// ClaimRun takes a run that waits; nil says that there is nothing to do. most is how often it may
 	// be tried, by kind; one of a kind that is not in it is left to others.
 	ClaimRun(ctx context.Context, id string, most map[string]int, lease time.Duration) (*RunClaim, error)
 	// KeepRun claims for another while and shows how far the work is. It says whether somebody wants
 	// the run to end. ErrClaimLost says that it is somebody else's, or over.
-	KeepRun(ctx context.Context, c RunClaim, progress capacity.Progress, lease time.Duration) (cancel bool, err error)
+	KeepRun(ctx context.Context, c RunClaim, progress runs.Progress, lease time.Duration) (cancel bool, err error)
 	// SettleRun says what became of a claimed run. ErrClaimLost says that nobody wants to know.
-	SettleRun(ctx context.Context, c RunClaim, o RunOutcome) (capacity.RunState, error)
+	SettleRun(ctx context.Context, c RunClaim, o RunOutcome) (runs.RunState, error)
 	// SweepRuns hands out again what servers have left that are gone, and answers the runs that failed
 	// for good because of it, by kind.
 	SweepRuns(ctx context.Context) (failed []string, err error)
@@ -84,7 +84,7 @@ type NewRun struct {
 // RunFilter limits runs; zero values limit nothing.
 type RunFilter struct {
 	Cluster string
-	State   capacity.RunState
+	State   runs.RunState
 	Kind    string
 	Only    []string // clusters the caller may see; nil is all, and runs of no cluster
 }
@@ -108,10 +108,10 @@ type RunClaim struct {
 
 // RunOutcome is what became of an attempt: State is the run's from now on.
 type RunOutcome struct {
-	State    capacity.RunState
-	Progress capacity.Progress
+	State    runs.RunState
+	Progress runs.Progress
 	Result   *RunResult
-	Error    *capacity.RunError
+	Error    *runs.RunError
 	// Make writes what a run that succeeded makes, and answers the result, in the transaction that
 	// finishes the run: both or neither.
 	Make  func(context.Context) (RunResult, error)
@@ -128,13 +128,13 @@ type TooManyError struct {
 func (e *TooManyError) Error() string { return e.Detail }
 
 // Run is one that the caller may see.
-func (a *App) Run(ctx context.Context, id string) (capacity.Run, error) {
+func (a *App) Run(ctx context.Context, id string) (runs.Run, error) {
 	r, err := a.Store.Run(ctx, id)
 	if err == nil && !sees(ctx, r) {
-		return capacity.Run{}, NoRun(id)
+		return runs.Run{}, NoRun(id)
 	}
-	if _, shown := a.results.Load(id); shown && r.State == capacity.RunRunning && r.Progress.Done > 0 {
-		address := capacity.ResultAddress(id)
+	if _, shown := a.results.Load(id); shown && r.State == runs.RunRunning && r.Progress.Done > 0 {
+		address := runs.ResultAddress(id)
 		r.ResultURL, r.Partial = &address, true
 	}
 	return r, err
@@ -147,7 +147,7 @@ func (a *App) showResult(id string, untilNow func() (RunResult, error)) (hide fu
 	return func() { a.results.Delete(id) }
 }
 
-func sees(ctx context.Context, r capacity.Run) bool {
+func sees(ctx context.Context, r runs.Run) bool {
 	who := auth.From(ctx)
 	return who.Clusters == nil || r.Cluster != nil && who.Sees(*r.Cluster)
 }
@@ -158,7 +158,7 @@ func NoRun(id string) error {
 }
 
 // Runs lists those that the caller may see.
-func (a *App) Runs(ctx context.Context, of RunFilter, page Page) (Listed[capacity.Run], error) {
+func (a *App) Runs(ctx context.Context, of RunFilter, page Page) (Listed[runs.Run], error) {
 	of.Only = auth.From(ctx).Clusters
 	return a.Store.Runs(ctx, of, page)
 }
@@ -169,7 +169,7 @@ func (a *App) RunResult(ctx context.Context, id string) (RunResult, error) {
 	if err != nil {
 		return RunResult{}, err
 	}
-	if untilNow, shown := a.results.Load(id); shown && r.State == capacity.RunRunning {
+	if untilNow, shown := a.results.Load(id); shown && r.State == runs.RunRunning {
 		result, err := untilNow.(func() (RunResult, error))()
 		result.Partial, result.Version = true, r.Version
 		return result, err
@@ -186,17 +186,17 @@ func (a *App) RunInput(ctx context.Context, id string) (json.RawMessage, error) 
 }
 
 // CancelRun ends a run.
-func (a *App) CancelRun(ctx context.Context, id string) (capacity.Run, error) {
+func (a *App) CancelRun(ctx context.Context, id string) (runs.Run, error) {
 	if err := a.mayChange(ctx, id); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	return a.Store.CancelRun(ctx, id)
 }
 
 // RetryRun begins a run again.
-func (a *App) RetryRun(ctx context.Context, id string) (capacity.Run, error) {
+func (a *App) RetryRun(ctx context.Context, id string) (runs.Run, error) {
 	if err := a.mayChange(ctx, id); err != nil {
-		return capacity.Run{}, err
+		return runs.Run{}, err
 	}
 	return a.Store.RetryRun(ctx, id)
 }
@@ -222,7 +222,7 @@ type planInput struct {
 }
 
 // StartPlanRun is CreatePlan in the background: the run's result is the plan's record.
-func (a *App) StartPlanRun(ctx context.Context, cluster string, at time.Time) (capacity.Run, error) {
+func (a *App) StartPlanRun(ctx context.Context, cluster string, at time.Time) (runs.Run, error) {
 	return a.StartRun(ctx, NewRun{Kind: PlanRun, Cluster: cluster, Role: auth.Planner, Input: planInput{at}})
 }
 
@@ -248,21 +248,21 @@ func (a *App) PlanForRun(ctx context.Context, claim RunClaim) (save func(context
 }
 
 // TellRunError is why a run failed, as it is shown. What is ours to mend says nothing of the inside.
-func TellRunError(err error) *capacity.RunError {
+func TellRunError(err error) *runs.RunError {
 	var input *fault.InputError
 	var infeasible *InfeasibleError
 	if errors.As(err, &infeasible) {
-		return &capacity.RunError{Kind: string(fault.Infeasible), Detail: firstDetail(infeasible.Conflicts, "No plan meets these demands."), Conflicts: infeasible.Conflicts}
+		return &runs.RunError{Kind: string(fault.Infeasible), Detail: firstDetail(infeasible.Conflicts, "No plan meets these demands."), Conflicts: infeasible.Conflicts}
 	}
 	if errors.As(err, &input) {
-		return &capacity.RunError{Kind: string(fault.Invalid), Detail: firstDetail(input.Findings, "The input breaks a rule."), Errors: input.Findings}
+		return &runs.RunError{Kind: string(fault.Invalid), Detail: firstDetail(input.Findings, "The input breaks a rule."), Errors: input.Findings}
 	}
 	for _, kind := range []fault.Kind{fault.Invalid, fault.NotFound, fault.Conflict, fault.Forbidden, fault.Infeasible, fault.Busy} {
 		if errors.Is(err, kind) {
-			return &capacity.RunError{Kind: string(kind), Detail: strings.TrimSuffix(err.Error(), ": "+kind.Error())}
+			return &runs.RunError{Kind: string(kind), Detail: strings.TrimSuffix(err.Error(), ": "+kind.Error())}
 		}
 	}
-	return &capacity.RunError{Kind: capacity.RunInternal, Detail: "Something went wrong that is not about the inputs; the server's log says what, under the run's id."}
+	return &runs.RunError{Kind: runs.RunInternal, Detail: "Something went wrong that is not about the inputs; the server's log says what, under the run's id."}
 }
 
 func firstDetail(findings []fault.Finding, otherwise string) string {

@@ -7,9 +7,10 @@ import (
 	"reflect"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
+	"headroom/internal/slots/trial"
 )
 
 // Limits of what a simulation draws tasks from.
@@ -20,18 +21,18 @@ const (
 
 // pastTasks is how long the tasks of a problem's classes lasted, by class: of those whose profile is a version that
 // was made of executions which the cluster keeps.
-func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]capacity.PastTasks, error) {
+func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
 	snapshot, err := a.Snapshot(ctx, cluster, a.Now())
 	if err != nil {
 		return nil, err
 	}
-	refs := map[string]capacity.ProfileRef{}
+	refs := map[string]inputs.ProfileRef{}
 	for _, c := range snapshot.Classes {
 		if c.Profile != nil {
 			refs[c.Name] = *c.Profile
 		}
 	}
-	past := map[string]capacity.PastTasks{}
+	past := map[string]trial.PastTasks{}
 	numbers := 0
 	for i := range asked.Problem.Classes {
 		c := &asked.Problem.Classes[i]
@@ -63,7 +64,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 	return past, nil
 }
 
-func numbersOf(p capacity.PastTasks) int {
+func numbersOf(p trial.PastTasks) int {
 	sum := len(p.MapSeconds) + len(p.FirstShuffleSeconds) + len(p.ShuffleSeconds) + len(p.ReduceSeconds)
 	for _, stage := range p.StageSeconds {
 		sum += len(stage)
@@ -72,7 +73,7 @@ func numbersOf(p capacity.PastTasks) int {
 }
 
 // pastOf is how long the tasks of the executions lasted that a version was made of.
-func (a *App) pastOf(ctx context.Context, cluster string, version capacity.ProfileVersion) (p capacity.PastTasks, err error) {
+func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
 	var source profileSource
 	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
 		return p, nil

@@ -6,13 +6,14 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
 
 // SimulateWorkload answers a simulation of a workload that is sent along, or the run that goes on with it where it
 // takes long or the caller does not want to wait.
-func (a *App) SimulateWorkload(ctx context.Context, background bool, read func() (sim.Input, error)) (*sim.Report, capacity.Run, error) {
+func (a *App) SimulateWorkload(ctx context.Context, background bool, read func() (sim.Input, error)) (*sim.Report, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
 		in, err := read()
 		if err == nil {
@@ -58,7 +59,7 @@ func (a *App) workloadAtOnce(ctx context.Context, asked AskedSimulation) (*sim.R
 
 // workloadForRun is what a run came to; when it is ended before, what the replications until then came to comes with
 // the error.
-func (a *App) workloadForRun(ctx context.Context, claim RunClaim, in sim.Input, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) workloadForRun(ctx context.Context, claim RunClaim, in sim.Input, report func(runs.Progress)) (RunResult, error) {
 	s, err := sim.New(in)
 	if err != nil {
 		return RunResult{}, err

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
 )
@@ -19,16 +20,16 @@ const SimulationRun = "simulation"
 
 // AskedSimulation is a plan that is to be tried, and how: what a run works on. Without a plan the problem's is made.
 type AskedSimulation struct {
-	capacity.SimulationQuestion
-	Plan *capacity.Plan                `json:"plan,omitempty"`
-	Past map[string]capacity.PastTasks `json:"past,omitempty"` // by class
+	trial.SimulationQuestion
+	Plan *capacity.Plan             `json:"plan,omitempty"`
+	Past map[string]trial.PastTasks `json:"past,omitempty"` // by class
 	// Workload is simulated in place of a plan.
 	Workload *sim.Input `json:"workload,omitempty"`
 }
 
 // Simulate answers a simulation that brings its problem along, or the run that goes on with it where it takes long
 // or the caller does not want to wait.
-func (a *App) Simulate(ctx context.Context, background bool, read func() (capacity.SimulationQuestion, error)) (*trial.Answer, capacity.Run, error) {
+func (a *App) Simulate(ctx context.Context, background bool, read func() (trial.SimulationQuestion, error)) (*trial.Answer, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
 		q, err := read()
 		return AskedSimulation{SimulationQuestion: q}, err
@@ -36,16 +37,16 @@ func (a *App) Simulate(ctx context.Context, background bool, read func() (capaci
 }
 
 // SimulateCluster is Simulate about a cluster: its current plan, or the plan of a scenario.
-func (a *App) SimulateCluster(ctx context.Context, cluster string, q capacity.ClusterSimulationQuestion, background bool) (*trial.Answer, capacity.Run, error) {
+func (a *App) SimulateCluster(ctx context.Context, cluster string, q trial.ClusterSimulationQuestion, background bool) (*trial.Answer, runs.Run, error) {
 	asked, err := a.clusterSimulation(ctx, cluster, q)
 	if err == nil {
 		err = asked.Options.CheckFor(&asked.Problem)
 	}
-	if err == nil && asked.Options.Durations == capacity.MeasuredDurations {
+	if err == nil && asked.Options.Durations == trial.MeasuredDurations {
 		asked.Past, err = a.pastTasks(ctx, cluster, &asked)
 	}
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	answer, run, err := answerOrRun(ctx, a, NewRun{Kind: SimulationRun, Cluster: cluster}, background, known(asked), a.simulateAtOnce)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
@@ -60,10 +61,10 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q capacity.Cl
 
 // clusterSimulation is what a question about a cluster means. The current plan is tried as it is stored, whatever
 // has changed since; a scenario is laid over the problem of this moment and planned.
-func (a *App) clusterSimulation(ctx context.Context, cluster string, q capacity.ClusterSimulationQuestion) (AskedSimulation, error) {
+func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.ClusterSimulationQuestion) (AskedSimulation, error) {
 	if q.Scenario == nil {
 		_, answered, err := a.AnsweredPlan(ctx, cluster, PlanRef{})
-		return AskedSimulation{SimulationQuestion: capacity.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, Plan: &answered.Plan}, err
+		return AskedSimulation{SimulationQuestion: trial.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, Plan: &answered.Plan}, err
 	}
 	p, err := a.comparable(ctx, cluster, time.Time{})
 	if err != nil {
@@ -83,7 +84,7 @@ func (a *App) clusterSimulation(ctx context.Context, cluster string, q capacity.
 	if input := (*fault.InputError)(nil); errors.As(err, &input) && q.Scenario.Saved == "" {
 		under(input.Findings, "/scenario")
 	}
-	return AskedSimulation{SimulationQuestion: capacity.SimulationQuestion{Problem: p, Options: q.Options}}, err
+	return AskedSimulation{SimulationQuestion: trial.SimulationQuestion{Problem: p, Options: q.Options}}, err
 }
 
 // trial makes a simulation ready, and its plan where there is none.
@@ -173,7 +174,7 @@ func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial
 
 // SimulationForRun tries the plan that a run asks for, a turn for each replication. When it is ended before, what the
 // replications until then came to comes with the error.
-func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var asked AskedSimulation
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -198,8 +199,8 @@ func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(
 }
 
 // inTurns simulates in every place there is, a turn for each replication.
-func (a *App) inTurns(ctx context.Context, t replicated, report func(capacity.Progress)) error {
-	tell := func(done, total int64) { report(capacity.Progress{Done: done, Total: total, Unit: "steps"}) }
+func (a *App) inTurns(ctx context.Context, t replicated, report func(runs.Progress)) error {
+	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "steps"}) }
 	tell(0, t.Total())
 	worked := watched(t, tell, func() error {
 		return a.allPlaces(ctx, func(ctx context.Context) error { return steps(ctx, t, a.turn) })

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"time"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // Store is what the service keeps. Every method is one transaction; methods called with a context
@@ -20,63 +23,63 @@ type Store interface {
 	Live
 
 	// Clusters lists by name. only, unless nil, names those the caller may see.
-	Clusters(ctx context.Context, only []string, page Page) (Listed[capacity.Cluster], error)
-	Cluster(ctx context.Context, name string) (capacity.Cluster, error)
-	CreateCluster(ctx context.Context, c capacity.Cluster) (capacity.Cluster, error)
-	ReplaceCluster(ctx context.Context, version int64, c capacity.Cluster) (capacity.Cluster, error)
+	Clusters(ctx context.Context, only []string, page Page) (Listed[inputs.Cluster], error)
+	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
+	CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error)
+	ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error)
 	// DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
 	DeleteCluster(ctx context.Context, name string, version int64) error
 
-	VMTypes() Inputs[capacity.VMType]           // by name
-	Prices() Inputs[capacity.PricePeriod]       // by ID; listed by type and start
-	Contracts() Inputs[capacity.SignedContract] // by name
-	Classes() Inputs[capacity.PlannedClass]     // by name; a profile reference without a version becomes the latest
+	VMTypes() Inputs[inputs.VMType]           // by name
+	Prices() Inputs[inputs.PricePeriod]       // by ID; listed by type and start
+	Contracts() Inputs[inputs.SignedContract] // by name
+	Classes() Inputs[inputs.PlannedClass]     // by name; a profile reference without a version becomes the latest
 
 	// Profiles lists the latest version of each, by name.
-	Profiles(ctx context.Context, cluster string, page Page) (Listed[capacity.ProfileVersion], error)
-	ProfileVersions(ctx context.Context, cluster, name string, page Page) (Listed[capacity.ProfileVersion], error)
+	Profiles(ctx context.Context, cluster string, page Page) (Listed[inputs.ProfileVersion], error)
+	ProfileVersions(ctx context.Context, cluster, name string, page Page) (Listed[inputs.ProfileVersion], error)
 	// Profile is one version; 0 is the latest.
-	Profile(ctx context.Context, cluster, name string, version int64) (capacity.ProfileVersion, error)
+	Profile(ctx context.Context, cluster, name string, version int64) (inputs.ProfileVersion, error)
 	// CreateProfile makes version 1 of a new name; AddProfileVersion the next of a known one.
-	CreateProfile(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error)
-	AddProfileVersion(ctx context.Context, cluster string, p capacity.ProfileVersion) (capacity.ProfileVersion, error)
+	CreateProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error)
+	AddProfileVersion(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error)
 	// DeleteProfile deletes a name with all its versions, of which the latest must have this tag. It is a
 	// conflict while a class uses one.
 	DeleteProfile(ctx context.Context, cluster, name, tag string) error
 
-	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[capacity.Forecast], error)
+	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[inputs.Forecast], error)
 	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
 	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.
 	ForecastHours(ctx context.Context, cluster string, of ForecastFilter, after time.Time, limit int) ([]ForecastHour, error)
 	// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours to
 	// clear; all or none. A dry run only counts.
-	PutForecasts(ctx context.Context, cluster string, series []capacity.Series, dryRun bool) (capacity.Written, error)
+	PutForecasts(ctx context.Context, cluster string, series []inputs.Series, dryRun bool) (inputs.Written, error)
 	DeleteForecasts(ctx context.Context, cluster string, of ForecastFilter) (int64, error)
 
 	// RemovedPlans are what retention has removed, by the names of living clusters.
 	RemovedPlans(ctx context.Context) (map[string]Removed, error)
 
-	Document(ctx context.Context, cluster string) (capacity.Document, error)
+	Document(ctx context.Context, cluster string) (inputs.Document, error)
 	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
 	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
-	Apply(ctx context.Context, version int64, d capacity.Document, dryRun bool) (Applied, error)
+	Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error)
 
 	// Revise is an Apply of what revise makes of the cluster's document, whose forecasts are left out; nobody
 	// changes the cluster in between.
-	Revise(ctx context.Context, cluster string, revise func(before capacity.Document) (capacity.Document, error), dryRun bool) (Applied, error)
+	Revise(ctx context.Context, cluster string, revise func(before inputs.Document) (inputs.Document, error), dryRun bool) (Applied, error)
 
-	Snapshot(ctx context.Context, cluster string, at time.Time) (capacity.Snapshot, error)
+	Snapshot(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, error)
 	// Outlook is a snapshot of whole hours, with their forecasts.
-	Outlook(ctx context.Context, cluster string, from, until time.Time) (capacity.Outlook, error)
+	Outlook(ctx context.Context, cluster string, from, until time.Time) (horizon.Outlook, error)
 	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
 	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
 	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not
 	// ForNow.
-	SavePlan(ctx context.Context, r capacity.PlanRecord) (capacity.PlanRecord, error)
+	SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error)
 	// Plans lists the newest first.
-	Plans(ctx context.Context, cluster string, page Page) (Listed[capacity.PlanSummary], error)
+	Plans(ctx context.Context, cluster string, page Page) (Listed[plans.PlanSummary], error)
 	// Plan is one by number, by id, or the current one.
-	Plan(ctx context.Context, cluster string, ref PlanRef) (capacity.PlanRecord, error)
+	Plan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, error)
 
 	// DatabaseAbout is the version of the database and that of its tables.
 	DatabaseAbout(ctx context.Context) (DatabaseAbout, error)
@@ -98,8 +101,8 @@ type Store interface {
 	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
 	TakeLink(ctx context.Context, hash auth.Hash, latest time.Time) error
 
-	Scenarios() Inputs[capacity.Scenario]   // by name; no plan depends on them
-	Offers() Inputs[capacity.StandingOffer] // likewise
+	Scenarios() Inputs[capacity.Scenario] // by name; no plan depends on them
+	Offers() Inputs[inputs.StandingOffer] // likewise
 
 	Admissions
 	Webhooks
@@ -167,9 +170,9 @@ type ForecastHour struct {
 
 // Applied is what an Apply did or would do.
 type Applied struct {
-	Created bool              `json:"created"`
-	Changes []capacity.Change `json:"changes"`
-	Version int64             `json:"inputs_version"` // afterwards (of a dry run: now)
+	Created bool            `json:"created"`
+	Changes []inputs.Change `json:"changes"`
+	Version int64           `json:"inputs_version"` // afterwards (of a dry run: now)
 }
 
 // AuditFilter limits entries; zero values limit nothing.

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/runs"
 )
 
 // SweepRun is the kind of run that plans the points of a sweep.
@@ -14,22 +15,22 @@ const SweepRun = "sweep"
 
 // Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait.
-func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*plan.SweepAnswer, capacity.Run, error) {
+func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*plan.SweepAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
 // SweepCluster is Sweep about the problem of a cluster at a moment.
-func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*plan.SweepAnswer, capacity.Run, error) {
+func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*plan.SweepAnswer, runs.Run, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	if p, err = (capacity.Scenario{Changes: q.Changes}).Apply(p); err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	question := capacity.SweepQuestion{Problem: p, Vary: q.Vary, Curve: q.Curve}
 	if err := question.Check(); err != nil {
-		return nil, capacity.Run{}, err
+		return nil, runs.Run{}, err
 	}
 	return answerOrRun(ctx, a, NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
 }
@@ -57,13 +58,13 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.
 
 // SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. Those until now
 // can be read meanwhile; when it is ended before, they come with the error.
-func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(capacity.Progress)) (RunResult, error) {
+func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var q capacity.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
-	show := func() { report(capacity.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
+	show := func() { report(runs.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
 	defer a.showResult(claim.ID, func() (RunResult, error) {
 		answer, err := s.Answer()

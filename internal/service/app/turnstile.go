@@ -39,8 +39,8 @@ type turnstile struct {
 	wanted [ranks]atomic.Int32 // how long the lines are
 }
 
-// runs is the key of all runs.
-const runs = "runs"
+// runsTurn is the key of all runs.
+const runsTurn = "runs"
 
 // rank is who goes first.
 type rank int
@@ -111,7 +111,7 @@ func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, le
 	case key == planner.ID:
 		r = first
 	case r == background:
-		key = runs // their number is limited where they start
+		key = runsTurn // their number is limited where they start
 	}
 	mine, err := t.queue(key, r)
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/fetch"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
 )
 
 // DeliveryWork makes a server look at a delivery.
@@ -25,27 +26,27 @@ func (DeliveryWork) MostAttempts() int { return 1 } // the delivery's row keeps 
 // Webhooks is what the store keeps of webhooks and of what they are sent. Deliveries are made in the
 // transaction of what they tell. Their leases and moments are judged by the database's clock.
 type Webhooks interface {
-	AllowedHosts(ctx context.Context, page Page) (Listed[capacity.AllowedHost], error) // by host and port
-	AllowHost(ctx context.Context, h capacity.AllowedHost) (capacity.AllowedHost, error)
+	AllowedHosts(ctx context.Context, page Page) (Listed[fetch.AllowedHost], error) // by host and port
+	AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error)
 	DenyHost(ctx context.Context, id string) error
 	// HostOf is the entry for a host and a port; NotFound where there is none.
-	HostOf(ctx context.Context, host string, port int64) (capacity.AllowedHost, error)
+	HostOf(ctx context.Context, host string, port int64) (fetch.AllowedHost, error)
 
-	Webhooks(ctx context.Context, page Page) (Listed[capacity.Webhook], error) // by name
-	Webhook(ctx context.Context, id string) (capacity.Webhook, error)
-	CreateWebhook(ctx context.Context, w capacity.Webhook, secret string) (capacity.Webhook, error)
-	ReplaceWebhook(ctx context.Context, version int64, w capacity.Webhook) (capacity.Webhook, error)
+	Webhooks(ctx context.Context, page Page) (Listed[hooks.Webhook], error) // by name
+	Webhook(ctx context.Context, id string) (hooks.Webhook, error)
+	CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, error)
+	ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error)
 	DeleteWebhook(ctx context.Context, id string, version int64) error
 	// RotateSecret makes another secret the one that counts. The one before goes on signing for a while.
 	RotateSecret(ctx context.Context, id, secret string, grace time.Duration) (until time.Time, err error)
 
 	// Deliveries lists the newest first.
-	Deliveries(ctx context.Context, webhook string, page Page) (Listed[capacity.Delivery], error)
+	Deliveries(ctx context.Context, webhook string, page Page) (Listed[hooks.Delivery], error)
 	// PingWebhook sends a ping, also to a webhook that did not ask for any event. A disabled one is a
 	// Conflict, here and below.
-	PingWebhook(ctx context.Context, id string) (capacity.Delivery, error)
+	PingWebhook(ctx context.Context, id string) (hooks.Delivery, error)
 	// RetryDelivery sends again, at once.
-	RetryDelivery(ctx context.Context, webhook, id string) (capacity.Delivery, error)
+	RetryDelivery(ctx context.Context, webhook, id string) (hooks.Delivery, error)
 
 	// ClaimDelivery takes a delivery that is due, for as long as lease; nil says that there is nothing
 	// to do. Where the webhook has most in flight already the delivery is put off.
@@ -73,8 +74,8 @@ type DeliveryClaim struct {
 
 // DeliveryOutcome is what came of sending.
 type DeliveryOutcome struct {
-	Attempt capacity.DeliveryAttempt
-	State   capacity.DeliveryState
+	Attempt hooks.DeliveryAttempt
+	State   hooks.DeliveryState
 	After   time.Duration // where it is pending: until the next attempt
 	Detail  string        // where it failed for good: why
 	Disable string        // why the webhook is disabled; "" leaves it as it is
@@ -82,7 +83,7 @@ type DeliveryOutcome struct {
 }
 
 // AllowHost lets the server send to a host.
-func (a *App) AllowHost(ctx context.Context, h capacity.AllowedHost) (capacity.AllowedHost, error) {
+func (a *App) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error) {
 	if err := firstError(forAllClusters(ctx), h.Validate()); err != nil {
 		return h, err
 	}
@@ -90,7 +91,7 @@ func (a *App) AllowHost(ctx context.Context, h capacity.AllowedHost) (capacity.A
 }
 
 // CreateWebhook makes a webhook and answers its secret, which is never shown again; "" draws one.
-func (a *App) CreateWebhook(ctx context.Context, w capacity.Webhook, secret string) (capacity.Webhook, string, error) {
+func (a *App) CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, string, error) {
 	secret, err := secretOf(secret)
 	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, nil)); err != nil {
 		return w, "", err
@@ -100,7 +101,7 @@ func (a *App) CreateWebhook(ctx context.Context, w capacity.Webhook, secret stri
 }
 
 // ReplaceWebhook changes a webhook. Enabling it forgets that it failed.
-func (a *App) ReplaceWebhook(ctx context.Context, version int64, w capacity.Webhook) (capacity.Webhook, error) {
+func (a *App) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error) {
 	before, err := a.Webhook(ctx, w.ID)
 	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, before.Clusters)); err != nil {
 		return w, err
@@ -115,7 +116,7 @@ func (a *App) RotateSecret(ctx context.Context, id, secret string) (string, time
 	if err := firstError(forAllClusters(ctx), err); err != nil {
 		return "", time.Time{}, err
 	}
-	until, err := a.Store.RotateSecret(ctx, id, secret, capacity.SecretGrace)
+	until, err := a.Store.RotateSecret(ctx, id, secret, hooks.SecretGrace)
 	return secret, until, err
 }
 
@@ -138,11 +139,11 @@ func forAllClusters(ctx context.Context) error {
 
 func secretOf(chosen string) (string, error) {
 	if chosen != "" {
-		return chosen, capacity.CheckSecret(chosen)
+		return chosen, hooks.CheckSecret(chosen)
 	}
 	drawn := make([]byte, 32)
 	_, _ = rand.Read(drawn) // never fails
-	return capacity.NewSecret(drawn), nil
+	return hooks.NewSecret(drawn), nil
 }
 
 // checkClusters refuses names of clusters that there are not: a webhook with a slip in one would be
@@ -183,7 +184,7 @@ func (a *App) checkClusters(ctx context.Context, names, had []string) error {
 }
 
 // checkWebhook refuses what makes no sense, and addresses of hosts that are not on the list.
-func (a *App) checkWebhook(ctx context.Context, w capacity.Webhook) error {
+func (a *App) checkWebhook(ctx context.Context, w hooks.Webhook) error {
 	if err := w.Validate(); err != nil {
 		return err
 	}

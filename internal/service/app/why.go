@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -63,7 +63,7 @@ func askedFor(ctx context.Context, another bool) string {
 	return fmt.Sprintf("Key %q asked for it.", auth.From(ctx).Name)
 }
 
-var verbs = map[string]string{capacity.Create: "created", capacity.Update: "changed", capacity.Delete: "deleted"}
+var verbs = map[string]string{inputs.Create: "created", inputs.Update: "changed", inputs.Delete: "deleted"}
 
 func changed(changes []InputChange) string {
 	var people, things []string
@@ -88,13 +88,13 @@ func changed(changes []InputChange) string {
 
 func inputNamed(kind, name string) string {
 	switch {
-	case kind == capacity.ClusterKind:
+	case kind == inputs.ClusterKind:
 		return "the cluster's settings"
-	case kind == capacity.ForecastKind && name == "":
+	case kind == inputs.ForecastKind && name == "":
 		return "forecasts"
-	case kind == capacity.ForecastKind:
+	case kind == inputs.ForecastKind:
 		return fmt.Sprintf("the forecast of %q", name)
-	case kind == capacity.VMTypeKind:
+	case kind == inputs.VMTypeKind:
 		return fmt.Sprintf("the VM type %q", name)
 	}
 	return fmt.Sprintf("the %s %q", kind, name)
@@ -105,9 +105,9 @@ func turned(turns []Turn) string {
 	for _, t := range turns {
 		thing := fmt.Sprintf("the contract %q began", t.Name)
 		switch {
-		case t.Kind == capacity.ForecastKind:
+		case t.Kind == inputs.ForecastKind:
 			thing = "the forecast turned to another hour"
-		case t.Kind == capacity.PriceKind:
+		case t.Kind == inputs.PriceKind:
 			thing = fmt.Sprintf("another price of %q began", t.Name)
 		case t.Ended:
 			thing = fmt.Sprintf("the contract %q ended", t.Name)

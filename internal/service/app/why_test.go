@@ -5,9 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // A plan says what caused it: who changed what since the plan before, what time has brought, or who asked.
@@ -42,7 +43,7 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	if cut, err = a.Prices().Replace(ops, "c", old.ID, old.Version, cut); err != nil {
 		t.Fatal(err)
 	}
-	current(t, a, "c", "a failure", func(c capacity.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
+	current(t, a, "c", "a failure", func(c plans.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
 	turn := moment("2026-06-01T11:00:00Z")
 	cut.Until = &turn
 	cut.Price = amountOf("0.25")
@@ -55,7 +56,7 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	if _, err = a.Prices().Create(admin(t), "c", price); err != nil {
 		t.Fatal(err)
 	}
-	current(t, a, "c", "the coming price is no reason to plan", func(c capacity.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
+	current(t, a, "c", "the coming price is no reason to plan", func(c plans.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
 	clock.set(turn)
 	why(4, `Another price of "`+price.VMType+`" began.`)
 
@@ -72,16 +73,16 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 func TestWhyInWords(t *testing.T) {
 	t.Parallel()
 	class := func(by, action, name string) app.InputChange {
-		return app.InputChange{By: by, Action: action, Kind: capacity.ClassKind, Name: name}
+		return app.InputChange{By: by, Action: action, Kind: inputs.ClassKind, Name: name}
 	}
 	for want, c := range map[string]app.Causes{
-		"The first plan.": {First: true, Changes: []app.InputChange{class("a", capacity.Create, "x")}},
-		`Key "a" created the class "x" and the class "y".`:                  {Changes: []app.InputChange{class("a", capacity.Create, "x"), class("a", capacity.Create, "y")}},
-		`Keys "a" and "b" changed the class "x", the class "y" and 1 more.`: {Changes: []app.InputChange{class("a", capacity.Create, "x"), class("b", capacity.Delete, "y"), class("b", capacity.Delete, "z"), class("a", capacity.Update, "x")}},
+		"The first plan.": {First: true, Changes: []app.InputChange{class("a", inputs.Create, "x")}},
+		`Key "a" created the class "x" and the class "y".`:                  {Changes: []app.InputChange{class("a", inputs.Create, "x"), class("a", inputs.Create, "y")}},
+		`Keys "a" and "b" changed the class "x", the class "y" and 1 more.`: {Changes: []app.InputChange{class("a", inputs.Create, "x"), class("b", inputs.Delete, "y"), class("b", inputs.Delete, "z"), class("a", inputs.Update, "x")}},
 		`Key "a" deleted the forecast of "x". The contract "one" ended and the forecast turned to another hour.`: {
-			Changes: []app.InputChange{{By: "a", Action: capacity.Delete, Kind: capacity.ForecastKind, Name: "x"}},
-			Turns:   []app.Turn{{Kind: capacity.ContractKind, Name: "one", Ended: true}, {Kind: capacity.ForecastKind}}},
-		`Key "a" changed the cluster's settings and forecasts.`: {Changes: []app.InputChange{{By: "a", Action: capacity.Update, Kind: capacity.ClusterKind, Name: "c"}, {By: "a", Action: capacity.Update, Kind: capacity.ForecastKind}}},
+			Changes: []app.InputChange{{By: "a", Action: inputs.Delete, Kind: inputs.ForecastKind, Name: "x"}},
+			Turns:   []app.Turn{{Kind: inputs.ContractKind, Name: "one", Ended: true}, {Kind: inputs.ForecastKind}}},
+		`Key "a" changed the cluster's settings and forecasts.`: {Changes: []app.InputChange{{By: "a", Action: inputs.Update, Kind: inputs.ClusterKind, Name: "c"}, {By: "a", Action: inputs.Update, Kind: inputs.ForecastKind}}},
 		"The inputs changed.":                                              {Reason: app.ByInputs},
 		"A price, contract or forecast began or ended.":                    {Reason: app.ByBoundary},
 		"A look whether the plan before still held found that it did not.": {Reason: app.ByConfirmation},

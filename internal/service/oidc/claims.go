@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
 
@@ -84,7 +84,7 @@ func (i *Issuer) holder(text []byte) (auth.Key, error) {
 }
 
 // isName says whether a text can be a key's name.
-func isName(text string) bool { return (capacity.VMType{Name: text}).Validate() == nil }
+func isName(text string) bool { return (inputs.VMType{Name: text}).Validate() == nil }
 
 // claim is the one of a name, or the one that a path with dots leads to; nil where there is none.
 func claim(all map[string]any, path string) any {
@@ -122,7 +122,7 @@ func granted(value any) (role auth.Role, clusters []string, ok bool) {
 		text, ours := strings.CutPrefix(text, rolePrefix)
 		word, cluster, limited := strings.Cut(text, ":")
 		place := strength(auth.Role(word))
-		if !ours || place < best || place < 0 || limited && capacity.NewCluster(cluster).Validate() != nil {
+		if !ours || place < best || place < 0 || limited && inputs.NewCluster(cluster).Validate() != nil {
 			continue
 		}
 		if place > best {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/fetch"
 )
 
 const (
@@ -30,9 +30,9 @@ var everywhere = []string{"0.0.0.0/0", "::/0"}
 
 // hostOf lets the issuer be asked wherever it is, in the clear on this machine alone. Where its own document sends to
 // another host for the keys, that one must be public.
-func (i *Issuer) hostOf(_ context.Context, host string, port int64) (capacity.AllowedHost, error) {
-	allowed := capacity.AllowedHost{Host: host, Port: port, HTTP: onLoopback(host)}
-	if own, _ := capacity.ParseTarget(i.config.Issuer); own.Host == host {
+func (i *Issuer) hostOf(_ context.Context, host string, port int64) (fetch.AllowedHost, error) {
+	allowed := fetch.AllowedHost{Host: host, Port: port, HTTP: onLoopback(host)}
+	if own, _ := fetch.ParseTarget(i.config.Issuer); own.Host == host {
 		allowed.Networks = everywhere
 	}
 	return allowed, nil
@@ -45,7 +45,7 @@ func onLoopback(host string) bool {
 
 // Fault says why an address cannot be an issuer's, as a sentence; "" is that it can.
 func Fault(issuer string) string {
-	target, fault := capacity.ParseTarget(issuer)
+	target, fault := fetch.ParseTarget(issuer)
 	switch {
 	case fault != "":
 		return fault

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 )
 
 // Why work is ended, as causes of its context.
@@ -72,14 +72,14 @@ func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 	outcome := r.outcome(ctx, claim, result, cause, err)
 	outcome.Progress = shown.get()
 	span.Text("headroom.run.state", string(outcome.State))
-	if outcome.State == capacity.RunFailed {
+	if outcome.State == runs.RunFailed {
 		span.Fail()
 	}
 	r.settle(ctx, claim, outcome)
 }
 
 // do calls the work. A panic in it is a mistake of ours and costs this run alone.
-func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report func(capacity.Progress)) (result Result, err error) {
+func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report func(runs.Progress)) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -91,16 +91,16 @@ func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report f
 // shown is how far the work is.
 type shown struct {
 	mu       sync.Mutex
-	progress capacity.Progress
+	progress runs.Progress
 }
 
-func (s *shown) set(p capacity.Progress) {
+func (s *shown) set(p runs.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.progress = capacity.Progress{Done: max(p.Done, 0), Total: max(p.Total, 0), Unit: p.Unit}
+	s.progress = runs.Progress{Done: max(p.Done, 0), Total: max(p.Total, 0), Unit: p.Unit}
 }
 
-func (s *shown) get() capacity.Progress {
+func (s *shown) get() runs.Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.progress
@@ -111,7 +111,7 @@ func (s *shown) get() capacity.Progress {
 func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim app.RunClaim, now *shown) {
 	ticker := time.NewTicker(min(showEvery, r.config.Lease/3))
 	defer ticker.Stop()
-	last, said := time.Now(), capacity.Progress{}
+	last, said := time.Now(), runs.Progress{}
 	for {
 		changed, leave := r.app.RunWatch.Watch(claim.ID)
 		woken := false
@@ -161,7 +161,7 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 		if o, ok := fitting(result.kept()); !ok {
 			return o
 		}
-		return app.RunOutcome{State: capacity.RunSucceeded, Result: result.kept(), Make: result.Make}
+		return app.RunOutcome{State: runs.RunSucceeded, Result: result.kept(), Make: result.Make}
 	}
 	kept := result.kept()
 	if _, ok := fitting(kept); !ok {
@@ -169,21 +169,21 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 	}
 	switch {
 	case errors.Is(cause, errCancelled):
-		return app.RunOutcome{State: capacity.RunCancelled, Result: kept}
+		return app.RunOutcome{State: runs.RunCancelled, Result: kept}
 	case ctx.Err() != nil || errors.Is(err, app.ErrStopping): // which is not the run's fault
-		return app.RunOutcome{State: capacity.RunQueued, Spare: true}
+		return app.RunOutcome{State: runs.RunQueued, Spare: true}
 	case errors.Is(cause, errTimeout):
-		return app.RunOutcome{State: capacity.RunFailed, Result: kept, Error: &capacity.RunError{Kind: capacity.RunTimedOut,
+		return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: &runs.RunError{Kind: runs.RunTimedOut,
 			Detail: fmt.Sprintf("The run took longer than %s, which is as long as one of its kind may.", r.config.Kinds[claim.Kind].Timeout)}}
 	case errors.Is(err, fault.Busy) && claim.Attempt < claim.Most:
 		r.log.Info("a run is tried again", "run", claim.ID, "kind", claim.Kind, "attempt", claim.Attempt, "error", err.Error())
-		return app.RunOutcome{State: capacity.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), mostBackoff)}
+		return app.RunOutcome{State: runs.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), mostBackoff)}
 	}
 	told := app.TellRunError(err)
-	if told.Kind == capacity.RunInternal {
+	if told.Kind == runs.RunInternal {
 		r.log.Error("a run failed", "run", claim.ID, "kind", claim.Kind, "error", err.Error())
 	}
-	return app.RunOutcome{State: capacity.RunFailed, Result: kept, Error: told}
+	return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: told}
 }
 
 // fitting fails a run whose result is too large to be kept.
@@ -191,7 +191,7 @@ func fitting(result *app.RunResult) (app.RunOutcome, bool) {
 	if result == nil || len(result.Body) <= app.MostResult {
 		return app.RunOutcome{}, true
 	}
-	return app.RunOutcome{State: capacity.RunFailed, Error: &capacity.RunError{Kind: capacity.RunTooLarge,
+	return app.RunOutcome{State: runs.RunFailed, Error: &runs.RunError{Kind: runs.RunTooLarge,
 		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), app.MostResult)}}, false
 }
 

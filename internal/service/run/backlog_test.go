@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
 	"headroom/internal/service/run"
 	"headroom/internal/test/pgtest"
 )
@@ -28,13 +28,13 @@ func TestATargetThatHangsHoldsNobodyUp(t *testing.T) {
 	})
 	t.Cleanup(func() { close(over) })
 	quick := newReceiver(t, nil)
-	slow, _ := hook(t, s, "hanging", hanging, capacity.PlanChanged)
+	slow, _ := hook(t, s, "hanging", hanging, hooks.PlanChanged)
 	cluster(t, s, "shop")
 	for i := range 8 {
 		plan(t, s, "shop", float64(i+2))
 	}
 	hanging.wait(t, 2)
-	hook(t, s, "quick", quick, capacity.PlanChanged)
+	hook(t, s, "quick", quick, hooks.PlanChanged)
 	began := time.Now()
 	plan(t, s, "shop", 20)
 	m := quick.wait(t, 1)[0]
@@ -44,8 +44,8 @@ func TestATargetThatHangsHoldsNobodyUp(t *testing.T) {
 	if n := len(hanging.messages()); n != 2 {
 		t.Errorf("the target that hangs has %d messages at once", n)
 	}
-	for _, d := range deliveries(t, s, slow, "all there", func(all []capacity.Delivery) bool { return len(all) == 9 }) {
-		if len(d.Attempts) != 0 || d.State != capacity.DeliveryPending {
+	for _, d := range deliveries(t, s, slow, "all there", func(all []hooks.Delivery) bool { return len(all) == 9 }) {
+		if len(d.Attempts) != 0 || d.State != hooks.DeliveryPending {
 			t.Errorf("putting off was counted: %+v", d)
 		}
 	}
@@ -70,8 +70,8 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 	})
 	t.Cleanup(func() { close(over) })
 	quick := newReceiver(t, nil)
-	slow, _ := hook(t, before, "hanging", hanging, capacity.PlanFailed)
-	hook(t, before, "quick", quick, capacity.PlanChanged)
+	slow, _ := hook(t, before, "hanging", hanging, hooks.PlanFailed)
+	hook(t, before, "quick", quick, hooks.PlanChanged)
 	cluster(t, before, "shop")
 	conn := raw(t, address)
 	_, err := conn.Exec(t.Context(), `

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/trace"
 	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
 )
 
 // messenger is who sends deliveries and disables webhooks that fail.
@@ -43,7 +43,7 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	o, err := r.post(ctx, *claim)
 	if err != nil {
 		r.log.Warn("a delivery had no answer yet; it is sent again", "delivery", claim.ID, "webhook", claim.Webhook, "error", err.Error())
-		o = app.DeliveryOutcome{State: capacity.DeliveryPending, Spare: true}
+		o = app.DeliveryOutcome{State: hooks.DeliveryPending, Spare: true}
 		if ctx.Err() == nil {
 			o.After = unknownAgain
 		}
@@ -60,7 +60,7 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 
 // post sends once. An error is one of ours: nothing can be said about the target.
 func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryOutcome, err error) {
-	signature, err := capacity.Sign(c.Secrets, c.EventID, c.Now, c.Body)
+	signature, err := hooks.Sign(c.Secrets, c.EventID, c.Now, c.Body)
 	if err != nil {
 		return o, errors.New("its secret cannot be used")
 	}
@@ -80,7 +80,7 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 		span.Fail()
 	}
 	span.Count("http.response.status_code", int64(answer.Status))
-	o.Attempt = capacity.DeliveryAttempt{At: c.Now, DurationSeconds: time.Since(began).Seconds(), Status: int64(answer.Status), Response: answer.Excerpt}
+	o.Attempt = hooks.DeliveryAttempt{At: c.Now, DurationSeconds: time.Since(began).Seconds(), Status: int64(answer.Status), Response: answer.Excerpt}
 	var refused *fetch.Error
 	switch {
 	case errors.As(err, &refused):
@@ -88,7 +88,7 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 	case err != nil:
 		return o, err
 	case answer.Status >= 200 && answer.Status < 300:
-		o.State = capacity.DeliveryDelivered
+		o.State = hooks.DeliveryDelivered
 		return o, nil
 	case answer.Status >= 300 && answer.Status < 400:
 		o.Attempt.Error = fmt.Sprintf("The target answers %d, a redirect, which is not followed; give the webhook the address itself.", answer.Status)
@@ -99,16 +99,16 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 	if answer.Status == http.StatusTooManyRequests || answer.Status == http.StatusServiceUnavailable {
 		asked = answer.RetryAfter
 	}
-	pause, again := capacity.NextPause(int(c.Tries)+1, asked, rand.Float64())
+	pause, again := hooks.NextPause(int(c.Tries)+1, asked, rand.Float64())
 	switch {
 	case answer.Status == http.StatusGone:
 		again, o.Disable = false, "The target answered 410: it is gone and wants no more."
-	case c.FailingSince != nil && c.Now.Sub(*c.FailingSince) >= capacity.WebhookPatience:
+	case c.FailingSince != nil && c.Now.Sub(*c.FailingSince) >= hooks.WebhookPatience:
 		again, o.Disable = false, fmt.Sprintf("Nothing was delivered since %s; the last error was: %s", c.FailingSince.UTC().Format(time.RFC3339), o.Attempt.Error)
 	}
-	o.State, o.After = capacity.DeliveryPending, pause
+	o.State, o.After = hooks.DeliveryPending, pause
 	if !again {
-		o.State, o.After, o.Detail = capacity.DeliveryFailed, 0, o.Disable
+		o.State, o.After, o.Detail = hooks.DeliveryFailed, 0, o.Disable
 		if o.Detail == "" {
 			o.Detail = fmt.Sprintf("It was tried %d times; the last error was: %s", c.Tries+1, o.Attempt.Error)
 		}
@@ -119,14 +119,14 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 func (r *Runner) countDelivery(c app.DeliveryClaim, o app.DeliveryOutcome, took time.Duration) {
 	if t := r.config.Telemetry; t != nil {
 		outcome := string(o.State)
-		if o.State == capacity.DeliveryPending {
+		if o.State == hooks.DeliveryPending {
 			outcome = "again"
 		}
 		t.Delivery(outcome, took)
 	}
 	if o.Disable != "" {
 		r.log.Warn("a webhook was disabled", "webhook", c.Webhook, "reason", o.Disable)
-	} else if o.State == capacity.DeliveryFailed {
+	} else if o.State == hooks.DeliveryFailed {
 		r.log.Warn("a delivery was given up", "delivery", c.ID, "webhook", c.Webhook, "error", o.Attempt.Error)
 	}
 }

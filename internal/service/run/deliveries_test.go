@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
 	"headroom/internal/service/run"
 	"headroom/internal/test/pgtest"
 )
@@ -23,19 +23,19 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 			http.Error(w, "out of order", 500)
 		}
 	})
-	w, secret := hook(t, s, "pager", r, capacity.PlanChanged)
+	w, secret := hook(t, s, "pager", r, hooks.PlanChanged)
 	d, err := s.PingWebhook(boss(t), w.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := deliveries(t, s, w, "tried", func(all []capacity.Delivery) bool { return len(all[0].Attempts) == 1 })[0]
-	if wait := time.Until(*once.NextAt); once.State != capacity.DeliveryPending || once.Attempts[0].Status != 500 || once.Attempts[0].Response != "out of order\n" || !strings.Contains(once.Attempts[0].Error, "answers 500") || wait > 7*time.Second || wait < 3*time.Second {
+	once := deliveries(t, s, w, "tried", func(all []hooks.Delivery) bool { return len(all[0].Attempts) == 1 })[0]
+	if wait := time.Until(*once.NextAt); once.State != hooks.DeliveryPending || once.Attempts[0].Status != 500 || once.Attempts[0].Response != "out of order\n" || !strings.Contains(once.Attempts[0].Error, "answers 500") || wait > 7*time.Second || wait < 3*time.Second {
 		t.Errorf("got %+v, again in %s", once, wait)
 	}
 	if now, err := s.Webhook(boss(t), w.ID); err != nil || now.FailingSince == nil {
 		t.Errorf("got %+v, %v", now, err)
 	}
-	if d.ID != once.ID || d.State != capacity.DeliveryPending || len(d.Attempts) != 0 {
+	if d.ID != once.ID || d.State != hooks.DeliveryPending || len(d.Attempts) != 0 {
 		t.Errorf("got %+v", d)
 	}
 	came := r.wait(t, 2)
@@ -45,7 +45,7 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 	if came[1].header.Get("webhook-signature") != signedWith(secret, came[1]) || came[0].header.Get("webhook-timestamp") == came[1].header.Get("webhook-timestamp") {
 		t.Error("the second message is not signed for its own moment")
 	}
-	done := deliveries(t, s, w, "delivered", allIn(capacity.DeliveryDelivered, 1))[0]
+	done := deliveries(t, s, w, "delivered", allIn(hooks.DeliveryDelivered, 1))[0]
 	if len(done.Attempts) != 2 || done.Attempts[1].Status != 200 {
 		t.Errorf("got %+v", done)
 	}
@@ -56,8 +56,8 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wait(t, 3)
-	deliveries(t, s, w, "delivered again", func(all []capacity.Delivery) bool {
-		return all[0].State == capacity.DeliveryDelivered && len(all[0].Attempts) == 3
+	deliveries(t, s, w, "delivered again", func(all []hooks.Delivery) bool {
+		return all[0].State == hooks.DeliveryDelivered && len(all[0].Attempts) == 3
 	})
 }
 
@@ -67,22 +67,22 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 	there := newReceiver(t, nil)
 	sends := newReceiver(t, func(w http.ResponseWriter, r *http.Request, _ int) { http.Redirect(w, r, there.URL, http.StatusFound) })
 	inside := newReceiver(t, nil)
-	redirected, _ := hook(t, s, "redirected", sends, capacity.PlanChanged)
+	redirected, _ := hook(t, s, "redirected", sends, hooks.PlanChanged)
 	allow(t, s, there.URL, "127.0.0.0/8")
 	named := strings.Replace(inside.URL, "127.0.0.1", "localhost", 1)
 	entry := allow(t, s, named) // whose name stands for loopback, and no network is listed
-	private, _, err := s.CreateWebhook(boss(t), capacity.Webhook{Name: "private", URL: named, Events: []capacity.Event{capacity.PlanChanged}, Enabled: true}, "")
+	private, _, err := s.CreateWebhook(boss(t), hooks.Webhook{Name: "private", URL: named, Events: []hooks.Event{hooks.PlanChanged}, Enabled: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := func(w capacity.Webhook, attempts int, words string) {
+	failed := func(w hooks.Webhook, attempts int, words string) {
 		t.Helper()
-		d := deliveries(t, s, w, "tried", func(all []capacity.Delivery) bool { return len(all) > 0 && len(all[0].Attempts) == attempts })[0]
-		if a := d.Attempts[attempts-1]; !strings.Contains(a.Error, words) || d.State != capacity.DeliveryPending {
+		d := deliveries(t, s, w, "tried", func(all []hooks.Delivery) bool { return len(all) > 0 && len(all[0].Attempts) == attempts })[0]
+		if a := d.Attempts[attempts-1]; !strings.Contains(a.Error, words) || d.State != hooks.DeliveryPending {
 			t.Errorf("%s: got %+v, want %q", w.Name, a, words)
 		}
 	}
-	for _, w := range []capacity.Webhook{redirected, private} {
+	for _, w := range []hooks.Webhook{redirected, private} {
 		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestNothingIsLostWithAServer(t *testing.T) {
 	address := pgtest.Database(t)
 	s := start(t, address, run.Config{})
 	r := newReceiver(t, nil)
-	w, _ := hook(t, s, "pager", r, capacity.PlanChanged)
+	w, _ := hook(t, s, "pager", r, hooks.PlanChanged)
 	cluster(t, s, "shop")
 	s.ended() // from now on nobody works
 	plan(t, s, "shop", 5)
@@ -126,7 +126,7 @@ func TestNothingIsLostWithAServer(t *testing.T) {
 	}
 	again := start(t, address, run.Config{})
 	r.wait(t, 2)
-	deliveries(t, again, w, "delivered", allIn(capacity.DeliveryDelivered, 2))
+	deliveries(t, again, w, "delivered", allIn(hooks.DeliveryDelivered, 2))
 }
 
 func TestWebhooksThatAreDisabled(t *testing.T) {
@@ -140,36 +140,36 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ping := func(w capacity.Webhook) {
+	ping := func(w hooks.Webhook) {
 		t.Helper()
 		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	disabled := func(w capacity.Webhook, words string) {
+	disabled := func(w hooks.Webhook, words string) {
 		t.Helper()
-		deliveries(t, s, w, "given up", allIn(capacity.DeliveryFailed, 1))
+		deliveries(t, s, w, "given up", allIn(hooks.DeliveryFailed, 1))
 		now, err := s.Webhook(boss(t), w.ID)
 		if err != nil || now.Enabled || !strings.Contains(now.DisabledReason, words) || now.Version != w.Version+1 {
 			t.Errorf("%s: got %+v, %v", w.Name, now, err)
 		}
 	}
-	gone, _ := hook(t, s, "gone", newReceiver(t, status(410)), capacity.PlanChanged)
+	gone, _ := hook(t, s, "gone", newReceiver(t, status(410)), hooks.PlanChanged)
 	ping(gone)
 	disabled(gone, "410")
 	if _, err := s.PingWebhook(boss(t), gone.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
 		t.Errorf("a disabled webhook is pinged: %v", err)
 	}
-	weary, _ := hook(t, s, "weary", newReceiver(t, status(500)), capacity.PlanChanged)
+	weary, _ := hook(t, s, "weary", newReceiver(t, status(500)), hooks.PlanChanged)
 	exec(`UPDATE webhooks SET failing_since = now() - interval '73 hours' WHERE id = $1`, weary.ID)
 	ping(weary)
 	disabled(weary, "answers 500")
 
-	last, _ := hook(t, s, "last", newReceiver(t, status(500)), capacity.PlanChanged)
+	last, _ := hook(t, s, "last", newReceiver(t, status(500)), hooks.PlanChanged)
 	exec(`ALTER TABLE webhook_deliveries ALTER tries SET DEFAULT 9`)
 	ping(last)
 	exec(`ALTER TABLE webhook_deliveries ALTER tries SET DEFAULT 0`)
-	d := deliveries(t, s, last, "given up", allIn(capacity.DeliveryFailed, 1))[0]
+	d := deliveries(t, s, last, "given up", allIn(hooks.DeliveryFailed, 1))[0]
 	if now, err := s.Webhook(boss(t), last.ID); err != nil || !now.Enabled || !strings.Contains(d.Detail, "tried 10 times") || d.NextAt != nil {
 		t.Errorf("got %+v, %+v, %v", now, d, err)
 	}
@@ -179,9 +179,9 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 		w.Header().Set("Retry-After", "3000")
 		w.WriteHeader(503)
 	})
-	off, _ := hook(t, s, "off", r, capacity.PlanChanged)
+	off, _ := hook(t, s, "off", r, hooks.PlanChanged)
 	ping(off)
-	waiting := deliveries(t, s, off, "tried", func(all []capacity.Delivery) bool { return len(all[0].Attempts) == 1 })[0]
+	waiting := deliveries(t, s, off, "tried", func(all []hooks.Delivery) bool { return len(all[0].Attempts) == 1 })[0]
 	if wait := time.Until(*waiting.NextAt); wait < 45*time.Minute || wait > time.Hour {
 		t.Errorf("asked for 3000 s, it waits %s", wait)
 	}
@@ -194,13 +194,13 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec(`UPDATE webhook_deliveries SET next_at = now() - interval '1 hour' WHERE id = $1`, waiting.ID)
-	d = deliveries(t, s, off, "over", allIn(capacity.DeliveryFailed, 1))[0]
+	d = deliveries(t, s, off, "over", allIn(hooks.DeliveryFailed, 1))[0]
 	if !strings.Contains(d.Detail, "disabled") || len(d.Attempts) != 1 || len(r.messages()) != 1 {
 		t.Errorf("got %+v", d)
 	}
 	cluster(t, s, "shop")
 	plan(t, s, "shop", 5)
-	deliveries(t, s, off, "not more", allIn(capacity.DeliveryFailed, 1))
+	deliveries(t, s, off, "not more", allIn(hooks.DeliveryFailed, 1))
 
 	pgtest.Outlast(t)
 	audit, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
@@ -208,7 +208,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(audit.Items, func(e app.AuditEntry) bool {
-		return e.By == "webhooks" && e.Kind == capacity.WebhookKind && e.Name == "gone" && strings.Contains(string(e.After), "410")
+		return e.By == "webhooks" && e.Kind == hooks.WebhookKind && e.Name == "gone" && strings.Contains(string(e.After), "410")
 	}) {
 		t.Errorf("nobody wrote down that a webhook was disabled")
 	}
@@ -219,7 +219,7 @@ func TestSecretsAreRotated(t *testing.T) {
 	address := pgtest.Database(t)
 	s := start(t, address, run.Config{})
 	r := newReceiver(t, nil)
-	w, old := hook(t, s, "pager", r, capacity.PlanChanged)
+	w, old := hook(t, s, "pager", r, hooks.PlanChanged)
 	secret, until, err := s.RotateSecret(boss(t), w.ID, "")
 	if wait := time.Until(until); err != nil || wait < 23*time.Hour || wait > 24*time.Hour || secret == old {
 		t.Fatalf("got %s, %v", until, err)

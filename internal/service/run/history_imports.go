@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // historyImport fetches executions of a history server, or a file, and stores them in a cluster. It goes on
 // where an attempt broke off, so that it may take long and try often.
 func historyImport(from *fetch.Client) Kind {
-	walk := func(ctx context.Context, s app.HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(capacity.Progress), to history.Sink) error {
+	walk := func(ctx context.Context, s app.HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error {
 		q := fetch.HistoryQuery{
 			Kind: fetch.HistoryKind(s.Kind), User: s.User, Queue: s.Queue, Job: s.Job, Limit: int(s.Limit), MaxBytes: most, Known: skip,
-			Progress: func(done, total int64, unit string) { report(capacity.Progress{Done: done, Total: total, Unit: unit}) },
+			Progress: func(done, total int64, unit string) { report(runs.Progress{Done: done, Total: total, Unit: unit}) },
 		}
 		if s.From != nil {
 			q.From = *s.From
@@ -29,7 +29,7 @@ func historyImport(from *fetch.Client) Kind {
 		}
 		return told(from.History(ctx, s.URL, q, to))
 	}
-	work := func(a *app.App, ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (app.RunResult, error) {
+	work := func(a *app.App, ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (app.RunResult, error) {
 		return a.HistoryImportForRun(ctx, claim, walk, report)
 	}
 	return Kind{Timeout: 12 * time.Hour, Attempts: 10, Do: kept(work)}

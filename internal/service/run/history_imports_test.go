@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/historytest"
 	"headroom/internal/test/pgtest"
 )
@@ -33,7 +34,7 @@ func importing(t *testing.T, s *server, from app.HistorySource) string {
 }
 
 // imported is the report of a run.
-func imported(t *testing.T, r capacity.Run) (made app.HistoryImport) {
+func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
 	t.Helper()
 	if err := json.Unmarshal(r.Result, &made); err != nil {
 		t.Fatalf("%v in %s", err, r.Result)
@@ -62,7 +63,7 @@ func kept(t *testing.T, s *server) (all []history.Record) {
 func sent(t *testing.T, files []string) []history.Record {
 	t.Helper()
 	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"other": quick})})
-	if _, err := s.CreateCluster(boss(t), capacity.NewCluster("shop")); err != nil {
+	if _, err := s.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range files {
@@ -104,7 +105,7 @@ func TestHistoriesAreFetched(t *testing.T) {
 		t.Errorf("dry: %+v", dry)
 	}
 	r := succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"}))
-	if made = imported(t, r); made.Created != 39 || made.Unchanged != 1 || made.Unusable.Count != 5 || made.Refused.Count != 0 || len(made.Jobs) != 3 || r.Progress != (capacity.Progress{Done: 40, Total: 40, Unit: "executions"}) {
+	if made = imported(t, r); made.Created != 39 || made.Unchanged != 1 || made.Unusable.Count != 5 || made.Refused.Count != 0 || len(made.Jobs) != 3 || r.Progress != (runs.Progress{Done: 40, Total: 40, Unit: "executions"}) {
 		t.Errorf("%+v, %+v", made, r.Progress)
 	}
 	want := sent(t, files)
@@ -122,7 +123,7 @@ func TestHistoriesAreFetched(t *testing.T) {
 	}
 	// What is stored of a run that fails, and that it failed.
 	from.First = func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(http.StatusForbidden); return true }
-	failed := until(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "spark"}), "failed", state(capacity.RunFailed))
+	failed := until(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "spark"}), "failed", state(runs.RunFailed))
 	if failed.Error == nil || failed.Error.Kind != string(fault.Invalid) || !strings.Contains(failed.Error.Errors[0].Detail, "answers 403") {
 		t.Errorf("%+v", failed.Error)
 	}
@@ -159,11 +160,11 @@ func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 	at := shop(t, s, from.ServeHTTP)
 	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
 	<-begun
-	until(t, s, id, "nine executions far", func(r capacity.Run) bool { return r.Progress.Done == 9 })
+	until(t, s, id, "nine executions far", func(r runs.Run) bool { return r.Progress.Done == 9 })
 	if _, err := s.CancelRun(boss(t), id); err != nil {
 		t.Fatal(err)
 	}
-	r := until(t, s, id, "cancelled", state(capacity.RunCancelled))
+	r := until(t, s, id, "cancelled", state(runs.RunCancelled))
 	made := imported(t, r)
 	if n := len(kept(t, s)); made.Executions != 9 || made.Created != 9 || n != 9 {
 		t.Errorf("%+v, kept are %d", made, n)
@@ -253,7 +254,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	}
 	told := 0
 	for _, entry := range log.Items {
-		if entry.Kind == capacity.ExecutionKind {
+		if entry.Kind == inputs.ExecutionKind {
 			told++
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // Kind is a sort of run.
@@ -13,7 +13,7 @@ type Kind struct {
 	// Do is the work. It ends soon when its context does, and reports how far it is as often as it
 	// likes. A Busy error is tried again; any other fails the run, and what is in the result then is
 	// kept as a part.
-	Do       func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error)
+	Do       func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error)
 	Timeout  time.Duration // of one attempt
 	Attempts int           // at most, those that died with their server among them
 }
@@ -50,30 +50,30 @@ func (r Result) kept() *app.RunResult {
 }
 
 // plan makes a plan of a cluster.
-func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
-	report(capacity.Progress{Total: 1, Unit: "plan"})
+func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
+	report(runs.Progress{Total: 1, Unit: "plan"})
 	save, err := a.PlanForRun(ctx, claim)
 	if err != nil {
 		return Result{}, err
 	}
-	report(capacity.Progress{Done: 1, Total: 1, Unit: "plan"})
+	report(runs.Progress{Done: 1, Total: 1, Unit: "plan"})
 	return Result{Make: save}, nil
 }
 
 // keptPacking packs a batch and keeps the packing.
-func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
-	report(capacity.Progress{Total: 1, Unit: "packings"})
+func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
+	report(runs.Progress{Total: 1, Unit: "packings"})
 	save, err := a.KeepPackingForRun(ctx, claim)
 	if err != nil {
 		return Result{}, err
 	}
-	report(capacity.Progress{Done: 1, Total: 1, Unit: "packings"})
+	report(runs.Progress{Done: 1, Total: 1, Unit: "packings"})
 	return Result{Make: save}, nil
 }
 
 // kept is work of the service whose result, whole or a part, is kept as it is.
-func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (app.RunResult, error)) func(context.Context, *app.App, app.RunClaim, func(capacity.Progress)) (Result, error) {
-	return func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (app.RunResult, error)) func(context.Context, *app.App, app.RunClaim, func(runs.Progress)) (Result, error) {
+	return func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
 		made, err := work(a, ctx, claim, report)
 		return Result{Type: made.Type, Body: made.Body}, err
 	}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -80,9 +80,9 @@ func begin(t testing.TB, s *server, kind string) string {
 }
 
 // until waits for a run to be as wanted.
-func until(t testing.TB, s *server, id, what string, is func(capacity.Run) bool) capacity.Run {
+func until(t testing.TB, s *server, id, what string, is func(runs.Run) bool) runs.Run {
 	t.Helper()
-	var last capacity.Run
+	var last runs.Run
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		r, err := s.Run(somebody(t), id)
 		if errors.Is(err, fault.Busy) {
@@ -99,20 +99,20 @@ func until(t testing.TB, s *server, id, what string, is func(capacity.Run) bool)
 	return last
 }
 
-func state(want capacity.RunState) func(capacity.Run) bool {
-	return func(r capacity.Run) bool { return r.State == want }
+func state(want runs.RunState) func(runs.Run) bool {
+	return func(r runs.Run) bool { return r.State == want }
 }
 
-func succeeded(t testing.TB, s *server, id string) capacity.Run {
+func succeeded(t testing.TB, s *server, id string) runs.Run {
 	t.Helper()
-	return until(t, s, id, "succeeded", state(capacity.RunSucceeded))
+	return until(t, s, id, "succeeded", state(runs.RunSucceeded))
 }
 
 // kinds makes kinds of functions.
-func kinds(do map[string]func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error)) map[string]run.Kind {
+func kinds(do map[string]func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error)) map[string]run.Kind {
 	all := map[string]run.Kind{}
 	for name, f := range do {
-		all[name] = run.Kind{Timeout: time.Minute, Attempts: 3, Do: func(ctx context.Context, _ *app.App, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
+		all[name] = run.Kind{Timeout: time.Minute, Attempts: 3, Do: func(ctx context.Context, _ *app.App, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
 			return f(ctx, claim, report)
 		}}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/service/runs"
 )
 
 type metrics struct {
@@ -28,7 +28,7 @@ func newMetrics(kinds map[string]Kind) metrics {
 			Name: "headroom_run_duration_seconds", Help: "Time of an attempt at a background run, by kind.", Buckets: runBuckets}, []string{"kind"}),
 	}
 	for kind := range kinds {
-		for _, state := range []capacity.RunState{capacity.RunSucceeded, capacity.RunFailed, capacity.RunCancelled} {
+		for _, state := range []runs.RunState{runs.RunSucceeded, runs.RunFailed, runs.RunCancelled} {
 			m.total.WithLabelValues(kind, string(state))
 		}
 		m.running.WithLabelValues(kind)
@@ -51,7 +51,7 @@ func (m metrics) began(kind string) (ended func()) {
 }
 
 // ended counts a run that is over.
-func (m metrics) ended(kind string, state capacity.RunState) {
+func (m metrics) ended(kind string, state runs.RunState) {
 	if state.Over() {
 		m.total.WithLabelValues(kind, string(state)).Inc()
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // priceImport fetches a price sheet and takes it over into a cluster.
@@ -18,7 +18,7 @@ func priceImport(from *fetch.Client) Kind {
 		}
 		return app.Download{ReadCloser: d, Size: d.Size}, nil
 	}
-	return Kind{Timeout: 2 * time.Hour, Attempts: 4, Do: func(ctx context.Context, a *app.App, claim app.RunClaim, report func(capacity.Progress)) (Result, error) {
+	return Kind{Timeout: 2 * time.Hour, Attempts: 4, Do: func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
 		take, err := a.PriceImportForRun(ctx, claim, open, report)
 		return Result{Make: take}, told(err)
 	}}

@@ -19,13 +19,14 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -44,10 +45,10 @@ func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AllowHost(boss(t), capacity.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}); err != nil {
+	if _, err := s.AllowHost(boss(t), fetch.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CreateCluster(boss(t), capacity.NewCluster("shop")); err != nil {
+	if _, err := s.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
 	return host.URL
@@ -113,12 +114,12 @@ func TestSheetsAreFetched(t *testing.T) {
 		"/gone.csv": "answers 404 Not Found", "/away": "sends on to another place", "/page": "page for a browser", "/cut.gz": "",
 	} {
 		id := fetching(t, s, at+path)
-		r := until(t, s, id, "failed", state(capacity.RunFailed))
+		r := until(t, s, id, "failed", state(runs.RunFailed))
 		if r.Error == nil || r.Error.Kind != string(fault.Invalid) || len(r.Error.Errors) == 0 || !strings.Contains(r.Error.Errors[0].Detail, words) || r.Attempt != 1 {
 			t.Errorf("%s: %+v %+v", path, r, r.Error)
 		}
 	}
-	if r := until(t, s, fetching(t, s, at+"/cut"), "tried again", func(r capacity.Run) bool { return r.Attempt > 1 }); r.State.Over() {
+	if r := until(t, s, fetching(t, s, at+"/cut"), "tried again", func(r runs.Run) bool { return r.Attempt > 1 }); r.State.Over() {
 		t.Errorf("a connection that breaks: %+v", r)
 	}
 	if got := inCluster(t, s); got != "0 types, 0 prices, 0 offers" {
@@ -127,7 +128,7 @@ func TestSheetsAreFetched(t *testing.T) {
 
 	r := succeeded(t, s, fetching(t, s, at+"/moved"))
 	var made app.PriceImport
-	if err := json.Unmarshal(r.Result, &made); err != nil || made.Offers.Created != 1 || r.Progress != (capacity.Progress{Done: int64(packed.Len()), Total: int64(packed.Len()), Unit: "bytes"}) {
+	if err := json.Unmarshal(r.Result, &made); err != nil || made.Offers.Created != 1 || r.Progress != (runs.Progress{Done: int64(packed.Len()), Total: int64(packed.Len()), Unit: "bytes"}) {
 		t.Errorf("the run is %+v (%v)", r, err)
 	}
 	r = succeeded(t, s, fetching(t, s, at+"/slow-to-begin"))
@@ -158,11 +159,11 @@ func TestAFetchIsEnded(t *testing.T) {
 	})
 	id := fetching(t, s, at+"/stalls")
 	<-begun
-	until(t, s, id, "tried again", func(r capacity.Run) bool { return r.Attempt > 1 })
+	until(t, s, id, "tried again", func(r runs.Run) bool { return r.Attempt > 1 })
 	if _, err := s.CancelRun(boss(t), id); err != nil {
 		t.Fatal(err)
 	}
-	until(t, s, id, "cancelled", state(capacity.RunCancelled))
+	until(t, s, id, "cancelled", state(runs.RunCancelled))
 	if got := inCluster(t, s); got != "0 types, 0 prices, 0 offers" {
 		t.Errorf("half a sheet was taken over: %s", got)
 	}

@@ -20,8 +20,12 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/data/fetch"
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
 )
 
 // boss is an admin.
@@ -83,7 +87,7 @@ func status(code int) func(http.ResponseWriter, *http.Request, int) {
 }
 
 // allow puts a receiver on the list.
-func allow(t testing.TB, s *server, address string, networks ...string) capacity.AllowedHost {
+func allow(t testing.TB, s *server, address string, networks ...string) fetch.AllowedHost {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -93,7 +97,7 @@ func allow(t testing.TB, s *server, address string, networks ...string) capacity
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := s.AllowHost(boss(t), capacity.AllowedHost{Host: u.Hostname(), Port: port, HTTP: true, Networks: networks})
+	h, err := s.AllowHost(boss(t), fetch.AllowedHost{Host: u.Hostname(), Port: port, HTTP: true, Networks: networks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,10 +105,10 @@ func allow(t testing.TB, s *server, address string, networks ...string) capacity
 }
 
 // hook makes a webhook for a receiver on loopback.
-func hook(t testing.TB, s *server, name string, r *receiver, events ...capacity.Event) (capacity.Webhook, string) {
+func hook(t testing.TB, s *server, name string, r *receiver, events ...hooks.Event) (hooks.Webhook, string) {
 	t.Helper()
 	allow(t, s, r.URL, "127.0.0.0/8")
-	w, secret, err := s.CreateWebhook(boss(t), capacity.Webhook{Name: name, URL: r.URL + "/" + name, Events: events, Enabled: true}, "")
+	w, secret, err := s.CreateWebhook(boss(t), hooks.Webhook{Name: name, URL: r.URL + "/" + name, Events: events, Enabled: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,14 +118,14 @@ func hook(t testing.TB, s *server, name string, r *receiver, events ...capacity.
 // cluster makes a cluster; plan gives it another plan at once.
 func cluster(t testing.TB, s *server, name string) {
 	t.Helper()
-	if _, err := s.CreateCluster(boss(t), capacity.NewCluster(name)); err != nil {
+	if _, err := s.CreateCluster(boss(t), inputs.NewCluster(name)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func plan(t testing.TB, s *server, cluster string, vms float64) capacity.PlanRecord {
+func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord {
 	t.Helper()
-	r := capacity.PlanRecord{Plan: json.RawMessage(`{"status":"optimal","classes":[]}`), Problem: json.RawMessage(`{"currency":"USD"}`)}
+	r := plans.PlanRecord{Plan: json.RawMessage(`{"status":"optimal","classes":[]}`), Problem: json.RawMessage(`{"currency":"USD"}`)}
 	r.Cluster, r.At, r.Status, r.Currency, r.PeriodSeconds, r.VMs, r.VMsOnDemand, r.VMsReserved = cluster, time.Now(), capacity.Optimal, "USD", 1800, vms, vms-1, 1
 	total, _ := money.Parse("7.50")
 	r.TotalCost = total
@@ -138,9 +142,9 @@ func plan(t testing.TB, s *server, cluster string, vms float64) capacity.PlanRec
 }
 
 // deliveries waits for the log of a webhook to be as wanted.
-func deliveries(t testing.TB, s *server, w capacity.Webhook, what string, is func([]capacity.Delivery) bool) []capacity.Delivery {
+func deliveries(t testing.TB, s *server, w hooks.Webhook, what string, is func([]hooks.Delivery) bool) []hooks.Delivery {
 	t.Helper()
-	var list app.Listed[capacity.Delivery]
+	var list app.Listed[hooks.Delivery]
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var err error
 		if list, err = s.Deliveries(boss(t), w.ID, app.Page{}); err != nil {
@@ -154,9 +158,9 @@ func deliveries(t testing.TB, s *server, w capacity.Webhook, what string, is fun
 	return nil
 }
 
-func allIn(state capacity.DeliveryState, n int) func([]capacity.Delivery) bool {
-	return func(all []capacity.Delivery) bool {
-		return len(all) == n && !slices.ContainsFunc(all, func(d capacity.Delivery) bool { return d.State != state })
+func allIn(state hooks.DeliveryState, n int) func([]hooks.Delivery) bool {
+	return func(all []hooks.Delivery) bool {
+		return len(all) == n && !slices.ContainsFunc(all, func(d hooks.Delivery) bool { return d.State != state })
 	}
 }
 

@@ -4,15 +4,15 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // forgetReports is how often the reports are deleted that there are too many of, since somebody keeps fewer.
 const forgetReports = time.Minute
 
 // report makes a report of a cluster.
-func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(capacity.Progress)) (Result, error) {
+func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(runs.Progress)) (Result, error) {
 	save, err := a.ReportForRun(ctx, claim, progress)
 	return Result{Make: save}, err
 }

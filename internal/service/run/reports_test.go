@@ -15,25 +15,28 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
 // schedule makes a schedule of reports of the time behind, which need no forecast or price.
-func schedule(t testing.TB, a *app.App, cluster, name string, every capacity.Every, hour int64) capacity.ReportSchedule {
+func schedule(t testing.TB, a *app.App, cluster, name string, every reporting.Every, hour int64) reporting.ReportSchedule {
 	t.Helper()
-	s, err := a.ReportSchedules().Create(boss(t), cluster, capacity.ReportSchedule{Name: name, Every: every, Hour: hour, Covers: capacity.CoversBehind, Format: capacity.ReportCSV, Enabled: true, Keep: 24})
+	s, err := a.ReportSchedules().Create(boss(t), cluster, reporting.ReportSchedule{Name: name, Every: every, Hour: hour, Covers: reporting.CoversBehind, Format: reporting.ReportCSV, Enabled: true, Keep: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func scheduleNow(t testing.TB, a *app.App, cluster, name string) capacity.ReportSchedule {
+func scheduleNow(t testing.TB, a *app.App, cluster, name string) reporting.ReportSchedule {
 	t.Helper()
 	s, err := a.ReportSchedules().Get(boss(t), cluster, name)
 	if err != nil {
@@ -42,7 +45,7 @@ func scheduleNow(t testing.TB, a *app.App, cluster, name string) capacity.Report
 	return s
 }
 
-func reports(t testing.TB, a *app.App, cluster string) []capacity.Report {
+func reportsOf(t testing.TB, a *app.App, cluster string) []reporting.Report {
 	t.Helper()
 	list, err := a.Reports(boss(t), cluster, app.ReportFilter{}, app.Page{Limit: 1000})
 	if err != nil {
@@ -52,10 +55,10 @@ func reports(t testing.TB, a *app.App, cluster string) []capacity.Report {
 }
 
 // untilMade waits for so many reports that are made.
-func untilMade(t testing.TB, a *app.App, cluster string, n int) []capacity.Report {
+func untilMade(t testing.TB, a *app.App, cluster string, n int) []reporting.Report {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		all, made := reports(t, a, cluster), 0
+		all, made := reportsOf(t, a, cluster), 0
 		for _, r := range all {
 			if r.File != nil {
 				made++
@@ -88,10 +91,10 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 	cluster(t, servers[0], "shop")
 	plan(t, servers[0], "shop", 3)
 	r := newReceiver(t, nil)
-	hook(t, servers[0], "books", r, capacity.ReportMade)
+	hook(t, servers[0], "books", r, hooks.ReportMade)
 	const schedules, rounds = 8, 3
 	for i := range schedules {
-		schedule(t, a, "shop", fmt.Sprintf("s%d", i), capacity.EveryDay, int64(i))
+		schedule(t, a, "shop", fmt.Sprintf("s%d", i), reporting.EveryDay, int64(i))
 	}
 	for round := 1; round <= rounds; round++ {
 		due(t, conn)
@@ -109,8 +112,8 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 		}
 	}
 	bySchedule := map[string]int{}
-	for _, made := range reports(t, a, "shop") {
-		if made.State != capacity.RunSucceeded || made.By != "schedule" || made.At.After(time.Now()) || made.At.Before(time.Now().Add(-25*time.Hour)) {
+	for _, made := range reportsOf(t, a, "shop") {
+		if made.State != runs.RunSucceeded || made.By != "schedule" || made.At.After(time.Now()) || made.At.Before(time.Now().Add(-25*time.Hour)) {
 			t.Errorf("a report is %+v", made)
 		}
 		bySchedule[*made.Schedule]++
@@ -123,8 +126,8 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 	}
 	told := map[string]bool{}
 	for _, m := range r.wait(t, schedules*rounds) {
-		var e capacity.ReportMadeEvent
-		if err := json.Unmarshal([]byte(m.body), &e); err != nil || e.Type != capacity.ReportMade || e.Cluster != "shop" || told[e.Report.ID] {
+		var e reporting.ReportMadeEvent
+		if err := json.Unmarshal([]byte(m.body), &e); err != nil || e.Type != hooks.ReportMade || e.Cluster != "shop" || told[e.Report.ID] {
 			t.Fatalf("told %s: %v", m.body, err)
 		}
 		told[e.Report.ID] = true
@@ -146,10 +149,10 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	conn := raw(t, url)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
 	a := app.New(store, auth.NewKeyring(), app.Config{})
-	if _, err := a.CreateCluster(boss(t), capacity.NewCluster("shop")); err != nil {
+	if _, err := a.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
-	schedule(t, a, "shop", "daily", capacity.EveryDay, 6)
+	schedule(t, a, "shop", "daily", reporting.EveryDay, 6)
 	due(t, conn)
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), childVariable+"="+url)
@@ -168,14 +171,14 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = command.Wait()
-	if left := reports(t, a, "shop"); len(left) != 1 || left[0].State != capacity.RunRunning || left[0].File != nil {
+	if left := reportsOf(t, a, "shop"); len(left) != 1 || left[0].State != runs.RunRunning || left[0].File != nil {
 		t.Fatalf("what is left is %+v", left)
 	}
 	start(t, url, run.Config{Lease: shortLease})
 	if made := untilMade(t, a, "shop", 1); len(made) != 1 || made[0].Error != nil {
 		t.Errorf("there are %+v", made)
 	}
-	if r, err := a.Run(boss(t), reports(t, a, "shop")[0].ID); err != nil || r.Attempt != 2 {
+	if r, err := a.Run(boss(t), reportsOf(t, a, "shop")[0].ID); err != nil || r.Attempt != 2 {
 		t.Errorf("its run is %+v %v", r, err)
 	}
 }
@@ -187,13 +190,13 @@ func TestReportsFollowTheClock(t *testing.T) {
 	url := pgtest.Database(t)
 	now := time.Date(2026, 3, 25, 12, 0, 0, 0, time.UTC) // days before the clocks of Berlin change
 	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}), auth.NewKeyring(), app.Config{Clock: func() time.Time { return now }})
-	c := capacity.NewCluster("shop")
+	c := inputs.NewCluster("shop")
 	c.TimeZone = "Europe/Berlin"
 	c, err := a.CreateCluster(boss(t), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	schedule(t, a, "shop", "daily", capacity.EveryDay, 2)
+	schedule(t, a, "shop", "daily", reporting.EveryDay, 2)
 	step := func(to string, started int, last, next string) {
 		t.Helper()
 		if now, err = time.Parse(time.RFC3339, to); err != nil {
@@ -207,7 +210,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 			t.Errorf("%s: %d reports more were started (%v)", to, again, err)
 		}
 		newest := ""
-		if all := reports(t, a, "shop"); len(all) > 0 {
+		if all := reportsOf(t, a, "shop"); len(all) > 0 {
 			newest = all[0].At.Format(time.RFC3339)
 		}
 		if s := scheduleNow(t, a, "shop", "daily"); newest != last || s.NextAt.UTC().Format(time.RFC3339) != next {
@@ -231,7 +234,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	}
 	step("2026-04-11T06:00:00Z", 0, "2026-04-11T00:00:00Z", "2026-04-11T20:30:00Z")
 	step("2026-04-11T20:30:00Z", 1, "2026-04-11T20:30:00Z", "2026-04-12T20:30:00Z")
-	if r := reports(t, a, "shop")[0]; r.From.Format(time.RFC3339) != "2026-04-10T20:00:00Z" || r.Until.Format(time.RFC3339) != "2026-04-11T20:00:00Z" {
+	if r := reportsOf(t, a, "shop")[0]; r.From.Format(time.RFC3339) != "2026-04-10T20:00:00Z" || r.Until.Format(time.RFC3339) != "2026-04-11T20:00:00Z" {
 		t.Errorf("it covers %s until %s", r.From, r.Until)
 	}
 

@@ -15,33 +15,33 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
-type does = map[string]func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error)
+type does = map[string]func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error)
 
 func TestARunIsDoneAndItsResultKept(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"count": func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
-		report(capacity.Progress{Done: 3, Total: 3, Unit: "steps"})
+	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"count": func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+		report(runs.Progress{Done: 3, Total: 3, Unit: "steps"})
 		return text(`{"by": "` + claim.By.Name + `"}`), nil
 	}})})
 	r := succeeded(t, s, begin(t, s, "count"))
-	if string(r.Result) != `{"by": "Ada"}` || r.Attempt != 1 || r.Progress != (capacity.Progress{Done: 3, Total: 3, Unit: "steps"}) || r.FinishedAt == nil || r.Error != nil || r.Partial {
+	if string(r.Result) != `{"by": "Ada"}` || r.Attempt != 1 || r.Progress != (runs.Progress{Done: 3, Total: 3, Unit: "steps"}) || r.FinishedAt == nil || r.Error != nil || r.Partial {
 		t.Errorf("the run is %+v", r)
 	}
 }
 
 // forever works until its context ends, and says that it has begun.
-func forever(begun chan<- struct{}) func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
-	return func(ctx context.Context, _ app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
-		report(capacity.Progress{Done: 1, Total: 2, Unit: "halves"})
+func forever(begun chan<- struct{}) func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+	return func(ctx context.Context, _ app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+		report(runs.Progress{Done: 1, Total: 2, Unit: "halves"})
 		select {
 		case begun <- struct{}{}:
 		case <-ctx.Done():
@@ -51,7 +51,7 @@ func forever(begun chan<- struct{}) func(context.Context, app.RunClaim, func(cap
 	}
 }
 
-func quick(_ context.Context, _ app.RunClaim, _ func(capacity.Progress)) (run.Result, error) {
+func quick(_ context.Context, _ app.RunClaim, _ func(runs.Progress)) (run.Result, error) {
 	return text(`"whole"`), nil
 }
 
@@ -66,14 +66,14 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	<-begun
 	b := start(t, url, run.Config{AtOnce: 1, Kinds: kinds(does{"other": quick})})
 	second := begin(t, a, "work") // there is no place for it
-	if r, err := b.CancelRun(somebody(t), second); err != nil || r.State != capacity.RunCancelled || r.FinishedAt == nil {
+	if r, err := b.CancelRun(somebody(t), second); err != nil || r.State != runs.RunCancelled || r.FinishedAt == nil {
 		t.Errorf("one that waits: %+v %v", r, err)
 	}
 	asked := time.Now()
-	if r, err := b.CancelRun(somebody(t), first); err != nil || !r.Cancelling || r.State != capacity.RunRunning {
+	if r, err := b.CancelRun(somebody(t), first); err != nil || !r.Cancelling || r.State != runs.RunRunning {
 		t.Errorf("one that runs: %+v %v", r, err)
 	}
-	r := until(t, b, first, "cancelled", state(capacity.RunCancelled))
+	r := until(t, b, first, "cancelled", state(runs.RunCancelled))
 	if took := time.Since(asked); took > time.Second {
 		t.Errorf("it took %s", took)
 	}
@@ -83,7 +83,7 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	a.ended()
 	c := start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
 	for _, id := range []string{first, second} {
-		if r, err := b.RetryRun(somebody(t), id); err != nil || r.State != capacity.RunQueued || r.Result != nil || r.Partial || r.Attempt != 0 {
+		if r, err := b.RetryRun(somebody(t), id); err != nil || r.State != runs.RunQueued || r.Result != nil || r.Partial || r.Attempt != 0 {
 			t.Errorf("tried again: %+v %v", r, err)
 		}
 		if r := succeeded(t, c, id); string(r.Result) != `"whole"` || r.Partial {
@@ -119,7 +119,7 @@ func TestAStopGivesRunsBack(t *testing.T) {
 func TestAServerThatSolvesNoMoreGivesRunsBack(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
-	all := kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
+	all := kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
 		if times.Add(1) == 1 {
 			return run.Result{}, fmt.Errorf("point 7: %w", app.ErrStopping)
 		}
@@ -178,13 +178,13 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	var times atomic.Int32
-	count := func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
+	count := func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
 		times.Add(1)
 		return quick(ctx, claim, report)
 	}
 	b := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
 	c := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
-	if r, err := b.Run(t.Context(), made.ID); err != nil || r.State != capacity.RunRunning {
+	if r, err := b.Run(t.Context(), made.ID); err != nil || r.State != runs.RunRunning {
 		t.Errorf("before: %+v %v", r, err)
 	}
 	_ = command.Process.Kill()
@@ -226,19 +226,19 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 			old = *c
 		}
 	}
-	until(t, s, id, "waiting again", state(capacity.RunQueued))
-	if _, err := s.SettleRun(t.Context(), old, app.RunOutcome{State: capacity.RunSucceeded}); !errors.Is(err, app.ErrClaimLost) {
+	until(t, s, id, "waiting again", state(runs.RunQueued))
+	if _, err := s.SettleRun(t.Context(), old, app.RunOutcome{State: runs.RunSucceeded}); !errors.Is(err, app.ErrClaimLost) {
 		t.Errorf("the old holder finishes it: %v", err)
 	}
-	if _, err := s.KeepRun(t.Context(), old, capacity.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := s.KeepRun(t.Context(), old, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
 		t.Errorf("the old holder keeps it: %v", err)
 	}
 	second, err := s.ClaimRun(t.Context(), id, most, 100*time.Millisecond)
 	if err != nil || second == nil || second.Attempt != 2 {
 		t.Fatalf("claimed again: %+v %v", second, err)
 	}
-	r := until(t, s, id, "failed", state(capacity.RunFailed)) // its attempts are used up
-	if r.Error == nil || r.Error.Kind != capacity.RunLost || !strings.Contains(r.Error.Detail, "2 times of 2") {
+	r := until(t, s, id, "failed", state(runs.RunFailed)) // its attempts are used up
+	if r.Error == nil || r.Error.Kind != runs.RunLost || !strings.Contains(r.Error.Detail, "2 times of 2") {
 		t.Errorf("the run is %+v %+v", r, r.Error)
 	}
 }
@@ -254,7 +254,7 @@ func TestARunThatNobodyEndsIsCancelledAllTheSame(t *testing.T) {
 	if r, err := s.CancelRun(somebody(t), id); err != nil || !r.Cancelling {
 		t.Errorf("%+v %v", r, err)
 	}
-	until(t, s, id, "cancelled", state(capacity.RunCancelled))
+	until(t, s, id, "cancelled", state(runs.RunCancelled))
 }
 
 // River's rows may be lost.
@@ -290,7 +290,7 @@ func TestLostWorkIsHandedOutAgain(t *testing.T) {
 func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"work": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"work": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 		times.Add(1)
 		return run.Result{}, nil
 	}})})
@@ -317,29 +317,29 @@ func TestHowRunsFail(t *testing.T) {
 	var tries atomic.Int32
 	conflicts := []fault.Finding{{Pointer: "/classes/0", Code: "quota", Detail: "Too many VMs."}}
 	all := kinds(does{
-		"panic": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) { panic("secret") },
-		"inside": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"panic": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) { panic("secret") },
+		"inside": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, errors.New("secret")
 		},
-		"infeasible": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"infeasible": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, &app.InfeasibleError{Conflicts: conflicts}
 		},
-		"partial": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"partial": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return text(`[1]`), fmt.Errorf("row 2 is empty: %w", fault.Invalid)
 		},
-		"busy": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"busy": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			if tries.Add(1) == 1 {
 				return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 			}
 			return text(`"at last"`), nil
 		},
-		"always_busy": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"always_busy": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 		},
-		"large": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"large": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{Type: "text/plain", Body: make([]byte, app.MostResult+1)}, nil
 		},
-		"refused": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"refused": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{Make: func(context.Context) (app.RunResult, error) {
 				return app.RunResult{}, fmt.Errorf("it is gone: %w", fault.NotFound)
 			}}, nil
@@ -361,8 +361,8 @@ func TestHowRunsFail(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			r := until(t, s, begin(t, s, kind), "over", func(r capacity.Run) bool { return r.State.Over() })
-			told := capacity.RunError{}
+			r := until(t, s, begin(t, s, kind), "over", func(r runs.Run) bool { return r.State.Over() })
+			told := runs.RunError{}
 			if r.Error != nil {
 				told = *r.Error
 			}
@@ -392,7 +392,7 @@ func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	begun, on := make(chan struct{}), make(chan struct{})
-	s := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(capacity.Progress)) (run.Result, error) {
+	s := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
 		select {
 		case begun <- struct{}{}:
 			<-on
@@ -444,7 +444,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	if _, err := s.Run(somebody(t), old); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the old one: %v", err)
 	}
-	if r, err := s.Run(somebody(t), young); err != nil || r.State != capacity.RunSucceeded {
+	if r, err := s.Run(somebody(t), young); err != nil || r.State != runs.RunSucceeded {
 		t.Errorf("the young one: %+v %v", r, err)
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -22,9 +24,9 @@ func TestPlansAreTold(t *testing.T) {
 	t.Parallel()
 	s := start(t, pgtest.Database(t), run.Config{})
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, "thanks") })
-	w, secret := hook(t, s, "pager", r, capacity.PlanChanged)
+	w, secret := hook(t, s, "pager", r, hooks.PlanChanged)
 	other := newReceiver(t, nil)
-	elsewhere, _ := hook(t, s, "elsewhere", other, capacity.PlanChanged)
+	elsewhere, _ := hook(t, s, "elsewhere", other, hooks.PlanChanged)
 	cluster(t, s, "another")
 	elsewhere.Clusters = []string{"another"}
 	if _, err := s.ReplaceWebhook(boss(t), elsewhere.Version, elsewhere); err != nil {
@@ -82,9 +84,9 @@ func TestPlansAreTold(t *testing.T) {
 	if !strings.Contains(bodies[1], `"previous":null`) || !strings.Contains(bodies[2], `"on_demand":7`) {
 		t.Errorf("got %v", bodies)
 	}
-	log := deliveries(t, s, w, "delivered", allIn(capacity.DeliveryDelivered, 2))
+	log := deliveries(t, s, w, "delivered", allIn(hooks.DeliveryDelivered, 2))
 	for _, d := range log {
-		if len(d.Attempts) != 1 || d.Attempts[0].Status != 200 || d.Attempts[0].Error != "" || d.Attempts[0].Response != "thanks" || d.NextAt != nil || d.Delivered == nil || d.Cluster != "shop" || d.Event != capacity.PlanChanged {
+		if len(d.Attempts) != 1 || d.Attempts[0].Status != 200 || d.Attempts[0].Error != "" || d.Attempts[0].Response != "thanks" || d.NextAt != nil || d.Delivered == nil || d.Cluster != "shop" || d.Event != hooks.PlanChanged {
 			t.Errorf("got %+v", d)
 		}
 	}
@@ -106,7 +108,7 @@ func TestPlansAreTold(t *testing.T) {
 	if m := r.wait(t, 4)[3]; !strings.Contains(m.body, `"plan":{"number":3,`) || !strings.Contains(m.body, `"previous":{"number":1,`) {
 		t.Errorf("unpinned: got %s", m.body)
 	}
-	deliveries(t, s, w, "all there are", allIn(capacity.DeliveryDelivered, 4))
+	deliveries(t, s, w, "all there are", allIn(hooks.DeliveryDelivered, 4))
 	if n := len(other.messages()); n != 0 {
 		t.Errorf("another cluster's webhook was told %d times", n)
 	}
@@ -116,7 +118,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t, pgtest.Database(t), run.Config{})
 	r := newReceiver(t, nil)
-	w, _ := hook(t, s, "pager", r, capacity.PlanFailed)
+	w, _ := hook(t, s, "pager", r, hooks.PlanFailed)
 	cluster(t, s, "shop")
 	ctx := boss(t)
 	settle := func(o app.Outcome) {
@@ -131,7 +133,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 			}
 			o.At = time.Now()
 			if o.Plan == nil {
-				o.Attempt = capacity.Attempt{At: o.At, Reason: claim.Reason, Failed: !o.Same, Detail: "The promised jobs need 41 VMs, and 30 can be had."}
+				o.Attempt = plans.Attempt{At: o.At, Reason: claim.Reason, Failed: !o.Same, Detail: "The promised jobs need 41 VMs, and 30 can be had."}
 			}
 			if _, err := s.Settle(ctx, *claim, o); err != nil {
 				t.Fatal(err)
@@ -161,7 +163,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	settle(app.Outcome{Version: change(), Same: true})
 	settle(app.Outcome{Version: change(), Retry: time.Millisecond})
 	came := r.wait(t, 2)
-	deliveries(t, s, w, "two", allIn(capacity.DeliveryDelivered, 2))
+	deliveries(t, s, w, "two", allIn(hooks.DeliveryDelivered, 2))
 	for _, m := range came {
 		if !strings.Contains(m.body, `"type":"plan.failed"`) || !strings.Contains(m.body, "need 41 VMs") || !strings.Contains(m.body, `"plan_number":1`) || !strings.Contains(m.body, `"cluster":"shop"`) {
 			t.Errorf("got %s", m.body)
@@ -171,17 +173,17 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 
 func TestRunsAreTold(t *testing.T) {
 	t.Parallel()
-	work := kinds(map[string]func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error){
-		"good": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+	work := kinds(map[string]func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error){
+		"good": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return text(`1`), nil
 		},
-		"bad": func(context.Context, app.RunClaim, func(capacity.Progress)) (run.Result, error) {
+		"bad": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, fmt.Errorf("there is no such cluster: %w", fault.NotFound)
 		},
 	})
 	s := start(t, pgtest.Database(t), run.Config{Kinds: work})
 	r := newReceiver(t, nil)
-	hook(t, s, "runs", r, capacity.RunFinished)
+	hook(t, s, "runs", r, hooks.RunFinished)
 	good := begin(t, s, "good")
 	r.wait(t, 1)
 	bad := begin(t, s, "bad")

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/trace"
+	"headroom/internal/service/hooks"
 	"headroom/internal/service/run"
 	"headroom/internal/service/telemetry"
 	"headroom/internal/test/pgtest"
@@ -34,12 +34,12 @@ func TestDeliveriesNameTheirTrace(t *testing.T) {
 	sent := func(c run.Config) string {
 		s := start(t, pgtest.Database(t), c)
 		r := newReceiver(t, nil)
-		w, _ := hook(t, s, "pager", r, capacity.PlanChanged)
+		w, _ := hook(t, s, "pager", r, hooks.PlanChanged)
 		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
 		header := r.wait(t, 1)[0].header
-		deliveries(t, s, w, "delivered", allIn(capacity.DeliveryDelivered, 1))
+		deliveries(t, s, w, "delivered", allIn(hooks.DeliveryDelivered, 1))
 		s.ended()
 		return header.Get("traceparent")
 	}

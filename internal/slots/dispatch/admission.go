@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sort"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -17,16 +16,16 @@ type Commitment struct {
 	Tasks      [Kinds]int // that have not ended well, running ones too
 	// Times are its tasks' by residual; nil where nothing is known. Sources is where they come from.
 	Times   [Kinds]*perf.TaskTime
-	Sources [Kinds]capacity.TimesSource
+	Sources [Kinds]TimesSource
 }
 
 // sources are those of the tasks that the job has.
-func (c *Commitment) sources() (s []capacity.TaskTimesFrom, assumed bool) {
-	s = []capacity.TaskTimesFrom{}
-	for k, kind := range [Kinds]capacity.TaskKind{capacity.MapTask, capacity.ReduceTask} {
+func (c *Commitment) sources() (s []TaskTimesFrom, assumed bool) {
+	s = []TaskTimesFrom{}
+	for k, kind := range [Kinds]TaskKind{MapTask, ReduceTask} {
 		if from := c.Sources[k]; c.Tasks[k] > 0 && c.Times[k] != nil && from.From != "" {
-			s = append(s, capacity.TaskTimesFrom{Kind: kind, TimesSource: from})
-			assumed = assumed || from.From == capacity.TimesOfProfile
+			s = append(s, TaskTimesFrom{Kind: kind, TimesSource: from})
+			assumed = assumed || from.From == TimesOfProfile
 		}
 	}
 	return s, assumed
@@ -37,7 +36,7 @@ func Constant(seconds float64) *perf.TaskTime { return &perf.TaskTime{A: seconds
 
 // Room is what a new deadline is judged by.
 type Room struct {
-	Mode     capacity.AdmissionMode
+	Mode     AdmissionMode
 	Layout   Layout
 	Slots    [Kinds][]Free // by pool
 	Accepted []Commitment  // jobs with a deadline, in any order; others take no part
@@ -56,10 +55,10 @@ type Free struct {
 // slots take to do them, because a mean is not less than a harmonic mean. A strict promise demands the
 // same for every accepted job due later, and besides that the job could be done in whole tasks if it
 // were alone: fewer tasks than slots need longer than eq. 6 says.
-func (r *Room) Judge(c Commitment) capacity.DeadlineVerdict {
+func (r *Room) Judge(c Commitment) DeadlineVerdict {
 	t := newTimetable(r, c)
 	v := t.judge()
-	if v.Code() == capacity.DeadlineMissed {
+	if v.Code() == DeadlineMissed {
 		v.Cures = t.cures(v)
 	}
 	return v
@@ -73,7 +72,7 @@ func (r *Room) Admits(c Commitment) bool {
 
 // timetable is the accepted jobs by deadline with what each needs, and the job that asks.
 type timetable struct {
-	mode      capacity.AdmissionMode
+	mode      AdmissionMode
 	layout    Layout
 	slots     [Kinds][]Free // usable ones, by pool
 	count     [Kinds]float64
@@ -208,7 +207,7 @@ func (t *timetable) keeps(q question) bool {
 	if t.slotless || t.unknown || !(q.due > 0 && t.demand(q) <= q.due) { // NaN is no promise
 		return false
 	}
-	if t.mode == capacity.AdmissionPaper {
+	if t.mode == AdmissionPaper {
 		return true
 	}
 	need, sums := t.needs(q.tasks, t.asks.times, q.more), t.upTo(q.more)
@@ -257,11 +256,11 @@ func (t *timetable) alone(k Kind) float64 {
 	}
 }
 
-func (t *timetable) judge() capacity.DeadlineVerdict {
+func (t *timetable) judge() DeadlineVerdict {
 	from, assumed := t.asks.sources()
-	v := capacity.DeadlineVerdict{
+	v := DeadlineVerdict{
 		Mode: t.mode, DeadlineSeconds: t.ask.due, Times: from, Assumed: assumed, UsableSlots: int64(t.count[Map] + t.count[Reduce]),
-		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []capacity.LateJob{},
+		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []LateJob{},
 		Separate: t.layout == Separate,
 	}
 	if t.slotless {
@@ -280,13 +279,13 @@ func (t *timetable) judge() capacity.DeadlineVerdict {
 	}
 	v.TaskSeconds /= max(total, 1)
 	v.LateSeconds = max(0, v.DemandSeconds-t.ask.due)
-	if t.mode == capacity.AdmissionStrict {
+	if t.mode == AdmissionStrict {
 		v.LateSeconds = max(v.LateSeconds, v.AloneSeconds-t.ask.due)
 	}
 	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
 	for i := t.dueBy(t.ask.due); i < len(t.accepted); i++ {
 		if a := t.accepted[i]; !(sums[i]+need <= a.DueSeconds) {
-			v.Missed = append(v.Missed, capacity.LateJob{ID: a.ID, Name: a.Name, DueSeconds: a.DueSeconds,
+			v.Missed = append(v.Missed, LateJob{ID: a.ID, Name: a.Name, DueSeconds: a.DueSeconds,
 				LateSeconds: sums[i] + need - a.DueSeconds, AnywaySeconds: max(0, sums[i]-a.DueSeconds)})
 		}
 	}

@@ -3,16 +3,14 @@ package dispatch
 import (
 	"math"
 	"sort"
-
-	"headroom/internal/core/capacity"
 )
 
 // mostSlots bounds how many further slots are offered as a cure: nobody adds more for one job.
 const mostSlots = 100_000
 
 // cures are what would help a job that is refused. Each is tried by the rule that refused it.
-func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
-	c := &capacity.DeadlineCures{DeadlineSeconds: t.laterDeadline(v.AloneSeconds)}
+func (t *timetable) cures(v DeadlineVerdict) *DeadlineCures {
+	c := &DeadlineCures{DeadlineSeconds: t.laterDeadline(v.AloneSeconds)}
 	with := func(more int) bool { q := t.ask; q.more = more; return t.keeps(q) }
 	// Further dedicated slots never make a need larger, since no slot is faster than a dedicated one.
 	if n := sort.Search(mostSlots, func(i int) bool { return with(i + 1) }) + 1; n <= mostSlots && with(n) {
@@ -23,7 +21,7 @@ func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
 	if n := sort.Search(t.ask.tasks[Map], func(i int) bool { return !few(i + 1) }); n > 0 && few(n) {
 		c.Maps = int64(n)
 	}
-	if *c == (capacity.DeadlineCures{}) {
+	if *c == (DeadlineCures{}) {
 		return nil
 	}
 	return c
@@ -33,7 +31,7 @@ func (t *timetable) cures(v capacity.DeadlineVerdict) *capacity.DeadlineCures {
 // where the next whole second can be promised as well, else in milliseconds; 0 where none can.
 func (t *timetable) laterDeadline(alone float64) float64 {
 	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
-	if t.mode == capacity.AdmissionPaper {
+	if t.mode == AdmissionPaper {
 		alone = 0
 	}
 	// Due after k accepted jobs and before the next, it is to be late enough for their needs and its own.

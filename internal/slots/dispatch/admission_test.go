@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -23,7 +22,7 @@ func rounds(few, many int) int {
 func maps(t *perf.TaskTime) [Kinds]*perf.TaskTime { return [Kinds]*perf.TaskTime{t} }
 
 // randomRoom is a room that is neither empty nor far too full, and a job that asks.
-func randomRoom(r *rand.Rand, mode capacity.AdmissionMode) (*Room, Commitment) {
+func randomRoom(r *rand.Rand, mode AdmissionMode) (*Room, Commitment) {
 	room := &Room{Mode: mode, Layout: Layout(r.IntN(2))}
 	for p := range Kinds {
 		if p == 1 && room.Layout == Shared {
@@ -104,7 +103,7 @@ func naive(r *Room, c Commitment) bool {
 	if !inTime(c) {
 		return false
 	}
-	if r.Mode == capacity.AdmissionPaper {
+	if r.Mode == AdmissionPaper {
 		return true
 	}
 	for _, a := range r.Accepted {
@@ -144,9 +143,9 @@ func TestDeadlinesAreJudged(t *testing.T) {
 	r := seeded(7)
 	var kept, refused, onlyStrict, cured [3]int
 	for i := range rounds(6_000, 300_000) {
-		room, c := randomRoom(r, capacity.AdmissionStrict)
+		room, c := randomRoom(r, AdmissionStrict)
 		paper := *room
-		paper.Mode = capacity.AdmissionPaper
+		paper.Mode = AdmissionPaper
 		for m, room := range []*Room{&paper, room} {
 			v := room.Judge(c)
 			if want := naive(room, c); v.Kept != want || room.Admits(c) != want {
@@ -160,7 +159,7 @@ func TestDeadlinesAreJudged(t *testing.T) {
 			if reason := v.Reason("etl"); reason == "" || strings.Contains(reason, "NaN") || strings.Contains(reason, "%!") {
 				t.Errorf("round %d: no reason: %q", i, reason)
 			}
-			if v.Code() != capacity.DeadlineMissed {
+			if v.Code() != DeadlineMissed {
 				continue
 			}
 			if v.LateSeconds <= 0 && len(v.Missed) == 0 {
@@ -211,7 +210,7 @@ func TestPromisesAreMonotone(t *testing.T) {
 	r := seeded(11)
 	turned := 0
 	for i := range rounds(6_000, 200_000) {
-		mode := []capacity.AdmissionMode{capacity.AdmissionPaper, capacity.AdmissionStrict}[i%2]
+		mode := []AdmissionMode{AdmissionPaper, AdmissionStrict}[i%2]
 		room, c := randomRoom(r, mode)
 		if !room.Admits(c) {
 			continue
@@ -219,7 +218,7 @@ func TestPromisesAreMonotone(t *testing.T) {
 		later := c
 		later.DueSeconds += math.Round(3000 * r.Float64())
 		if !room.Admits(later) {
-			if mode == capacity.AdmissionStrict {
+			if mode == AdmissionStrict {
 				t.Fatalf("round %d: promised in %g s, refused in %g s: %+v", i, c.DueSeconds, later.DueSeconds, room)
 			}
 			turned++
@@ -242,14 +241,14 @@ func TestPromisesAreMonotone(t *testing.T) {
 // As printed the rule is not monotone: due in 10 s the job passes an accepted one due in 11 s, which it
 // makes late; due in 11 s it does not pass it any more, and is refused.
 func TestThePapersRuleIsNotMonotone(t *testing.T) {
-	room := Room{Mode: capacity.AdmissionPaper, Slots: [Kinds][]Free{{{1, 1}}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: [Kinds]int{8}, Times: maps(Constant(1))}}}
+	room := Room{Mode: AdmissionPaper, Slots: [Kinds][]Free{{{1, 1}}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: [Kinds]int{8}, Times: maps(Constant(1))}}}
 	c := Commitment{DueSeconds: 10, Tasks: [Kinds]int{5}, Times: maps(Constant(1))}
 	v := room.Judge(c)
 	if !v.Kept || len(v.Missed) != 1 || v.Missed[0].LateSeconds != 2 || v.Missed[0].AnywaySeconds != 0 {
 		t.Errorf("due in 10 s: %+v", v)
 	}
 	c.DueSeconds = 11
-	if v := room.Judge(c); v.Kept || v.LateSeconds != 2 || *v.Cures != (capacity.DeadlineCures{DeadlineSeconds: 13, DedicatedSlots: 1, Maps: 3}) {
+	if v := room.Judge(c); v.Kept || v.LateSeconds != 2 || *v.Cures != (DeadlineCures{DeadlineSeconds: 13, DedicatedSlots: 1, Maps: 3}) {
 		t.Errorf("due in 11 s: %+v, %+v", v, v.Cures)
 	}
 }
@@ -264,33 +263,33 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 	for name, c := range map[string]struct {
 		room Room
 		job  Commitment
-		code capacity.RefusalReason
+		code RefusalReason
 		want string
 	}{
-		"late itself": {Room{capacity.AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: maps(mixed)}, capacity.DeadlineMissed,
+		"late itself": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 120, Tasks: [Kinds]int{24}, Times: maps(mixed)}, DeadlineMissed,
 			"It would be 45 s late: with the accepted jobs due no later it needs 165 s of all 4 usable slots, and it is due in 120 s. 1 accepted job due later would be too late: \"nightly\" by 15 s. " +
 				"It would be admitted with a deadline in 315 s, beside 2 more dedicated slots or with at most 12 maps."},
-		"later ones": {Room{capacity.AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: maps(mixed)}, capacity.DeadlineMissed,
+		"later ones": {Room{AdmissionStrict, Shared, slots, accepted}, Commitment{DueSeconds: 200, Tasks: [Kinds]int{24}, Times: maps(mixed)}, DeadlineMissed,
 			"1 accepted job due later would be too late: \"nightly\" by 15 s. It would be admitted with a deadline in 315 s, beside 1 more dedicated slot or with at most 20 maps."},
-		"too few seconds for a task": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.DeadlineMissed,
+		"too few seconds for a task": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s."},
-		"assumed times": {Room{capacity.AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Sources: [Kinds]capacity.TimesSource{{From: capacity.TimesOfProfile}}}, capacity.DeadlineMissed,
+		"assumed times": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
 		// How late it would be is said as the two together make it, not as it would be alone.
-		"late alone, and more behind others": {Room{capacity.AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: maps(Constant(20))}, capacity.DeadlineMissed,
+		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: maps(Constant(20))}, DeadlineMissed,
 			"It would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
 				"It would be admitted with a deadline in 210 s, beside 4 more dedicated slots or with at most 7 maps."},
-		"separate slots": {Room{capacity.AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, capacity.DeadlineMissed,
+		"separate slots": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}, {{1, 1}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, DeadlineMissed,
 			"It would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
 				"It would be admitted with a deadline in 140 s or beside 2 more dedicated slots of each kind."},
-		"no slots for its reduces": {Room{capacity.AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, capacity.NoSlots,
+		"no slots for its reduces": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, NoSlots,
 			"No usable slot is known, so no deadline can be promised. Tell of the cluster's nodes, or see why none that is known is alive, has slots for such tasks and leaves them a twentieth of its processors; " +
 				"or ask without a deadline: then the plan alone decides."},
-		"no slots":   {Room{Mode: capacity.AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
-		"unusable":   {Room{Mode: capacity.AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, capacity.NoSlots, ""},
-		"unmeasured": {Room{Mode: capacity.AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, capacity.Unmeasured, ""},
-		"absurd":     {Room{Mode: capacity.AdmissionStrict, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(Constant(math.NaN()))}, capacity.Unmeasured, ""},
+		"no slots":   {Room{Mode: AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, NoSlots, ""},
+		"unusable":   {Room{Mode: AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, NoSlots, ""},
+		"unmeasured": {Room{Mode: AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, Unmeasured, ""},
+		"absurd":     {Room{Mode: AdmissionStrict, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(Constant(math.NaN()))}, Unmeasured, ""},
 	} {
 		v := c.room.Judge(c.job)
 		if got := v.Reason("etl"); v.Code() != c.code || c.want != "" && got != c.want {
@@ -302,7 +301,7 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 // BenchmarkPromise is an admission among 200 accepted jobs on 1,000 nodes that are all different.
 func BenchmarkPromise(b *testing.B) {
 	r := seeded(1)
-	room := Room{Mode: capacity.AdmissionStrict}
+	room := Room{Mode: AdmissionStrict}
 	for range 1_000 {
 		room.Slots[0] = append(room.Slots[0], Free{0.1 + 0.9*r.Float64(), 4})
 	}

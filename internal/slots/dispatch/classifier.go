@@ -3,8 +3,6 @@ package dispatch
 import (
 	"fmt"
 	"math"
-
-	"headroom/internal/core/capacity"
 )
 
 // classifier tells choices that overload a node from those that do not.
@@ -29,8 +27,8 @@ type Counts struct {
 	Bias     float64      `json:"bias,omitzero"`
 }
 
-func newClassifier(kind capacity.ClassifierKind, e *encoding) classifier {
-	if kind == capacity.Perceptron {
+func newClassifier(kind ClassifierKind, e *encoding) classifier {
+	if kind == Perceptron {
 		return newPerceptron(e)
 	}
 	return newNaiveBayes(e)

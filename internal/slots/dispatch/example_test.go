@@ -3,7 +3,6 @@ package dispatch_test
 import (
 	"fmt"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -63,7 +62,7 @@ func ExampleFair() {
 
 // A stored document makes the same policy in a live cluster and in the simulator.
 func ExampleNew() {
-	document, err := capacity.ReadPolicy([]byte(`{"kind": "fifo"}`))
+	document, err := dispatch.ReadPolicy([]byte(`{"kind": "fifo"}`))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,8 +3,6 @@ package dispatch
 import (
 	"math"
 	"sort"
-
-	"headroom/internal/core/capacity"
 )
 
 // Features is what a choice is judged by before it is made, as it was at that moment. They are kept as they
@@ -35,12 +33,12 @@ var loadEdges = [...]float64{.25, .5, .7, .8, .9, 1, 1.1, 1.25, 1.5, 2, 3, 4}
 // encoding puts features into ranges (bins), numbered from 0.
 type encoding struct {
 	load  []float64 // edges
-	added []capacity.NodeFeature
+	added []NodeFeature
 	bins  []int  // how many each feature has
 	words []bool // whether a feature's ranges have no order
 }
 
-func newEncoding(p capacity.Policy) *encoding {
+func newEncoding(p PolicyConfig) *encoding {
 	e := &encoding{added: p.Features}
 	for _, part := range loadEdges {
 		e.load = append(e.load, part**p.Target)
@@ -159,23 +157,23 @@ func metricsOf(n *Node) Metrics {
 }
 
 // overloaded says whether one of the rules finds a node overloaded.
-func overloaded(rules []capacity.OverloadRule, m *Metrics) bool {
+func overloaded(rules []OverloadRule, m *Metrics) bool {
 	for i := range rules {
 		r := &rules[i]
 		var x float64
 		switch r.Metric {
-		case capacity.MetricLoad1:
+		case MetricLoad1:
 			x = m.Load1
-		case capacity.MetricCPU:
+		case MetricCPU:
 			x = m.CPUPercent
-		case capacity.MetricMemory:
+		case MetricMemory:
 			x = m.MemoryPercent
-		case capacity.MetricNet:
+		case MetricNet:
 			x = m.NetMBPerSecond
-		case capacity.MetricDisk:
+		case MetricDisk:
 			x = m.DiskMBPerSecond
 		}
-		if r.Per == capacity.PerCPU {
+		if r.Per == PerCPU {
 			x /= cores(m.Cores)
 		}
 		if x > r.Limit {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -18,7 +17,7 @@ var absurd = []float64{0, -1, 1e-300, 1e300, math.MaxFloat64, math.NaN(), math.I
 func TestPoliciesSurviveWhatMakesNoSense(t *testing.T) {
 	for _, document := range everyPolicy[4:] {
 		t.Run(document, func(t *testing.T) {
-			p, err := capacity.ReadPolicy([]byte(document))
+			p, err := ReadPolicy([]byte(document))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +105,7 @@ func TestPoliciesSurviveWhatMakesNoSense(t *testing.T) {
 
 func TestWhatIsNoMemoryIsRefused(t *testing.T) {
 	for _, document := range everyPolicy {
-		p, _ := capacity.ReadPolicy([]byte(document))
+		p, _ := ReadPolicy([]byte(document))
 		policy, err := New(p, Setting{})
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +124,7 @@ func TestWhatIsNoMemoryIsRefused(t *testing.T) {
 
 // A policy that is refused, or decisions that cannot be read, leave everything as it was.
 func TestLearningAgainFailsWhole(t *testing.T) {
-	p := capacity.Policy{Kind: capacity.PolicyLearned}
+	p := PolicyConfig{Kind: PolicyLearned}
 	l := NewLearned(Shared, p)
 	n := &Node{Name: "n", Slots: [Kinds]int{1}}
 	j := &Job{Name: "j", Pending: [Kinds]int{5}}
@@ -157,11 +156,11 @@ func TestLearningAgainFailsWhole(t *testing.T) {
 		}
 	}
 	half := 0.5
-	better := capacity.Policy{Kind: capacity.PolicyLearned, Target: &half, Classifier: capacity.Perceptron}
+	better := PolicyConfig{Kind: PolicyLearned, Target: &half, Classifier: Perceptron}
 	for name, try := range map[string]func() error{
-		"another policy": func() error { return l.Relearn(capacity.Policy{Kind: capacity.PolicyFIFO}, all(nil, nil)) },
+		"another policy": func() error { return l.Relearn(PolicyConfig{Kind: PolicyFIFO}, all(nil, nil)) },
 		"nonsense": func() error {
-			return l.Relearn(capacity.Policy{Kind: capacity.PolicyLearned, Mode: "x"}, all(nil, nil))
+			return l.Relearn(PolicyConfig{Kind: PolicyLearned, Mode: "x"}, all(nil, nil))
 		},
 		"the store fails":     func() error { return l.Relearn(better, all(nil, fmt.Errorf("the store is away"))) },
 		"without a judgement": func() error { return l.Relearn(better, all(&Decision{}, nil)) },
@@ -176,7 +175,7 @@ func TestLearningAgainFailsWhole(t *testing.T) {
 	if err := l.Relearn(better, all(nil, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if k := l.Knowledge(); k.Versions != (Versions{2, 2}) || k.Kind != capacity.Perceptron || k.Counts.Outcomes != [2]int64{3, 0} {
+	if k := l.Knowledge(); k.Versions != (Versions{2, 2}) || k.Kind != Perceptron || k.Counts.Outcomes != [2]int64{3, 0} {
 		t.Errorf("learned again: %+v", k)
 	}
 	if judged[0].Judgement.Good || judged[0].Judgement.Rules != 2 {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -20,7 +19,7 @@ type large struct {
 }
 
 func newLarge(tb testing.TB, document string, nodes, jobs int) *large {
-	p, err := capacity.ReadPolicy([]byte(document))
+	p, err := ReadPolicy([]byte(document))
 	if err != nil {
 		tb.Fatal(err)
 	}

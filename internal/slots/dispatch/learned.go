@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
 
@@ -21,7 +20,7 @@ import (
 // Memory after them; Relearn makes the same counts again from the choices that were judged.
 type Learned struct {
 	layout     Layout
-	policy     capacity.Policy
+	policy     PolicyConfig
 	encoding   *encoding
 	classifier classifier
 	versions   Versions
@@ -89,10 +88,10 @@ type Judgement struct {
 // Knowledge is what was learned.
 type Knowledge struct {
 	Versions
-	Kind       capacity.ClassifierKind `json:"kind"`
-	Decisions  int64                   `json:"decisions"`  // made
-	Judgements int64                   `json:"judgements"` // of those
-	Counts     Counts                  `json:"counts"`
+	Kind       ClassifierKind `json:"kind"`
+	Decisions  int64          `json:"decisions"`  // made
+	Judgements int64          `json:"judgements"` // of those
+	Counts     Counts         `json:"counts"`
 	// Usage is how many jobs were submitted that use so much, by kind of task, resource and value (0: not said).
 	Usage [Kinds][usageFeatures][usageBins + 1]int64 `json:"usage"`
 }
@@ -109,14 +108,14 @@ type expected struct {
 }
 
 // NewLearned is a policy that has learned nothing yet, and so takes everything for good.
-func NewLearned(l Layout, p capacity.Policy) *Learned {
+func NewLearned(l Layout, p PolicyConfig) *Learned {
 	d := &Learned{layout: l, byJob: map[*Job]*learning{}, nodes: map[*Node]*watched{}, versions: Versions{1, 1}}
 	d.become(p.Filled())
 	d.settle()
 	return d
 }
 
-func (d *Learned) become(p capacity.Policy) {
+func (d *Learned) become(p PolicyConfig) {
 	d.policy = p
 	d.encoding = newEncoding(p)
 	d.classifier = newClassifier(p.Classifier, d.encoding)
@@ -280,22 +279,22 @@ func (d *Learned) utility(j *Job, k Kind, now float64) float64 {
 	for i := range d.policy.Utilities {
 		u := &d.policy.Utilities[i]
 		switch u.Kind {
-		case capacity.UtilityConstant:
+		case UtilityConstant:
 			product *= *u.Value
-		case capacity.UtilityFIFO:
+		case UtilityFIFO:
 			product *= max(0, now-j.SubmittedSeconds) + 1 // a job that was just submitted is worth something as well
-		case capacity.UtilityMapsFirst:
+		case UtilityMapsFirst:
 			if k == Reduce && j.Maps > 0 && (j.MapsDone == 0 || float64(j.MapsDone) < *u.SlowStart*float64(j.Maps)*(1-tolerance)) {
 				return 0
 			}
-		case capacity.UtilityBudget:
+		case UtilityBudget:
 			if !(j.Balance > 0) {
 				return 0
 			}
 			if j.Worth > 0 {
 				product *= j.Worth
 			}
-		case capacity.UtilityDedicated: // the less of its share it has (the paper has the inverse)
+		case UtilityDedicated: // the less of its share it has (the paper has the inverse)
 			if !(j.Promised > 0) {
 				return 0
 			}
@@ -304,7 +303,7 @@ func (d *Learned) utility(j *Job, k Kind, now float64) float64 {
 				held = float64(j.Running[Map]+j.Running[Reduce]) / float64(d.running)
 			}
 			product *= max(0, (j.Promised-held)/j.Promised)
-		case capacity.UtilityRevenue:
+		case UtilityRevenue:
 			product *= max(0, j.Revenue)
 		}
 	}
@@ -422,7 +421,7 @@ func (d *Learned) Resume(pending []Decision) (dropped []int64) {
 // again: the choices that were judged, in the order of their judgements. Each gets the label that the new
 // rules give it, which is the caller's to store. Choices that wait to be judged go on waiting. Where the
 // policy is refused or reading ends with an error, nothing has changed.
-func (d *Learned) Relearn(p capacity.Policy, judged iter.Seq2[*Decision, error]) error {
+func (d *Learned) Relearn(p PolicyConfig, judged iter.Seq2[*Decision, error]) error {
 	_, err := d.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
 	return err
 }
@@ -436,7 +435,7 @@ type Ahead struct {
 }
 
 // LearnAhead learns again as a policy of a document would that knows as much now.
-func LearnAhead(p capacity.Policy, known Versions, judged iter.Seq2[*Decision, error]) (*Ahead, error) {
+func LearnAhead(p PolicyConfig, known Versions, judged iter.Seq2[*Decision, error]) (*Ahead, error) {
 	a := &Ahead{learned: NewLearned(Shared, p), from: known}
 	var err error
 	a.flipped, err = a.learned.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
@@ -445,11 +444,11 @@ func LearnAhead(p capacity.Policy, known Versions, judged iter.Seq2[*Decision, e
 
 // RelearnAfter is Relearn with what was learned ahead, unless that is out of date, and of the choices then only those
 // after a judgement. It answers the numbers of those that were good and are not, or the other way round.
-func (d *Learned) RelearnAfter(ahead *Ahead, p capacity.Policy, judged func(after int64) iter.Seq2[*Decision, error]) (flipped []int64, err error) {
+func (d *Learned) RelearnAfter(ahead *Ahead, p PolicyConfig, judged func(after int64) iter.Seq2[*Decision, error]) (flipped []int64, err error) {
 	if err := p.Validate(""); err != nil {
 		return nil, err
 	}
-	if p.Kind != capacity.PolicyLearned {
+	if p.Kind != PolicyLearned {
 		return nil, fmt.Errorf("learn again: the policy is %s: %w", p.Kind, fault.Invalid)
 	}
 	before := *d

@@ -12,8 +12,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"headroom/internal/core/capacity"
 )
 
 // byLearning is the second way: it keeps decisions as their documents, as a store does, and learns from all
@@ -21,7 +19,7 @@ import (
 type byLearning struct {
 	t        *testing.T
 	w        *world
-	policy   capacity.Policy // filled
+	policy   PolicyConfig // filled
 	pending  map[int64]string
 	judged   []string // in the order of judgements
 	arrived  []*Job
@@ -96,8 +94,8 @@ func (b *byLearning) noted(w *world, e Event) {
 
 func (b *byLearning) overload(m *Metrics) bool {
 	for _, r := range b.policy.Rules {
-		x := map[capacity.NodeMetric]float64{"load1": m.Load1, "cpu_pct": m.CPUPercent, "mem_pct": m.MemoryPercent}[r.Metric]
-		if r.Per == capacity.PerCPU {
+		x := map[NodeMetric]float64{"load1": m.Load1, "cpu_pct": m.CPUPercent, "mem_pct": m.MemoryPercent}[r.Metric]
+		if r.Per == PerCPU {
 			x /= m.Cores
 		}
 		if x > r.Limit {
@@ -156,7 +154,7 @@ func (b *byLearning) bins(f Features) (at []string, size []int, scaled []float64
 
 // learned is the probability that something with these features is good.
 func (b *byLearning) learned() func(Features) float64 {
-	if b.policy.Classifier == capacity.Perceptron {
+	if b.policy.Classifier == Perceptron {
 		weights, bias := map[string]float64{}, 0.0
 		key := func(at string, i int) string {
 			for _, a := range b.policy.Features {
@@ -221,22 +219,22 @@ func (b *byLearning) learned() func(Features) float64 {
 func (b *byLearning) utility(j *Job, k Kind) float64 {
 	product := 1.0
 	for _, u := range b.policy.Utilities {
-		product *= map[capacity.UtilityKind]func() float64{
-			capacity.UtilityConstant: func() float64 { return *u.Value },
-			capacity.UtilityFIFO:     func() float64 { return b.w.now - j.SubmittedSeconds + 1 },
-			capacity.UtilityMapsFirst: func() float64 {
+		product *= map[UtilityKind]func() float64{
+			UtilityConstant: func() float64 { return *u.Value },
+			UtilityFIFO:     func() float64 { return b.w.now - j.SubmittedSeconds + 1 },
+			UtilityMapsFirst: func() float64 {
 				if k == Map || j.Maps == 0 || j.MapsDone > 0 && float64(j.MapsDone) >= *u.SlowStart*float64(j.Maps) {
 					return 1
 				}
 				return 0
 			},
-			capacity.UtilityBudget: func() float64 {
+			UtilityBudget: func() float64 {
 				if j.Balance <= 0 {
 					return 0
 				}
 				return cmp.Or(j.Worth, 1)
 			},
-			capacity.UtilityDedicated: func() float64 {
+			UtilityDedicated: func() float64 {
 				if j.Promised == 0 {
 					return 0
 				}
@@ -248,7 +246,7 @@ func (b *byLearning) utility(j *Job, k Kind) float64 {
 				}
 				return max(0, (j.Promised-current)/j.Promised)
 			},
-			capacity.UtilityRevenue: func() float64 { return j.Revenue },
+			UtilityRevenue: func() float64 { return j.Revenue },
 		}[u.Kind]()
 	}
 	return product
@@ -326,7 +324,7 @@ func (b *byLearning) choose(w *world, s Slot) (*Job, Kind) {
 }
 
 // relearn changes what the policies are told, in the midst of everything.
-func (b *byLearning) relearn(p capacity.Policy) {
+func (b *byLearning) relearn(p PolicyConfig) {
 	b.policy = p.Filled()
 	before := b.w.policy.(*Learned).Knowledge()
 	known := before.Versions
@@ -391,9 +389,9 @@ func TestLearnedChoosesByItsRule(t *testing.T) {
 		`{"kind":"learned","target":1.5,"rules":[{"metric":"load1","limit":1.2,"per":"cpu"},{"metric":"cpu_pct","limit":80}],"probe_when_idle":false,"utilities":[{"kind":"budget"},{"kind":"dedicated_capacity"}]}`,
 		`{"kind":"learned","classifier":"perceptron","target":0.8,"utilities":[{"kind":"revenue"},{"kind":"fifo"}]}`,
 	}
-	var policies []capacity.Policy
+	var policies []PolicyConfig
 	for _, document := range documents {
-		p, err := capacity.ReadPolicy([]byte(document))
+		p, err := ReadPolicy([]byte(document))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -84,10 +83,10 @@ type decided struct {
 const mostNormed = 1 << 22
 
 // MaxProgress serves by deadlines at risk and then by progress (section 3.3 of our specification).
-func MaxProgress(l Layout, p capacity.Policy) Policy {
+func MaxProgress(l Layout, p PolicyConfig) Policy {
 	p = p.Filled()
-	m := &maxProgress{layout: l, paper: p.Mode == capacity.ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, least: *p.LeastResidual,
-		cap: math.Inf(1), demote: p.Late == capacity.LateDemote,
+	m := &maxProgress{layout: l, paper: p.Mode == ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, least: *p.LeastResidual,
+		cap: math.Inf(1), demote: p.Late == LateDemote,
 		places: map[*Node]*workplace{nil: {residual: 1}}, curves: map[perf.TaskTime]*curve{}, byJob: map[*Job]*progressing{}}
 	if p.IOCap != nil {
 		m.cap = *p.IOCap

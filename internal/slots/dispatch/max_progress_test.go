@@ -7,13 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
 // byMaxProgress is the rule of section 3.3 read out loud, with sets and sorted lists.
 type byMaxProgress struct {
-	capacity.Policy
+	PolicyConfig
 	rules map[string]int
 }
 
@@ -45,7 +44,7 @@ func (b *byMaxProgress) choose(w *world, s Slot) (*Job, Kind) {
 		return nil, 0
 	}
 	deadline := func(j *Job) float64 {
-		if j.DeadlineSeconds == 0 || b.Late == capacity.LateDemote && w.now >= j.DeadlineSeconds {
+		if j.DeadlineSeconds == 0 || b.Late == LateDemote && w.now >= j.DeadlineSeconds {
 			return math.Inf(1)
 		}
 		return j.DeadlineSeconds
@@ -70,7 +69,7 @@ func (b *byMaxProgress) choose(w *world, s Slot) (*Job, Kind) {
 		}
 		return perf.OnTrack(real, float64(j.Unfinished))
 	})
-	if b.Mode == capacity.ProgressDefault {
+	if b.Mode == ProgressDefault {
 		fitting := slices.DeleteFunc(slices.Clone(risk), func(j *Job) bool {
 			t := fit(j)
 			return t != nil && w.now+t.Seconds(r) > j.DeadlineSeconds+1e-9 && j.DeadlineSeconds-w.now > t.Seconds(1)+1e-9
@@ -101,7 +100,7 @@ func (b *byMaxProgress) choose(w *world, s Slot) (*Job, Kind) {
 	}
 	keys := func(j *Job) []float64 {
 		key := normed(j, r)
-		if b.Mode == capacity.ProgressDefault {
+		if b.Mode == ProgressDefault {
 			key /= average(j)
 		}
 		return []float64{math.Round(key * 1e9), -math.Round(average(j) * 1e9), deadline(j)}
@@ -130,7 +129,7 @@ func TestMaxProgressChoosesByItsRule(t *testing.T) {
 		"paper":               `{"kind":"max-progress","mode":"paper","io_cap_mb_s":25}`,
 		"whole, late, capped": `{"kind":"max-progress","whole_tasks":true,"late":"demote","io_cap_mb_s":40}`,
 	} {
-		p, err := capacity.ReadPolicy([]byte(document))
+		p, err := ReadPolicy([]byte(document))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -80,7 +79,7 @@ type turnOf struct {
 // ProgressShare serves jobs below their minimum share first, then the one with the least share for its
 // weight (section 2.3 of our specification; the paper has no rule for the slot of another). Jobs get one
 // task on each type of node that they were not measured on before anything else.
-func ProgressShare(l Layout, p capacity.Policy) Policy {
+func ProgressShare(l Layout, p PolicyConfig) Policy {
 	p = p.Filled()
 	s := &progressShare{layout: l, affinity: *p.AffinityThreshold, byName: map[string]int{}, nodes: map[*Node]placed{},
 		version: 1, profiles: map[*perf.Rates]*profile{}, byJob: map[*Job]*sharer{}}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 )
 
@@ -169,9 +168,9 @@ func digits(x float64) float64 {
 
 func TestProgressShareChoosesByItsRule(t *testing.T) {
 	theta, skips := 0.3, int64(3)
-	for name, p := range map[string]capacity.Policy{
-		"default": {Kind: capacity.PolicyProgressShare},
-		"eager":   {Kind: capacity.PolicyProgressShare, AffinityThreshold: &theta, MaxSkips: &skips},
+	for name, p := range map[string]PolicyConfig{
+		"default": {Kind: PolicyProgressShare},
+		"eager":   {Kind: PolicyProgressShare, AffinityThreshold: &theta, MaxSkips: &skips},
 	} {
 		for _, layout := range []Layout{Separate, Shared} {
 			t.Run(fmt.Sprintf("%s/%d", name, layout), func(t *testing.T) {
@@ -280,7 +279,7 @@ func TestTheWorkedExample(t *testing.T) {
 	if got, want := shares[0], [2]float64{0.5, 0.5}; got != want { // three slots each, one of A's is fast
 		t.Errorf("slot by slot the progress shares are %v, want %v", got, want)
 	}
-	ends, shares = example(ProgressShare(Shared, capacity.Policy{Kind: capacity.PolicyProgressShare}))
+	ends, shares = example(ProgressShare(Shared, PolicyConfig{Kind: PolicyProgressShare}))
 	if want := [2]float64{60, 84}; ends != want {
 		t.Errorf("by progress share the jobs end at %v, want %v", ends, want)
 	}
@@ -294,7 +293,7 @@ func TestTheWorkedExample(t *testing.T) {
 // A on none, one or both of the fast slots, with three slots, has the shares .3, .5 and .7; B always .5.
 func TestProgressSharesOfTheExample(t *testing.T) {
 	for fast, want := range []float64{0.3, 0.5, 0.7} {
-		p := ProgressShare(Shared, capacity.Policy{Kind: capacity.PolicyProgressShare}).(*progressShare)
+		p := ProgressShare(Shared, PolicyConfig{Kind: PolicyProgressShare}).(*progressShare)
 		nodes := map[string]*Node{"N1": {Type: "N1", Slots: [Kinds]int{2}}, "N2": {Type: "N2", Slots: [Kinds]int{4}}}
 		p.Note(Event{What: Joined, Node: nodes["N1"]})
 		p.Note(Event{What: Joined, Node: nodes["N2"]})
@@ -322,7 +321,7 @@ func TestProgressSharesOfTheExample(t *testing.T) {
 // A slot that suits another job by exactly the threshold goes there, though neither affinity is a number
 // that a processor can write down.
 func TestTheThresholdItselfIsEnough(t *testing.T) {
-	p := ProgressShare(Shared, capacity.Policy{Kind: capacity.PolicyProgressShare})
+	p := ProgressShare(Shared, PolicyConfig{Kind: PolicyProgressShare})
 	fast, slow := &Node{Type: "t1", Slots: [Kinds]int{3}}, &Node{Type: "t2", Slots: [Kinds]int{2}}
 	p.Note(Event{What: Joined, Node: fast})
 	p.Note(Event{What: Joined, Node: slow})

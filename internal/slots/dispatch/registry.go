@@ -2,8 +2,6 @@ package dispatch
 
 import (
 	"fmt"
-
-	"headroom/internal/core/capacity"
 )
 
 // Setting is the cluster that a policy decides for.
@@ -14,25 +12,25 @@ type Setting struct {
 }
 
 // New is the policy that a document describes, or everything that is wrong with the document.
-func New(p capacity.Policy, s Setting) (Policy, error) {
+func New(p PolicyConfig, s Setting) (Policy, error) {
 	if err := p.Validate(""); err != nil {
 		return nil, err
 	}
 	p = p.Filled()
 	switch p.Kind {
-	case capacity.PolicyFIFO:
+	case PolicyFIFO:
 		return FIFO(s.Layout), nil
-	case capacity.PolicyEDF:
+	case PolicyEDF:
 		return EDF(s.Layout), nil
-	case capacity.PolicyFair:
+	case PolicyFair:
 		return Fair(s.Layout, s.Shares), nil
-	case capacity.PolicyCapacity:
+	case PolicyCapacity:
 		return Capacity(s.Layout, s.Shares), nil
-	case capacity.PolicyProgressShare:
+	case PolicyProgressShare:
 		return ProgressShare(s.Layout, p), nil
-	case capacity.PolicyMaxProgress:
+	case PolicyMaxProgress:
 		return MaxProgress(s.Layout, p), nil
-	case capacity.PolicyLearned:
+	case PolicyLearned:
 		return NewLearned(s.Layout, p), nil
 	default:
 		return nil, fmt.Errorf("no policy is called %q", p.Kind)

@@ -12,7 +12,7 @@ import (
 
 // Room is what deadlines are judged by at a moment: the slots of the nodes that are alive, and the active jobs
 // that have deadlines.
-func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, known KnownTimes) dispatch.Room {
+func (c *Cluster) Room(now float64, mode dispatch.AdmissionMode, known KnownTimes) dispatch.Room {
 	c.advance(now)
 	room := dispatch.Room{Mode: mode, Layout: c.layout, Slots: c.slots()}
 	for _, number := range slices.Sorted(maps.Keys(c.jobs)) {
@@ -27,7 +27,7 @@ func (c *Cluster) Room(now float64, mode capacity.AdmissionMode, known KnownTime
 // slots are those of the nodes that are alive, busy ones too, by pool.
 func (c *Cluster) slots() (all [dispatch.Kinds][]dispatch.Free) {
 	for _, n := range c.indexed {
-		if n != nil && n.State == capacity.NodeAlive {
+		if n != nil && n.State == NodeAlive {
 			for p, slots := range n.d.Slots {
 				all[p] = append(all[p], dispatch.Free{Residual: n.Residual, Count: slots})
 			}
@@ -58,11 +58,11 @@ func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTask
 		m := c.measured[class]
 		switch {
 		case m != nil && m.of(k).Fit != nil:
-			job.Times[k], job.Sources[k] = m.of(k).Fit, capacity.TimesSource{From: capacity.TimesOfLive, Tasks: m.of(k).Times.Added}
+			job.Times[k], job.Sources[k] = m.of(k).Fit, dispatch.TimesSource{From: dispatch.TimesOfLive, Tasks: m.of(k).Times.Added}
 		case k == dispatch.Map && fit != nil:
-			job.Times[k], job.Sources[k] = &fit.TaskTime, capacity.TimesSource{From: capacity.TimesOfFit, Version: known.Fits[class].Version, Tasks: fit.Points}
+			job.Times[k], job.Sources[k] = &fit.TaskTime, dispatch.TimesSource{From: dispatch.TimesOfFit, Version: known.Fits[class].Version, Tasks: fit.Points}
 		case usual.Seconds[k] > 0:
-			job.Times[k], job.Sources[k] = dispatch.Constant(usual.Seconds[k]), capacity.TimesSource{From: capacity.TimesOfProfile}
+			job.Times[k], job.Sources[k] = dispatch.Constant(usual.Seconds[k]), dispatch.TimesSource{From: dispatch.TimesOfProfile}
 		}
 	}
 	return job
@@ -105,7 +105,7 @@ func UsualTasks(p capacity.Profile) (u Usual) {
 }
 
 // Due is when a job that is submitted at a moment must be done; 0 is whenever.
-func Due(r capacity.LiveJobRequest, now float64) float64 {
+func Due(r LiveJobRequest, now float64) float64 {
 	switch {
 	case r.DeadlineAt != nil:
 		return Seconds(*r.DeadlineAt)
@@ -116,8 +116,8 @@ func Due(r capacity.LiveJobRequest, now float64) float64 {
 }
 
 // Refused is a job that did not get a place. It is not kept.
-func Refused(r capacity.LiveJobRequest, now float64, why *capacity.Admission) capacity.LiveJob {
-	j := Job{Request: r, State: capacity.JobRefused, Submitted: now, Deadline: Due(r, now)}
+func Refused(r LiveJobRequest, now float64, why *Admission) LiveJob {
+	j := Job{Request: r, State: JobRefused, Submitted: now, Deadline: Due(r, now)}
 	j.Counts[dispatch.Map].Total, j.Counts[dispatch.Reduce].Total = r.Maps, r.Reduces
 	v := j.View(now)
 	v.Reason, v.Admission = why.Reason, why

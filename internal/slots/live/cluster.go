@@ -9,14 +9,13 @@ import (
 	"reflect"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 )
 
 // Cluster is a live cluster at work. A method that answers an error has changed nothing, unless it is one of
 // Broken: then the cluster must be loaded again.
 type Cluster struct {
-	settings capacity.LiveSettings
+	settings LiveSettings
 	Counters
 	policy chooser
 	layout dispatch.Layout
@@ -40,7 +39,7 @@ type Cluster struct {
 	ended        []*run // those with a change that were not started within the same changes
 	started      []*run
 	dirtyClasses map[string]bool
-	memories     map[capacity.PolicyKind]Memory // as they were stored last
+	memories     map[dispatch.PolicyKind]Memory // as they were stored last
 	pending      map[int64]dispatch.Decision    // choices of the policy learned that wait to be judged
 }
 
@@ -69,7 +68,7 @@ const slotStride = 1 << 12
 // Load makes a cluster of what was stored.
 func Load(s State, judged Judged) (*Cluster, error) {
 	c := &Cluster{settings: s.Settings, Counters: s.Counters, nodes: map[string]*node{}, jobs: map[int64]*job{}, runs: map[int64]*run{}, lost: map[int64]*run{},
-		measured: map[string]*Measured{}, dirtyClasses: map[string]bool{}, memories: map[capacity.PolicyKind]Memory{}, pending: map[int64]dispatch.Decision{}}
+		measured: map[string]*Measured{}, dirtyClasses: map[string]bool{}, memories: map[dispatch.PolicyKind]Memory{}, pending: map[int64]dispatch.Decision{}}
 	maps.Copy(c.memories, s.Memories)
 	for _, p := range s.Pending {
 		c.pending[p.Number] = p
@@ -88,7 +87,7 @@ func Load(s State, judged Judged) (*Cluster, error) {
 		switch {
 		case r.node == nil:
 			return nil, fmt.Errorf("assignment %d is of a node %q that is not there", r.ID, r.Node)
-		case r.Outcome == capacity.TaskLost:
+		case r.Outcome == TaskLost:
 			c.lost[r.ID] = r
 		case r.job == nil:
 			return nil, fmt.Errorf("assignment %d is of a job %d that is not active", r.ID, r.Job)
@@ -135,7 +134,7 @@ func (c *Cluster) addJob(kept Job) *job {
 // tell makes the policy of the settings anew and tells it of everything that is there. It begins as the one that
 // remembered: what was learned in other ranges or by other rules is learned again.
 func (c *Cluster) tell(memory *Memory, judged Judged) error {
-	var remembered *capacity.Policy
+	var remembered *dispatch.PolicyConfig
 	if memory != nil {
 		remembered = &memory.Policy
 	}
@@ -156,7 +155,7 @@ func (c *Cluster) tell(memory *Memory, judged Judged) error {
 		n.slots = n.slots[:0]
 		n.d = &dispatch.Node{Index: n.d.Index}
 		c.describe(n)
-		if n.State == capacity.NodeAlive {
+		if n.State == NodeAlive {
 			c.noteNode(dispatch.Joined, n)
 		}
 	}
@@ -346,14 +345,14 @@ func (c *Cluster) advance(now float64) {
 	}
 	c.nextDeath = math.Inf(1)
 	for _, n := range c.indexed {
-		if n == nil || n.State != capacity.NodeAlive {
+		if n == nil || n.State != NodeAlive {
 			continue
 		}
 		if dies := n.Heard + c.settings.NodeTimeoutSeconds; c.Clock <= dies {
 			c.nextDeath = min(c.nextDeath, dies)
 			continue
 		}
-		n.State = capacity.NodeDead
+		n.State = NodeDead
 		for _, r := range ordered(n.runs) {
 			c.lose(r, CauseDead, true)
 		}

@@ -6,17 +6,16 @@ import (
 	"reflect"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/slots/dispatch"
 )
 
 // Settings are those that hold.
-func (c *Cluster) Settings() capacity.LiveSettings { return c.settings }
+func (c *Cluster) Settings() LiveSettings { return c.settings }
 
 // SetSettings changes how the cluster decides, from now on. Tasks that run go on. What the policy learned has learned
 // is kept when another policy decides, and learned again where it is to be seen in another way.
-func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings, judged Judged) error {
+func (c *Cluster) SetSettings(now float64, s LiveSettings, judged Judged) error {
 	if _, err := newPolicy(s, nil); err != nil {
 		return err
 	}
@@ -24,7 +23,7 @@ func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings, judged Judge
 	before := c.settings
 	s.Version, s.UpdatedAt = before.Version+1, Moment(c.Clock)
 	if s.Shares == nil {
-		s.Shares = []capacity.SlotShare{}
+		s.Shares = []SlotShare{}
 	}
 	c.settings, c.changes.Settings, c.nextDeath = s, &s, 0
 	switch {
@@ -32,11 +31,11 @@ func (c *Cluster) SetSettings(now float64, s capacity.LiveSettings, judged Judge
 		return nil
 	case before.Policy.Kind == s.Policy.Kind:
 		return c.retell(before.Policy, judged)
-	case s.Policy.Kind == capacity.PolicyLearned:
+	case s.Policy.Kind == dispatch.PolicyLearned:
 		if memory, learned := c.memories[s.Policy.Kind]; learned {
 			return broken(c.tell(&memory, judged))
 		}
-	case before.Policy.Kind == capacity.PolicyLearned: // nobody will judge what waits
+	case before.Policy.Kind == dispatch.PolicyLearned: // nobody will judge what waits
 		c.dropped(slices.Sorted(maps.Keys(c.pending)))
 	}
 	return broken(c.tell(nil, judged))
@@ -52,7 +51,7 @@ func (c *Cluster) Relearn(now float64, judged Judged) error {
 }
 
 // retell makes the policy anew, with what it remembers as a policy of the document that was valid before.
-func (c *Cluster) retell(as capacity.Policy, judged Judged) error {
+func (c *Cluster) retell(as dispatch.PolicyConfig, judged Judged) error {
 	var memory *Memory
 	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers {
 		text, err := keeper.Memory()
@@ -72,14 +71,14 @@ func broken(err error) error {
 }
 
 // PutNode declares a node, or says what it is from now on. It answers what it was before; nil where it is new.
-func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capacity.LiveNode, before *capacity.LiveNode, err error) {
+func (c *Cluster) PutNode(now float64, declared LiveNode) (after LiveNode, before *LiveNode, err error) {
 	n := c.nodes[declared.Name]
-	if n == nil && len(c.nodes) >= capacity.MaxLiveNodes {
+	if n == nil && len(c.nodes) >= MaxLiveNodes {
 		return after, nil, fmt.Errorf("the cluster has %d nodes already, as many as it may; take one out first: %w", len(c.nodes), fault.Conflict)
 	}
 	c.advance(now)
 	if n == nil {
-		n = c.addNode(Node{LiveNode: capacity.LiveNode{Name: declared.Name, State: capacity.NodeNew, Residual: 1, CreatedAt: Moment(c.Clock)}})
+		n = c.addNode(Node{LiveNode: LiveNode{Name: declared.Name, State: NodeNew, Residual: 1, CreatedAt: Moment(c.Clock)}})
 	} else {
 		was := n.LiveNode
 		before = &was
@@ -89,14 +88,14 @@ func (c *Cluster) PutNode(now float64, declared capacity.LiveNode) (after capaci
 	}
 	n.Type, n.Cores, n.Slots, n.Dedicated, n.ComputeUnits, n.UpdatedAt = declared.Type, declared.Cores, declared.Slots, declared.Dedicated, declared.ComputeUnits, Moment(c.Clock)
 	c.touchNode(n)
-	if n.State == capacity.NodeAlive { // policies reckon with what it was
+	if n.State == NodeAlive { // policies reckon with what it was
 		err = c.retell(c.settings.Policy, Judged{})
 	}
 	return n.LiveNode, before, err
 }
 
 // RemoveNode takes a node out; its tasks wait again.
-func (c *Cluster) RemoveNode(now float64, name string) (before capacity.LiveNode, err error) {
+func (c *Cluster) RemoveNode(now float64, name string) (before LiveNode, err error) {
 	n := c.nodes[name]
 	if n == nil {
 		return before, noNode(name)
@@ -113,7 +112,7 @@ func (c *Cluster) RemoveNode(now float64, name string) (before capacity.LiveNode
 			c.touchRun(r)
 		}
 	}
-	if n.State == capacity.NodeAlive {
+	if n.State == NodeAlive {
 		c.noteNode(dispatch.Gone, n)
 	}
 	delete(c.nodes, name)
@@ -123,13 +122,13 @@ func (c *Cluster) RemoveNode(now float64, name string) (before capacity.LiveNode
 }
 
 // Submit takes in a job.
-func (c *Cluster) Submit(now float64, r capacity.LiveJobRequest, by string) (Job, error) {
-	if len(c.jobs) >= capacity.MaxLiveJobs {
+func (c *Cluster) Submit(now float64, r LiveJobRequest, by string) (Job, error) {
+	if len(c.jobs) >= MaxLiveJobs {
 		return Job{}, fmt.Errorf("the cluster has %d active jobs already, as many as it may; try again when some have ended: %w", len(c.jobs), fault.Conflict)
 	}
 	c.advance(now)
 	c.LastJob++
-	kept := Job{Number: c.LastJob, Request: r, State: capacity.JobActive, Submitted: c.Clock, SubmittedBy: by}
+	kept := Job{Number: c.LastJob, Request: r, State: JobActive, Submitted: c.Clock, SubmittedBy: by}
 	kept.Deadline = Due(r, c.Clock)
 	j := c.addJob(kept)
 	c.place(j)
@@ -146,6 +145,6 @@ func (c *Cluster) Kill(now float64, number int64, by string) (before, after Job,
 	}
 	c.advance(now)
 	before = j.kept()
-	c.endJob(j, capacity.JobKilled, "Killed by "+by+".")
+	c.endJob(j, JobKilled, "Killed by "+by+".")
 	return before, j.kept(), nil
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -29,8 +29,8 @@ type kept struct {
 	done    map[string]int64
 }
 
-func newKept(s capacity.LiveSettings) *kept {
-	return &kept{State: State{Settings: s, Memories: map[capacity.PolicyKind]Memory{}, Measured: map[string]Measured{}}, nodes: map[string]Node{}, jobs: map[int64]Job{},
+func newKept(s LiveSettings) *kept {
+	return &kept{State: State{Settings: s, Memories: map[dispatch.PolicyKind]Memory{}, Measured: map[string]Measured{}}, nodes: map[string]Node{}, jobs: map[int64]Job{},
 		runs: map[int64]Run{}, learned: map[int64]dispatch.Decision{}, running: map[string]int64{}, done: map[string]int64{}}
 }
 
@@ -62,13 +62,13 @@ func (k *kept) save(t *testing.T, c Changes) {
 		if k.running[task] == r.ID {
 			delete(k.running, task)
 		}
-		if r.Outcome == capacity.TaskRunning {
+		if r.Outcome == TaskRunning {
 			if other := k.running[task]; other != 0 {
 				t.Fatalf("the task %s runs twice at once: as assignment %d and as %d", task, other, r.ID)
 			}
 			k.running[task] = r.ID
 		}
-		if r.Outcome == capacity.TaskDone {
+		if r.Outcome == TaskDone {
 			if other := k.done[task]; other != 0 && other != r.ID {
 				t.Fatalf("the task %s is done twice: as assignment %d and as %d", task, other, r.ID)
 			}
@@ -81,7 +81,7 @@ func (k *kept) save(t *testing.T, c Changes) {
 			if _, known := k.runs[r.ID]; !known {
 				t.Fatalf("assignment %d changes and was never stored", r.ID)
 			}
-			if (r.Outcome == capacity.TaskRunning) == again {
+			if (r.Outcome == TaskRunning) == again {
 				put(r)
 			}
 		}
@@ -204,14 +204,14 @@ type fleet struct {
 
 const fleetStart = 1.75e9
 
-func newFleet(t *testing.T, settings capacity.LiveSettings, nodes int, seed uint64) *fleet {
+func newFleet(t *testing.T, settings LiveSettings, nodes int, seed uint64) *fleet {
 	f := &fleet{T: t, random: rand.New(rand.NewPCG(seed, 20)), now: fleetStart, store: newKept(settings), notes: map[string]int{}}
 	f.cluster, f.twin = f.load(), f.load()
 	for i := range nodes {
 		a := &agent{name: fmt.Sprintf("node-%04d", i), tasks: map[int64]float64{}, slowness: 1 + float64(i%3)/2, next: f.now + 5*f.random.Float64()}
 		f.agents = append(f.agents, a)
 		f.change(func(c *Cluster) error {
-			_, _, err := c.PutNode(f.now, capacity.LiveNode{Name: a.name, Type: []string{"fast", "plain", "slow"}[i%3], Cores: 4, Slots: capacity.NodeSlots{Map: 2, Reduce: 1}, Dedicated: i%4 > 0})
+			_, _, err := c.PutNode(f.now, LiveNode{Name: a.name, Type: []string{"fast", "plain", "slow"}[i%3], Cores: 4, Slots: NodeSlots{Map: 2, Reduce: 1}, Dedicated: i%4 > 0})
 			return err
 		})
 	}
@@ -249,7 +249,7 @@ func (f *fleet) change(do func(c *Cluster) error) error {
 	return err
 }
 
-func (f *fleet) submit(r capacity.LiveJobRequest) (number int64) {
+func (f *fleet) submit(r LiveJobRequest) (number int64) {
 	f.Helper()
 	if err := f.change(func(c *Cluster) error {
 		j, err := c.Submit(f.now, r, "test")
@@ -262,8 +262,8 @@ func (f *fleet) submit(r capacity.LiveJobRequest) (number int64) {
 }
 
 // send brings a message to the cluster; lost says that the agent never reads the answer.
-func (f *fleet) send(a *agent, text []byte) (answer capacity.HeartbeatAnswer, err error) {
-	h, err := capacity.ReadHeartbeat(text)
+func (f *fleet) send(a *agent, text []byte) (answer HeartbeatAnswer, err error) {
+	h, err := ReadHeartbeat(text)
 	if err != nil {
 		f.Fatalf("%s: %v", text, err)
 	}
@@ -316,12 +316,12 @@ func (f *fleet) beat(a *agent) {
 		}
 	}
 	text := a.unsent
-	var failed []capacity.FailedTask
+	var failed []FailedTask
 	if text == nil {
 		a.seq++
 		load := float64(len(a.tasks)) * (0.6 + 0.8*f.random.Float64())
 		residual := 1 - 0.5*f.random.Float64()
-		h := capacity.Heartbeat{Seq: a.seq, Boot: fmt.Sprint("boot-", a.boot), Running: slices.Sorted(maps.Keys(a.tasks)), State: &capacity.NodeReport{Load1: &load, Residual: &residual}}
+		h := Heartbeat{Seq: a.seq, Boot: fmt.Sprint("boot-", a.boot), Running: slices.Sorted(maps.Keys(a.tasks)), State: &NodeReport{Load1: &load, Residual: &residual}}
 		if f.random.IntN(500) == 0 && len(h.Running) > 0 { // it has lost one itself
 			delete(a.tasks, h.Running[0])
 			h.Running = h.Running[1:]
@@ -331,9 +331,9 @@ func (f *fleet) beat(a *agent) {
 		}
 		for _, id := range a.ended {
 			if f.random.IntN(100) == 0 {
-				failed = append(failed, capacity.FailedTask{Assignment: id, Reason: "test"})
+				failed = append(failed, FailedTask{Assignment: id, Reason: "test"})
 			} else {
-				h.Finished = append(h.Finished, capacity.FinishedTask{Assignment: id, Seconds: 5 * f.random.Float64()})
+				h.Finished = append(h.Finished, FinishedTask{Assignment: id, Seconds: 5 * f.random.Float64()})
 			}
 		}
 		h.Failed = failed
@@ -401,7 +401,7 @@ func (f *fleet) check() {
 			if counts.Waiting < 0 || counts.Waiting+counts.Running+counts.Done != counts.Total {
 				f.Fatalf("job %d has lost tasks: %+v", j.Number, counts)
 			}
-			if j.State != capacity.JobActive && counts.Running != 0 {
+			if j.State != JobActive && counts.Running != 0 {
 				f.Fatalf("job %d is %s and %d of its tasks run", j.Number, j.State, counts.Running)
 			}
 			states := make([]taskState, counts.Total)
@@ -422,7 +422,7 @@ func (f *fleet) check() {
 		f.Fatalf("jobs count %d running tasks and %d done, decisions %d and %d", running, done, len(f.store.running), len(f.store.done))
 	}
 	for _, id := range f.store.running {
-		if n := f.store.nodes[f.store.runs[id].Node]; n.State != capacity.NodeAlive {
+		if n := f.store.nodes[f.store.runs[id].Node]; n.State != NodeAlive {
 			f.Fatalf("assignment %d runs on node %s, which is %s", id, n.Name, n.State)
 		}
 	}
@@ -444,9 +444,9 @@ func (f *fleet) check() {
 // wholeSamples says whether tests take the whole samples that promises are stated for.
 var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
 
-func learnedSettings() capacity.LiveSettings {
-	s := capacity.DefaultLiveSettings()
-	s.Policy = capacity.Policy{Kind: capacity.PolicyLearned}
+func learnedSettings() LiveSettings {
+	s := DefaultLiveSettings()
+	s.Policy = dispatch.PolicyConfig{Kind: dispatch.PolicyLearned}
 	s.NodeTimeoutSeconds = 60
 	return s
 }
@@ -459,13 +459,13 @@ func TestNothingIsLost(t *testing.T) {
 	if wholeSamples {
 		nodes, minutes = 1000, 20
 	}
-	for _, policy := range capacity.PolicyKinds {
-		for _, slots := range []capacity.SlotLayout{capacity.SlotsShared, capacity.SlotsSeparate} {
+	for _, policy := range dispatch.PolicyKinds {
+		for _, slots := range []SlotLayout{SlotsShared, SlotsSeparate} {
 			t.Run(fmt.Sprint(policy, " ", slots), func(t *testing.T) {
 				t.Parallel()
 				s := learnedSettings()
 				s.Policy.Kind, s.Slots = policy, slots
-				if policy != capacity.PolicyLearned && !wholeSamples || slots == capacity.SlotsSeparate {
+				if policy != dispatch.PolicyLearned && !wholeSamples || slots == SlotsSeparate {
 					nodes, minutes := 40, 2
 					theFleet(t, s, nodes, minutes)
 					return
@@ -476,17 +476,17 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-func theFleet(t *testing.T, s capacity.LiveSettings, nodes, minutes int) {
+func theFleet(t *testing.T, s LiveSettings, nodes, minutes int) {
 	f := newFleet(t, s, nodes, 7)
 	var submitted []int64
 	job := func() {
-		r := capacity.LiveJobRequest{Name: fmt.Sprint("job ", len(submitted)), Class: fmt.Sprint("class ", len(submitted)%5), Maps: 1 + f.random.Int64N(2*int64(nodes)), Reduces: f.random.Int64N(5),
-			Slowstart: 0.5, MaxAttempts: 100, Weight: 1, Usage: capacity.TasksUsage{Map: capacity.TaskUsage{CPU: float64(1 + len(submitted)%10)}}}
+		r := LiveJobRequest{Name: fmt.Sprint("job ", len(submitted)), Class: fmt.Sprint("class ", len(submitted)%5), Maps: 1 + f.random.Int64N(2*int64(nodes)), Reduces: f.random.Int64N(5),
+			Slowstart: 0.5, MaxAttempts: 100, Weight: 1, Usage: TasksUsage{Map: perf.TaskUsage{CPU: float64(1 + len(submitted)%10)}}}
 		if len(submitted)%3 == 0 {
 			r.DeadlineSeconds = 100 + 400*f.random.Float64()
 		}
 		for task := range min(r.Maps, 20) {
-			r.Local = append(r.Local, capacity.LocalMap{Task: task, Nodes: []string{f.agents[f.random.IntN(nodes)].name}})
+			r.Local = append(r.Local, LocalMap{Task: task, Nodes: []string{f.agents[f.random.IntN(nodes)].name}})
 		}
 		submitted = append(submitted, f.submit(r))
 	}
@@ -507,7 +507,7 @@ func theFleet(t *testing.T, s capacity.LiveSettings, nodes, minutes int) {
 				a := f.agents[f.random.IntN(nodes)]
 				if f.change(func(c *Cluster) error { _, err := c.RemoveNode(f.now, a.name); return err }) == nil {
 					_ = f.change(func(c *Cluster) error {
-						_, _, err := c.PutNode(f.now, capacity.LiveNode{Name: a.name, Type: "plain", Cores: 2, Slots: capacity.NodeSlots{Map: 1, Reduce: 1}, Dedicated: true})
+						_, _, err := c.PutNode(f.now, LiveNode{Name: a.name, Type: "plain", Cores: 2, Slots: NodeSlots{Map: 1, Reduce: 1}, Dedicated: true})
 						return err
 					})
 				}
@@ -526,7 +526,7 @@ func theFleet(t *testing.T, s capacity.LiveSettings, nodes, minutes int) {
 		t.Errorf("%d jobs do not end", len(f.cluster.jobs))
 	}
 	for _, n := range submitted {
-		if j := f.store.jobs[n]; j.State == capacity.JobDone && j.Counts[0].Done+j.Counts[1].Done != j.Request.Maps+j.Request.Reduces {
+		if j := f.store.jobs[n]; j.State == JobDone && j.Counts[0].Done+j.Counts[1].Done != j.Request.Maps+j.Request.Reduces {
 			t.Errorf("job %d is done: %+v", n, j.Counts)
 		}
 	}

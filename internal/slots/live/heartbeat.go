@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/slots/dispatch"
 )
@@ -39,7 +38,7 @@ type Answered struct {
 
 // Heartbeat takes in what a node tells of itself and answers what it is to do. Digest is that of the text that it
 // came in. The same heartbeat again gets the same answer again.
-func (c *Cluster) Heartbeat(now float64, name string, h capacity.Heartbeat, digest string) (a Answered, err error) {
+func (c *Cluster) Heartbeat(now float64, name string, h Heartbeat, digest string) (a Answered, err error) {
 	n := c.nodes[name]
 	if n == nil {
 		return a, noNode(name)
@@ -56,8 +55,8 @@ func (c *Cluster) Heartbeat(now float64, name string, h capacity.Heartbeat, dige
 		return a, fmt.Errorf("heartbeat %d of node %q comes late: %d was answered already; go on with %d, or with another boot where the agent has begun anew: %w", h.Seq, name, n.Seq, n.Seq+1, fault.Conflict)
 	}
 	c.advance(now)
-	b := beat{Cluster: c, n: n, h: &h, answer: capacity.HeartbeatAnswer{Node: name, Seq: h.Seq, At: Moment(c.Clock),
-		Assignments: []capacity.Assignment{}, Stop: []capacity.StopTask{}, Notes: []capacity.HeartbeatNote{}, HeartbeatSeconds: c.settings.HeartbeatSeconds}}
+	b := beat{Cluster: c, n: n, h: &h, answer: HeartbeatAnswer{Node: name, Seq: h.Seq, At: Moment(c.Clock),
+		Assignments: []Assignment{}, Stop: []StopTask{}, Notes: []HeartbeatNote{}, HeartbeatSeconds: c.settings.HeartbeatSeconds}}
 	b.greet(fresh)
 	b.listen()
 	if !h.Leaving {
@@ -85,14 +84,14 @@ func (b Broken) Unwrap() error { return b.error }
 type beat struct {
 	*Cluster
 	n      *node
-	h      *capacity.Heartbeat
-	answer capacity.HeartbeatAnswer
+	h      *Heartbeat
+	answer HeartbeatAnswer
 	// foreign is how many tasks run on the node that are not its own: they hold slots until they are stopped.
 	foreign [dispatch.Kinds]int
 }
 
 func (b *beat) note(id int64, code, detail string, values ...any) {
-	b.answer.Notes = append(b.answer.Notes, capacity.HeartbeatNote{Assignment: id, Code: code, Detail: fmt.Sprintf(detail, values...)})
+	b.answer.Notes = append(b.answer.Notes, HeartbeatNote{Assignment: id, Code: code, Detail: fmt.Sprintf(detail, values...)})
 }
 
 // greet notes that the node is there, and how it is.
@@ -116,7 +115,7 @@ func (b *beat) greet(fresh bool) {
 		}
 	}
 	if s := h.State; s != nil {
-		merged := capacity.NodeReport{}
+		merged := NodeReport{}
 		if n.Report != nil {
 			merged = *n.Report
 		}
@@ -135,11 +134,11 @@ func (b *beat) greet(fresh bool) {
 	if n.Report != nil && n.Report.Residual != nil && !n.Dedicated {
 		n.Residual = *n.Report.Residual
 	}
-	if n.State != capacity.NodeAlive {
-		if n.State == capacity.NodeDead {
+	if n.State != NodeAlive {
+		if n.State == NodeDead {
 			b.note(0, noteReturned, "The node had counted as dead after %g s without a heartbeat; its tasks may be others' by now.", b.settings.NodeTimeoutSeconds)
 		}
-		n.State = capacity.NodeAlive
+		n.State = NodeAlive
 		b.nextDeath = min(b.nextDeath, n.Heard+b.settings.NodeTimeoutSeconds)
 		n.Beats = 0
 		b.describe(n)
@@ -206,7 +205,7 @@ func (b *beat) ran(r *run, seconds float64) float64 {
 	return seconds
 }
 
-func (b *beat) finished(f capacity.FinishedTask, claim *run) {
+func (b *beat) finished(f FinishedTask, claim *run) {
 	if r := b.n.runs[f.Assignment]; r != nil {
 		b.finish(r, b.ran(r, f.Seconds))
 		return
@@ -254,11 +253,11 @@ func (b *beat) stray(id int64, claim *run) {
 	case id > b.LastRun:
 		code = "unknown"
 	}
-	b.answer.Stop = append(b.answer.Stop, capacity.StopTask{Assignment: id, Code: code, Reason: b.unknown(id, claim)})
+	b.answer.Stop = append(b.answer.Stop, StopTask{Assignment: id, Code: code, Reason: b.unknown(id, claim)})
 }
 
 // current says whether a lost run's job still needs its tasks.
-func (b *beat) current(r *run) bool { return r.job != nil && r.job.State == capacity.JobActive }
+func (b *beat) current(r *run) bool { return r.job != nil && r.job.State == JobActive }
 
 // unknown says why an assignment is none of the node's.
 func (b *beat) unknown(id int64, claim *run) string {
@@ -324,11 +323,11 @@ func (b *beat) assign() error {
 }
 
 // KindName is a kind of task in words.
-func KindName(k dispatch.Kind) capacity.TaskKind {
+func KindName(k dispatch.Kind) dispatch.TaskKind {
 	if k == dispatch.Reduce {
-		return capacity.ReduceTask
+		return dispatch.ReduceTask
 	}
-	return capacity.MapTask
+	return dispatch.MapTask
 }
 
 func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
@@ -340,23 +339,23 @@ func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
 }
 
 // assignment is a run as its node is told of it.
-func (r Run) assignment() capacity.Assignment {
-	a := capacity.Assignment{Assignment: r.ID, Job: r.Job, JobName: r.JobName, Kind: KindName(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
-		Decided: capacity.Decided{Rule: r.Why.Rule, Reason: r.Why.Reason}}
+func (r Run) assignment() Assignment {
+	a := Assignment{Assignment: r.ID, Job: r.Job, JobName: r.JobName, Kind: KindName(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
+		Decided: Decided{Rule: r.Why.Rule, Reason: r.Why.Reason}}
 	for _, f := range r.Why.Figures {
-		a.Figures = append(a.Figures, capacity.DecisionFigure(f))
+		a.Figures = append(a.Figures, DecisionFigure(f))
 	}
 	return a
 }
 
 // Decision is a run as it is shown.
-func (r Run) Decision() capacity.LiveDecision {
-	d := capacity.LiveDecision{At: Moment(r.At), Node: r.Node, Assignment: r.assignment(), Policy: r.Policy, Version: r.Version, Outcome: r.Outcome, Cause: r.Cause}
+func (r Run) Decision() LiveDecision {
+	d := LiveDecision{At: Moment(r.At), Node: r.Node, Assignment: r.assignment(), Policy: r.Policy, Version: r.Version, Outcome: r.Outcome, Cause: r.Cause}
 	if r.Ended > 0 {
 		at := Moment(r.Ended)
 		d.EndedAt = &at
 	}
-	if r.Outcome == capacity.TaskDone {
+	if r.Outcome == TaskDone {
 		d.Seconds = &r.Seconds
 	}
 	return d

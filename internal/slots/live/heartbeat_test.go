@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/slots/dispatch"
 )
 
 // little is a cluster of few nodes, whose heartbeats a test writes itself.
 type little struct{ *fleet }
 
 func newLittle(t *testing.T, nodes int) little {
-	s := capacity.DefaultLiveSettings()
+	s := DefaultLiveSettings()
 	s.NodeTimeoutSeconds = 60
 	return little{newFleet(t, s, nodes, 1)}
 }
@@ -132,7 +132,7 @@ func TestWhatHeartbeatsCanSay(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			l := newLittle(t, 2)
-			l.submit(capacity.LiveJobRequest{Name: "job", Class: "job", Maps: test.maps, Slowstart: 1, MaxAttempts: 2, Weight: 1})
+			l.submit(LiveJobRequest{Name: "job", Class: "job", Maps: test.maps, Slowstart: 1, MaxAttempts: 2, Weight: 1})
 			for i, s := range test.steps {
 				l.now += s.wait
 				if got := l.beat(s.node, s.text); got != s.want {
@@ -163,29 +163,29 @@ func TestPoliciesAreSwitchedInMidFlight(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, learnedSettings(), 30, 3)
 	target, delay := 0.5, int64(2)
-	docs := []capacity.Policy{
-		{Kind: capacity.PolicyFIFO}, {Kind: capacity.PolicyLearned}, {Kind: capacity.PolicyLearned, Target: &target},
-		{Kind: capacity.PolicyLearned, Classifier: capacity.Perceptron}, {Kind: capacity.PolicyProgressShare}, {Kind: capacity.PolicyMaxProgress},
-		{Kind: capacity.PolicyLearned, Classifier: capacity.Perceptron, EvaluationDelay: &delay}, {Kind: capacity.PolicyFair}, {Kind: capacity.PolicyLearned},
+	docs := []dispatch.PolicyConfig{
+		{Kind: dispatch.PolicyFIFO}, {Kind: dispatch.PolicyLearned}, {Kind: dispatch.PolicyLearned, Target: &target},
+		{Kind: dispatch.PolicyLearned, Classifier: dispatch.Perceptron}, {Kind: dispatch.PolicyProgressShare}, {Kind: dispatch.PolicyMaxProgress},
+		{Kind: dispatch.PolicyLearned, Classifier: dispatch.Perceptron, EvaluationDelay: &delay}, {Kind: dispatch.PolicyFair}, {Kind: dispatch.PolicyLearned},
 	}
 	for i, doc := range docs {
-		f.submit(capacity.LiveJobRequest{Name: fmt.Sprint("job ", i), Class: "c", Maps: 200, Reduces: 3, Slowstart: 1, MaxAttempts: 50, Weight: 1})
+		f.submit(LiveJobRequest{Name: fmt.Sprint("job ", i), Class: "c", Maps: 200, Reduces: 3, Slowstart: 1, MaxAttempts: 50, Weight: 1})
 		f.run(60, nil)
 		f.check()
 		s := f.store.Settings
 		s.Policy = doc
 		if i%3 == 2 {
-			s.Slots = capacity.SlotsSeparate
+			s.Slots = SlotsSeparate
 		}
 		before := len(f.store.learned)
 		if err := f.change(func(c *Cluster) error { return c.SetSettings(f.now, s, f.store.choices()) }); err != nil {
 			t.Fatal(err)
 		}
-		if doc.Kind == capacity.PolicyLearned && len(f.store.learned) < before/2 {
+		if doc.Kind == dispatch.PolicyLearned && len(f.store.learned) < before/2 {
 			t.Errorf("of %d choices %d are left", before, len(f.store.learned))
 		}
 		f.check()
-		if doc.Kind == capacity.PolicyLearned {
+		if doc.Kind == dispatch.PolicyLearned {
 			if err := f.change(func(c *Cluster) error { return c.Relearn(f.now, f.store.choices()) }); err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +230,7 @@ func TestImpossibleHeartbeatsAreRefused(t *testing.T) {
 		`{"seq":1,"running":[],"boot":"` + strings.Repeat("x", 65) + `"}`:      "/boot too_long",
 		`{"seq":1,"running":[],"failed":[{"assignment":4,"reason":"\u0000"}]}`: "/failed/0/reason text",
 	} {
-		_, err := capacity.ReadHeartbeat([]byte(text))
+		_, err := ReadHeartbeat([]byte(text))
 		input := (*fault.InputError)(nil)
 		if !errors.As(err, &input) {
 			t.Errorf("%s is accepted: %v", text, err)

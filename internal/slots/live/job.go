@@ -164,9 +164,9 @@ func (j *job) unfinished() int64 {
 }
 
 // View is a job as it is shown at a moment.
-func (j Job) View(now float64) capacity.LiveJob {
+func (j Job) View(now float64) LiveJob {
 	r := j.Request
-	v := capacity.LiveJob{Number: j.Number, Name: r.Name, Class: r.Class, State: j.State, Reason: j.Reason, Maps: j.Counts[0], Reduces: j.Counts[1],
+	v := LiveJob{Number: j.Number, Name: r.Name, Class: r.Class, State: j.State, Reason: j.Reason, Maps: j.Counts[0], Reduces: j.Counts[1],
 		Slowstart: r.Slowstart, MaxAttempts: r.MaxAttempts, Weight: r.Weight, MinShare: r.MinShare, ReadMBPerS: r.ReadMBPerS, Usage: r.Usage, UsageFrom: r.UsageFrom, Utility: r.Utility,
 		SubmittedAt: Moment(j.Submitted), SubmittedBy: j.SubmittedBy, Warnings: []capacity.Warning{}}
 	if j.Ended > 0 {

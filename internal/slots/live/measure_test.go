@@ -3,8 +3,6 @@ package live
 import (
 	"fmt"
 	"testing"
-
-	"headroom/internal/core/capacity"
 )
 
 // Reduces are measured where they cannot have waited for maps.
@@ -12,20 +10,20 @@ func TestReducesAreMeasured(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
-		slots     capacity.SlotLayout
+		slots     SlotLayout
 		slowstart float64
 		measured  int64
 	}{
-		{"shared slots", capacity.SlotsShared, 0.5, 1},
-		{"after all maps", capacity.SlotsSeparate, 1, 1},
-		{"after half of the maps", capacity.SlotsSeparate, 0.5, 0},
+		{"shared slots", SlotsShared, 0.5, 1},
+		{"after all maps", SlotsSeparate, 1, 1},
+		{"after half of the maps", SlotsSeparate, 0.5, 0},
 	} {
 		l := newLittle(t, 1)
 		s := l.store.Settings
 		s.Slots = c.slots
 		l.change(func(c *Cluster) error { return c.SetSettings(l.now, s, l.store.choices()) })
 		l.change(func(cl *Cluster) error {
-			_, err := cl.Submit(l.now, capacity.LiveJobRequest{Name: "j", Class: "j", Maps: 2, Reduces: 1, Slowstart: c.slowstart, MaxAttempts: 4, Weight: 1}, "test")
+			_, err := cl.Submit(l.now, LiveJobRequest{Name: "j", Class: "j", Maps: 2, Reduces: 1, Slowstart: c.slowstart, MaxAttempts: 4, Weight: 1}, "test")
 			return err
 		})
 		l.beat(0, `{"seq":1,"running":[]}`)

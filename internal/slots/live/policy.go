@@ -1,7 +1,6 @@
 package live
 
 import (
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -15,7 +14,7 @@ type chooser struct {
 }
 
 // newPolicy makes the policy that the settings describe, or another one of its kind.
-func newPolicy(s capacity.LiveSettings, other *capacity.Policy) (chooser, error) {
+func newPolicy(s LiveSettings, other *dispatch.PolicyConfig) (chooser, error) {
 	if other != nil {
 		s.Policy = *other
 	}
@@ -36,14 +35,14 @@ func newPolicy(s capacity.LiveSettings, other *capacity.Policy) (chooser, error)
 }
 
 // ask says how a policy of such a document wants to be asked.
-func (c *chooser) ask(p capacity.Policy) {
-	if c.atOnce = 0; p.Kind == capacity.PolicyLearned {
+func (c *chooser) ask(p dispatch.PolicyConfig) {
+	if c.atOnce = 0; p.Kind == dispatch.PolicyLearned {
 		c.atOnce = int(*p.Filled().TasksPerHeartbeat)
 	}
 }
 
-func layoutOf(s capacity.SlotLayout) dispatch.Layout {
-	if s == capacity.SlotsSeparate {
+func layoutOf(s SlotLayout) dispatch.Layout {
+	if s == SlotsSeparate {
 		return dispatch.Separate
 	}
 	return dispatch.Shared

@@ -3,21 +3,20 @@ package live
 import (
 	"slices"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 )
 
 // Predictions are when the tasks of an active job would be done, by kind; of tasks of which nothing is known, or which
 // no slot runs, there is none.
-func (c *Cluster) Predictions(now float64, number int64, known KnownTimes) (all []capacity.TasksPrediction) {
+func (c *Cluster) Predictions(now float64, number int64, known KnownTimes) (all []TasksPrediction) {
 	c.advance(now)
 	j := c.jobs[number]
 	if j == nil {
 		return nil
 	}
 	free, of := c.slots(), c.Commitment("", "", j.Request.Class, 0, 0, 0, known)
-	for k, kind := range [dispatch.Kinds]capacity.TaskKind{capacity.MapTask, capacity.ReduceTask} {
+	for k, kind := range [dispatch.Kinds]dispatch.TaskKind{dispatch.MapTask, dispatch.ReduceTask} {
 		k := dispatch.Kind(k)
 		unfinished := j.Counts[k].Total - j.Counts[k].Done
 		if unfinished == 0 || of.Times[k] == nil {
@@ -33,14 +32,14 @@ func (c *Cluster) Predictions(now float64, number int64, known KnownTimes) (all 
 		if !some {
 			continue
 		}
-		p := capacity.TasksPrediction{Kind: kind, Unfinished: unfinished, UsableSlots: int64(len(usable)),
-			FluidSeconds: done.FluidSeconds, DiscreteSeconds: done.DiscreteSeconds, CautiousSeconds: done.CautiousSeconds, Times: capacity.TaskTimesFrom{Kind: kind, TimesSource: of.Sources[k]}}
+		p := TasksPrediction{Kind: kind, Unfinished: unfinished, UsableSlots: int64(len(usable)),
+			FluidSeconds: done.FluidSeconds, DiscreteSeconds: done.DiscreteSeconds, CautiousSeconds: done.CautiousSeconds, Times: dispatch.TaskTimesFrom{Kind: kind, TimesSource: of.Sources[k]}}
 		if j.Deadline > 0 {
 			for _, r := range ordered(j.running[k]) {
 				held = append(held, r.node.Residual)
 			}
 			tasks, whole := perf.Completable(of.Times[k], held, j.Deadline-c.Clock)
-			p.Running = &capacity.Completable{Tasks: tasks, WholeTasks: whole, OnTrack: perf.OnTrack(tasks, float64(unfinished))}
+			p.Running = &Completable{Tasks: tasks, WholeTasks: whole, OnTrack: perf.OnTrack(tasks, float64(unfinished))}
 		}
 		all = append(all, p)
 	}

@@ -15,8 +15,8 @@ import (
 // what it would do with each slot. What it answers is compared and not carried out.
 type Replay struct {
 	cluster  *Cluster
-	out      capacity.PolicyTrial
-	served   map[int64]*capacity.PolicyTrialDeadline
+	out      PolicyTrial
+	served   map[int64]*PolicyTrialDeadline
 	removed  int64 // heartbeats of nodes that are not there any more
 	diverged int64 // decisions that could not be carried out again
 }
@@ -31,7 +31,7 @@ func NewReplay(from float64, s State) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{cluster: c, served: map[int64]*capacity.PolicyTrialDeadline{}}
+	r := &Replay{cluster: c, served: map[int64]*PolicyTrialDeadline{}}
 	r.out.Policy, r.out.From = s.Settings.Policy, Moment(from)
 	for _, j := range s.Jobs {
 		r.serves(j)
@@ -42,7 +42,7 @@ func NewReplay(from float64, s State) (*Replay, error) {
 // serves takes note of a job with a deadline.
 func (r *Replay) serves(j Job) {
 	if j.Deadline > 0 {
-		r.served[j.Number] = &capacity.PolicyTrialDeadline{Job: j.Number, Name: j.Request.Name, DeadlineAt: Moment(j.Deadline)}
+		r.served[j.Number] = &PolicyTrialDeadline{Job: j.Number, Name: j.Request.Name, DeadlineAt: Moment(j.Deadline)}
 	}
 }
 
@@ -61,17 +61,17 @@ func (r *Replay) Kill(at float64, number int64) {
 	c := r.cluster
 	c.advance(at)
 	if j := c.jobs[number]; j != nil {
-		c.endJob(j, capacity.JobKilled, "")
+		c.endJob(j, JobKilled, "")
 	}
 }
 
 // Heartbeat is one that came, as text, and the answer to it.
 func (r *Replay) Heartbeat(at float64, name string, body, answer []byte) error {
-	h, err := capacity.ReadHeartbeat(body)
+	h, err := ReadHeartbeat(body)
 	if err != nil {
 		return fmt.Errorf("read a heartbeat of node %s again: %w", name, err)
 	}
-	var said capacity.HeartbeatAnswer
+	var said HeartbeatAnswer
 	if err := json.Unmarshal(answer, &said); err != nil {
 		return fmt.Errorf("read the answer to a heartbeat of node %s again: %w", name, err)
 	}
@@ -118,10 +118,10 @@ func (r *Replay) ask(n *node, p dispatch.Pool) (dispatch.Choice, dispatch.Why) {
 }
 
 // decided compares a decision with what the policy would have decided, and carries it out as it was.
-func (r *Replay) decided(n *node, a capacity.Assignment) {
+func (r *Replay) decided(n *node, a Assignment) {
 	c := r.cluster
 	kind := dispatch.Map
-	if a.Kind == capacity.ReduceTask {
+	if a.Kind == dispatch.ReduceTask {
 		kind = dispatch.Reduce
 	}
 	j := c.jobs[a.Job]
@@ -137,7 +137,7 @@ func (r *Replay) decided(n *node, a capacity.Assignment) {
 		}
 	}
 	r.out.Decisions++
-	was := &capacity.PolicyTrialChoice{Job: a.Job, JobName: a.JobName, Kind: a.Kind, Rule: a.Rule, Reason: a.Reason}
+	was := &PolicyTrialChoice{Job: a.Job, JobName: a.JobName, Kind: a.Kind, Rule: a.Rule, Reason: a.Reason}
 	choice, why := r.ask(n, c.layout.Of(kind))
 	switch {
 	case choice.Job == nil:
@@ -171,15 +171,15 @@ func (r *Replay) idle(b *beat) {
 	}
 }
 
-func choiceOf(c dispatch.Choice, why dispatch.Why) *capacity.PolicyTrialChoice {
-	return &capacity.PolicyTrialChoice{Job: c.Job.Number, JobName: c.Job.Name, Kind: KindName(c.Task), Rule: why.Rule, Reason: why.Reason}
+func choiceOf(c dispatch.Choice, why dispatch.Why) *PolicyTrialChoice {
+	return &PolicyTrialChoice{Job: c.Job.Number, JobName: c.Job.Name, Kind: KindName(c.Task), Rule: why.Rule, Reason: why.Reason}
 }
 
-func (r *Replay) differs(n *node, was, would *capacity.PolicyTrialChoice, why dispatch.Why) {
+func (r *Replay) differs(n *node, was, would *PolicyTrialChoice, why dispatch.Why) {
 	if len(r.out.Differences) == mostDifferences {
 		return
 	}
-	d := capacity.PolicyTrialDifference{At: Moment(r.cluster.Clock), Node: n.Name, Was: was, Would: would}
+	d := PolicyTrialDifference{At: Moment(r.cluster.Clock), Node: n.Name, Was: was, Would: would}
 	if would == nil {
 		d.Why = why.Reason
 	}
@@ -187,25 +187,25 @@ func (r *Replay) differs(n *node, was, would *capacity.PolicyTrialChoice, why di
 }
 
 // Result is what came of it until a moment. jobs are those that were there, as they are now.
-func (r *Replay) Result(until float64, jobs []Job) capacity.PolicyTrial {
+func (r *Replay) Result(until float64, jobs []Job) PolicyTrial {
 	out := r.out
-	out.Until, out.Warnings, out.Deadlines = Moment(until), []capacity.Warning{}, []capacity.PolicyTrialDeadline{}
+	out.Until, out.Warnings, out.Deadlines = Moment(until), []capacity.Warning{}, []PolicyTrialDeadline{}
 	if out.Differences == nil {
-		out.Differences = []capacity.PolicyTrialDifference{}
+		out.Differences = []PolicyTrialDifference{}
 	}
 	for _, j := range jobs {
 		d := r.served[j.Number]
 		if d == nil {
 			continue
 		}
-		switch missed := j.Ended > j.Deadline || j.Ended == 0 && until > j.Deadline || j.Ended > 0 && j.State != capacity.JobDone; {
-		case j.State == capacity.JobKilled: // nobody can say
+		switch missed := j.Ended > j.Deadline || j.Ended == 0 && until > j.Deadline || j.Ended > 0 && j.State != JobDone; {
+		case j.State == JobKilled: // nobody can say
 		case missed || j.Ended > 0:
 			d.Missed = &missed
 		}
 		out.Deadlines = append(out.Deadlines, *d)
 	}
-	slices.SortFunc(out.Deadlines, func(a, b capacity.PolicyTrialDeadline) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortFunc(out.Deadlines, func(a, b PolicyTrialDeadline) int { return cmp.Compare(a.Job, b.Job) })
 	warn := func(n int64, code, detail string) {
 		if n > 0 {
 			out.Warnings = append(out.Warnings, capacity.Warning{Code: code, Detail: strconv.FormatInt(n, 10) + detail})
@@ -219,8 +219,8 @@ func (r *Replay) Result(until float64, jobs []Job) capacity.PolicyTrial {
 
 // At is a job as it was at a moment, by what is known of its tasks: which were done, and how often each had been tried.
 func (j Job) At(done [dispatch.Kinds][]int64, tries []Tries) Job {
-	j.State, j.Reason, j.Ended, j.Tries = capacity.JobActive, "", 0, tries
-	j.Counts = [dispatch.Kinds]capacity.JobTasks{}
+	j.State, j.Reason, j.Ended, j.Tries = JobActive, "", 0, tries
+	j.Counts = [dispatch.Kinds]JobTasks{}
 	for k, total := range [dispatch.Kinds]int64{j.Request.Maps, j.Request.Reduces} {
 		states := make([]taskState, total)
 		for _, task := range done[k] {
@@ -237,12 +237,12 @@ func (j Job) At(done [dispatch.Kinds][]int64, tries []Tries) Job {
 
 // HeardOf is a node as it was after its last heartbeat; without one it had not told of itself.
 func (n Node) HeardOf(at float64, body []byte) Node {
-	n.Heard, n.Seq, n.Boot, n.Boots, n.Report, n.Running, n.State, n.Residual, n.LastHeartbeatAt = 0, 0, "", nil, nil, 0, capacity.NodeNew, 1, nil
+	n.Heard, n.Seq, n.Boot, n.Boots, n.Report, n.Running, n.State, n.Residual, n.LastHeartbeatAt = 0, 0, "", nil, nil, 0, NodeNew, 1, nil
 	if at == 0 {
 		return n
 	}
-	n.Heard, n.State = at, capacity.NodeAlive
-	if h, err := capacity.ReadHeartbeat(body); err == nil {
+	n.Heard, n.State = at, NodeAlive
+	if h, err := ReadHeartbeat(body); err == nil {
 		n.Seq, n.Boot, n.Boots, n.Report = h.Seq, h.Boot, []string{h.Boot}, h.State
 		if n.Report != nil && n.Report.Residual != nil && !n.Dedicated {
 			n.Residual = *n.Report.Residual

@@ -13,16 +13,15 @@ import (
 	"slices"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 )
 
 // State is all that is kept of a live cluster at work.
 type State struct {
-	Settings capacity.LiveSettings
+	Settings LiveSettings
 	Counters
-	Memories map[capacity.PolicyKind]Memory
+	Memories map[dispatch.PolicyKind]Memory
 	Pending  []dispatch.Decision // those of the policy learned that wait to be judged, by number
 	Nodes    []Node              // by name
 	Jobs     []Job               // active ones, by number
@@ -39,7 +38,7 @@ type Counters struct {
 
 // Node is a node as it is kept.
 type Node struct {
-	capacity.LiveNode
+	LiveNode
 	Heard  float64  // when its last heartbeat came; 0 is never
 	Beats  int64    // heartbeats since it joined
 	Boots  []string // the last ones, the present one last
@@ -50,14 +49,14 @@ type Node struct {
 // Job is a job as it is kept.
 type Job struct {
 	Number      int64
-	Request     capacity.LiveJobRequest
-	State       capacity.JobState
+	Request     LiveJobRequest
+	State       JobState
 	Reason      string
 	Submitted   float64
 	SubmittedBy string
 	Deadline    float64 // 0 is none
 	Ended       float64 // 0 while it is active
-	Counts      [dispatch.Kinds]capacity.JobTasks
+	Counts      [dispatch.Kinds]JobTasks
 	Done        [dispatch.Kinds][]byte // which tasks are done, see packDone
 	Tries       []Tries                // of tasks that were tried in vain
 }
@@ -95,9 +94,9 @@ type Run struct {
 	Attempt int64
 	Local   bool
 	Why     dispatch.Why
-	Policy  capacity.PolicyKind
+	Policy  dispatch.PolicyKind
 	Version int64 // of the settings
-	Outcome capacity.TaskOutcome
+	Outcome TaskOutcome
 	// Open: it runs; or it is lost, and its node has not been heard of since, which may tell of it still.
 	Open    bool
 	Cause   string  // why it is lost
@@ -147,7 +146,7 @@ func (m *Measured) clone() Measured {
 
 // Memory is what a policy remembers, and the policy that does.
 type Memory struct {
-	Policy capacity.Policy
+	Policy dispatch.PolicyConfig
 	Text   []byte
 }
 
@@ -171,7 +170,7 @@ type Judged struct {
 
 // Changes is what is to be stored. What is new and what has changed is there as a whole.
 type Changes struct {
-	Settings *capacity.LiveSettings // nil: as before
+	Settings *LiveSettings // nil: as before
 	Counters
 	Memory *Memory // of the settings' policy; nil: as before
 	// Of the policy learned.

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"headroom/internal/core/capacity"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -19,7 +18,7 @@ func (c *Cluster) start(n *node, j *job, k dispatch.Kind, why dispatch.Why) *run
 	task, local := j.pick(k, n.Name)
 	c.LastRun++
 	r := &run{Run: Run{ID: c.LastRun, At: c.Clock, Node: n.Name, Job: j.Number, JobName: j.Request.Name, Kind: k, Task: task, Attempt: j.attempt(k, task), Local: local,
-		Why: why, Policy: c.settings.Policy.Kind, Version: c.settings.Version, Outcome: capacity.TaskRunning, Open: true}, node: n, job: j, fresh: true}
+		Why: why, Policy: c.settings.Policy.Kind, Version: c.settings.Version, Outcome: TaskRunning, Open: true}, node: n, job: j, fresh: true}
 	c.started = append(c.started, r)
 	c.hold(r)
 	return r
@@ -27,7 +26,7 @@ func (c *Cluster) start(n *node, j *job, k dispatch.Kind, why dispatch.Why) *run
 
 // hold makes a run one that runs, and its task with it.
 func (c *Cluster) hold(r *run) {
-	r.Outcome, r.Open, r.Cause, r.Ended = capacity.TaskRunning, true, "", 0
+	r.Outcome, r.Open, r.Cause, r.Ended = TaskRunning, true, "", 0
 	r.job.tasks[r.Kind][r.Task] = taskRunning
 	r.job.running[r.Kind][r.ID] = r
 	r.node.runs[r.ID] = r
@@ -40,7 +39,7 @@ func (c *Cluster) hold(r *run) {
 }
 
 // drop makes a run one that does not run any more.
-func (c *Cluster) drop(r *run, outcome capacity.TaskOutcome) {
+func (c *Cluster) drop(r *run, outcome TaskOutcome) {
 	delete(r.job.running[r.Kind], r.ID)
 	delete(r.node.runs, r.ID)
 	delete(c.runs, r.ID)
@@ -53,7 +52,7 @@ func (c *Cluster) drop(r *run, outcome capacity.TaskOutcome) {
 // lose ends a run of which nobody knows what has become. Its task waits again, unless it is done or the job is
 // over. What is open can still be told of by the node.
 func (c *Cluster) lose(r *run, cause string, open bool) {
-	c.drop(r, capacity.TaskLost)
+	c.drop(r, TaskLost)
 	r.Cause, r.Open = cause, open
 	if open {
 		c.lost[r.ID] = r
@@ -69,7 +68,7 @@ func (c *Cluster) lose(r *run, cause string, open bool) {
 
 func (c *Cluster) waitAgain(r *run) {
 	r.job.giveBack(r.Kind, r.Task)
-	if r.job.State == capacity.JobActive {
+	if r.job.State == JobActive {
 		c.offerTasks(r.job, r.Kind, 1)
 		c.noteJob(dispatch.Ready, r.job, r.Kind)
 	}
@@ -78,7 +77,7 @@ func (c *Cluster) waitAgain(r *run) {
 // finish ends a run that has done its work.
 func (c *Cluster) finish(r *run, seconds float64) {
 	j := r.job
-	c.drop(r, capacity.TaskDone)
+	c.drop(r, TaskDone)
 	r.Seconds = seconds
 	j.tasks[r.Kind][r.Task] = taskDone
 	j.Counts[r.Kind].Done++
@@ -88,7 +87,7 @@ func (c *Cluster) finish(r *run, seconds float64) {
 	c.leave(r, dispatch.Done, seconds)
 	c.release(j)
 	if j.unfinished() == 0 {
-		c.endJob(j, capacity.JobDone, "")
+		c.endJob(j, JobDone, "")
 	}
 }
 
@@ -129,21 +128,21 @@ func (c *Cluster) release(j *job) {
 // fail ends a run that has not done its work. A task that fails too often is the end of its job.
 func (c *Cluster) fail(r *run, reason string) {
 	j := r.job
-	c.drop(r, capacity.TaskFailed)
+	c.drop(r, TaskFailed)
 	j.Counts[r.Kind].Failures++
 	tries := j.triesOf(r.Kind, r.Task)
 	tries.Failed++
 	c.leave(r, dispatch.Failed, 0)
 	if tries.Failed >= j.Request.MaxAttempts {
 		j.giveBack(r.Kind, r.Task)
-		c.endJob(j, capacity.JobFailed, failedTooOften(r.Kind, r.Task, tries.Failed, reason))
+		c.endJob(j, JobFailed, failedTooOften(r.Kind, r.Task, tries.Failed, reason))
 		return
 	}
 	c.waitAgain(r)
 }
 
 // endJob ends a job; what runs of it will be stopped when its nodes are heard of.
-func (c *Cluster) endJob(j *job, state capacity.JobState, reason string) {
+func (c *Cluster) endJob(j *job, state JobState, reason string) {
 	j.State, j.Reason, j.Ended = state, reason, c.Clock
 	for k := range dispatch.Kind(dispatch.Kinds) {
 		for _, r := range ordered(j.running[k]) {

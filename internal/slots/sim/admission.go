@@ -3,13 +3,12 @@ package sim
 import (
 	"strconv"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 )
 
 // NoAdmission takes every job on, as a mode that is left out does.
-const NoAdmission capacity.AdmissionMode = "none"
+const NoAdmission dispatch.AdmissionMode = "none"
 
 func (p Policy) admits() bool { return p.Admission != "" && p.Admission != NoAdmission }
 

@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
 )
 
 // table2 is a class of the size of the paper's Table 2.
@@ -44,7 +45,7 @@ func alone(in Input) (Report, error) {
 
 // The whole simulator beside a bare heap: as many events, each taken and put again, nothing else.
 func BenchmarkEvents(b *testing.B) {
-	for _, kind := range []capacity.PolicyKind{capacity.PolicyFair, capacity.PolicyCapacity, capacity.PolicyFIFO} {
+	for _, kind := range []dispatch.PolicyKind{dispatch.PolicyFair, dispatch.PolicyCapacity, dispatch.PolicyFIFO} {
 		for _, tasks := range []TaskKind{Constant, Lognormal} {
 			b.Run(fmt.Sprintf("%s/%s", kind, tasks), func(b *testing.B) {
 				in := busy(3, 5, Slots{Map: 64, Reduce: 64}, 1e9)
@@ -168,7 +169,7 @@ func TestCostGrowsAsAHeapDoes(t *testing.T) {
 
 // Events on nodes: what differs between them costs more than alike slots do.
 func BenchmarkEventsOnNodes(b *testing.B) {
-	for _, kind := range []capacity.PolicyKind{capacity.PolicyFair, capacity.PolicyFIFO, capacity.PolicyProgressShare, capacity.PolicyMaxProgress} {
+	for _, kind := range []dispatch.PolicyKind{dispatch.PolicyFair, dispatch.PolicyFIFO, dispatch.PolicyProgressShare, dispatch.PolicyMaxProgress} {
 		for _, known := range []Knowledge{KnownGiven, KnownLearned} {
 			b.Run(fmt.Sprintf("%s/%s", kind, known), func(b *testing.B) {
 				in := busy(3, 5, Slots{}, 1e9)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 )
 
 // MaxCompared is how many policies can stand beside an input's own.
@@ -57,7 +57,7 @@ type Against struct {
 
 // PolicyName is a policy for people: its rule, and what makes it another of the same rule.
 func PolicyName(p Policy) string {
-	name := string(cmp.Or(p.Kind, capacity.PolicyFair))
+	name := string(cmp.Or(p.Kind, dispatch.PolicyFair))
 	also := func(format string, values ...any) { name += ", " + fmt.Sprintf(format, values...) }
 	if p.Mode != "" {
 		also("%s", p.Mode)

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 )
 
 // Each policy's row is what it comes to alone, and its difference is that of the two, replication by
 // replication.
 func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 	in := mixed(31)
-	in.Policy = byKind(capacity.PolicyFIFO)
-	in.Compare = []Policy{byKind(capacity.PolicyFair), byKind(capacity.PolicyEDF), byKind(capacity.PolicyFIFO)}
+	in.Policy = byKind(dispatch.PolicyFIFO)
+	in.Compare = []Policy{byKind(dispatch.PolicyFair), byKind(dispatch.PolicyEDF), byKind(dispatch.PolicyFIFO)}
 	r := simulate(t, in)
 	if len(r.Compared) != 4*(1+len(in.Classes)) {
 		t.Fatalf("%d rows, want one for each policy, of all classes and of each", len(r.Compared))
@@ -57,7 +57,7 @@ func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 // Differences are surer than the figures: that is what the same random numbers are for. And where nobody
 // misses a deadline it is not certain that nobody would.
 func TestDifferencesAreSurerThanFigures(t *testing.T) {
-	in := Input{Slots: Slots{Map: 8}, Replications: 10, Seed: 4, Policy: byKind(capacity.PolicyFIFO), Compare: []Policy{byKind(capacity.PolicyEDF)},
+	in := Input{Slots: Slots{Map: 8}, Replications: 10, Seed: 4, Policy: byKind(dispatch.PolicyFIFO), Compare: []Policy{byKind(dispatch.PolicyEDF)},
 		Classes: []Class{
 			{Name: "a", Profile: single(30), DeadlineSeconds: 100_000, Load: Load{Kind: Poisson, PerHour: 800}, Tasks: Tasks{Kind: Exponential}},
 			{Name: "b", Profile: single(5), DeadlineSeconds: 90_000, Load: Load{Kind: Poisson, PerHour: 200}, Tasks: Tasks{Kind: Exponential}},
@@ -73,26 +73,26 @@ func TestDifferencesAreSurerThanFigures(t *testing.T) {
 }
 
 func TestAdmissionRejectsWhatCannotBeMet(t *testing.T) {
-	batch := func(mode capacity.AdmissionMode, known Knowledge) Report {
+	batch := func(mode dispatch.AdmissionMode, known Knowledge) Report {
 		in := onNodes(10, 4, 10, NodeType{Type: "a", Count: 2, Slots: Slots{Map: 1}, Speed: 2}, NodeType{Type: "b", Count: 2, Slots: Slots{Map: 1}})
 		in.Classes[0].Rates = map[string]float64{"a": 1}
 		in.Policy.Admission, in.Known = mode, known
 		in.Classes[0].DeadlineSeconds = 45 // each job is four tasks of 10 s on four slots: four of ten are in time
 		return simulate(t, in)
 	}
-	for mode, want := range map[capacity.AdmissionMode][2]int64{"": {0, 6}, NoAdmission: {0, 6}, capacity.AdmissionPaper: {6, 0}, capacity.AdmissionStrict: {6, 0}} {
+	for mode, want := range map[dispatch.AdmissionMode][2]int64{"": {0, 6}, NoAdmission: {0, 6}, dispatch.AdmissionPaper: {6, 0}, dispatch.AdmissionStrict: {6, 0}} {
 		c := batch(mode, KnownGiven).Classes[0]
 		if got := [2]int64{c.OnNodes.Rejected, c.Deadline.Missed}; got != want || c.Submitted != 10 {
 			t.Errorf("admission %q: %d rejected and %d missed of %d, want %v", mode, got[0], got[1], c.Submitted, want)
 		}
 	}
 	// Of what nobody has measured nothing can be said: those jobs are taken on.
-	if c := batch(capacity.AdmissionStrict, KnownLearned).Classes[0]; c.OnNodes.Rejected != 0 || c.Deadline.Missed != 6 {
+	if c := batch(dispatch.AdmissionStrict, KnownLearned).Classes[0]; c.OnNodes.Rejected != 0 || c.Deadline.Missed != 6 {
 		t.Errorf("nobody measured: %d rejected and %d missed, want none and 6", c.OnNodes.Rejected, c.Deadline.Missed)
 	}
 	// A user who does not think and whose every job is rejected does not stop time.
 	in := onNodes(0, 4, 10, NodeType{Type: "a", Slots: Slots{Map: 1}})
-	in.Policy.Admission, in.Known, in.HorizonSeconds = capacity.AdmissionStrict, KnownGiven, 100
+	in.Policy.Admission, in.Known, in.HorizonSeconds = dispatch.AdmissionStrict, KnownGiven, 100
 	in.Classes[0].Load, in.Classes[0].DeadlineSeconds = Load{Kind: Closed, Users: 1}, 5
 	if r := simulate(t, in); r.Classes[0].OnNodes.Rejected != 101 || r.SimulatedS != 100 {
 		t.Errorf("%d rejected in %g s, want one every second", r.Classes[0].OnNodes.Rejected, r.SimulatedS)
@@ -109,7 +109,7 @@ func TestAdmissionRejectsWhatCannotBeMet(t *testing.T) {
 func TestTasksThatNobodyMayRunAreStuck(t *testing.T) {
 	busy := &Background{Kind: UniformBackground, Low: .3, High: .6, EverySeconds: 10}
 	in := onNodes(1, 4, 10, NodeType{Type: "a", Count: 3, Slots: Slots{Map: 1}, Background: busy})
-	in.Policy, in.DataNodes = byKind(capacity.PolicyMaxProgress), &DataNodes{CapMBPerSecond: 1}
+	in.Policy, in.DataNodes = byKind(dispatch.PolicyMaxProgress), &DataNodes{CapMBPerSecond: 1}
 	in.Classes[0].ReadMBPerSecond = 5
 	r := simulate(t, in)
 	if r.Stopped != StoppedStuck || r.Classes[0].Unfinished != 1 || !strings.Contains(text(t, r), `"code":"stuck"`) {
@@ -133,7 +133,7 @@ func TestEveryPolicyWorksOnNodes(t *testing.T) {
 	in.Classes = in.Classes[1:]
 	in.Classes[0].Load = Load{Kind: Batch, Jobs: 12}
 	in.DataNodes = nil
-	for _, kind := range capacity.PolicyKinds {
+	for _, kind := range dispatch.PolicyKinds {
 		in.Compare = append(in.Compare, byKind(kind))
 	}
 	for _, known := range []Knowledge{KnownGiven, KnownLearned} {

@@ -3,6 +3,7 @@ package sim
 import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
 )
 
 // Input is a cluster, who uses it and how long it is watched.
@@ -39,12 +40,12 @@ type Slots struct {
 // Policy says who gets a freed slot, as dispatch has it, and how slots are used under it. Slots are never
 // taken from running tasks.
 type Policy struct {
-	capacity.Policy // kind left out: fair
+	dispatch.PolicyConfig // kind left out: fair
 	// Lending says who may use slots that their owner leaves idle; left out: all.
 	Lending Lending `json:"lending,omitempty"`
 	// Admission says whether a job is taken on that would miss its deadline, or have others miss theirs;
 	// left out: every job is. It needs nodes.
-	Admission capacity.AdmissionMode `json:"admission,omitempty"`
+	Admission dispatch.AdmissionMode `json:"admission,omitempty"`
 	// ReducesAfter is the part of a job's maps that must have ended before its reduces take slots; left
 	// out: 0.05, as Hadoop has it. With shared slots reduces also wait until every map has a slot.
 	ReducesAfter *float64 `json:"reduces_after,omitempty"`

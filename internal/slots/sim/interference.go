@@ -21,9 +21,9 @@ type InterferenceAnswer struct {
 
 // Interference is what a policy comes to.
 type Interference struct {
-	Policy   capacity.CorePolicy `json:"policy"`
-	Unstable bool                `json:"unstable"` // requests pile up for ever: they have no times
-	Response *ResponseMs         `json:"response_ms"`
+	Policy   CorePolicy  `json:"policy"`
+	Unstable bool        `json:"unstable"` // requests pile up for ever: they have no times
+	Response *ResponseMs `json:"response_ms"`
 	// BatchShare is the part of the core that the batch work got.
 	BatchShare float64 `json:"batch_share"`
 	Theory     Theory  `json:"theory"`
@@ -53,7 +53,7 @@ const roughBelow = 10
 
 // EstimateInterference simulates a core under each policy with the same requests. It is bounded by the question's
 // limits and ends with the context.
-func EstimateInterference(ctx context.Context, q capacity.InterferenceQuestion) (InterferenceAnswer, error) {
+func EstimateInterference(ctx context.Context, q InterferenceQuestion) (InterferenceAnswer, error) {
 	if err := q.Validate(); err != nil {
 		return InterferenceAnswer{}, err
 	}
@@ -101,16 +101,16 @@ func (i *Interference) warn(load coreLoad, requests int64) {
 // coreLoad is the requests, in milliseconds.
 type coreLoad struct {
 	every        float64 // between arrivals, on average
-	service      capacity.RequestTiming
+	service      RequestTiming
 	mean, square float64 // of a service
 }
 
-func newCoreLoad(i capacity.Interactive) coreLoad {
+func newCoreLoad(i Interactive) coreLoad {
 	l := coreLoad{every: 1000 / i.PerSecond, service: i.Service, mean: i.Service.MeanMs}
 	switch i.Service.Kind {
-	case capacity.ExponentialService:
+	case ExponentialService:
 		l.square = 2 * l.mean * l.mean
-	case capacity.ConstantService:
+	case ConstantService:
 		l.square = l.mean * l.mean
 	default:
 		n := float64(len(i.Service.SamplesMs))
@@ -127,9 +127,9 @@ func (l coreLoad) use() float64 { return l.mean / l.every }
 
 func (l coreLoad) draw(s *stream) float64 {
 	switch l.service.Kind {
-	case capacity.ExponentialService:
+	case ExponentialService:
 		return s.exponential(l.mean)
-	case capacity.ConstantService:
+	case ConstantService:
 		return l.mean
 	default:
 		n := len(l.service.SamplesMs)
@@ -139,7 +139,7 @@ func (l coreLoad) draw(s *stream) float64 {
 
 // forgets is after how many requests the number of those that wait says nothing about what it was: the
 // relaxation time of M/M/1, times how much more services vary.
-func (l coreLoad) forgets(p capacity.CorePolicy) float64 {
+func (l coreLoad) forgets(p CorePolicy) float64 {
 	root := 1 - math.Sqrt(l.use()/left(p))
 	return max(1, (l.square/l.mean/l.mean)/2/(root*root))
 }
@@ -153,7 +153,7 @@ type coreRun struct {
 // watched is after how many requests the context is looked at: less than a millisecond.
 const watched = 1 << 13
 
-func (l coreLoad) run(ctx context.Context, p capacity.CorePolicy, requests int64, seed uint64) (*coreRun, error) {
+func (l coreLoad) run(ctx context.Context, p CorePolicy, requests int64, seed uint64) (*coreRun, error) {
 	arrivals, services := child(seed, 0), child(seed, 1)
 	c := newCore(p)
 	r := &coreRun{}

@@ -2,15 +2,13 @@ package sim
 
 import (
 	"math"
-
-	"headroom/internal/core/capacity"
 )
 
 // core is one core under a policy. Requests are served in their order, so it is enough to follow when it
 // has done all that have come; what the batch work gets in between is worked out in one step, however many
 // slices that is. All times are milliseconds from the arrival of the latest request.
 type core struct {
-	policy capacity.CorePolicy
+	policy CorePolicy
 	free   float64 // when all requests are done; below 0 no request has been there since
 	batch  float64 // how long the batch work has run
 
@@ -20,7 +18,7 @@ type core struct {
 	ran  float64 // and how long the batch work has run in it
 }
 
-func newCore(p capacity.CorePolicy) *core { return &core{policy: p, left: p.SliceMs, room: p.WindowMs} }
+func newCore(p CorePolicy) *core { return &core{policy: p, left: p.SliceMs, room: p.WindowMs} }
 
 // request is one that comes some time after the last one: how long it is there.
 func (c *core) request(gap, service float64) float64 {
@@ -29,9 +27,9 @@ func (c *core) request(gap, service float64) float64 {
 		c.idle()
 	}
 	switch c.policy.Kind {
-	case capacity.FairOnCore:
+	case FairOnCore:
 		c.serveInTurn(service)
-	case capacity.AntiStarvation:
+	case AntiStarvation:
 		c.serveInWindows(service)
 	default:
 		c.free += service
@@ -42,17 +40,17 @@ func (c *core) request(gap, service float64) float64 {
 // idle lets the batch work run until the request that has just come gets the core.
 func (c *core) idle() {
 	switch c.policy.Kind {
-	case capacity.AloneOnCore:
+	case AloneOnCore:
 		c.free = 0
-	case capacity.Background:
+	case BackgroundOnCore:
 		c.batch -= c.free
 		c.free = 0
-	case capacity.Nonpreemptive, capacity.FairOnCore:
+	case Nonpreemptive, FairOnCore:
 		run := math.Ceil(-c.free/c.policy.SliceMs) * c.policy.SliceMs
 		c.batch += run
 		c.free = max(0, c.free+run)
 		c.left = c.policy.SliceMs
-	case capacity.AntiStarvation:
+	case AntiStarvation:
 		c.idleInWindows()
 	}
 }

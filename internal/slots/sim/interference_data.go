@@ -17,7 +17,7 @@ type DataNodesAnswer struct {
 
 // Reading is what tasks of a kind read, and how many of them saturate the data nodes.
 type Reading struct {
-	capacity.DataReader
+	DataReader
 	MBPerSecond float64 `json:"mb_s"` // one task takes from each data node
 	// SaturatedAt is how many read at once without any data node serving more than its cap; null where any number do.
 	SaturatedAt *int64 `json:"saturated_at"`
@@ -25,7 +25,7 @@ type Reading struct {
 
 // serve is closed form (MIMP paper, eq. 5 and figure 10): a task that takes normed times as long reads as much more
 // slowly, and from each data node alike, so that n* = floor(cap / (read / count / normed)).
-func serve(d *capacity.DataNodes) *DataNodesAnswer {
+func serve(d *DataNodeLoad) *DataNodesAnswer {
 	a := &DataNodesAnswer{Count: d.Count, CapMBPerSecond: d.CapMBPerSecond, Readers: []Reading{}, Warnings: []capacity.Warning{}}
 	for _, reader := range d.Readers {
 		one := Reading{DataReader: reader, MBPerSecond: reader.ReadMBPerSecond / float64(d.Count) / reader.Normed}

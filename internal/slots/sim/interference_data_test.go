@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 )
@@ -21,8 +20,8 @@ func TestDataNodesServeWhatThePolicyStarts(t *testing.T) {
 	}{
 		{1, 60, 12, 1, false}, {4, 60, 50, 0.4, false}, {1, 30, 0, 0.5, true}, {3, 10, 40, 1, false}, {2, 0.3, 0.2, 1, false}, {7, 81.3, 93.1, 0.77, false},
 	} {
-		q := capacity.DataNodes{Count: c.count, CapMBPerSecond: c.limit, Readers: []capacity.DataReader{{Name: "r", ReadMBPerSecond: c.read, Normed: fit.Normed(c.residual)}}}
-		a, err := EstimateInterference(t.Context(), capacity.InterferenceQuestion{DataNodes: &q})
+		q := DataNodeLoad{Count: c.count, CapMBPerSecond: c.limit, Readers: []DataReader{{Name: "r", ReadMBPerSecond: c.read, Normed: fit.Normed(c.residual)}}}
+		a, err := EstimateInterference(t.Context(), InterferenceQuestion{DataNodes: &q})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +29,7 @@ func TestDataNodesServeWhatThePolicyStarts(t *testing.T) {
 		if want := fit.ReadMBPerSecond(c.read/float64(c.count), c.residual); math.Abs(got.MBPerSecond-want) > 1e-12*want {
 			t.Errorf("%+v: a task takes %g MB/s, want %g", c, got.MBPerSecond, want)
 		}
-		policy, err := dispatch.New(capacity.Policy{Kind: capacity.PolicyMaxProgress, IOCap: &c.limit}, dispatch.Setting{Layout: dispatch.Shared})
+		policy, err := dispatch.New(dispatch.PolicyConfig{Kind: dispatch.PolicyMaxProgress, IOCap: &c.limit}, dispatch.Setting{Layout: dispatch.Shared})
 		if err != nil {
 			t.Fatal(err)
 		}

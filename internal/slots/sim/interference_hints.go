@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"headroom/internal/core/capacity"
 )
 
 // HostHints is how a Linux host with cgroup v2 is set up so that batch work in a group gets what a policy
@@ -36,24 +34,24 @@ const (
 
 // HintsFor is the hints for a policy; nil where there is no batch work. Background is cpu.idle; a floor
 // needs a weight, because the kernel knows no weight of idle groups.
-func HintsFor(p capacity.CorePolicy, host capacity.BatchHost) *HostHints {
+func HintsFor(p CorePolicy, host BatchHost) *HostHints {
 	h := &HostHints{Cgroup: host.Cgroup}
 	set := func(file, value string) { h.Settings = append(h.Settings, GroupSetting{file, value}) }
 	note := func(format string, values ...any) { h.Notes = append(h.Notes, fmt.Sprintf(format, values...)) }
 	switch p.Kind {
-	case capacity.AloneOnCore:
+	case AloneOnCore:
 		return nil
-	case capacity.Background, capacity.Nonpreemptive:
+	case BackgroundOnCore, Nonpreemptive:
 		set("cpu.idle", "1")
 		note(idleShare)
-		if p.Kind == capacity.Nonpreemptive {
+		if p.Kind == Nonpreemptive {
 			note(slicesOfIdle)
 		}
-	case capacity.FairOnCore:
+	case FairOnCore:
 		set("cpu.idle", "0")
 		set("cpu.weight", strconv.FormatInt(host.InteractiveWeight, 10))
 		note(fairWeight, host.InteractiveWeight)
-	case capacity.AntiStarvation:
+	case AntiStarvation:
 		weight := floorWeight(p, host.InteractiveWeight)
 		set("cpu.idle", "0")
 		set("cpu.weight", strconv.FormatInt(weight, 10))
@@ -73,9 +71,9 @@ func HintsFor(p capacity.CorePolicy, host capacity.BatchHost) *HostHints {
 
 // floorWeight is the smallest cpu.weight whose part beside another weight is the floor: w/(w + other) is
 // e/(p + e) where w/other is e/p.
-func floorWeight(p capacity.CorePolicy, other int64) int64 {
+func floorWeight(p CorePolicy, other int64) int64 {
 	weight := int64(math.Ceil(float64(other)*p.FloorMs/p.WindowMs - 1e-9))
-	return min(max(1, weight), capacity.MaxCgroupWeight)
+	return min(max(1, weight), MaxCgroupWeight)
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -9,24 +9,23 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
 
-func exponentialMs(ms float64) capacity.RequestTiming {
-	return capacity.RequestTiming{Kind: capacity.ExponentialService, MeanMs: ms}
+func exponentialMs(ms float64) RequestTiming {
+	return RequestTiming{Kind: ExponentialService, MeanMs: ms}
 }
 
 // asked is a question at a use of the core; rarely more requests than it takes.
-func asked(use float64, service capacity.RequestTiming, policies ...capacity.CorePolicy) capacity.InterferenceQuestion {
-	q := capacity.DefaultInterference()
-	q.Interactive = capacity.Interactive{PerSecond: 1, Service: service}
+func asked(use float64, service RequestTiming, policies ...CorePolicy) InterferenceQuestion {
+	q := DefaultInterference()
+	q.Interactive = Interactive{PerSecond: 1, Service: service}
 	q.Interactive.PerSecond = 1000 * use / newCoreLoad(q.Interactive).mean
 	q.Policies = policies
 	return q
 }
 
-func interfere(t *testing.T, q capacity.InterferenceQuestion) InterferenceAnswer {
+func interfere(t *testing.T, q InterferenceQuestion) InterferenceAnswer {
 	t.Helper()
 	a, err := EstimateInterference(t.Context(), q)
 	if err != nil {
@@ -41,11 +40,11 @@ func off(got, want float64) float64 { return math.Abs(got-want) / want }
 const closeEnough = 0.06
 
 func TestInterferenceMeetsTheClosedForms(t *testing.T) {
-	services := map[string]capacity.RequestTiming{
-		"exponential": exponentialMs(2), "constant": {Kind: capacity.ConstantService, MeanMs: 2},
-		"samples": {Kind: capacity.SampledService, SamplesMs: []float64{0.5, 0.5, 1, 2, 2, 6}},
+	services := map[string]RequestTiming{
+		"exponential": exponentialMs(2), "constant": {Kind: ConstantService, MeanMs: 2},
+		"samples": {Kind: SampledService, SamplesMs: []float64{0.5, 0.5, 1, 2, 2, 6}},
 	}
-	policies := []capacity.CorePolicy{{Kind: capacity.AloneOnCore}, {Kind: capacity.Background}, {Kind: capacity.Nonpreemptive, SliceMs: 10}, {Kind: capacity.Nonpreemptive, SliceMs: 30}}
+	policies := []CorePolicy{{Kind: AloneOnCore}, {Kind: BackgroundOnCore}, {Kind: Nonpreemptive, SliceMs: 10}, {Kind: Nonpreemptive, SliceMs: 30}}
 	for name, service := range services {
 		for _, use := range []float64{0.05, 0.3, 0.6, 0.9} {
 			q := asked(use, service, policies...)
@@ -74,7 +73,7 @@ func TestInterferenceMeetsTheClosedForms(t *testing.T) {
 
 // The example of the specification: 0.6 of a core in exponential services of 2 ms.
 func TestInterferenceOfTheExample(t *testing.T) {
-	for i, p := range interfere(t, asked(0.6, exponentialMs(2), capacity.DefaultInterference().Policies...)).Policies {
+	for i, p := range interfere(t, asked(0.6, exponentialMs(2), DefaultInterference().Policies...)).Policies {
 		want := []float64{5, 5, 20}
 		if i == len(want) {
 			if !p.Unstable || p.Response != nil || math.Abs(p.BatchShare-0.5) > 1e-3 || p.Warnings[0].Code != "unstable" {
@@ -89,8 +88,8 @@ func TestInterferenceOfTheExample(t *testing.T) {
 }
 
 func TestFloorsOfTheBatchWork(t *testing.T) {
-	floor := func(window, floor float64) capacity.CorePolicy {
-		return capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: window, FloorMs: floor}
+	floor := func(window, floor float64) CorePolicy {
+		return CorePolicy{Kind: AntiStarvation, WindowMs: window, FloorMs: floor}
 	}
 	// The requests pile up, and the batch work has its floor and no more.
 	full := interfere(t, asked(0.998, exponentialMs(2), floor(1000, 50))).Policies[0]
@@ -98,7 +97,7 @@ func TestFloorsOfTheBatchWork(t *testing.T) {
 		t.Errorf("at 0.998 the batch work gets %.5g and the core is unstable: %v; want %.5g and true", full.BatchShare, full.Unstable, 50.0/1050)
 	}
 	// 45.5 against 40.1 ms were measured where the policy is specified; that it is 40 in the background is known.
-	q := asked(0.95, exponentialMs(2), capacity.CorePolicy{Kind: capacity.Background}, floor(1000, 10))
+	q := asked(0.95, exponentialMs(2), CorePolicy{Kind: BackgroundOnCore}, floor(1000, 10))
 	q.Requests = 5_000_000
 	both := interfere(t, q).Policies
 	t.Logf("background %.2f ms ± %.2f, with a floor %.2f ms ± %.2f", both[0].Response.Mean, both[0].Response.MeanHalfWidth, both[1].Response.Mean, both[1].Response.MeanHalfWidth)
@@ -116,12 +115,12 @@ func TestFloorsOfTheBatchWork(t *testing.T) {
 // A floor of the whole window is half of the core, and slices in turn are too.
 func TestWhereCoresBecomeUnstable(t *testing.T) {
 	for _, c := range []struct {
-		policy capacity.CorePolicy
+		policy CorePolicy
 		limit  float64
 	}{
-		{capacity.CorePolicy{Kind: capacity.AloneOnCore}, 1}, {capacity.CorePolicy{Kind: capacity.Background}, 1},
-		{capacity.CorePolicy{Kind: capacity.Nonpreemptive, SliceMs: 30}, 1}, {capacity.CorePolicy{Kind: capacity.FairOnCore, SliceMs: 10}, 0.5},
-		{capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: 100, FloorMs: 100}, 0.5}, {capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: 1000, FloorMs: 50}, 1000.0 / 1050},
+		{CorePolicy{Kind: AloneOnCore}, 1}, {CorePolicy{Kind: BackgroundOnCore}, 1},
+		{CorePolicy{Kind: Nonpreemptive, SliceMs: 30}, 1}, {CorePolicy{Kind: FairOnCore, SliceMs: 10}, 0.5},
+		{CorePolicy{Kind: AntiStarvation, WindowMs: 100, FloorMs: 100}, 0.5}, {CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 50}, 1000.0 / 1050},
 	} {
 		for _, near := range []float64{0.9, 1.1} {
 			q := asked(near*c.limit, exponentialMs(1), c.policy)
@@ -142,14 +141,14 @@ func TestWhereCoresBecomeUnstable(t *testing.T) {
 }
 
 // The core once more, event by event and slice by slice.
-func naiveResponses(p capacity.CorePolicy, arrivals, services []float64) (responses []float64, batch float64) {
+func naiveResponses(p CorePolicy, arrivals, services []float64) (responses []float64, batch float64) {
 	const never, tiny = math.MaxFloat64, 1e-9
 	now, next := 0.0, 0
 	type request struct{ at, left float64 }
 	var waiting []request
 	onBatch, forced := true, false
 	slice, ran, window := p.SliceMs, 0.0, 0.0 // what is left of the slice; run in the window that began at
-	slices := p.Kind == capacity.Nonpreemptive || p.Kind == capacity.FairOnCore
+	slices := p.Kind == Nonpreemptive || p.Kind == FairOnCore
 	for len(responses) < len(arrivals) {
 		until := never
 		sooner := func(at float64) { until = min(until, at) }
@@ -159,10 +158,10 @@ func naiveResponses(p capacity.CorePolicy, arrivals, services []float64) (respon
 		if !onBatch {
 			sooner(waiting[0].left)
 		}
-		if slices && (onBatch || p.Kind == capacity.FairOnCore) {
+		if slices && (onBatch || p.Kind == FairOnCore) {
 			sooner(slice)
 		}
-		if p.Kind == capacity.AntiStarvation {
+		if p.Kind == AntiStarvation {
 			if forced {
 				sooner(p.FloorMs - ran)
 			} else {
@@ -172,7 +171,7 @@ func naiveResponses(p capacity.CorePolicy, arrivals, services []float64) (respon
 		now += until
 		slice -= until
 		if onBatch {
-			if p.Kind != capacity.AloneOnCore {
+			if p.Kind != AloneOnCore {
 				batch += until
 			}
 			ran += until
@@ -189,22 +188,22 @@ func naiveResponses(p capacity.CorePolicy, arrivals, services []float64) (respon
 			next++
 		}
 		switch p.Kind {
-		case capacity.AloneOnCore, capacity.Background:
+		case AloneOnCore, BackgroundOnCore:
 			onBatch = len(waiting) == 0
-		case capacity.Nonpreemptive:
+		case Nonpreemptive:
 			if ended || onBatch && slice < tiny {
 				if onBatch = len(waiting) == 0; onBatch {
 					slice = p.SliceMs
 				}
 			}
-		case capacity.FairOnCore:
+		case FairOnCore:
 			switch {
 			case slice < tiny && onBatch:
 				onBatch, slice = len(waiting) == 0, p.SliceMs
 			case slice < tiny || !onBatch && len(waiting) == 0:
 				onBatch, slice = true, p.SliceMs
 			}
-		case capacity.AntiStarvation:
+		case AntiStarvation:
 			if forced && ran > p.FloorMs-tiny {
 				forced, window, ran = false, now, 0
 			}
@@ -222,19 +221,19 @@ func naiveResponses(p capacity.CorePolicy, arrivals, services []float64) (respon
 }
 
 func TestCoresAreWhatTheyAreEventByEvent(t *testing.T) {
-	policies := []capacity.CorePolicy{
-		{Kind: capacity.AloneOnCore}, {Kind: capacity.Background},
-		{Kind: capacity.Nonpreemptive, SliceMs: 0.25}, {Kind: capacity.Nonpreemptive, SliceMs: 30},
-		{Kind: capacity.FairOnCore, SliceMs: 0.5}, {Kind: capacity.FairOnCore, SliceMs: 2}, {Kind: capacity.FairOnCore, SliceMs: 30},
-		{Kind: capacity.AntiStarvation, WindowMs: 8, FloorMs: 8}, {Kind: capacity.AntiStarvation, WindowMs: 8, FloorMs: 1},
-		{Kind: capacity.AntiStarvation, WindowMs: 100, FloorMs: 7}, {Kind: capacity.AntiStarvation, WindowMs: 1, FloorMs: 0.125},
+	policies := []CorePolicy{
+		{Kind: AloneOnCore}, {Kind: BackgroundOnCore},
+		{Kind: Nonpreemptive, SliceMs: 0.25}, {Kind: Nonpreemptive, SliceMs: 30},
+		{Kind: FairOnCore, SliceMs: 0.5}, {Kind: FairOnCore, SliceMs: 2}, {Kind: FairOnCore, SliceMs: 30},
+		{Kind: AntiStarvation, WindowMs: 8, FloorMs: 8}, {Kind: AntiStarvation, WindowMs: 8, FloorMs: 1},
+		{Kind: AntiStarvation, WindowMs: 100, FloorMs: 7}, {Kind: AntiStarvation, WindowMs: 1, FloorMs: 0.125},
 	}
-	services := []capacity.RequestTiming{exponentialMs(2), {Kind: capacity.ConstantService, MeanMs: 2}, {Kind: capacity.SampledService, SamplesMs: []float64{0.25, 0.5, 1, 1, 16, 64}}}
+	services := []RequestTiming{exponentialMs(2), {Kind: ConstantService, MeanMs: 2}, {Kind: SampledService, SamplesMs: []float64{0.25, 0.5, 1, 1, 16, 64}}}
 	for seed := range uint64(20) {
 		for _, p := range policies {
 			for _, service := range services {
 				s := child(seed, 7)
-				l := newCoreLoad(capacity.Interactive{PerSecond: 10 + 600*s.unit(), Service: service})
+				l := newCoreLoad(Interactive{PerSecond: 10 + 600*s.unit(), Service: service})
 				c := newCore(p)
 				var at, drawn, ours []float64
 				now := 0.0
@@ -258,7 +257,7 @@ func TestCoresAreWhatTheyAreEventByEvent(t *testing.T) {
 }
 
 func TestInterferenceIsTheSameForASeed(t *testing.T) {
-	q := asked(0.4, exponentialMs(2), capacity.DefaultInterference().Policies...)
+	q := asked(0.4, exponentialMs(2), DefaultInterference().Policies...)
 	q.Requests = 20_000
 	one, again := interfere(t, q), interfere(t, q)
 	if !reflect.DeepEqual(one, again) {
@@ -276,7 +275,7 @@ func TestInterferenceIsTheSameForASeed(t *testing.T) {
 
 func TestRoughFiguresSaySo(t *testing.T) {
 	for use, rough := range map[float64]bool{0.6: false, 0.9: false, 0.999: true} {
-		p := interfere(t, asked(use, exponentialMs(2), capacity.CorePolicy{Kind: capacity.Background})).Policies[0]
+		p := interfere(t, asked(use, exponentialMs(2), CorePolicy{Kind: BackgroundOnCore})).Policies[0]
 		if (len(p.Warnings) > 0) != rough {
 			t.Errorf("at %g: warnings %+v", use, p.Warnings)
 		}
@@ -284,8 +283,8 @@ func TestRoughFiguresSaySo(t *testing.T) {
 }
 
 func TestInterferenceEndsWithItsContext(t *testing.T) {
-	q := asked(0.6, exponentialMs(2), capacity.CorePolicy{Kind: capacity.FairOnCore, SliceMs: 0.01})
-	q.Requests = capacity.MaxInterferenceRequests
+	q := asked(0.6, exponentialMs(2), CorePolicy{Kind: FairOnCore, SliceMs: 0.01})
+	q.Requests = MaxInterferenceRequests
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := EstimateInterference(ctx, q); !errors.Is(err, context.DeadlineExceeded) {
@@ -300,19 +299,19 @@ func TestEveryInterferenceHasAnAnswer(t *testing.T) {
 	pick := func() float64 { return floats[s.next()%uint64(len(floats))] }
 	refused, answered := 0, 0
 	for range trials(3_000) {
-		q := capacity.DefaultInterference()
-		q.Requests = capacity.MinInterferenceRequests
-		q.Interactive = capacity.Interactive{PerSecond: pick(), Service: exponentialMs(pick())}
+		q := DefaultInterference()
+		q.Requests = MinInterferenceRequests
+		q.Interactive = Interactive{PerSecond: pick(), Service: exponentialMs(pick())}
 		switch s.next() % 3 {
 		case 0:
-			q.Interactive.Service = capacity.RequestTiming{Kind: capacity.SampledService, SamplesMs: []float64{pick(), pick()}}
+			q.Interactive.Service = RequestTiming{Kind: SampledService, SamplesMs: []float64{pick(), pick()}}
 		case 1:
-			q.Interactive.Service.Kind = capacity.ConstantService
+			q.Interactive.Service.Kind = ConstantService
 		}
-		q.Policies = append(q.Policies, capacity.CorePolicy{Kind: capacity.FairOnCore, SliceMs: pick()}, capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: pick(), FloorMs: pick()})
+		q.Policies = append(q.Policies, CorePolicy{Kind: FairOnCore, SliceMs: pick()}, CorePolicy{Kind: AntiStarvation, WindowMs: pick(), FloorMs: pick()})
 		if s.next()%2 == 0 {
 			q.Policies[4].SliceMs = 1
-			q.Policies[5] = capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: 1000, FloorMs: 1}
+			q.Policies[5] = CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 1}
 		}
 		if s.next()%4 == 0 {
 			q.Host.CeilingCores = pick()
@@ -344,21 +343,21 @@ func TestEveryInterferenceHasAnAnswer(t *testing.T) {
 }
 
 func TestHintsForPolicies(t *testing.T) {
-	host := capacity.DefaultInterference().Host
+	host := DefaultInterference().Host
 	for _, c := range []struct {
-		policy  capacity.CorePolicy
+		policy  CorePolicy
 		ceiling float64
 		want    string
 	}{
-		{capacity.CorePolicy{Kind: capacity.AloneOnCore}, 2, ""},
-		{capacity.CorePolicy{Kind: capacity.Background}, 0, "cpu.idle=1"},
-		{capacity.CorePolicy{Kind: capacity.Background}, 1.5, "cpu.idle=1, cpu.max=150000 100000"},
-		{capacity.CorePolicy{Kind: capacity.Background}, 0.01, "cpu.idle=1, cpu.max=1000 100000"},
-		{capacity.CorePolicy{Kind: capacity.Nonpreemptive, SliceMs: 30}, 0, "cpu.idle=1"},
-		{capacity.CorePolicy{Kind: capacity.FairOnCore, SliceMs: 30}, 0, "cpu.idle=0, cpu.weight=100"},
-		{capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: 1000, FloorMs: 10}, 0, "cpu.idle=0, cpu.weight=1"},
-		{capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: 1000, FloorMs: 1}, 0, "cpu.idle=0, cpu.weight=1"},
-		{capacity.CorePolicy{Kind: capacity.AntiStarvation, WindowMs: 1000, FloorMs: 50}, 0.5, "cpu.idle=0, cpu.weight=5, cpu.max=50000 100000"},
+		{CorePolicy{Kind: AloneOnCore}, 2, ""},
+		{CorePolicy{Kind: BackgroundOnCore}, 0, "cpu.idle=1"},
+		{CorePolicy{Kind: BackgroundOnCore}, 1.5, "cpu.idle=1, cpu.max=150000 100000"},
+		{CorePolicy{Kind: BackgroundOnCore}, 0.01, "cpu.idle=1, cpu.max=1000 100000"},
+		{CorePolicy{Kind: Nonpreemptive, SliceMs: 30}, 0, "cpu.idle=1"},
+		{CorePolicy{Kind: FairOnCore, SliceMs: 30}, 0, "cpu.idle=0, cpu.weight=100"},
+		{CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 10}, 0, "cpu.idle=0, cpu.weight=1"},
+		{CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 1}, 0, "cpu.idle=0, cpu.weight=1"},
+		{CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 50}, 0.5, "cpu.idle=0, cpu.weight=5, cpu.max=50000 100000"},
 	} {
 		host.CeilingCores = c.ceiling
 		h := HintsFor(c.policy, host)
@@ -380,8 +379,8 @@ func TestHintsForPolicies(t *testing.T) {
 		}
 	}
 	// The weight of a floor gives at least the floor beside the requests' weight, and no smaller one does.
-	for weight := int64(1); weight <= capacity.MaxCgroupWeight; weight += 37 {
-		for _, p := range []capacity.CorePolicy{{WindowMs: 1000, FloorMs: 3}, {WindowMs: 7, FloorMs: 5}, {WindowMs: 10, FloorMs: 10}} {
+	for weight := int64(1); weight <= MaxCgroupWeight; weight += 37 {
+		for _, p := range []CorePolicy{{WindowMs: 1000, FloorMs: 3}, {WindowMs: 7, FloorMs: 5}, {WindowMs: 10, FloorMs: 10}} {
 			w := floorWeight(p, weight)
 			share := func(w int64) float64 { return float64(w) / float64(w+weight) }
 			if want := p.FloorMs / (p.WindowMs + p.FloorMs); share(w) < want-1e-9 || w > 1 && share(w-1) >= want {

@@ -2,8 +2,6 @@ package sim
 
 import (
 	"math"
-
-	"headroom/internal/core/capacity"
 )
 
 // Theory is what closed forms say of a policy; null where there is none.
@@ -18,41 +16,41 @@ type Theory struct {
 }
 
 // left is which part of the core requests can have at most.
-func left(p capacity.CorePolicy) float64 { return 1 - floor(p) }
+func left(p CorePolicy) float64 { return 1 - floor(p) }
 
 // floor is which part the batch work has when requests never end: e of every p + e.
-func floor(p capacity.CorePolicy) float64 {
+func floor(p CorePolicy) float64 {
 	switch p.Kind {
-	case capacity.FairOnCore:
+	case FairOnCore:
 		return 0.5
-	case capacity.AntiStarvation:
+	case AntiStarvation:
 		return p.FloorMs / (p.WindowMs + p.FloorMs)
 	default:
 		return 0
 	}
 }
 
-func (l coreLoad) unstable(p capacity.CorePolicy) bool { return l.use() >= left(p) }
+func (l coreLoad) unstable(p CorePolicy) bool { return l.use() >= left(p) }
 
 // theory is M/G/1 (Pollaczek and Khinchine), E[R] = S + lambda E[S²]/(2(1-rho)): as it is for requests that
 // are alone or take the core at once, and half a slice more where the core comes back from a slice
 // (vacations decompose). The core is never idle, so that the batch work gets what requests leave.
-func (l coreLoad) theory(p capacity.CorePolicy) Theory {
+func (l coreLoad) theory(p CorePolicy) Theory {
 	t := Theory{LeastBatchShare: floor(p), BatchShare: floor(p)}
 	if l.unstable(p) {
 		return t
 	}
-	if p.Kind != capacity.AloneOnCore {
+	if p.Kind != AloneOnCore {
 		t.BatchShare = 1 - l.use()
 	}
 	mean := l.mean + l.square/l.every/2/(1-l.use())
 	switch p.Kind {
-	case capacity.AloneOnCore, capacity.Background:
-		if l.service.Kind == capacity.ExponentialService { // then so is the response
+	case AloneOnCore, BackgroundOnCore:
+		if l.service.Kind == ExponentialService { // then so is the response
 			p95, p99 := mean*math.Log(20), mean*math.Log(100)
 			t.P95Ms, t.P99Ms = &p95, &p99
 		}
-	case capacity.Nonpreemptive:
+	case Nonpreemptive:
 		mean += p.SliceMs / 2
 	default:
 		return t

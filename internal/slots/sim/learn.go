@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/slots/dispatch"
 )
@@ -59,5 +58,5 @@ func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Even
 
 // readsTaskTimes says that something is decided by them.
 func (m *model) readsTaskTimes() bool {
-	return m.rule.Kind == capacity.PolicyMaxProgress || m.admission != ""
+	return m.rule.Kind == dispatch.PolicyMaxProgress || m.admission != ""
 }

@@ -13,10 +13,10 @@ import (
 type model struct {
 	layout dispatch.Layout
 	pools  [2]int // slots; where they are shared all are in the first
-	rule   capacity.Policy
+	rule   dispatch.PolicyConfig
 	// perHeartbeat is how many tasks a node is given at a heartbeat; 0: as many as it has slots for.
 	perHeartbeat int64
-	admission    capacity.AdmissionMode
+	admission    dispatch.AdmissionMode
 	shares       []dispatch.Share
 	weights      float64
 	classes      []classModel
@@ -59,7 +59,7 @@ func makeModel(in Input) *model {
 	if in.Policy.admits() {
 		m.admission = in.Policy.Admission
 	}
-	if m.rule.Kind == capacity.PolicyLearned {
+	if m.rule.Kind == dispatch.PolicyLearned {
 		m.perHeartbeat = *m.rule.Filled().TasksPerHeartbeat
 	}
 	if m.horizon == 0 {
@@ -169,7 +169,7 @@ func wholeSlots(part float64) int { return int(math.Floor(part * (1 + capacity.P
 func (m *model) addClass(c Class, slots [2]float64, lending Lending, reducesAfter float64) {
 	share := dispatch.Share{Weight: [2]float64{c.weight(), c.weight()}}
 	for p, n := range slots {
-		if m.rule.Kind == capacity.PolicyCapacity {
+		if m.rule.Kind == dispatch.PolicyCapacity {
 			share.Weight[p] = n
 		} else if c.Slots != nil {
 			share.Min[p] = n
@@ -274,20 +274,20 @@ func (m *model) expect() {
 }
 
 // rule is the policy of dispatch.
-func (p Policy) rule(d *DataNodes) capacity.Policy {
-	rule := p.Policy
+func (p Policy) rule(d *DataNodes) dispatch.PolicyConfig {
+	rule := p.PolicyConfig
 	if rule.Kind == "" {
-		rule.Kind = capacity.PolicyFair
+		rule.Kind = dispatch.PolicyFair
 	}
-	if rule.Kind == capacity.PolicyMaxProgress && rule.IOCap == nil && d != nil && d.CapMBPerSecond > 0 {
+	if rule.Kind == dispatch.PolicyMaxProgress && rule.IOCap == nil && d != nil && d.CapMBPerSecond > 0 {
 		rule.IOCap = &d.CapMBPerSecond
 	}
 	return rule
 }
 
 // knowsShares says that a policy does.
-func knowsShares(k capacity.PolicyKind) bool {
-	return k == "" || k == capacity.PolicyFair || k == capacity.PolicyCapacity
+func knowsShares(k dispatch.PolicyKind) bool {
+	return k == "" || k == dispatch.PolicyFair || k == dispatch.PolicyCapacity
 }
 
 func (m *model) policy() dispatch.Policy {

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
 )
 
 // This file is the second, independent way to say when jobs end: a clock that goes from moment to moment and looks
@@ -63,7 +64,7 @@ type naiveNode struct {
 }
 
 // naive runs jobs until all have ended. Classes have the same weight.
-func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind capacity.PolicyKind, classes int) {
+func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind dispatch.PolicyKind, classes int) {
 	type slot struct{ node, pool int }
 	var slots []slot
 	for p := range 2 {
@@ -108,7 +109,7 @@ func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind capacity.Polic
 		}
 		// Within a class fewest tasks first, but in order of submission under capacity and fifo.
 		within := func(a, b *naiveJob) bool {
-			if kind == capacity.PolicyFair && inPool(a) != inPool(b) {
+			if kind == dispatch.PolicyFair && inPool(a) != inPool(b) {
 				return inPool(a) < inPool(b)
 			}
 			return a.submitted < b.submitted // no two alike
@@ -125,7 +126,7 @@ func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind capacity.Polic
 			case next == nil:
 			case best == nil:
 				best = next
-			case kind == capacity.PolicyFIFO || byClass[class] == byClass[best.class]:
+			case kind == dispatch.PolicyFIFO || byClass[class] == byClass[best.class]:
 				if next.submitted < best.submitted {
 					best = next
 				}
@@ -359,14 +360,14 @@ func TestTheEngineAgreesWithANaiveOne(t *testing.T) {
 	}
 	compared := 0
 	for range trials(600) {
-		kind := []capacity.PolicyKind{capacity.PolicyFair, capacity.PolicyFIFO, capacity.PolicyCapacity}[s.next()%3]
+		kind := []dispatch.PolicyKind{dispatch.PolicyFair, dispatch.PolicyFIFO, dispatch.PolicyCapacity}[s.next()%3]
 		slots := Slots{Map: int64(whole(1, 6)), Reduce: int64(whole(1, 5))}
 		if s.next()%2 == 0 {
 			slots = Slots{Shared: int64(whole(1, 9))}
 		}
 		after := []float64{0, .3, 1}[s.next()%3]
 		onNodes := s.next()%2 == 0
-		in := Input{Slots: slots, Policy: Policy{Policy: capacity.Policy{Kind: kind}, ReducesAfter: &after}}
+		in := Input{Slots: slots, Policy: Policy{PolicyConfig: dispatch.PolicyConfig{Kind: kind}, ReducesAfter: &after}}
 		var jobs []*naiveJob
 		for class := range whole(1, 3) {
 			c := Class{Name: string(rune('a' + class)), Load: Load{Kind: Trace}, Tasks: Tasks{Kind: Recorded}}

@@ -10,11 +10,12 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/slots/dispatch"
 )
 
 // onNodes is a batch of one class of maps on nodes.
 func onNodes(jobs int64, maps int64, seconds float64, nodes ...NodeType) Input {
-	return Input{Nodes: nodes, Policy: byKind(capacity.PolicyFIFO), Classes: []Class{{
+	return Input{Nodes: nodes, Policy: byKind(dispatch.PolicyFIFO), Classes: []Class{{
 		Name: "a", Load: Load{Kind: Batch, Jobs: jobs},
 		Profile: capacity.Profile{MapTasks: maps, MapAvgSeconds: seconds, MapMaxSeconds: seconds},
 	}}}
@@ -154,14 +155,14 @@ func TestHeartbeatsHandOutTasks(t *testing.T) {
 // target is twice that about 8.
 func TestNodesLearnWhatTheyBear(t *testing.T) {
 	in := onNodes(1, 4, 7, NodeType{Type: "a", Slots: Slots{Map: 4}})
-	in.Policy = byKind(capacity.PolicyLearned)
+	in.Policy = byKind(dispatch.PolicyLearned)
 	in.HeartbeatSeconds = 10
 	if got := simulate(t, in).Classes[0].Response.Max; got != 37 {
 		t.Errorf("with a task a heartbeat the last of four ends at %g s, want 37", got)
 	}
 	for _, target := range []float64{1, 2} {
 		in := onNodes(1, 4000, 60, NodeType{Type: "a", Cores: 4, Slots: Slots{Map: 12}})
-		in.Policy = byKind(capacity.PolicyLearned)
+		in.Policy = byKind(dispatch.PolicyLearned)
 		delay := int64(6)
 		in.Policy.Target, in.Policy.EvaluationDelay = &target, &delay
 		in.HeartbeatSeconds, in.HorizonSeconds, in.WarmUpSeconds = 5, 6*3600, 3600

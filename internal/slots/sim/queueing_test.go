@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/slots/dispatch"
 )
 
 // The simulator beside queueing theory: one task a job makes a cluster a queue.
@@ -64,9 +65,9 @@ func TestQueuesWithPoissonArrivals(t *testing.T) {
 		name    string
 		servers int
 		load    float64 // of the servers
-		policy  capacity.PolicyKind
+		policy  dispatch.PolicyKind
 	}{
-		{"M/M/1", 1, 0.7, capacity.PolicyFIFO}, {"M/M/1", 1, 0.5, capacity.PolicyFair}, {"M/M/4", 4, 0.8, capacity.PolicyFIFO}, {"M/M/4", 4, 0.8, capacity.PolicyCapacity}, {"M/M/32", 32, 0.9, capacity.PolicyFIFO},
+		{"M/M/1", 1, 0.7, dispatch.PolicyFIFO}, {"M/M/1", 1, 0.5, dispatch.PolicyFair}, {"M/M/4", 4, 0.8, dispatch.PolicyFIFO}, {"M/M/4", 4, 0.8, dispatch.PolicyCapacity}, {"M/M/32", 32, 0.9, dispatch.PolicyFIFO},
 	} {
 		const service = 2.0
 		rate := q.load * float64(q.servers) / service
@@ -104,7 +105,7 @@ func TestQueuesWithOtherTasks(t *testing.T) {
 		Triangular: mean*mean + (1+25-5)/18.0,
 	} {
 		r := simulate(t, Input{
-			Slots: Slots{Map: 1}, Policy: byKind(capacity.PolicyFIFO), Seed: 3, Replications: manyReplications, HorizonSeconds: 80_000, WarmUpSeconds: 3_000,
+			Slots: Slots{Map: 1}, Policy: byKind(dispatch.PolicyFIFO), Seed: 3, Replications: manyReplications, HorizonSeconds: 80_000, WarmUpSeconds: 3_000,
 			Classes: []Class{{Name: "a", Load: Load{Kind: Poisson, PerHour: 3600 * rate}, Tasks: Tasks{Kind: kind},
 				Profile: single(mean)}},
 		}, func(m *model) { // a profile of one task has its mean as its longest
@@ -133,7 +134,7 @@ func TestClosedLoadsAreTheMachineRepairModel(t *testing.T) {
 		}
 		throughput := busy / sum / service
 		r := simulate(t, Input{
-			Slots: Slots{Shared: int64(q.servers)}, Policy: byKind(capacity.PolicyFIFO), Seed: 5, Replications: manyReplications, HorizonSeconds: 15_000, WarmUpSeconds: 500,
+			Slots: Slots{Shared: int64(q.servers)}, Policy: byKind(dispatch.PolicyFIFO), Seed: 5, Replications: manyReplications, HorizonSeconds: 15_000, WarmUpSeconds: 500,
 			Classes: []Class{{Name: "a", Profile: single(service), Load: Load{Kind: Closed, Users: int64(q.users), ThinkSeconds: q.think}, Tasks: Tasks{Kind: Exponential}}},
 		})
 		c := r.Classes[0]

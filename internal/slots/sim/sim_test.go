@@ -31,8 +31,8 @@ func mixed(seed uint64) Input {
 }
 
 // byKind is a policy without options.
-func byKind(kind capacity.PolicyKind, lending ...Lending) Policy {
-	p := Policy{Policy: capacity.Policy{Kind: kind}}
+func byKind(kind dispatch.PolicyKind, lending ...Lending) Policy {
+	p := Policy{PolicyConfig: dispatch.PolicyConfig{Kind: kind}}
 	for _, l := range lending {
 		p.Lending = l
 	}
@@ -42,7 +42,7 @@ func byKind(kind capacity.PolicyKind, lending ...Lending) Policy {
 func policies(layouts ...Slots) []Input {
 	var all []Input
 	for _, slots := range layouts {
-		for _, p := range []Policy{{}, byKind(capacity.PolicyCapacity), byKind(capacity.PolicyFIFO), byKind(capacity.PolicyEDF), byKind(capacity.PolicyFair, LendClass), byKind(capacity.PolicyCapacity, LendNone)} {
+		for _, p := range []Policy{{}, byKind(dispatch.PolicyCapacity), byKind(dispatch.PolicyFIFO), byKind(dispatch.PolicyEDF), byKind(dispatch.PolicyFair, LendClass), byKind(dispatch.PolicyCapacity, LendNone)} {
 			in := mixed(31)
 			in.Slots, in.Policy = slots, p
 			if slots.Shared > 0 {
@@ -352,7 +352,7 @@ func TestQuantiles(t *testing.T) {
 func TestConfidence(t *testing.T) {
 	const mean, load = 2.0, 0.6
 	rate := load / mean
-	in := Input{Slots: Slots{Map: 1}, Policy: byKind(capacity.PolicyFIFO), Replications: 10, Classes: []Class{{Name: "a", Profile: single(mean),
+	in := Input{Slots: Slots{Map: 1}, Policy: byKind(dispatch.PolicyFIFO), Replications: 10, Classes: []Class{{Name: "a", Profile: single(mean),
 		Load: Load{Kind: Poisson, PerHour: 3600 * rate}, Tasks: Tasks{Kind: Exponential}}}}
 	for _, c := range []struct {
 		jobs, missed, atLeast float64
@@ -521,7 +521,7 @@ func TestBadInputIsRefusedWithItsPlace(t *testing.T) {
 		{func(in *Input) { in.Slots.Map = -1; in.Classes[2].Slots = nil }, "/slots/map", "range"},
 		{func(in *Input) { in.Classes = nil }, "/classes", "range"},
 		{func(in *Input) { in.Policy.Kind = "lottery" }, "/policy/kind", "choice"},
-		{func(in *Input) { in.Policy = byKind(capacity.PolicyFIFO, LendNone) }, "/policy/lending", "not_here"},
+		{func(in *Input) { in.Policy = byKind(dispatch.PolicyFIFO, LendNone) }, "/policy/lending", "not_here"},
 		{func(in *Input) { in.Policy.Lending = "some" }, "/policy/lending", "choice"},
 		{func(in *Input) { in.Policy.Lending = LendNone }, "/classes/2/jobs", "missing"},
 		{func(in *Input) { in.Policy.Lending = LendClass; in.Classes[1].Slots = &Slots{Map: 1} }, "/classes/1/slots", "premise"},

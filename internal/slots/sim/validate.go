@@ -141,16 +141,16 @@ func (c *checker) policy(at string, p Policy) {
 	if !knowsShares(p.Kind) && (p.Lending == LendClass || p.Lending == LendNone) {
 		c.add(at+"/lending", "not_here", "%s knows no shares, so that all slots are lent; leave lending out, or choose fair or capacity.", p.Kind)
 	}
-	word(c, at+"/admission", p.Admission, NoAdmission, capacity.AdmissionPaper, capacity.AdmissionStrict)
+	word(c, at+"/admission", p.Admission, NoAdmission, dispatch.AdmissionPaper, dispatch.AdmissionStrict)
 	if len(c.in.Nodes) == 0 {
-		if p.Kind == capacity.PolicyProgressShare || p.Kind == capacity.PolicyMaxProgress || p.Kind == capacity.PolicyLearned {
+		if p.Kind == dispatch.PolicyProgressShare || p.Kind == dispatch.PolicyMaxProgress || p.Kind == dispatch.PolicyLearned {
 			c.add(at+"/kind", "not_here", "%s decides by what nodes are like, and the slots here are all alike; give nodes, or choose another policy.", p.Kind)
 		}
 		if p.admits() {
 			c.add(at+"/admission", "not_here", "What can be promised is known of nodes, and the slots here are all alike; give nodes, or leave it out.")
 		}
 	}
-	if p.Kind == capacity.PolicyLearned && len(c.in.Nodes) > 0 && c.in.HeartbeatSeconds == 0 {
+	if p.Kind == dispatch.PolicyLearned && len(c.in.Nodes) > 0 && c.in.HeartbeatSeconds == 0 {
 		c.add("/heartbeat_s", "missing", "The policy learned decides when nodes tell of themselves; say how often they do, as every 5 s.")
 	}
 	if p.ReducesAfter != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/perf"
 	"headroom/internal/core/strict"
 )
 
@@ -252,8 +253,8 @@ func (c *checker) taskTime(class *Class) {
 	}
 	for i := range residualsToCheck + 1 {
 		r := float64(i) / residualsToCheck
-		if s := t.Seconds(r); !(s >= capacity.LeastSeconds && s <= capacity.MaxSeconds) {
-			c.add("/task_time", "range", "With %g of a node left a task takes %g s; give coefficients with which it is %g at least and %g at most.", max(r, t.LeastResidual), s, capacity.LeastSeconds, float64(capacity.MaxSeconds))
+		if s := t.Seconds(r); !(s >= perf.LeastSeconds && s <= capacity.MaxSeconds) {
+			c.add("/task_time", "range", "With %g of a node left a task takes %g s; give coefficients with which it is %g at least and %g at most.", max(r, t.LeastResidual), s, perf.LeastSeconds, float64(capacity.MaxSeconds))
 			return
 		}
 	}

@@ -13,10 +13,10 @@ import (
 
 // Answer is what came of a plan that was tried.
 type Answer struct {
-	Sentence string                     `json:"sentence"` // "With this plan 97 % of …"
-	Options  capacity.SimulationOptions `json:"options"`  // as they were carried out
-	VMs      float64                    `json:"vms"`      // that the plan rents
-	Cost     capacity.Cost              `json:"cost"`     // of the plan
+	Sentence string            `json:"sentence"` // "With this plan 97 % of …"
+	Options  SimulationOptions `json:"options"`  // as they were carried out
+	VMs      float64           `json:"vms"`      // that the plan rents
+	Cost     capacity.Cost     `json:"cost"`     // of the plan
 
 	// Replications is how many were finished: as many as the options say, unless the run was ended before. The
 	// figures are of those alone.

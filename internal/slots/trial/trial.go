@@ -13,6 +13,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
 
@@ -23,8 +24,8 @@ const MaxJobs = 100_000
 type Trial struct {
 	problem  capacity.Problem
 	plan     capacity.Plan
-	options  capacity.SimulationOptions
-	past     map[string]capacity.PastTasks
+	options  SimulationOptions
+	past     map[string]PastTasks
 	parts    []*part
 	next     atomic.Int64
 	warnings []capacity.Warning
@@ -49,7 +50,7 @@ type tried struct {
 
 // New makes a plan ready to be tried; past is, by class, how long tasks are known to have lasted. What cannot be
 // tried is a *capacity.InputError.
-func New(problem capacity.Problem, plan capacity.Plan, options capacity.SimulationOptions, past map[string]capacity.PastTasks) (*Trial, error) {
+func New(problem capacity.Problem, plan capacity.Plan, options SimulationOptions, past map[string]PastTasks) (*Trial, error) {
 	if err := options.CheckFor(&problem); err != nil {
 		return nil, err
 	}
@@ -74,8 +75,8 @@ func New(problem capacity.Problem, plan capacity.Plan, options capacity.Simulati
 // ready makes a part's simulation.
 func (t *Trial) ready(number int, p *part) error {
 	o := &t.options
-	policy := func(kind capacity.SimulatedPolicy) sim.Policy {
-		return sim.Policy{Policy: capacity.Policy{Kind: capacity.PolicyKind(kind)}, Lending: sim.Lending(o.Lending)}
+	policy := func(kind SimulatedPolicy) sim.Policy {
+		return sim.Policy{PolicyConfig: dispatch.PolicyConfig{Kind: dispatch.PolicyKind(kind)}, Lending: sim.Lending(o.Lending)}
 	}
 	p.input.Policy, p.input.Compare = policy(o.Policy), nil
 	for _, kind := range o.Compare {
@@ -268,7 +269,7 @@ func (t *Trial) add(p *part, index int, share capacity.ClassOnType) (added bool,
 // load is when so many jobs at once are submitted. Of a Poisson load there are as many on average where each
 // takes the plan's average time (Little's law).
 func (t *Trial) load(class *capacity.Class, jobs int64, share capacity.ClassOnType) (sim.Load, error) {
-	if t.options.Load == capacity.ClosedLoad {
+	if t.options.Load == ClosedLoad {
 		return sim.Load{Kind: sim.Closed, Users: jobs, ThinkSeconds: t.options.ThinkSeconds}, nil
 	}
 	if share.Time == nil || share.Time.Average == nil || !(*share.Time.Average > 0) {
@@ -279,7 +280,7 @@ func (t *Trial) load(class *capacity.Class, jobs int64, share capacity.ClassOnTy
 
 // measured is of how many executions the tasks of a class are drawn.
 func (t *Trial) measured(class string) int64 {
-	if _, given := t.options.Measured[class]; given || t.options.Durations != capacity.MeasuredDurations {
+	if _, given := t.options.Measured[class]; given || t.options.Durations != MeasuredDurations {
 		return 0
 	}
 	return t.past[class].Executions
@@ -290,7 +291,7 @@ func (t *Trial) tasks(class *capacity.Class, vmType string) sim.Tasks {
 	o := &t.options
 	tasks := sim.Tasks{Kind: sim.TaskKind(o.Durations), Slow: o.Slow, SlowBy: o.SlowBy}
 	m, given := o.Measured[class.Name]
-	if o.Durations == capacity.MeasuredDurations {
+	if o.Durations == MeasuredDurations {
 		tasks.Kind = sim.Lognormal
 		if !given {
 			m = t.past[class.Name].MeasuredTasks

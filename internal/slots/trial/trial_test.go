@@ -47,7 +47,7 @@ func class(name string, deadline float64) capacity.Class {
 	return capacity.Class{Name: name, Profile: new(job), DeadlineSeconds: deadline}
 }
 
-func run(t *testing.T, p capacity.Problem, pl capacity.Plan, o capacity.SimulationOptions) Answer {
+func run(t *testing.T, p capacity.Problem, pl capacity.Plan, o SimulationOptions) Answer {
 	t.Helper()
 	if err := o.Check(); err != nil {
 		t.Fatal(err)
@@ -65,8 +65,8 @@ func run(t *testing.T, p capacity.Problem, pl capacity.Plan, o capacity.Simulati
 	return tr.Answer()
 }
 
-func options(change func(*capacity.SimulationOptions)) capacity.SimulationOptions {
-	o := capacity.DefaultSimulation()
+func options(change func(*SimulationOptions)) SimulationOptions {
+	o := DefaultSimulation()
 	o.Hours, o.Replications = 5, 3
 	change(&o)
 	return o
@@ -84,16 +84,16 @@ func TestJobsOfConstantTasksTakeTheirWaves(t *testing.T) {
 		name    string
 		jobs    float64
 		slots   capacity.Slots
-		lending capacity.SimulatedLending
+		lending SimulatedLending
 	}{
-		{"a job alone", 1, capacity.Slots{Map: 7, Reduce: 4}, capacity.LendClass},
-		{"each its part", 3, capacity.Slots{Map: 21, Reduce: 6}, capacity.LendNone},
-		{"parts that are not whole", 3, capacity.Slots{Map: 23, Reduce: 8}, capacity.LendNone},
+		{"a job alone", 1, capacity.Slots{Map: 7, Reduce: 4}, LendClass},
+		{"each its part", 3, capacity.Slots{Map: 21, Reduce: 6}, LendNone},
+		{"parts that are not whole", 3, capacity.Slots{Map: 23, Reduce: 8}, LendNone},
 	} {
 		want := waves(job, math.Floor(c.slots.Map/c.jobs), math.Floor(c.slots.Reduce/c.jobs))
 		for _, deadline := range []float64{want, want - 1} {
 			p, pl := planned([]capacity.Class{class("etl", deadline), class("other", 1e4)}, []float64{c.jobs, 1}, []capacity.Slots{c.slots, {Map: 1, Reduce: 1}})
-			a := run(t, p, pl, options(func(o *capacity.SimulationOptions) { o.Durations, o.Lending = capacity.ConstantDurations, c.lending }))
+			a := run(t, p, pl, options(func(o *SimulationOptions) { o.Durations, o.Lending = ConstantDurations, c.lending }))
 			etl := a.Classes[0]
 			if r := etl.Response; math.Abs(r.Mean-want) > 1e-6 || r.Max-r.Min > 1e-6 {
 				t.Errorf("%s: got %.6f s (%.6f to %.6f), want %g", c.name, r.Mean, r.Min, r.Max, want)
@@ -118,7 +118,7 @@ func TestMeansLieBetweenTheBounds(t *testing.T) {
 		f.FirstShuffleMaxSeconds = f.FirstShuffleAvgSeconds * (1 + r.Float64())
 		jobs := float64(1 + r.IntN(4))
 		p, pl := planned([]capacity.Class{c}, []float64{jobs}, []capacity.Slots{{Map: jobs * float64(1+r.IntN(9)), Reduce: jobs * float64(1+r.IntN(5))}})
-		a := run(t, p, pl, options(func(o *capacity.SimulationOptions) { o.Lending, o.Seed = capacity.LendNone, r.Int64N(1e9) }))
+		a := run(t, p, pl, options(func(o *SimulationOptions) { o.Lending, o.Seed = LendNone, r.Int64N(1e9) }))
 		got := a.Classes[0]
 		times := pl.Classes[0].Time
 		for _, pair := range [][2]float64{{got.Bounds.LowerSeconds, *times.Lower}, {got.Bounds.AverageSeconds, *times.Average}, {got.Bounds.UpperSeconds, *times.Upper}} {
@@ -137,8 +137,8 @@ func TestFiguresAreThoseOfTheExecutions(t *testing.T) {
 	etl, adhoc := class("etl", 130), class("ad-hoc", 110)
 	etl.Calibration = &capacity.Calibration{Bound: capacity.AverageBound, Factor: 1.1}
 	p, pl := planned([]capacity.Class{etl, adhoc}, []float64{4, 3}, []capacity.Slots{{Map: 40, Reduce: 12}, {Map: 24, Reduce: 9}})
-	for _, load := range []capacity.SimulatedLoad{capacity.ClosedLoad, capacity.PoissonLoad} {
-		tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Load = load }), nil)
+	for _, load := range []SimulatedLoad{ClosedLoad, PoissonLoad} {
+		tr, err := New(p, pl, options(func(o *SimulationOptions) { o.Load = load }), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func TestFiguresAreThoseOfTheExecutions(t *testing.T) {
 func TestTheSeedAloneDecides(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("a", 130), class("b", 110)}, []float64{4, 3}, []capacity.Slots{{Map: 40, Reduce: 12}, {Map: 24, Reduce: 9}})
 	answer := func(seed int64, workers int) Answer {
-		tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Seed, o.Replications = seed, 5 }), nil)
+		tr, err := New(p, pl, options(func(o *SimulationOptions) { o.Seed, o.Replications = seed, 5 }), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,8 +235,8 @@ func TestLoadsAndTypes(t *testing.T) {
 		{VMType: "slow", Admitted: 2, Slots: &capacity.Slots{Map: 8, Reduce: 6}, Time: &capacity.Times{Average: new(500.)}},
 		{VMType: "fast", Admitted: 1, Slots: &capacity.Slots{Map: 4, Reduce: 3}, Time: &capacity.Times{Average: &onFast}},
 	}
-	still := func(o *capacity.SimulationOptions) {
-		o.Durations, o.Lending = capacity.ConstantDurations, capacity.LendNone
+	still := func(o *SimulationOptions) {
+		o.Durations, o.Lending = ConstantDurations, LendNone
 	}
 	a := run(t, p, pl, options(still))
 	if len(a.Classes) != 2 || a.Classes[0].VMType != "slow" || a.Classes[1].VMType != "fast" || len(a.Pools) != 4 {
@@ -247,9 +247,9 @@ func TestLoadsAndTypes(t *testing.T) {
 			t.Errorf("got %g s on %s, want %g", got, a.Classes[i].VMType, want)
 		}
 	}
-	a = run(t, p, pl, options(func(o *capacity.SimulationOptions) {
+	a = run(t, p, pl, options(func(o *SimulationOptions) {
 		still(o)
-		o.Load, o.Hours, o.Lending = capacity.PoissonLoad, 200, capacity.LendAll
+		o.Load, o.Hours, o.Lending = PoissonLoad, 200, LendAll
 	}))
 	for i, want := range []float64{2 * 3600 / 500., 3600 / onFast} {
 		// A count of Poisson arrivals deviates by its root; five of those are not met by chance.
@@ -259,7 +259,7 @@ func TestLoadsAndTypes(t *testing.T) {
 		}
 	}
 	measured := options(still)
-	measured.Measured = map[string]capacity.MeasuredTasks{"etl": {MapSeconds: []float64{60}, ReduceSeconds: []float64{18}}}
+	measured.Measured = map[string]perf.MeasuredTasks{"etl": {MapSeconds: []float64{60}, ReduceSeconds: []float64{18}}}
 	a = run(t, p, pl, measured)
 	twice := job
 	twice.MapAvgSeconds, twice.ReduceAvgSeconds = 60, 18
@@ -274,36 +274,36 @@ func TestWhatCannotBeTried(t *testing.T) {
 		name   string
 		class  capacity.Class
 		jobs   float64
-		change func(*capacity.Problem, *capacity.Plan, *capacity.SimulationOptions)
+		change func(*capacity.Problem, *capacity.Plan, *SimulationOptions)
 		want   string
 	}{
 		{"nothing admitted", class("etl", 900), 0, nil, "/problem/classes: The plan admits no job whose tasks are known"},
 		{"no profile", capacity.Class{Name: "ratio"}, 3, nil, "/problem/classes: The plan admits no job whose tasks are known"},
-		{"zero slots", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *capacity.SimulationOptions) {
+		{"zero slots", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *SimulationOptions) {
 			pl.Classes[0].Slots = &capacity.Slots{Map: 4}
 		}, "/plan/classes/0/slots: The plan admits jobs of class \"etl\" and gives them no slots"},
-		{"slots without end", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *capacity.SimulationOptions) {
+		{"slots without end", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *SimulationOptions) {
 			pl.Classes[0].Slots.Map = math.Inf(1)
 		}, "map slots"},
 		{"jobs without end", class("etl", 900), 1e12, nil, "/problem/classes: The plan admits 2147483647 jobs at once"},
-		{"another plan", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *capacity.SimulationOptions) {
+		{"another plan", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, _ *SimulationOptions) {
 			pl.Classes[0].Name = "other"
 		}, "/plan/classes: The plan says nothing of class \"etl\""},
-		{"an unknown class measured", class("etl", 900), 3, func(_ *capacity.Problem, _ *capacity.Plan, o *capacity.SimulationOptions) {
-			o.Measured = map[string]capacity.MeasuredTasks{"elt": {}}
+		{"an unknown class measured", class("etl", 900), 3, func(_ *capacity.Problem, _ *capacity.Plan, o *SimulationOptions) {
+			o.Measured = map[string]perf.MeasuredTasks{"elt": {}}
 		}, "/options/measured/elt: There is no class \"elt\"."},
-		{"fifo on dedicated VMs", class("etl", 900), 3, func(p *capacity.Problem, _ *capacity.Plan, o *capacity.SimulationOptions) {
-			p.Options.Sharing, o.Policy = capacity.Dedicated, capacity.SimulateFIFO
+		{"fifo on dedicated VMs", class("etl", 900), 3, func(p *capacity.Problem, _ *capacity.Plan, o *SimulationOptions) {
+			p.Options.Sharing, o.Policy = capacity.Dedicated, SimulateFIFO
 		}, "/options/policy: The problem's VMs are dedicated"},
-		{"no average time", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, o *capacity.SimulationOptions) {
-			o.Load, pl.Classes[0].Time = capacity.PoissonLoad, nil
+		{"no average time", class("etl", 900), 3, func(_ *capacity.Problem, pl *capacity.Plan, o *SimulationOptions) {
+			o.Load, pl.Classes[0].Time = PoissonLoad, nil
 		}, "/options/load: The plan says no average time"},
-		{"time that never passes", class("etl", 900), 3, func(p *capacity.Problem, _ *capacity.Plan, _ *capacity.SimulationOptions) {
+		{"time that never passes", class("etl", 900), 3, func(p *capacity.Problem, _ *capacity.Plan, _ *SimulationOptions) {
 			p.Classes[0].Profile = &capacity.Profile{MapTasks: 1}
 		}, "/options/think_s: The jobs take no time"},
 	} {
 		p, pl := planned([]capacity.Class{c.class}, []float64{c.jobs}, append([]capacity.Slots{}, slots...))
-		o := capacity.DefaultSimulation()
+		o := DefaultSimulation()
 		if c.change != nil {
 			c.change(&p, &pl, &o)
 		}
@@ -317,7 +317,7 @@ func TestWhatCannotBeTried(t *testing.T) {
 
 func TestATrialEndsWithItsContext(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 130)}, []float64{50}, []capacity.Slots{{Map: 400, Reduce: 120}})
-	tr, err := New(p, pl, options(func(o *capacity.SimulationOptions) { o.Hours, o.Replications = capacity.MaxSimulatedHours, 100 }), nil)
+	tr, err := New(p, pl, options(func(o *SimulationOptions) { o.Hours, o.Replications = MaxSimulatedHours, 100 }), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestATrialEndsWithItsContext(t *testing.T) {
 // What was finished before the end has figures, and says of how much they are: those of fewer replications.
 func TestFinishedReplicationsAreKept(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 130), class("other", 1e4)}, []float64{3, 1}, []capacity.Slots{{Map: 21, Reduce: 6}, {Map: 1, Reduce: 1}})
-	few := options(func(o *capacity.SimulationOptions) { o.MaxEvents = 1e6 })
+	few := options(func(o *SimulationOptions) { o.MaxEvents = 1e6 })
 	many := few
 	many.Replications, many.MaxEvents = 30, 1e7
 	tr, err := New(p, pl, many, nil)
@@ -359,7 +359,7 @@ func TestFinishedReplicationsAreKept(t *testing.T) {
 	if got.Replications != 3 || want.Replications != 3 || len(got.Warnings) != 1 || got.Warnings[0].Code != "ended" || len(want.Warnings) != 0 {
 		t.Errorf("got %d replications and %+v", got.Replications, got.Warnings)
 	}
-	got.Options, want.Options, got.Warnings = capacity.SimulationOptions{}, capacity.SimulationOptions{}, want.Warnings
+	got.Options, want.Options, got.Warnings = SimulationOptions{}, SimulationOptions{}, want.Warnings
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("three of thirty replications say something else than three: %s", diff)
 	}
@@ -368,12 +368,12 @@ func TestFinishedReplicationsAreKept(t *testing.T) {
 // Sentences about simulations in which nothing ended.
 func TestNothingEnded(t *testing.T) {
 	for _, c := range []struct {
-		change func(*capacity.SimulationOptions)
+		change func(*SimulationOptions)
 		want   string
 	}{
-		{func(o *capacity.SimulationOptions) { o.MaxEvents = 3 }, "No job ended after the warm-up before the simulation had as many events as it may; raise max_events, or simulate fewer hours or replications."},
-		{func(o *capacity.SimulationOptions) { o.Hours = .01 }, "No job ended after the warm-up; simulate more hours."},
-		{func(o *capacity.SimulationOptions) { o.Slow, o.SlowBy = 1, 1000 }, "With this plan 0 % of executions meet the deadline (0 of 9); no job ended after the warm-up."},
+		{func(o *SimulationOptions) { o.MaxEvents = 3 }, "No job ended after the warm-up before the simulation had as many events as it may; raise max_events, or simulate fewer hours or replications."},
+		{func(o *SimulationOptions) { o.Hours = .01 }, "No job ended after the warm-up; simulate more hours."},
+		{func(o *SimulationOptions) { o.Slow, o.SlowBy = 1, 1000 }, "With this plan 0 % of executions meet the deadline (0 of 9); no job ended after the warm-up."},
 	} {
 		p, pl := planned([]capacity.Class{class("etl", 130)}, []float64{3}, []capacity.Slots{{Map: 21, Reduce: 6}})
 		if a := run(t, p, pl, options(c.change)); a.Sentence != c.want {
@@ -395,18 +395,18 @@ func TestPlansOfThePlanner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := run(t, p, pl, options(func(*capacity.SimulationOptions) {}))
+	a := run(t, p, pl, options(func(*SimulationOptions) {}))
 	if a.Executions == 0 || *a.Met != 1 || !strings.HasPrefix(a.Sentence, "With this plan all executions meet the deadline (") || len(a.Classes) != 1 || a.VMs != pl.VMs.Total {
 		t.Errorf("got %+v", a)
 	}
 	if len(a.Warnings) != 1 || a.Warnings[0].Code != "left_out" {
 		t.Errorf("got %v, want that the class without a profile is left out", a.Warnings)
 	}
-	if a = run(t, p, pl, options(func(o *capacity.SimulationOptions) { o.MaxEvents = 300 })); a.Stopped != sim.StoppedEvents || a.Events > 900 || a.Met != nil {
+	if a = run(t, p, pl, options(func(o *SimulationOptions) { o.MaxEvents = 300 })); a.Stopped != sim.StoppedEvents || a.Events > 900 || a.Met != nil {
 		t.Errorf("got %d events, stopped by %q, met %v", a.Events, a.Stopped, a.Met)
 	}
 	pl.Status = capacity.InfeasibleStatus
-	if _, err := New(p, pl, capacity.DefaultSimulation(), nil); !errors.Is(err, fault.Infeasible) {
+	if _, err := New(p, pl, DefaultSimulation(), nil); !errors.Is(err, fault.Infeasible) {
 		t.Errorf("got %v, want that there is no plan", err)
 	}
 }
@@ -415,12 +415,12 @@ func TestPlansOfThePlanner(t *testing.T) {
 // comes to alone.
 func TestPoliciesAreCompared(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 170), class("ad hoc", 900)}, []float64{4, 3}, []capacity.Slots{{Map: 20, Reduce: 6}, {Map: 6, Reduce: 2}})
-	o := options(func(o *capacity.SimulationOptions) {
-		o.Hours, o.Replications, o.Policy = 6, 4, capacity.SimulateFIFO
+	o := options(func(o *SimulationOptions) {
+		o.Hours, o.Replications, o.Policy = 6, 4, SimulateFIFO
 		o.MaxEvents = 3_000_000
 	})
 	alone := run(t, p, pl, o)
-	o.Compare = []capacity.SimulatedPolicy{capacity.SimulateEDF, capacity.SimulateFair}
+	o.Compare = []SimulatedPolicy{SimulateEDF, SimulateFair}
 	o.MaxEvents *= 3
 	both := run(t, p, pl, o)
 	rows := both.Compared
@@ -430,16 +430,16 @@ func TestPoliciesAreCompared(t *testing.T) {
 	if rows[0].Missed != alone.Missed || rows[0].Judged != alone.Judged || rows[0].Ended != alone.Executions || both.Missed != alone.Missed {
 		t.Errorf("fifo misses %d of %d, alone %d of %d", rows[0].Missed, rows[0].Judged, alone.Missed, alone.Judged)
 	}
-	o.Policy, o.Compare = capacity.SimulateEDF, nil
+	o.Policy, o.Compare = SimulateEDF, nil
 	o.MaxEvents /= 3
 	if edf := run(t, p, pl, o); rows[1].Missed != edf.Missed || rows[1].Judged != edf.Judged || edf.Missed >= alone.Missed || rows[1].Met.Difference.Mean <= 0 {
 		t.Errorf("edf misses %d of %d, alone %d of %d; fifo misses %d", rows[1].Missed, rows[1].Judged, edf.Missed, edf.Judged, alone.Missed)
 	}
-	o.Compare = []capacity.SimulatedPolicy{capacity.SimulateEDF}
+	o.Compare = []SimulatedPolicy{SimulateEDF}
 	if o.Check() == nil {
 		t.Error("a policy is compared with itself")
 	}
-	o.Policy, o.Lending = capacity.SimulateFair, capacity.LendClass
+	o.Policy, o.Lending = SimulateFair, LendClass
 	if _, err := New(p, pl, o, nil); err == nil || !strings.Contains(err.Error(), "edf gives any slot") {
 		t.Errorf("edf with slots that are not lent: got %v", err)
 	}

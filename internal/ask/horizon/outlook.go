@@ -1,0 +1,335 @@
+package horizon
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
+)
+
+// Outlook is a cluster's inputs over some whole hours, read in one transaction.
+type Outlook struct {
+	inputs.Snapshot // with the prices and contracts that touch the hours; without forecasts and a previous plan
+	From, Until     time.Time
+	Series          []ForecastSeries // of the hours
+}
+
+// ForecastSeries is a class's forecasts, by hour.
+type ForecastSeries struct {
+	Class string
+	Hours []int64 // since 1970, ascending
+	Jobs  []float64
+}
+
+// Limits of what is said about an outlook.
+const (
+	gapsShown     = 10
+	holesReported = 10
+)
+
+// EndWithForecasts makes the outlook end with the last hour that has a forecast, where that is earlier: an
+// hour without one counts with its classes' own jobs.max, which says little about next year. Without any
+// forecast nothing changes.
+func (o *Outlook) EndWithForecasts() {
+	last := int64(-1)
+	for _, s := range o.Series {
+		if n := len(s.Hours); n > 0 {
+			last = max(last, s.Hours[n-1])
+		}
+	}
+	if end := time.Unix(3600*(last+1), 0).UTC(); last >= 0 && end.Before(o.Until) {
+		o.Until = end
+	}
+}
+
+// Horizon is the cluster's problem in every hour of the outlook. Adjacent hours with the same demand and prices
+// are one period; contracts keep their terms. Forecasts are rounded up to whole jobs unless the cluster is
+// planned relaxed; an hour without one counts with the class's own jobs.max, and a warning says so. A moment
+// without a price is an *InputError that names the gap.
+func (o Outlook) Horizon() (capacity.Horizon, []capacity.Warning, error) {
+	used := slices.DeleteFunc(slices.Clone(o.VMTypes), func(v inputs.VMType) bool { return !v.InUse })
+	lists := o.priceLists(used)
+	if err := o.priceGaps(lists); err != nil {
+		return capacity.Horizon{}, nil, err
+	}
+	base := o.Snapshot
+	base.Contracts, base.Forecasts, base.Previous = nil, nil, nil
+	p, err := base.Problem(o.From)
+	if err != nil {
+		return capacity.Horizon{}, nil, err
+	}
+	h := capacity.Horizon{Problem: p}
+	typed := len(p.Supply.VMTypes) > 0
+	for _, c := range o.Contracts {
+		if !slices.ContainsFunc(used, func(v inputs.VMType) bool { return v.Name == c.VMType }) {
+			continue
+		}
+		t := capacity.TermContract{Contract: capacity.Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing},
+			Upfront: c.Upfront, From: c.From.UTC().Truncate(time.Second), Until: c.Until.UTC().Truncate(time.Second)}
+		if typed {
+			t.VMType = c.VMType
+		}
+		h.Contracts = append(h.Contracts, t)
+	}
+	demand := newDemandReader(&o, &p)
+	if err := o.addPeriods(&h, lists, demand, typed); err != nil {
+		return capacity.Horizon{}, nil, err
+	}
+	return h, demand.warnings(&o, &p), nil
+}
+
+// addPeriods walks through the hours, cut where a price changes.
+func (o *Outlook) addPeriods(h *capacity.Horizon, lists []priceList, demand *demandReader, typed bool) error {
+	var cuts []time.Time
+	for i := range lists {
+		for _, p := range lists[i].periods {
+			cuts = append(cuts, p.from)
+		}
+	}
+	slices.SortFunc(cuts, time.Time.Compare)
+	var last capacity.HorizonPeriod // but for its length
+	seconds := int64(0)
+	flush := func() {
+		if seconds > 0 {
+			last.SetLength(seconds)
+			h.Periods = append(h.Periods, last)
+		}
+	}
+	for at := o.From; at.Before(o.Until); {
+		end := at.Truncate(time.Hour).Add(time.Hour)
+		for len(cuts) > 0 && !cuts[0].After(at) {
+			cuts = cuts[1:]
+		}
+		if len(cuts) > 0 && cuts[0].Before(end) {
+			end = cuts[0]
+		}
+		next := capacity.HorizonPeriod{Start: at, Jobs: demand.at(at.Unix() / 3600)}
+		setPrices(&next, lists, at, typed)
+		if seconds == 0 || !slices.Equal(next.Jobs, last.Jobs) || (next.Jobs == nil) != (last.Jobs == nil) || next.PriceKey() != last.PriceKey() {
+			flush()
+			last, seconds = next, 0
+			if n := len(h.Periods) + 1; n > capacity.MaxPeriods || n*len(h.Problem.Classes) > capacity.MaxHorizonLoad {
+				return o.tooLong(n-1, at, len(h.Problem.Classes))
+			}
+			last.Jobs = slices.Clone(last.Jobs)
+		}
+		seconds += end.Unix() - at.Unix()
+		at = end
+	}
+	flush()
+	return nil
+}
+
+func (o *Outlook) tooLong(periods int, at time.Time, classes int) error {
+	end := at.UTC().Truncate(time.Hour).Format(time.RFC3339)
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "too_many",
+		Detail: fmt.Sprintf("Until %s alone there are %d periods of %d classes; a horizon has %d periods at most, and %d of periods times classes.", end, periods, classes, capacity.MaxPeriods, capacity.MaxHorizonLoad),
+		Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask until %s, and then for what follows.", end), Pointer: "/until", Value: end}}}}
+}
+
+// demandReader makes the jobs of one hour after the other.
+type demandReader struct {
+	own    []float64 // by class of the problem
+	series []*ForecastSeries
+	next   []int
+	row    []float64
+	whole  bool
+
+	first []int64 // of each class the first hour without a forecast, where it has any; else -1
+	holes []int64
+	hours int64
+	last  int64
+}
+
+func newDemandReader(o *Outlook, p *capacity.Problem) *demandReader {
+	n := len(p.Classes)
+	d := &demandReader{own: make([]float64, n), series: make([]*ForecastSeries, n), next: make([]int, n), row: make([]float64, n),
+		first: make([]int64, n), holes: make([]int64, n), whole: p.Options.Integrality != capacity.Relaxed}
+	for i := range p.Classes {
+		d.own[i], d.first[i] = p.Classes[i].Jobs.Max, -1
+		for k := range o.Series {
+			if s := &o.Series[k]; s.Class == p.Classes[i].Name && len(s.Hours) > 0 {
+				d.series[i] = s
+			}
+		}
+	}
+	return d
+}
+
+// at is the jobs in an hour, nil where there is no forecast; the same slice every time.
+func (d *demandReader) at(hour int64) []float64 {
+	any := false
+	again := d.hours > 0 && hour == d.last // a price changes within the hour
+	if d.last = hour; !again {
+		d.hours++
+	}
+	for i, s := range d.series {
+		d.row[i] = d.own[i]
+		if s == nil {
+			continue
+		}
+		for d.next[i] < len(s.Hours) && s.Hours[d.next[i]] < hour {
+			d.next[i]++
+		}
+		if d.next[i] == len(s.Hours) || s.Hours[d.next[i]] != hour {
+			if d.first[i] < 0 {
+				d.first[i] = hour
+			}
+			if !again {
+				d.holes[i]++
+			}
+			continue
+		}
+		any = true
+		if d.row[i] = s.Jobs[d.next[i]]; d.whole {
+			d.row[i] = capacity.WholeJobs(d.row[i])
+		}
+	}
+	if !any {
+		return nil
+	}
+	return d.row
+}
+
+// warnings says where forecasts are missing.
+func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warning {
+	warnings := []capacity.Warning{}
+	var without []string
+	holes := 0
+	for i, s := range d.series {
+		switch {
+		case s == nil:
+			without = append(without, fmt.Sprintf("%q", fault.Clip(p.Classes[i].Name)))
+		case d.holes[i] > 0:
+			if holes++; holes <= holesReported {
+				warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Pointer: fmt.Sprintf("/classes/%d", i), Detail: fmt.Sprintf(
+					"The class %q has no forecast in %d of the %d hours, the first of them %s; there it counts with the most jobs it may have at once, %s.",
+					fault.Clip(p.Classes[i].Name), d.holes[i], d.hours, time.Unix(3600*d.first[i], 0).UTC().Format(time.RFC3339), fault.Plain(d.own[i]))})
+			}
+		}
+	}
+	if holes > holesReported {
+		warnings = append(warnings, capacity.Warning{Code: "forecast_holes", Detail: fmt.Sprintf("%d more classes have no forecast in some hours.", holes-holesReported)})
+	}
+	if n := len(without); n > 0 {
+		shown := strings.Join(without[:min(n, holesReported)], ", ")
+		if n > holesReported {
+			shown += fmt.Sprintf(" and %d more", n-holesReported)
+		}
+		warnings = append(warnings, capacity.Warning{Code: "no_forecast", Detail: fmt.Sprintf("Classes without any forecast count all the time with the most jobs they may have at once: %s.", shown)})
+	}
+	return warnings
+}
+
+// priceList is the prices of a VM type and purchase over time.
+type priceList struct {
+	vmType   string
+	purchase capacity.Purchase
+	periods  []pricedTime // by time
+}
+
+type pricedTime struct {
+	from, until time.Time // until is zero where it is open
+	price       money.Amount
+}
+
+// priceLists is what is paid for the types in use; moments are cut to whole seconds.
+func (o *Outlook) priceLists(used []inputs.VMType) (lists []priceList) {
+	for _, v := range used {
+		purchases := []capacity.Purchase{capacity.PurchaseOnDemand}
+		if v.Spot != nil {
+			purchases = append(purchases, capacity.PurchaseSpot)
+		}
+		for _, purchase := range purchases {
+			l := priceList{vmType: v.Name, purchase: purchase}
+			for _, p := range o.Prices {
+				if p.VMType != v.Name || cmp.Or(p.Purchase, capacity.PurchaseOnDemand) != purchase {
+					continue
+				}
+				t := pricedTime{from: p.From.UTC().Truncate(time.Second), price: p.Price}
+				if p.Until != nil {
+					t.until = p.Until.UTC().Truncate(time.Second)
+				}
+				l.periods = append(l.periods, t)
+			}
+			slices.SortFunc(l.periods, func(a, b pricedTime) int { return a.from.Compare(b.from) })
+			lists = append(lists, l)
+		}
+	}
+	return lists
+}
+
+// priceGaps is an error about every time without a price.
+func (o *Outlook) priceGaps(lists []priceList) error {
+	var findings []fault.Finding
+	for _, l := range lists {
+		covered := o.From
+		gap := func(until time.Time) {
+			if covered.Before(until) && len(findings) < gapsShown {
+				word := strings.ReplaceAll(string(l.purchase), "_", "-")
+				findings = append(findings, fault.Finding{Pointer: "/prices", Code: "no_price", Detail: fmt.Sprintf(
+					"There is no %s price of %q from %s until %s, which are %s hours; give price periods that cover them, or ask about another time. Prices are not carried on past their period.",
+					word, fault.Clip(l.vmType), covered.Format(time.RFC3339), until.Format(time.RFC3339), fault.Plain(until.Sub(covered).Hours()))})
+			}
+		}
+		for _, p := range l.periods {
+			if p.from.After(covered) {
+				gap(minTime(p.from, o.Until))
+			}
+			if covered = maxTime(covered, p.until); p.until.IsZero() {
+				covered = o.Until
+			}
+		}
+		gap(o.Until)
+	}
+	return fault.Refusal(findings, 0)
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// setPrices gives a period the prices of a moment.
+func setPrices(p *capacity.HorizonPeriod, lists []priceList, at time.Time, typed bool) {
+	for i := range lists {
+		l := &lists[i]
+		for len(l.periods) > 1 && !l.periods[1].from.After(at) {
+			l.periods = l.periods[1:]
+		}
+		price := &l.periods[0].price
+		if !typed {
+			if l.purchase == capacity.PurchaseSpot {
+				p.SpotPrice = price
+			} else {
+				p.OnDemandPrice = price
+			}
+			continue
+		}
+		if p.Prices == nil {
+			p.Prices = make(map[string]capacity.PeriodPrices, len(lists))
+		}
+		of := p.Prices[l.vmType]
+		if l.purchase == capacity.PurchaseSpot {
+			of.Spot = price
+		} else {
+			of.OnDemand = price
+		}
+		p.Prices[l.vmType] = of
+	}
+}

@@ -1,0 +1,202 @@
+package horizon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+	"headroom/internal/data/inputs"
+)
+
+// Purchase is a cluster's question about its outlook: the offers, of one VM type, beside the classes that run
+// on it, as if they ran on nothing else. What purchases are not weighed with, spot VMs and a budget, must be
+// left out on purpose, and a warning says so.
+func (o Outlook) Purchase(q capacity.ClusterPurchaseQuestion) (capacity.PurchaseQuestion, []capacity.Warning, error) {
+	vmType, err := o.typeNamed(q.VMType)
+	if err != nil {
+		return capacity.PurchaseQuestion{}, nil, err
+	}
+	var left []capacity.Warning
+	if o, left, err = o.without(q.LeaveOut, vmType); err != nil {
+		return capacity.PurchaseQuestion{}, nil, err
+	}
+	o, others := o.onType(vmType.Name)
+	left = append(left, others...)
+	h, warnings, err := o.Horizon()
+	if err != nil {
+		return capacity.PurchaseQuestion{}, nil, err
+	}
+	alone(&h, vmType.Name)
+	h.Problem.Options.Gap = capacity.DefaultPurchaseGap
+	if q.Gap != nil {
+		h.Problem.Options.Gap = *q.Gap
+	}
+	return capacity.PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
+}
+
+// TypeToBuy is the name of the VM type that a question is about: the named one, or the only one in use.
+func (o *Outlook) TypeToBuy(name string) (string, error) {
+	t, err := o.typeNamed(name)
+	return t.Name, err
+}
+
+func (o *Outlook) typeNamed(name string) (inputs.VMType, error) {
+	var used []inputs.VMType
+	var names []string
+	for _, v := range o.VMTypes {
+		if v.InUse {
+			used, names = append(used, v), append(names, v.Name)
+		}
+	}
+	at := slices.Index(names, name)
+	switch {
+	case name == "" && len(used) == 1:
+		return used[0], nil
+	case at >= 0:
+		return used[at], nil
+	case len(used) == 0: // which Problem has a sentence for
+		_, err := o.Snapshot.Problem(o.From)
+		return inputs.VMType{}, err
+	case name == "":
+		return inputs.VMType{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/vm_type", Code: "missing",
+			Detail: fmt.Sprintf("The cluster has %d VM types in use: %s. Offers are weighed for one of them, with the classes that run on it as if they ran on nothing else; say which.", len(used), fault.Clip(strings.Join(names, ", "))),
+			Hint:   &fault.Hint{Detail: fmt.Sprintf("Name %q, for instance.", fault.Clip(names[0])), Pointer: "/vm_type", Value: names[0]}}}}
+	}
+	var k strict.Checker
+	strict.UnknownName(&k, "vm_type", "VM type in use", name, names)
+	return inputs.VMType{}, fault.Refusal(k.Findings, k.Unlisted)
+}
+
+// Standing is the cluster's own offers of a VM type as a question has them: those it names, or all. One that is
+// called like a contract gets another name.
+func (o *Outlook) Standing(all []inputs.StandingOffer, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
+	var k strict.Checker
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	chosen := all
+	if q.Named != nil {
+		chosen = nil
+		k.Enter("named")
+		for i, name := range q.Named {
+			at := slices.Index(names, name)
+			if at >= 0 {
+				chosen = append(chosen, all[at])
+				continue
+			}
+			k.Element(i)
+			strict.UnknownName(&k, "", fmt.Sprintf("offer of the VM type %q", fault.Clip(q.VMType)), name, names)
+			k.Leave()
+		}
+		k.Leave()
+	}
+	switch n := len(chosen); {
+	case len(k.Findings) > 0:
+	case n == 0:
+		k.Refuse("offers", "missing", "The cluster %q has no offer of the VM type %q; give offers in the question, or add some to the cluster.", fault.Clip(o.Cluster.Name), fault.Clip(q.VMType))
+	case n > capacity.MaxOffers:
+		k.Found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", fault.Clip(o.Cluster.Name), n, fault.Clip(q.VMType), capacity.MaxOffers),
+			k.Hint("named", names[:capacity.MaxOffers], "Name up to %d of them.", capacity.MaxOffers))
+	}
+	if err := fault.Refusal(k.Findings, k.Unlisted); err != nil {
+		return nil, err
+	}
+	offers := make([]capacity.Offer, len(chosen))
+	for i := range chosen {
+		offers[i] = chosen[i].Offer(nil)
+		for slices.ContainsFunc(o.Contracts, func(c inputs.SignedContract) bool { return c.Name == offers[i].Name }) {
+			offers[i].Name += " (offer)"
+		}
+	}
+	return offers, nil
+}
+
+// without leaves out what purchases are not weighed with; what nobody has said to leave out is refused.
+func (o Outlook) without(out []capacity.LeftOut, vmType inputs.VMType) (Outlook, []capacity.Warning, error) {
+	var has []capacity.LeftOut
+	var said []string
+	warnings := []capacity.Warning{}
+	if vmType.Spot != nil {
+		has = append(has, capacity.WithoutSpot)
+		said = append(said, fmt.Sprintf("the spot VMs of %q", fault.Clip(vmType.Name)))
+		warnings = append(warnings, capacity.Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: everything is weighed against VMs on demand.", fault.Clip(vmType.Name))})
+	}
+	if b := o.Cluster.Budget; b != nil && (b.VMCost != nil || b.Total != nil) {
+		has = append(has, capacity.WithoutBudget)
+		said = append(said, "the cluster's budget")
+		warnings = append(warnings, capacity.Warning{Code: "budget_left_out", Detail: "The cluster's budget is left out: see what the recommendation costs."})
+	}
+	for _, what := range has {
+		if !slices.Contains(out, what) {
+			return o, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/leave_out", Code: "not_taken",
+				Detail: fmt.Sprintf("Offers are weighed for VMs on demand and contracts without a limit of money, so not with %s.", strings.Join(said, " and ")),
+				Hint:   &fault.Hint{Detail: "Leave that out of the question, or ask for the horizon, which counts it.", Pointer: "/leave_out", Value: has}}}}
+		}
+	}
+	o.Cluster.Budget = nil
+	o.VMTypes = slices.Clone(o.VMTypes)
+	for i := range o.VMTypes {
+		if o.VMTypes[i].Name == vmType.Name {
+			o.VMTypes[i].Spot = nil
+		}
+	}
+	return o, warnings, nil
+}
+
+// onType is the outlook with one VM type in use, and the classes that run on it.
+func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
+	o.VMTypes = slices.Clone(o.VMTypes)
+	several := 0
+	for i := range o.VMTypes {
+		if o.VMTypes[i].InUse {
+			several++
+		}
+		o.VMTypes[i].InUse = o.VMTypes[i].Name == name
+	}
+	var classes []inputs.PlannedClass
+	var left []string
+	for _, c := range o.Classes {
+		if class, err := o.Class(c); err == nil && class.ByType() && !class.RunsOn(name) {
+			left = append(left, fmt.Sprintf("%q", fault.Clip(c.Name)))
+			continue
+		}
+		classes = append(classes, c)
+	}
+	o.Classes = classes
+	var warnings []capacity.Warning
+	if several > 1 {
+		warnings = append(warnings, capacity.Warning{Code: "one_vm_type", Detail: fmt.Sprintf("Weighed for VMs of %q alone: the classes that can run on it count as if they ran on nothing else.", fault.Clip(name))})
+	}
+	if n := len(left); n > 0 {
+		shown := strings.Join(left[:min(n, holesReported)], ", ")
+		if n > holesReported {
+			shown += fmt.Sprintf(" and %d more", n-holesReported)
+		}
+		warnings = append(warnings, capacity.Warning{Code: "classes_left_out", Detail: fmt.Sprintf("Classes that do not run on VMs of %q are left out: %s.", fault.Clip(name), shown)})
+	}
+	return o, warnings
+}
+
+// alone makes of a horizon of one VM type, of which classes speak, one with a single kind of VM.
+func alone(h *capacity.Horizon, vmType string) {
+	s := &h.Problem.Supply
+	if len(s.VMTypes) == 0 {
+		return
+	}
+	t := s.VMTypes[0]
+	*s = capacity.Supply{Contracts: t.Contracts, OnDemand: t.OnDemand, Spot: t.Spot}
+	for i := range h.Problem.Classes {
+		h.Problem.Classes[i] = h.Problem.Classes[i].OnType(vmType)
+	}
+	for i := range h.Contracts {
+		h.Contracts[i].VMType = ""
+	}
+	for i := range h.Periods {
+		p := &h.Periods[i]
+		p.OnDemandPrice, p.SpotPrice, p.Prices = p.Prices[vmType].OnDemand, p.Prices[vmType].Spot, nil
+	}
+}

@@ -1,0 +1,230 @@
+package horizon
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/data/inputs"
+)
+
+var outlookStart = time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
+
+func at(hours float64) time.Time {
+	return outlookStart.Add(time.Duration(hours * float64(time.Hour)))
+}
+
+func cash(x int) money.Amount { return money.Amount{Decimal: decimal.New(int64(x), -2)} }
+
+// drawOutlook is a small cluster whose prices, contracts and forecasts change over some hours.
+func drawOutlook(r *rand.Rand, hours int) Outlook {
+	o := Outlook{From: at(0), Until: at(float64(hours))}
+	o.Cluster = inputs.Cluster{Name: "night", Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	types := 1 + r.IntN(2)
+	for v := range types {
+		t := inputs.VMType{Name: fmt.Sprintf("t%d", v), InUse: true}
+		if r.IntN(3) == 0 {
+			t.Spot = &inputs.SpotTerms{MaxShare: 0.5}
+		}
+		o.VMTypes = append(o.VMTypes, t)
+		for _, purchase := range []capacity.Purchase{capacity.PurchaseOnDemand, capacity.PurchaseSpot} {
+			for from := -1.0; from < float64(hours); {
+				until := from + 0.5*float64(1+r.IntN(2*hours))
+				end := at(until)
+				o.Prices = append(o.Prices, inputs.PricePeriod{VMType: t.Name, Purchase: purchase, Price: cash(10 + r.IntN(2)), From: at(from), Until: &end})
+				from = until
+			}
+		}
+	}
+	gamma := decimal.NewFromInt(1)
+	for i := range 3 {
+		name := fmt.Sprintf("c%d", i)
+		o.Classes = append(o.Classes, inputs.PlannedClass{Name: name, VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 1, Max: 4}, Penalty: cash(500)})
+		s := ForecastSeries{Class: name}
+		for h := range hours {
+			if r.IntN(3) > 0 && i > 0 {
+				s.Hours, s.Jobs = append(s.Hours, at(float64(h)).Unix()/3600), append(s.Jobs, float64(r.IntN(5))/2)
+			}
+		}
+		o.Series = append(o.Series, s)
+	}
+	for k := range r.IntN(3) {
+		from := float64(r.IntN(hours))
+		o.Contracts = append(o.Contracts, inputs.SignedContract{Name: fmt.Sprintf("k%d", k), VMType: "t0", VMs: 3, Price: cash(5), Billing: capacity.BilledUsed, From: at(from), Until: at(from + 2.25)})
+	}
+	return o
+}
+
+// A horizon says of every quarter of an hour what the cluster's problem of that moment says.
+func TestAHorizonIsTheProblemOfEveryMoment(t *testing.T) {
+	for i := range 300 {
+		r := rand.New(rand.NewPCG(9, uint64(i)))
+		hours := 1 + r.IntN(8)
+		o := drawOutlook(r, hours)
+		h, _, err := o.Horizon()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if !h.Start().Equal(o.From) || !h.End().Equal(o.Until) {
+			t.Fatalf("case %d: from %s until %s", i, h.Start(), h.End())
+		}
+		for k := 1; k < len(h.Periods); k++ {
+			a, b := &h.Periods[k-1], &h.Periods[k]
+			if fmt.Sprint(a.Jobs) == fmt.Sprint(b.Jobs) && a.PriceKey() == b.PriceKey() {
+				t.Errorf("case %d: periods %d and %d are alike", i, k-1, k)
+			}
+		}
+		period := 0
+		for quarter := range 4 * hours {
+			moment := at(float64(quarter) / 4)
+			for !h.Periods[period].End().After(moment) {
+				period++
+			}
+			s := o.Snapshot
+			for _, series := range o.Series {
+				for k, hour := range series.Hours {
+					s.Forecasts = append(s.Forecasts, inputs.Forecast{Class: series.Class, Hour: time.Unix(3600*hour, 0), Jobs: series.Jobs[k]})
+				}
+			}
+			want, err := s.Problem(moment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &h.Periods[period]
+			got := p.Priced(h.Problem.Supply)
+			for v, of := range want.Supply.Types() {
+				is := got.Types()[v]
+				if !is.OnDemand.Price.Equal(of.OnDemand.Price.Decimal) || (is.Spot == nil) != (of.Spot == nil) || is.Spot != nil && !is.Spot.Price.Equal(of.Spot.Price.Decimal) {
+					t.Fatalf("case %d at %s: got %+v, want %+v", i, moment, is, of)
+				}
+				inForce := 0
+				for _, c := range h.Contracts {
+					if c.VMType == of.Name && !moment.Before(c.From) && moment.Before(c.Until) {
+						inForce++
+					}
+				}
+				if inForce != len(of.Contracts) {
+					t.Fatalf("case %d at %s: %d contracts of %q are in force, want %d", i, moment, inForce, of.Name, len(of.Contracts))
+				}
+			}
+			for k := range want.Classes {
+				if jobs := h.JobsIn(period, k); jobs != want.Classes[k].Jobs {
+					t.Fatalf("case %d at %s: class %d has %+v, want %+v", i, moment, k, jobs, want.Classes[k].Jobs)
+				}
+			}
+		}
+	}
+}
+
+func TestAnOutlookNamesWhatIsMissing(t *testing.T) {
+	o := drawOutlook(rand.New(rand.NewPCG(9, 9)), 6)
+	o.VMTypes = o.VMTypes[:1]
+	o.VMTypes[0].Spot = nil
+	end, later := at(2), at(9)
+	o.Prices = []inputs.PricePeriod{{VMType: "t0", Price: cash(1), From: at(0.5), Until: &end}, {VMType: "t0", Price: cash(1), From: at(3), Until: &later}}
+	_, _, err := o.Horizon()
+	var input *fault.InputError
+	if !errors.As(err, &input) || len(input.Findings) != 2 || !strings.Contains(input.Findings[0].Detail, "from 2026-03-28T20:00:00Z until 2026-03-28T20:30:00Z, which are 0.5 hours") ||
+		!strings.Contains(input.Findings[1].Detail, "from 2026-03-28T22:00:00Z until 2026-03-28T23:00:00Z") {
+		t.Errorf("got %v", err)
+	}
+	o.Prices = []inputs.PricePeriod{{VMType: "t0", Price: cash(1), From: at(-5)}}
+	o.Series = []ForecastSeries{{Class: "c1", Hours: []int64{at(0).Unix() / 3600, at(2).Unix() / 3600}, Jobs: []float64{1, 1}}}
+	_, warnings, err := o.Horizon()
+	if err != nil || len(warnings) != 2 || !strings.Contains(warnings[0].Detail, `"c1" has no forecast in 4 of the 6 hours, the first of them 2026-03-28T21:00:00Z`) || !strings.Contains(warnings[1].Detail, `"c0", "c2"`) {
+		t.Errorf("warned of %+v, %v", warnings, err)
+	}
+	if o.EndWithForecasts(); !o.Until.Equal(at(3)) {
+		t.Errorf("the forecasts end at %s", o.Until)
+	}
+}
+
+// A long time of many classes, every hour different, is refused with where to end.
+func TestATooLongOutlookSaysHowFarItCanGo(t *testing.T) {
+	gamma := decimal.NewFromInt(1)
+	const classes = 200
+	o := Outlook{From: at(0), Until: at(12_000)}
+	o.Cluster = inputs.Cluster{Name: "night", Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	o.VMTypes = []inputs.VMType{{Name: "t0", InUse: true}}
+	o.Prices = []inputs.PricePeriod{{VMType: "t0", Price: cash(1), From: at(0)}}
+	s := ForecastSeries{Class: "c0"}
+	for h := range 12_000 {
+		s.Hours, s.Jobs = append(s.Hours, at(float64(h)).Unix()/3600), append(s.Jobs, float64(h%7))
+	}
+	for i := range classes {
+		o.Classes = append(o.Classes, inputs.PlannedClass{Name: fmt.Sprintf("c%d", i), VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 4}, Penalty: cash(500)})
+	}
+	o.Series = []ForecastSeries{s}
+	_, _, err := o.Horizon()
+	var input *fault.InputError
+	if !errors.As(err, &input) || input.Findings[0].Pointer != "/until" || input.Findings[0].Hint == nil {
+		t.Fatalf("got %v", err)
+	}
+	end, err := time.Parse(time.RFC3339, fmt.Sprint(input.Findings[0].Hint.Value))
+	if err != nil || math.Abs(end.Sub(o.From).Hours()-capacity.MaxHorizonLoad/classes) > 1 {
+		t.Errorf("it says %v", input.Findings[0].Hint)
+	}
+	o.Until = end
+	if h, _, err := o.Horizon(); err != nil || h.Validate() != nil {
+		t.Errorf("until then: %v", err)
+	}
+}
+
+// A type by itself: the classes that run on it at their speed there, and none that does not.
+func TestAPurchaseIsAboutOneType(t *testing.T) {
+	gamma := decimal.NewFromInt(3)
+	o := Outlook{From: at(0), Until: at(2)}
+	o.Cluster = inputs.Cluster{Name: "night", Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Budget: &capacity.Budget{Total: new(cash(100))}}
+	o.VMTypes = []inputs.VMType{{Name: "slow", InUse: true}, {Name: "fast", InUse: true, Spot: &inputs.SpotTerms{MaxShare: 1}}}
+	for _, v := range []string{"slow", "fast"} {
+		o.Prices = append(o.Prices, inputs.PricePeriod{VMType: v, Price: cash(20), From: at(-1)})
+	}
+	o.Classes = []inputs.PlannedClass{
+		{Name: "both", VMsPerJob: &gamma, Speed: capacity.Speed{"fast": 2}, Jobs: capacity.JobRange{Max: 4}, Penalty: cash(500)},
+		{Name: "slow only", VMsPerJob: &gamma, Speed: capacity.Speed{"fast": 0}, Jobs: capacity.JobRange{Max: 4}, Penalty: cash(500)},
+	}
+	offers := []capacity.Offer{{Name: "year", Price: cash(5), Billing: capacity.BilledAlways, TermYears: 1, Max: 9}}
+	for _, c := range []struct {
+		q    capacity.ClusterPurchaseQuestion
+		want string
+	}{
+		{capacity.ClusterPurchaseQuestion{Offers: offers}, "/vm_type missing slow"},
+		{capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "fats"}, "/vm_type unknown_name fast"},
+		{capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "fast"}, "/leave_out not_taken [spot budget]"},
+		{capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "slow"}, "/leave_out not_taken [budget]"},
+	} {
+		_, _, err := o.Purchase(c.q)
+		var input *fault.InputError
+		if !errors.As(err, &input) {
+			t.Fatalf("got %v", err)
+		}
+		if f := input.Findings[0]; fmt.Sprint(f.Pointer, " ", f.Code, " ", f.Hint.Value) != c.want {
+			t.Errorf("got %s %s %v, want %s", f.Pointer, f.Code, f.Hint.Value, c.want)
+		}
+	}
+	q, warnings, err := o.Purchase(capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "fast", LeaveOut: []capacity.LeftOut{capacity.WithoutSpot, capacity.WithoutBudget}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if p := &q.Problem; len(p.Classes) != 1 || p.Classes[0].VMsPerJob.String() != "1.5" || len(p.Supply.VMTypes) != 0 || p.Supply.Spot != nil || p.Budget != nil || p.Options.Gap != capacity.DefaultPurchaseGap || len(q.Periods) != 1 || q.Detail != capacity.DetailPeriods {
+		t.Errorf("got %+v", q)
+	}
+	if len(warnings) < 4 || !strings.Contains(fmt.Sprint(warnings), `"slow only"`) {
+		t.Errorf("warned of %+v", warnings)
+	}
+}

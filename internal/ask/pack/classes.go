@@ -1,0 +1,104 @@
+package pack
+
+import (
+	"fmt"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/core/strict"
+)
+
+// ClassBatch asks for a packing of a cluster's own classes, whose times are known from measurements and from
+// past executions. As JSON:
+//
+//	{"machines": {"count": 11, "disks": 2}, "jobs": [{"class": "sort", "count": 3}, {"class": "index"}]}
+type ClassBatch struct {
+	Machines Machines       `json:"machines"` // a count of 0 is none: the fewest are asked for
+	Jobs     []ClassJob     `json:"jobs"`     // nil: every class once
+	Options  PackingOptions `json:"options"`
+}
+
+// ClassJob is jobs of a class in a batch.
+type ClassJob struct {
+	Class           string         `json:"class"`
+	Count           int64          `json:"count"`
+	Fit             perf.FitMethod `json:"fit,omitempty"`
+	MinVMs          int64          `json:"min_vms,omitempty"`
+	Role            perf.JobRole   `json:"role,omitempty"`
+	ReleaseSeconds  float64        `json:"release_s,omitempty"`
+	DeadlineSeconds float64        `json:"deadline_s,omitempty"`
+}
+
+// PackingSource says what the time of a class's jobs was fitted to.
+type PackingSource struct {
+	Class        string    `json:"class"`
+	Measurements int64     `json:"measurements"` // that are kept of its job
+	Executions   int64     `json:"executions"`   // past ones of which the number of VMs is known
+	Unsized      int64     `json:"unsized"`      // past ones of which it is not
+	VMs          []float64 `json:"vms"`          // on which it was measured
+	Usage        bool      `json:"usage"`        // whether it is known what it uses; if not it is neither host nor guest
+}
+
+var (
+	classBatchShape    = strict.NewShape("a batch of classes", []string{"machines"}, "jobs", "options")
+	classMachinesShape = strict.NewShape("the machines", []string{"disks"}, "count", "hosts_per_extra", "penalty")
+	classJobShape      = strict.NewShape("a job", []string{"class"}, "count", "fit", "min_vms", "role", "release_s", "deadline_s")
+)
+
+// ReadClassBatch reads a batch of classes. What is wrong with its figures is found with the times of its jobs.
+func ReadClassBatch(data []byte, limits capacity.Limits) (ClassBatch, error) {
+	b := ClassBatch{Options: DefaultPackingOptions()}
+	if limits.Bytes > 0 && len(data) > limits.Bytes {
+		return b, &fault.InputError{Findings: []fault.Finding{{Code: "too_large", Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
+	}
+	r := strict.NewReader(data)
+	r.Object(classBatchShape, func(name string) {
+		switch name {
+		case "machines":
+			b.Machines.Penalty = 1
+			r.Object(classMachinesShape, readMachine(r, &b.Machines))
+		case "jobs":
+			if b.Jobs = strict.List(r, "of jobs", MaxPackedKinds, readClassJob); b.Jobs == nil {
+				b.Jobs = []ClassJob{}
+			}
+		case "options":
+			readPackingOptions(r, &b.Options)
+		}
+	})
+	r.End()
+	return b, r.Result(func(*strict.Checker) {})
+}
+
+func readClassJob(r *strict.Reader, j *ClassJob) {
+	j.Count = 1
+	r.Object(classJobShape, func(name string) {
+		switch name {
+		case "class":
+			j.Class, _ = r.Text()
+		case "count":
+			r.Whole(&j.Count)
+		case "fit":
+			strict.Word(r, &j.Fit, perf.FitMethods)
+		case "min_vms":
+			r.Whole(&j.MinVMs)
+		case "role":
+			strict.Word(r, &j.Role, perf.JobRoles)
+		case "release_s":
+			r.Float(&j.ReleaseSeconds)
+		case "deadline_s":
+			r.Float(&j.DeadlineSeconds)
+		}
+	})
+}
+
+// UntilClock is how many seconds after a moment clocks of a zone next show hh:mm.
+func UntilClock(from time.Time, hour, minute int, zone *time.Location) float64 {
+	year, month, day := from.In(zone).Date()
+	for ; ; day++ {
+		if at := time.Date(year, month, day, hour, minute, 0, 0, zone); at.After(from) {
+			return at.Sub(from).Seconds()
+		}
+	}
+}

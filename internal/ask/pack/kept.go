@@ -1,0 +1,56 @@
+package pack
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// MaxKeptPackings is how many packings of a cluster are kept.
+const MaxKeptPackings = 200
+
+// PackingKind is what the audit log calls a packing that is kept.
+const PackingKind = "packing"
+
+// PackingSummary is what a packing that is kept comes to.
+type PackingSummary struct {
+	ID                string           `json:"id"`
+	Cluster           string           `json:"cluster"`
+	CreatedAt         time.Time        `json:"created_at"`
+	CreatedBy         string           `json:"created_by"` // the key's name
+	Algorithm         PackingAlgorithm `json:"algorithm"`
+	Status            PackingStatus    `json:"status"`
+	Machines          int64            `json:"machines"`
+	VMs               int64            `json:"vms"` // that have a disk
+	Jobs              int64            `json:"jobs"`
+	BusySeconds       float64          `json:"busy_s"`
+	EndSeconds        float64          `json:"end_s"`
+	SequentialSeconds float64          `json:"sequential_s"`
+	LowerBoundSeconds float64          `json:"lower_bound_s"`
+	Missed            int64            `json:"missed"` // jobs that end after their deadline
+}
+
+// KeptPacking is a packing with the exact batch that it answers.
+type KeptPacking struct {
+	PackingSummary
+	Batch   json.RawMessage `json:"batch"`   // a PackingProblem
+	Packing json.RawMessage `json:"packing"` // a Packing
+}
+
+// Keep is a packing as it is kept.
+func Keep(cluster string, p PackingProblem, a Packing) (KeptPacking, error) {
+	k := KeptPacking{PackingSummary: PackingSummary{
+		Cluster: cluster, Algorithm: a.Algorithm, Status: a.Status, Machines: p.Machines.Count, VMs: p.Machines.VMs(),
+		BusySeconds: a.BusySeconds, EndSeconds: a.EndSeconds, SequentialSeconds: a.SequentialSeconds, LowerBoundSeconds: a.LowerBoundSeconds,
+	}}
+	for _, j := range p.Jobs {
+		k.Jobs += j.Count
+	}
+	if a.Deadlines != nil {
+		k.Missed = a.Deadlines.Missed
+	}
+	var err error
+	if k.Batch, err = json.Marshal(p); err == nil {
+		k.Packing, err = json.Marshal(a)
+	}
+	return k, err
+}

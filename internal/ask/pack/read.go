@@ -1,0 +1,135 @@
+package pack
+
+import (
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/perf"
+	"headroom/internal/core/strict"
+)
+
+// The largest batches that are packed.
+const (
+	MaxPackedKinds  = 500
+	MaxPackedJobs   = 1_000
+	MaxPackedVMs    = 10_000 // that have a disk
+	MaxMeasurements = 10_000
+	MaxPenalty      = 1_000
+)
+
+var (
+	packingShape        = strict.NewShape("a batch", []string{"machines", "jobs"}, "options")
+	machinesShape       = strict.NewShape("the machines", []string{"count", "disks"}, "hosts_per_extra", "penalty")
+	batchJobShape       = strict.NewShape("a job", []string{"name"}, "count", "model", "measurements", "fit", "min_vms", "role", "usage", "release_s", "deadline_s")
+	packingOptionsShape = strict.NewShape("the options", nil, "algorithm", "max_solve_ms", "seed", "placement", "cpu_percent", "io_mb_s")
+
+	packingAlgorithms = []PackingAlgorithm{PackSequential, PackPair, PackMulti, PackSwarm}
+)
+
+// ReadPacking reads and checks a batch as strictly as ReadProblem does a problem. The overrides change the
+// options before they are checked.
+func ReadPacking(data []byte, limits capacity.Limits, overrides ...func(*PackingOptions)) (PackingProblem, error) {
+	p := PackingProblem{Options: DefaultPackingOptions()}
+	if limits.Bytes > 0 && len(data) > limits.Bytes {
+		return PackingProblem{}, &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
+			Detail: fmt.Sprintf("The document has %d bytes; at most %d are read.", len(data), limits.Bytes)}}}
+	}
+	r := strict.NewReader(data)
+	r.Object(packingShape, func(name string) {
+		switch name {
+		case "machines":
+			readMachines(r, &p.Machines)
+		case "jobs":
+			p.Jobs = strict.List(r, "of jobs", MaxPackedKinds, readBatchJob)
+		case "options":
+			readPackingOptions(r, &p.Options)
+		}
+	})
+	r.End()
+	for _, override := range overrides {
+		override(&p.Options)
+	}
+	if err := r.Result(p.check); err != nil {
+		return PackingProblem{}, err
+	}
+	return p, nil
+}
+
+func readMachines(r *strict.Reader, m *Machines) {
+	m.Penalty = 1
+	r.Object(machinesShape, readMachine(r, m))
+}
+
+// readMachine reads a member of machines.
+func readMachine(r *strict.Reader, m *Machines) func(name string) {
+	return func(name string) {
+		switch name {
+		case "count":
+			r.Whole(&m.Count)
+		case "disks":
+			r.Whole(&m.Disks)
+		case "hosts_per_extra":
+			r.Whole(&m.HostsPerExtra)
+		case "penalty":
+			r.Float(&m.Penalty)
+		}
+	}
+}
+
+func readBatchJob(r *strict.Reader, j *BatchJob) {
+	j.Count = 1
+	r.Object(batchJobShape, func(name string) {
+		switch name {
+		case "name":
+			j.Name, _ = r.Text()
+		case "count":
+			r.Whole(&j.Count)
+		case "model":
+			j.Model = new(perf.PowerModel)
+			perf.ReadPowerModel(r, j.Model)
+		case "measurements":
+			j.Measurements = strict.List(r, "of measurements", MaxMeasurements, perf.ReadMeasurement)
+			if j.Measurements == nil {
+				j.Measurements = []perf.Measurement{} // given, and too few
+			}
+		case "fit":
+			strict.Word(r, &j.Fit, perf.FitMethods)
+		case "min_vms":
+			r.Whole(&j.MinVMs)
+		case "role":
+			strict.Word(r, &j.Role, perf.JobRoles)
+		case "usage":
+			j.Usage = new(perf.Usage)
+			perf.ReadUsage(r, j.Usage)
+		case "release_s":
+			r.Float(&j.ReleaseSeconds)
+		case "deadline_s":
+			r.Float(&j.DeadlineSeconds)
+		}
+	})
+}
+
+func readPackingOptions(r *strict.Reader, o *PackingOptions) {
+	r.Object(packingOptionsShape, func(name string) {
+		switch name {
+		case "algorithm":
+			strict.Word(r, &o.Algorithm, packingAlgorithms)
+		case "max_solve_ms":
+			r.Whole(&o.MaxSolveMs)
+		case "seed":
+			seed := int64(o.Seed)
+			r.Whole(&seed)
+			if seed < 0 && seed != strict.Unread {
+				r.Found("range", "The seed is negative; give a whole number from 0 on.", nil)
+			}
+			o.Seed = uint64(max(0, seed))
+		case "placement":
+			r.Flag(&o.Placement)
+		case "cpu_percent":
+			r.Float(&o.CPUPercent)
+		case "io_mb_s":
+			r.Float(&o.IOMBPerS)
+		}
+	})
+}

@@ -1,0 +1,14 @@
+package pool_test
+
+import (
+	"headroom/internal/ask/pool"
+	"headroom/internal/ask/recheck"
+)
+
+func init() {
+	pool.RecheckPool = recheck.Pool
+	pool.RecheckEvaluation = recheck.PoolEvaluation
+	pool.RecheckCourse = recheck.PoolCourse
+	pool.RecheckSchedule = recheck.PoolSchedule
+	pool.RecheckShare = recheck.Share
+}

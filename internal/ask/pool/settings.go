@@ -1,0 +1,271 @@
+package pool
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+	"headroom/internal/data/inputs"
+)
+
+// What the audit log calls the parts of a cluster's pool.
+const (
+	PoolSettingsKind = "pool"
+	PoolMachinesKind = "pool_machines"
+)
+
+// PoolSettings is by what the pool of a cluster is planned, round after round.
+type PoolSettings struct {
+	Hours        int64        `json:"hours"`          // of a round
+	Rounds       int64        `json:"rounds"`         // that a plan looks ahead, with the one that is under way
+	FirstRoundAt *time.Time   `json:"first_round_at"` // from then on rounds follow each other; where it is left out, the hour in which the settings are stored
+	Types        []PoolType   `json:"types"`          // without a price, that of the cluster's VM type of the name
+	Jobs         []PoolSource `json:"jobs"`
+	Storage      PoolDisks    `json:"storage"`
+	StartupHours float64      `json:"startup_hours"`
+	// MeasuredHours is how far back executions and storage samples count, from the last of them on.
+	MeasuredHours int64       `json:"measured_hours"`
+	Options       PoolOptions `json:"options"` // of each round
+
+	Version   int64     `json:"version"`
+	UpdatedAt time.Time `json:"updated_at,omitzero"`
+}
+
+// PoolSource is a job that is submitted again and again, and where it is known from how often: from Submissions, else from
+// the forecast of Class, else from the executions of RecordedAs.
+type PoolSource struct {
+	PoolJob
+	Submissions *float64 `json:"submissions,omitempty"` // in a round
+	Class       string   `json:"class,omitempty"`
+	RecordedAs  string   `json:"recorded_as,omitempty"` // the job's name in executions; left out, its name here
+	// LeavesGB is the data that a submission leaves behind. It counts where storage samples do not say how data grows.
+	LeavesGB float64 `json:"leaves_gb,omitempty"`
+}
+
+// Recorded is what executions call the job.
+func (s PoolSource) Recorded() string {
+	if s.RecordedAs != "" {
+		return s.RecordedAs
+	}
+	return s.Name
+}
+
+// PoolDisks is how data is kept. How much there is storage samples say, and where there are none DataGB.
+type PoolDisks struct {
+	DataGB      *float64 `json:"data_gb,omitempty"`
+	Replication float64  `json:"replication"`
+	Fill        float64  `json:"fill"`
+}
+
+// The limits of what is stored of a pool.
+const (
+	MaxPoolRoundsAhead = 24
+	MaxPoolHoursAhead  = 2_208 // 92 days
+	MaxMeasuredHours   = 8_784 // a year
+	MaxPoolMachines    = 2_000 // entries, each of any number of machines
+	MaxSentSamples     = 1_000
+	MaxStorageSamples  = 10_000 // that are kept of a cluster: the latest
+)
+
+// DefaultPoolSettings is settings of which nothing is said.
+func DefaultPoolSettings() PoolSettings {
+	start := DefaultPool()
+	return PoolSettings{Rounds: 2, Types: []PoolType{}, Jobs: []PoolSource{}, Storage: PoolDisks{Replication: start.Storage.Replication, Fill: start.Storage.Fill}, MeasuredHours: 4 * inputs.HoursPerWeek, Options: start.Options}
+}
+
+// storedPoolType is a PoolType whose members may be left out.
+type storedPoolType PoolType
+
+// UnmarshalJSON fills in what is left out.
+func (t *storedPoolType) UnmarshalJSON(text []byte) error {
+	type plain storedPoolType
+	*t = storedPoolType{Slots: 1, Core: true, Accelerator: true}
+	return json.Unmarshal(text, (*plain)(t))
+}
+
+// UnmarshalJSON fills in what is left out.
+func (s *PoolSettings) UnmarshalJSON(text []byte) error {
+	type plain PoolSettings
+	*s = DefaultPoolSettings()
+	read := struct {
+		*plain
+		Types []storedPoolType `json:"types"`
+	}{plain: (*plain)(s)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	s.Types = make([]PoolType, len(read.Types))
+	for i, t := range read.Types {
+		s.Types[i] = PoolType(t)
+	}
+	return nil
+}
+
+// Validate says everything that is wrong with the settings, as an *InputError, or nil. Prices may be missing, because the
+// cluster may come to know them.
+func (s PoolSettings) Validate() error {
+	return strict.Check(func(c *strict.Checker) {
+		p := PoolProblem{Currency: "XXX", Hours: s.Hours, StartupHours: s.StartupHours, Options: s.Options, Storage: PoolStorage{DataGB: 1, Replication: s.Storage.Replication, Fill: s.Storage.Fill}}
+		if s.Storage.DataGB != nil {
+			p.Storage.DataGB = max(1, *s.Storage.DataGB)
+			c.Enter("storage")
+			checkData(c, "data_gb", "The data", *s.Storage.DataGB)
+			c.Leave()
+		}
+		var free money.Amount
+		for _, t := range s.Types {
+			if t.PerHour == nil {
+				t.PerHour = &free
+			}
+			p.Types = append(p.Types, t)
+		}
+		for _, j := range s.Jobs {
+			p.Jobs = append(p.Jobs, j.PoolJob)
+		}
+		p.check(c)
+		c.Whole("rounds", "The plan", "rounds", s.Rounds, 2, MaxPoolRoundsAhead)
+		if s.Hours > 0 && s.Rounds > 0 && s.Rounds <= MaxPoolRoundsAhead && s.Rounds > MaxPoolHoursAhead/s.Hours {
+			c.Refuse("rounds", "range", "%d rounds of %d hours are more than %d hours; look less far ahead.", s.Rounds, s.Hours, MaxPoolHoursAhead)
+		}
+		c.Whole("measured_hours", "The time measured", "hours", s.MeasuredHours, 1, MaxMeasuredHours)
+		if at := s.FirstRoundAt; at != nil && c.Moment("first_round_at", *at) && !at.Equal(at.Truncate(time.Hour)) {
+			c.Refuse("first_round_at", "whole_hour", "Rounds begin with an hour; give the beginning of one.")
+		}
+		c.Enter("jobs")
+		for i, j := range s.Jobs {
+			c.Element(i)
+			if j.Submissions != nil {
+				c.Number("submissions", "The number of submissions", "", *j.Submissions, MaxPoolWork)
+				if j.Class != "" || j.RecordedAs != "" {
+					c.Refuse("submissions", "one_of", "Submissions are given, so that neither a forecast nor executions count; leave \"class\" and \"recorded_as\" out, or the submissions.")
+				}
+			}
+			if j.Class != "" {
+				c.NameAt("class", j.Class)
+			}
+			if j.RecordedAs != "" {
+				c.NameAt("recorded_as", j.RecordedAs)
+			}
+			c.Number("leaves_gb", "The data that is left", "GB", j.LeavesGB, MaxPoolGB)
+			c.Leave()
+		}
+		c.Leave()
+	})
+}
+
+// PoolMachine is machines of a kind that run.
+type PoolMachine struct {
+	Type  string     `json:"type"`
+	As    string     `json:"as"` // core where it is left out
+	Count int64      `json:"count"`
+	Since *time.Time `json:"since,omitempty"`
+	// PaidUntil is when the hour that is paid ends; where it is left out, whole hours after Since.
+	PaidUntil *time.Time `json:"paid_until,omitempty"`
+}
+
+// UnmarshalJSON fills in what is left out.
+func (m *PoolMachine) UnmarshalJSON(text []byte) error {
+	type plain PoolMachine
+	*m = PoolMachine{As: AsCore}
+	return json.Unmarshal(text, (*plain)(m))
+}
+
+// PoolMachines is all machines of a pool that run, as somebody has said.
+type PoolMachines struct {
+	Machines []PoolMachine `json:"machines"`
+	SaidAt   *time.Time    `json:"said_at"` // null: nobody has
+	SaidBy   string        `json:"said_by"` // the key's name
+}
+
+// CheckMachines says what is wrong with machines that are said to run at a moment.
+func CheckMachines(all []PoolMachine, now time.Time) error {
+	return strict.Check(func(c *strict.Checker) {
+		c.Enter("machines")
+		if len(all) > MaxPoolMachines {
+			c.Refuse("", "too_many", "There are %d entries; at most %d are kept. Add up machines that are paid until the same time.", len(all), MaxPoolMachines)
+		}
+		total := map[string]int64{}
+		for i, m := range all {
+			c.Element(i)
+			c.NameAt("type", m.Type)
+			if m.As != AsCore && m.As != AsAccelerator {
+				c.Refuse("as", "one_of", "%q is not known; machines run as %q or as %q.", fault.Clip(m.As), AsCore, AsAccelerator)
+			}
+			if c.Whole("count", "The number of machines", "", m.Count, 0, MaxPoolInstances); m.Count <= MaxPoolInstances {
+				if total[m.Type] += m.Count; total[m.Type] > MaxPoolInstances {
+					c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), MaxPoolInstances)
+				}
+			}
+			if m.Since != nil && c.Moment("since", *m.Since) && m.Since.After(now.Add(strict.MaxAhead)) {
+				c.Refuse("since", "range", "They run since %s, which is later than now.", m.Since.UTC().Format(time.RFC3339))
+			}
+			if m.PaidUntil != nil && c.Moment("paid_until", *m.PaidUntil) && m.PaidUntil.After(now.Add(MaxPoolHours*time.Hour)) {
+				c.Refuse("paid_until", "range", "They are paid until %s, more than %d hours ahead.", m.PaidUntil.UTC().Format(time.RFC3339), MaxPoolHours)
+			}
+			c.Leave()
+		}
+		c.Leave()
+	})
+}
+
+// StorageSample is how much data there was at a moment, before copies.
+type StorageSample struct {
+	At        time.Time `json:"at"`
+	DataGB    float64   `json:"data_gb" db:"data_gb"`
+	SampledBy string    `json:"sampled_by"` // the key's name
+}
+
+// StorageSampleRequest is a sample as somebody tells it.
+type StorageSampleRequest struct {
+	At     *time.Time `json:"at,omitempty"` // nil is now
+	DataGB float64    `json:"data_gb"`
+}
+
+// CheckSamples reads what was sent at a moment, below the member "samples". Of two of the same moment the last one counts.
+func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, error) {
+	all, places := []StorageSample{}, map[time.Time]int{}
+	return all, strict.Check(func(c *strict.Checker) {
+		if len(sent) == 0 {
+			c.Refuse("samples", "too_few", "There is no sample; give at least one.")
+		}
+		if len(sent) > MaxSentSamples {
+			c.Refuse("samples", "too_many", "There are %d samples; at most %d are taken at once.", len(sent), MaxSentSamples)
+		}
+		c.Enter("samples")
+		for i, s := range sent {
+			c.Element(i)
+			kept := StorageSample{At: now.UTC(), DataGB: s.DataGB}
+			if s.At != nil {
+				kept.At = s.At.UTC()
+				if c.Moment("at", kept.At) && kept.At.After(now.Add(strict.MaxAhead)) {
+					c.Refuse("at", "range", "It was measured at %s, which is later than now.", kept.At.Format(time.RFC3339))
+				}
+			}
+			kept.At = kept.At.Truncate(time.Microsecond)
+			checkData(c, "data_gb", "The data", s.DataGB)
+			if n, twice := places[kept.At]; twice {
+				all[n] = kept
+			} else {
+				places[kept.At] = len(all)
+				all = append(all, kept)
+			}
+			c.Leave()
+		}
+		c.Leave()
+	})
+}
+
+// RoundAt is which round a moment falls into, as its beginning: the first one before it begins.
+func (s PoolSettings) RoundAt(at time.Time) (from time.Time, err error) {
+	if s.FirstRoundAt == nil || s.Hours < 1 {
+		return at, fmt.Errorf("settings that were not stored have no rounds")
+	}
+	first, round := s.FirstRoundAt.UTC(), time.Duration(s.Hours)*time.Hour
+	if !at.After(first) {
+		return first, nil
+	}
+	return first.Add(at.Sub(first).Truncate(round)), nil // 230 years fit into a Duration
+}

@@ -1,0 +1,12 @@
+package capacity
+
+// Purchase is how a VM is paid for.
+type Purchase string
+
+// The purchases that have a price of their own besides contracts.
+const (
+	PurchaseOnDemand Purchase = "on_demand"
+	PurchaseSpot     Purchase = "spot"
+)
+
+var Purchases = []Purchase{PurchaseOnDemand, PurchaseSpot}

@@ -1,0 +1,162 @@
+package perf
+
+import (
+	"math"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
+
+// The range of power models.
+const (
+	MinPowerA = 1e-6
+	MaxPowerA = 1e9
+	MaxPowerB = 5
+)
+
+var (
+	powerModelShape  = strict.NewShape("a model", []string{"a", "b"})
+	measurementShape = strict.NewShape("a measurement", []string{"vms", "seconds"})
+	usageShape       = strict.NewShape("a job's usage", []string{"cpu_percent", "io_mb_s"}, "vms")
+
+	FitMethods = []FitMethod{FitLog, FitNLS}
+	JobRoles   = []JobRole{PlainRole, HostRole, GuestRole}
+)
+
+func ReadPowerModel(r *strict.Reader, m *PowerModel) {
+	r.Object(powerModelShape, func(name string) {
+		if name == "a" {
+			r.Float(&m.A)
+		} else {
+			r.Float(&m.B)
+		}
+	})
+}
+
+// PowerModel says that a job takes a·n^b seconds on n VMs.
+type PowerModel struct {
+	A float64 `json:"a"`
+	B float64 `json:"b"`
+}
+
+// Measurement is how long a job took on so many VMs.
+type Measurement struct {
+	VMs     float64 `json:"vms"`
+	Seconds float64 `json:"seconds"`
+}
+
+// FitMethod is what a fit makes small.
+type FitMethod string
+
+const (
+	FitLog FitMethod = "log" // squared differences of logarithms: of relative errors
+	FitNLS FitMethod = "nls" // squared differences of seconds
+)
+
+// JobRole is how a job's VMs stand on machines.
+type JobRole string
+
+const (
+	PlainRole JobRole = "plain" // on machines without extra VMs
+	HostRole  JobRole = "host"  // I/O-bound VMs, one a disk, on machines that may carry extra VMs
+	GuestRole JobRole = "guest" // CPU-bound extra VMs beside hosts
+)
+
+// Usage is what a job was seen to use, from which it is classified.
+type Usage struct {
+	CPUPercent   float64 `json:"cpu_percent"`   // mean of a VM
+	IOMBPerS     float64 `json:"io_mb_s"`       // of all VMs together
+	ProfiledAtVM int64   `json:"vms,omitempty"` // how many VMs it was measured on; 0: ReferenceVMs
+}
+
+// Usage above these makes a job processor-bound, or disk-bound.
+const (
+	DefaultCPUPercent = 60.
+	DefaultIOMBPerS   = 100.
+)
+
+// ReferenceVMs is on how many VMs usage is to be measured: the thresholds belong to it.
+const ReferenceVMs = 6
+
+// PowerFit is a power model fitted to measurements, and how well it fits.
+type PowerFit struct {
+	Method FitMethod `json:"method"`
+	PowerModel
+	LeastVMs float64 `json:"least_vms"` // measured
+	MostVMs  float64 `json:"most_vms"`
+	Points   int     `json:"points"`
+
+	R2Log           float64 `json:"r2_log"` // share of the variance of the logarithms that the model explains
+	R2              float64 `json:"r2"`     // of the seconds
+	RMSESeconds     float64 `json:"rmse_s"`
+	MeanErrorShare  float64 `json:"mean_error"` // mean of |error| / measured
+	WorstErrorShare float64 `json:"worst_error"`
+
+	// Spread is what the intervals are made of; nil with fewer than three points.
+	Spread    *PowerSpread       `json:"spread,omitempty"`
+	AInterval *Interval          `json:"a_interval,omitempty"` // of 95 %
+	BInterval *Interval          `json:"b_interval,omitempty"`
+	Warnings  []capacity.Warning `json:"warnings"`
+}
+
+// PowerSpread is how far measurements lie about the line of logarithms, and where on it they lie.
+type PowerSpread struct {
+	Deviation   float64 `json:"deviation"`    // s: of the logarithms from the line
+	MeanLogVMs  float64 `json:"mean_log_vms"` // of the measurements
+	SquaredLogs float64 `json:"squared_logs"` // Sxx: Σ (ln n − mean)²
+}
+
+// PowerPrediction is how long a job will take on so many VMs.
+type PowerPrediction struct {
+	VMs      float64            `json:"vms"`
+	Seconds  float64            `json:"seconds"`            // as many executions take less as take more
+	Interval *Interval          `json:"interval,omitempty"` // in which 95 of 100 executions end; nil where the fit has no spread
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// Interval is from low to high.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+func (m PowerModel) Check(c *strict.Checker) {
+	if c.Finite("a", "The model's a", m.A) && !(m.A >= MinPowerA && m.A <= MaxPowerA) {
+		c.Refuse("a", "range", "The model's a is %s; it is the seconds on one VM, from %s to %s.", fault.Plain(m.A), fault.Plain(MinPowerA), fault.Plain(MaxPowerA))
+	}
+	if c.Finite("b", "The model's b", m.B) && math.Abs(m.B) > MaxPowerB {
+		c.Refuse("b", "range", "The model's b is %s; it must be from -%d to %d.", fault.Plain(m.B), MaxPowerB, MaxPowerB)
+	}
+}
+
+func (u *Usage) Check(c *strict.Checker) {
+	c.Number("cpu_percent", "The CPU usage", "%", u.CPUPercent, 100)
+	c.Number("io_mb_s", "The I/O", "MB/s", u.IOMBPerS, 1e9)
+	if u.ProfiledAtVM != 0 {
+		c.Whole("vms", "The number of VMs", "", u.ProfiledAtVM, 1, capacity.MaxVMs)
+	}
+}
+
+func ReadMeasurement(r *strict.Reader, m *Measurement) {
+	r.Object(measurementShape, func(name string) {
+		if name == "vms" {
+			r.Float(&m.VMs)
+		} else {
+			r.Float(&m.Seconds)
+		}
+	})
+}
+
+func ReadUsage(r *strict.Reader, u *Usage) {
+	r.Object(usageShape, func(name string) {
+		switch name {
+		case "cpu_percent":
+			r.Float(&u.CPUPercent)
+		case "io_mb_s":
+			r.Float(&u.IOMBPerS)
+		case "vms":
+			r.Whole(&u.ProfiledAtVM)
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package perf
+
+import (
+	"fmt"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
+
+var (
+	phaseShape       = strict.NewShape("a question about a phase", []string{"kind", "tasks", "mean_s", "max_s", "slots"})
+	twoJobsShape     = strict.NewShape("a question about two jobs", []string{"kind", "slots", "jobs"})
+	pairedJobShape   = strict.NewShape("one of two jobs", []string{"tasks", "mean_s", "max_s", "share"})
+	sharedPhaseShape = strict.NewShape("a question about a shared phase", []string{"kind", "tasks", "mean_s", "max_s", "slots", "share", "jobs"})
+	jobShape         = strict.NewShape("a question about a job", []string{"kind", "profile", "slots", "share", "jobs"})
+	poolsShape       = strict.NewShape("the slots", []string{"map"}, "reduce") // a map-only job has no reduce slots
+	shareShape       = strict.NewShape("the shares", []string{"map"}, "reduce")
+)
+
+var kinds = []string{"phase", "two_jobs", "shared_phase", "job"}
+
+// ReadBounds reads a question about bounds: its members and their types. Whether the figures make
+// sense is for perf to say, which knows what is done with them.
+func ReadBounds(data []byte) (BoundsQuestion, error) {
+	r := strict.NewReader(data)
+	var q BoundsQuestion
+	switch readKind(r) {
+	case "phase":
+		q.Phase = new(PhaseQuestion)
+		readPhaseQuestion(r, q.Phase)
+	case "two_jobs":
+		q.TwoJobs = new(TwoJobsQuestion)
+		readTwoJobsQuestion(r, q.TwoJobs)
+	case "shared_phase":
+		q.SharedPhase = new(SharedPhaseQuestion)
+		readSharedPhaseQuestion(r, q.SharedPhase)
+	case "job":
+		q.Job = new(JobQuestion)
+		readJobQuestion(r, q.Job)
+	default:
+		readNoKind(r)
+	}
+	r.End()
+	if err := r.Result(func(*strict.Checker) {}); err != nil {
+		return BoundsQuestion{}, err
+	}
+	return q, nil
+}
+
+// readKind looks ahead for the member that says which other members there are; whatever is wrong on the
+// way is left to the reading itself.
+func readKind(r *strict.Reader) (kind string) {
+	ahead := r.Ahead()
+	if ahead.Space() != '{' {
+		return ""
+	}
+	ahead.Members("", func(key []byte) {
+		if kind == "" && string(key) == "kind" && ahead.Space() == '"' {
+			kind, _ = ahead.Text()
+			return
+		}
+		ahead.Skip()
+	})
+	return kind
+}
+
+// readNoKind says what is wrong with a question whose kind is not known.
+func readNoKind(r *strict.Reader) {
+	given := false
+	object := r.Members("a question about bounds", func(key []byte) {
+		if string(key) != "kind" {
+			r.Skip()
+			return
+		}
+		given = true
+		r.Enter("kind")
+		if s, ok := r.Text(); ok {
+			detail, best := fault.UnknownWord(s, kinds)
+			var hint *fault.Hint
+			if best != "" {
+				hint = &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Pointer: "/kind", Value: best}
+			}
+			r.Found("choice", detail, hint)
+		}
+		r.Leave()
+	})
+	if object && !given {
+		r.Missing("kind", "a question about bounds")
+	}
+}
+
+func readPhaseQuestion(r *strict.Reader, q *PhaseQuestion) {
+	r.Object(phaseShape, func(name string) {
+		switch name {
+		case "kind":
+			r.Text()
+		case "tasks":
+			r.Whole(&q.Tasks)
+		case "mean_s":
+			r.Float(&q.MeanSeconds)
+		case "max_s":
+			r.Float(&q.MaxSeconds)
+		case "slots":
+			r.Whole(&q.Slots)
+		}
+	})
+}
+
+func readTwoJobsQuestion(r *strict.Reader, q *TwoJobsQuestion) {
+	r.Object(twoJobsShape, func(name string) {
+		switch name {
+		case "kind":
+			r.Text()
+		case "slots":
+			r.Whole(&q.Slots)
+		case "jobs":
+			before := len(r.Findings)
+			q.Jobs = strict.List(r, "of two jobs", 0, readPairedJob)
+			if len(r.Findings) == before && len(q.Jobs) != 2 {
+				r.Found("range", fmt.Sprintf("Here are %d jobs; give exactly two.", len(q.Jobs)), nil)
+			}
+		}
+	})
+}
+
+func readPairedJob(r *strict.Reader, j *PairedJob) {
+	r.Object(pairedJobShape, func(name string) {
+		switch name {
+		case "tasks":
+			r.Whole(&j.Tasks)
+		case "mean_s":
+			r.Float(&j.MeanSeconds)
+		case "max_s":
+			r.Float(&j.MaxSeconds)
+		case "share":
+			r.Float(&j.Share)
+		}
+	})
+}
+
+func readSharedPhaseQuestion(r *strict.Reader, q *SharedPhaseQuestion) {
+	r.Object(sharedPhaseShape, func(name string) {
+		switch name {
+		case "kind":
+			r.Text()
+		case "tasks":
+			r.Whole(&q.Tasks)
+		case "mean_s":
+			r.Float(&q.MeanSeconds)
+		case "max_s":
+			r.Float(&q.MaxSeconds)
+		case "slots":
+			r.Whole(&q.Slots)
+		case "share":
+			r.Float(&q.Share)
+		case "jobs":
+			r.Whole(&q.Jobs)
+		}
+	})
+}
+
+func readJobQuestion(r *strict.Reader, q *JobQuestion) {
+	r.Object(jobShape, func(name string) {
+		switch name {
+		case "kind":
+			r.Text()
+		case "profile":
+			capacity.ReadProfile(r, &q.Profile)
+		case "slots":
+			r.Object(poolsShape, func(name string) {
+				if name == "map" {
+					r.Whole(&q.Slots.Map)
+				} else {
+					r.Whole(&q.Slots.Reduce)
+				}
+			})
+		case "share":
+			r.Object(shareShape, func(name string) {
+				if name == "map" {
+					r.Float(&q.Share.Map)
+				} else {
+					r.Float(&q.Share.Reduce)
+				}
+			})
+		case "jobs":
+			r.Whole(&q.Jobs)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package inputs
+
+import (
+	"encoding/json"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+)
+
+// StandingOffer is a contract of a VM type that may be bought, as a cluster keeps it: an Offer without a
+// day. No plan depends on one.
+type StandingOffer struct {
+	Name      string           `json:"name"`
+	VMType    string           `json:"vm_type"`
+	Price     money.Amount     `json:"price"`   // per VM-hour
+	Upfront   money.Amount     `json:"upfront"` // per VM
+	Billing   capacity.Billing `json:"billing"`
+	TermHours int64            `json:"term_hours,omitzero"` // exactly one of the two
+	TermYears int64            `json:"term_years,omitzero"` // calendar years
+	Max       int64            `json:"max"`                 // VMs; left out: MaxOfferVMs
+	Note      string           `json:"note"`                // where it comes from
+	capacity.Stamp
+}
+
+// UnmarshalJSON fills in what is left out.
+func (o *StandingOffer) UnmarshalJSON(text []byte) error {
+	type members StandingOffer
+	m := members{Billing: capacity.BilledUsed, Max: capacity.MaxOfferVMs}
+	err := json.Unmarshal(text, &m)
+	*o = StandingOffer(m)
+	return err
+}
+
+// Offer is the offer as a question about purchases has it; without a from it is bought when the horizon
+// starts.
+func (o StandingOffer) Offer(from *time.Time) capacity.Offer {
+	return capacity.Offer{Name: o.Name, Price: o.Price, Upfront: o.Upfront, Billing: o.Billing, From: from, TermHours: o.TermHours, TermYears: o.TermYears, Max: o.Max}
+}
+
+// Validate says what is wrong with the offer.
+func (o StandingOffer) Validate() error { return strict.Check(o.check) }
+
+func (o StandingOffer) check(k *strict.Checker) {
+	k.StoredName(o.Name)
+	if o.VMType == "" {
+		k.Refuse("vm_type", "missing", "The VM type is empty; name the one the offer is for.")
+	}
+	o.Offer(nil).CheckTerms(k)
+	k.Description("note", o.Note)
+}

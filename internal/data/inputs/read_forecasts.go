@@ -1,0 +1,52 @@
+package inputs
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"headroom/internal/core/strict"
+)
+
+var (
+	rowsShape     = strict.NewShape("a body of forecasts", []string{"rows"})
+	forecastShape = strict.NewShape("a forecast", []string{"class", "hour", "jobs"})
+)
+
+// ReadForecasts reads {"rows": […]} with up to MaxForecastRows rows, strictly and in one pass. What
+// the rows say is for ValidateForecasts to check.
+func ReadForecasts(data []byte) (rows []Forecast, err error) {
+	r := strict.NewReader(data)
+	r.Object(rowsShape, func(string) {
+		before := len(r.Findings)
+		if rows = strict.List(r, "of forecasts", MaxForecastRows, readForecast); len(rows) == 0 && len(r.Findings) == before {
+			r.Found("missing", "There is no row; give at least one.", nil)
+		}
+	})
+	r.End()
+	if err := r.Result(func(*strict.Checker) {}); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// readForecastClass reads the class that a forecast is of.
+func readForecastClass(r *strict.Reader, into *string) {
+	*into, _ = r.Text()
+	if utf8.RuneCountInString(*into) > strict.MaxNameLength {
+		r.Found("too_long", fmt.Sprintf("The name is too long; it can have %d characters at most.", strict.MaxNameLength), nil)
+	}
+	r.CheckText([]byte(*into))
+}
+
+func readForecast(r *strict.Reader, f *Forecast) {
+	r.Object(forecastShape, func(name string) {
+		switch name {
+		case "class":
+			readForecastClass(r, &f.Class)
+		case "hour":
+			r.Moment(&f.Hour)
+		case "jobs":
+			r.Float(&f.Jobs)
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package inputs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+)
+
+// Snapshot is a cluster's inputs, read in one transaction.
+type Snapshot struct {
+	Cluster   Cluster
+	VMTypes   []VMType
+	Prices    []PricePeriod    // those that touch the moments asked for
+	Contracts []SignedContract // likewise
+	Classes   []PlannedClass   // by name
+	Profiles  map[ProfileRef]capacity.Profile
+	Forecasts []Forecast     // likewise
+	Previous  *capacity.Plan // the current plan, if there is one
+}
+
+// Problem is what the cluster asks at one moment: the prices of that moment, the contracts that run
+// then, the forecast of its hour. With one VM type in use, of which no class says anything, it is a
+// problem with one kind of VM. Forecasts are rounded up to whole jobs unless the cluster is planned
+// relaxed. What is missing comes as an *InputError that says what to give, with pointers into the
+// cluster's document.
+func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
+	p := capacity.Problem{Currency: s.Cluster.Currency, PeriodSeconds: s.Cluster.PeriodSeconds, Options: s.Cluster.Options}
+	var k strict.Checker
+	used := slices.Clone(s.VMTypes)
+	used = slices.DeleteFunc(used, func(v VMType) bool { return !v.InUse })
+	switch {
+	case len(s.VMTypes) == 0:
+		k.Refuse("vm_types", "missing", "The cluster has no VM type; create one, and a price for it.")
+	case len(used) == 0:
+		k.Refuse("vm_types", "missing", "None of the cluster's VM types is in use; set \"in_use\" of one to true.")
+	}
+	if len(s.Classes) == 0 {
+		k.Refuse("classes", "missing", "The cluster has no class; create at least one.")
+	}
+	types := make([]capacity.VMTypeSupply, len(used))
+	for i, v := range used {
+		types[i] = s.supplyOf(&k, v, at)
+	}
+	p.Budget = s.Cluster.Budget
+	hour := at.UTC().Truncate(time.Hour)
+	forecast := map[string]float64{}
+	for _, f := range s.Forecasts {
+		if f.Hour.Equal(hour) {
+			forecast[f.Class] = f.Jobs
+		}
+	}
+	p.Classes = make([]capacity.Class, 0, len(s.Classes))
+	typed := len(used) > 1
+	for _, c := range s.Classes {
+		class, err := s.Class(c)
+		if err != nil {
+			return capacity.Problem{}, err
+		}
+		said := class.ByType()
+		keepTypes(&class, used)
+		typed = typed || class.ByType()
+		if said && len(used) > 0 && !slices.ContainsFunc(used, func(v VMType) bool { return class.RunsOn(v.Name) }) {
+			k.Refuse("classes", "no_type", "The class %q runs on none of the VM types in use; set \"in_use\" of one it runs on to true, or give it slots on one that is.", fault.Clip(c.Name))
+		}
+		if jobs, forecasted := forecast[c.Name]; forecasted {
+			if p.Options.Integrality != capacity.Relaxed {
+				jobs = capacity.WholeJobs(jobs)
+			}
+			class.Jobs = capacity.JobRange{Min: min(class.Jobs.Min, jobs), Max: jobs}
+		}
+		p.Classes = append(p.Classes, class)
+	}
+	if err := fault.Refusal(k.Findings, k.Unlisted); err != nil {
+		return capacity.Problem{}, err
+	}
+	if typed {
+		p.Supply.VMTypes = types
+	} else {
+		p.Supply = capacity.Supply{Contracts: types[0].Contracts, OnDemand: types[0].OnDemand, Spot: types[0].Spot}
+	}
+	p.Options.Near = s.near()
+	return p, nil
+}
+
+func (s Snapshot) Class(c PlannedClass) (capacity.Class, error) {
+	if c.Profile == nil {
+		return c.Class(nil), nil
+	}
+	profile, known := s.Profiles[*c.Profile]
+	if !known {
+		return capacity.Class{}, fmt.Errorf("class %q: profile %q version %d is not in the snapshot", c.Name, c.Profile.Name, c.Profile.Version)
+	}
+	return c.Class(&profile), nil
+}
+
+// supplyOf is where the VMs of a type come from at a moment. A price that is missing is a finding.
+func (s Snapshot) supplyOf(k *strict.Checker, v VMType, at time.Time) capacity.VMTypeSupply {
+	t := capacity.VMTypeSupply{Name: v.Name, OnDemand: capacity.OnDemand{Quota: v.Quota}}
+	price, known := s.PriceAt(v.Name, capacity.PurchaseOnDemand, at)
+	if !known {
+		k.Refuse("prices", "no_price", "There is no on-demand price of %q at %s; give a price period that covers this moment. Prices are not carried on past their period.",
+			fault.Clip(v.Name), at.UTC().Format(time.RFC3339))
+	}
+	t.OnDemand.Price = price
+	if v.Spot != nil {
+		if price, known = s.PriceAt(v.Name, capacity.PurchaseSpot, at); !known {
+			k.Refuse("prices", "no_price", "There is no spot price of %q at %s; give a price period with the purchase \"spot\" that covers this moment, or set the type's \"spot\" to null to do without spot VMs.",
+				fault.Clip(v.Name), at.UTC().Format(time.RFC3339))
+		}
+		t.Spot = &capacity.Spot{Price: price, MaxShare: v.Spot.MaxShare}
+	}
+	for _, c := range s.Contracts {
+		if c.VMType == v.Name && c.RunsAt(at) {
+			t.Contracts = append(t.Contracts, capacity.Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing})
+		}
+	}
+	return t
+}
+
+// keepTypes leaves out what the class says about VM types that are not in use.
+func keepTypes(class *capacity.Class, used []VMType) {
+	isUsed := func(name string) bool {
+		return slices.ContainsFunc(used, func(v VMType) bool { return v.Name == name })
+	}
+	if class.SlotsPerVM.ByType != nil {
+		class.SlotsPerVM.ByType = maps.Clone(class.SlotsPerVM.ByType)
+		maps.DeleteFunc(class.SlotsPerVM.ByType, func(name string, _ capacity.SlotsPerVM) bool { return !isUsed(name) })
+	}
+	if class.Speed != nil {
+		class.Speed = maps.Clone(class.Speed)
+		if maps.DeleteFunc(class.Speed, func(name string, _ float64) bool { return !isUsed(name) }); len(class.Speed) == 0 {
+			class.Speed = nil
+		}
+	}
+}
+
+func (s Snapshot) PriceAt(vmType string, purchase capacity.Purchase, at time.Time) (money.Amount, bool) {
+	for _, p := range s.Prices {
+		if p.VMType == vmType && cmp.Or(p.Purchase, capacity.PurchaseOnDemand) == purchase && p.HoldsAt(at) {
+			return p.Price, true
+		}
+	}
+	return money.Amount{}, false
+}
+
+// HoldsAt says whether the price is that of a moment.
+func (p PricePeriod) HoldsAt(t time.Time) bool {
+	return !t.Before(p.From) && (p.Until == nil || t.Before(*p.Until))
+}
+
+// RunsAt says whether the contract's term holds a moment.
+func (s SignedContract) RunsAt(t time.Time) bool { return !t.Before(s.From) && t.Before(s.Until) }
+
+// near is the previous plan, as far as it is about classes that still exist.
+func (s Snapshot) near() *capacity.Near {
+	if s.Previous == nil {
+		return nil
+	}
+	known := make(map[string]bool, len(s.Classes))
+	for _, c := range s.Classes {
+		known[c.Name] = true
+	}
+	n := &capacity.Near{VMs: s.Previous.VMs.Total, Jobs: map[string]float64{}}
+	for _, c := range s.Previous.Classes {
+		if known[c.Name] {
+			n.Jobs[c.Name] = c.Admitted
+		}
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+package inputs
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/perf"
+)
+
+// What a cluster's inputs look like where they are kept. A Problem is made from them for one moment
+// (see Snapshot). Each carries a Stamp; a document that people write leaves it out.
+
+// Cluster is the shared pool being planned. Its name is part of addresses and never changes.
+type Cluster struct {
+	Name          string           `json:"name"`
+	Description   string           `json:"description"`
+	Currency      string           `json:"currency"`
+	PeriodSeconds int64            `json:"period_s"`
+	TimeZone      string           `json:"time_zone"` // IANA; weekly patterns are read in it, everything else is UTC
+	Options       capacity.Options `json:"options"`   // without Near, which comes from the previous plan
+	Budget        *capacity.Budget `json:"budget,omitempty"`
+	HoldSeconds   int64            `json:"hold_s"`                  // how long autoscalers hold a decrease of VMs back
+	InputsVersion int64            `json:"inputs_version,omitzero"` // counts the changes of everything a plan depends on
+	capacity.Stamp
+}
+
+// VMType is a kind of machine that can be rented. Plans rent those that are in use.
+type VMType struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description"`
+	Quota       *int64     `json:"quota"` // the most that may be rented on demand at once; null is no limit
+	InUse       bool       `json:"in_use"`
+	Spot        *SpotTerms `json:"spot,omitempty"` // none: no spot VMs
+	// What a machine of the type is; no plan depends on it. Nil is not known.
+	VCPU      *float64 `json:"vcpu,omitempty"`
+	MemoryGiB *float64 `json:"memory_gib,omitempty"`
+	GPUs      *int64   `json:"gpus,omitempty"`
+	capacity.Stamp
+}
+
+// SpotTerms is how far spot VMs may be used; their price is a price period's.
+type SpotTerms struct {
+	MaxShare float64 `json:"max_share"` // of all VMs of the type
+}
+
+// PricePeriod is a price of a VM type in [From, Until), on demand or spot. Periods of a type and purchase
+// do not overlap; an Until of nil is open. No price is carried on past its period.
+type PricePeriod struct {
+	ID       string            `json:"id,omitzero"` // UUID; in documents a period is known by its type, purchase and start
+	VMType   string            `json:"vm_type"`
+	Purchase capacity.Purchase `json:"purchase,omitempty"` // none is on demand
+	Price    money.Amount      `json:"price"`              // per VM-hour, in the cluster's currency
+	From     time.Time         `json:"from"`
+	Until    *time.Time        `json:"until"`
+	capacity.Stamp
+}
+
+// SignedContract is a contract with its term [From, Until).
+type SignedContract struct {
+	Name    string           `json:"name"`
+	VMType  string           `json:"vm_type"`
+	VMs     int64            `json:"vms"`
+	Price   money.Amount     `json:"price"` // per VM-hour
+	Billing capacity.Billing `json:"billing"`
+	Upfront money.Amount     `json:"upfront"` // paid once, for the whole contract
+	From    time.Time        `json:"from"`
+	Until   time.Time        `json:"until"`
+	capacity.Stamp
+}
+
+// ProfileVersion is one measured or typed state of a named profile; it never changes.
+type ProfileVersion struct {
+	Name      string           `json:"name"`
+	Version   int64            `json:"version"` // 1, 2, … per name
+	Note      string           `json:"note"`    // where it comes from
+	Profile   capacity.Profile `json:"profile"`
+	CreatedAt time.Time        `json:"created_at,omitzero"`
+
+	// A JSON object that whoever made the version keeps with it: what job and executions it was made of.
+	// Nothing here reads it; nil is none.
+	Source json.RawMessage `json:"source,omitempty"`
+}
+
+// Tag tells the version from one of the same number of a profile of this name that was deleted before.
+func (p ProfileVersion) Tag() string {
+	return fmt.Sprintf("%d-%s", p.Version, strconv.FormatInt(p.CreatedAt.UnixMicro(), 36))
+}
+
+// ProfileRef names one version of a profile. Where it is written, version 0 (or none) is the latest.
+type ProfileRef struct {
+	Name    string `json:"name"`
+	Version int64  `json:"version,omitzero"`
+}
+
+// PlannedClass is a Class as a cluster keeps it: its profile is a reference to one version.
+type PlannedClass struct {
+	Name            string                `json:"name"`
+	Profile         *ProfileRef           `json:"profile,omitempty"`
+	Demand          *capacity.Demand      `json:"demand,omitempty"`
+	VMsPerJob       *decimal.Decimal      `json:"vms_per_job,omitempty"`
+	Calibration     *capacity.Calibration `json:"calibration,omitempty"`
+	DeadlineSeconds float64               `json:"deadline_s,omitzero"`
+	SlotsPerVM      capacity.SlotsPerVM   `json:"slots_per_vm,omitzero"`
+	Speed           capacity.Speed        `json:"speed,omitempty"`
+	Jobs            capacity.JobRange     `json:"jobs"`
+	Penalty         money.Amount          `json:"penalty"`
+	capacity.Stamp
+	Warnings []capacity.Warning `json:"warnings,omitempty"` // in answers to writes
+	Drift    *perf.Drift        `json:"drift,omitempty"`    // in lists, of a class whose calibration was made of executions
+}
+
+// Forecast is how many jobs of a class are expected to run at once in one hour (UTC, whole hour). It
+// takes the place of the class's jobs.max; jobs.min becomes the smaller of itself and this.
+type Forecast struct {
+	Class string    `json:"class"`
+	Hour  time.Time `json:"hour"`
+	Jobs  float64   `json:"jobs"`
+}
+
+// Document is a whole cluster as one file: what "apply" makes a cluster like and "export" writes. A
+// list that is nil is left alone; one that is there is what the cluster has afterwards. Profile
+// versions are only ever added.
+type Document struct {
+	Cluster   Cluster          `json:"cluster"`
+	VMTypes   []VMType         `json:"vm_types,omitzero"`
+	Prices    []PricePeriod    `json:"prices,omitzero"`
+	Contracts []SignedContract `json:"contracts,omitzero"`
+	Offers    []StandingOffer  `json:"offers,omitzero"`
+	Profiles  []ProfileVersion `json:"profiles,omitzero"`
+	Classes   []PlannedClass   `json:"classes,omitzero"`
+	Forecasts []Forecast       `json:"forecasts,omitzero"`
+}
+
+// Change is one difference between two states of a cluster, or one entry's worth of an audit log.
+type Change struct {
+	Action string                 `json:"action"` // create, update, delete
+	Kind   string                 `json:"kind"`   // cluster, vm_type, price, contract, offer, profile, class, forecast
+	Name   string                 `json:"name"`   // a price's is "small from 2026-01-01T00:00:00Z" or "small spot from …", a profile version's "etl version 3"
+	Fields []capacity.FieldChange `json:"fields"` // of updates
+}

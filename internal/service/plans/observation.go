@@ -1,0 +1,144 @@
+package plans
+
+import (
+	"fmt"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+)
+
+// ObservationRequest is what somebody who knows what really runs says of a cluster.
+type ObservationRequest struct {
+	VMs   int64      `json:"vms"`   // that run now, whoever pays for them
+	Slots *BusySlots `json:"slots"` // nil where nobody counted
+	At    *time.Time `json:"at"`    // nil is now
+}
+
+// BusySlots is how many slots of a cluster do work.
+type BusySlots struct {
+	Map    int64 `json:"map"`
+	Reduce int64 `json:"reduce"`
+}
+
+// Observation is what really ran at a moment, judged against the plan that was current then. It never
+// changes: a later plan, or later news of an earlier moment, judges nothing anew.
+type Observation struct {
+	ID         string     `json:"id"` // UUID version 7
+	At         time.Time  `json:"at"`
+	ObservedBy string     `json:"observed_by"` // the key's name
+	VMs        int64      `json:"vms"`
+	Slots      *BusySlots `json:"slots"`
+
+	// Utilization is the part of the running VMs that the busy slots take; nil where it cannot be told.
+	// It may be above 1: then somebody counted wrong, or runs more slots on a VM than the classes say.
+	Utilization *float64 `json:"utilization"`
+
+	// Of the plan; all nil where there was none.
+	PlanNumber *int64   `json:"plan_number"`
+	PlannedVMs *float64 `json:"planned_vms"` // as autoscalers were told: whole, and with a decrease held back
+	PlanVMs    *float64 `json:"plan_vms"`    // the plan's own total; nil also where it is the same
+	PlanStale  *bool    `json:"plan_stale"`  // nil also where the moment is before the plan of today
+	DriftVMs   *float64 `json:"drift_vms"`   // running less planned
+	DriftRatio *float64 `json:"drift_ratio"` // in proportion to planned; nil where none was planned
+
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// ObservationBasis is what an observation is judged by.
+type ObservationBasis struct {
+	Plan    *PlanTotal // nil where there was none
+	Current *Current   // where the plan is the one of today
+	// MapSlots and ReduceSlots are how many a VM has. They are 0 where classes differ in them: then nobody
+	// can tell from the sum of busy slots how many VMs they take.
+	MapSlots, ReduceSlots int64
+}
+
+// PlanTotal is how many VMs a plan rents in all.
+type PlanTotal struct {
+	Number int64
+	VMs    float64 `db:"vms"`
+	Held   float64 // the most that a decrease was held back from then; 0 where none was
+}
+
+// How far from now an observation may be: clocks differ a little, and news may come late.
+const (
+	ObservationLate = 7 * 24 * time.Hour
+)
+
+// The most that is taken for a count, far below where float64 leaves whole numbers out.
+const (
+	mostObservedVMs   = 1_000_000_000
+	mostObservedSlots = 1_000_000_000_000
+)
+
+// Validate says what is wrong with an observation that arrives now.
+func (r ObservationRequest) Validate(now time.Time) error {
+	return strict.Check(func(k *strict.Checker) {
+		if r.VMs < 0 || r.VMs > mostObservedVMs {
+			k.Refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(mostObservedVMs))
+		}
+		if r.Slots != nil {
+			checkBusy(k, "map", r.Slots.Map)
+			checkBusy(k, "reduce", r.Slots.Reduce)
+		}
+		if r.At == nil {
+			return
+		}
+		switch at := r.At.UTC(); {
+		case at.After(now.Add(strict.MaxAhead)):
+			k.Refuse("at", "range", "The observation is from %s, which is in the future (here it is %s); leave the time out for now, or set the clock right.", at.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+		case at.Before(now.Add(-ObservationLate)):
+			k.Refuse("at", "range", "The observation is from %s, more than 7 days ago; only later ones are taken.", at.Format(time.RFC3339))
+		}
+	})
+}
+
+func checkBusy(k *strict.Checker, phase string, n int64) {
+	if n < 0 || n > mostObservedSlots {
+		k.Findings = append(k.Findings, fault.Finding{Pointer: "/slots/" + phase, Code: "range",
+			Detail: fmt.Sprintf("%d slots cannot be busy; from 0 to %d can.", n, int64(mostObservedSlots))})
+	}
+}
+
+// Judge holds what was observed at a moment against the plan.
+func (r ObservationRequest) Judge(at time.Time, by ObservationBasis) Observation {
+	o := Observation{At: at, VMs: r.VMs, Slots: r.Slots}
+	if r.Slots != nil && r.VMs > 0 && by.MapSlots > 0 && by.ReduceSlots > 0 {
+		// A VM works on map slots or on reduce slots, each each of which is a share of it.
+		vms := float64(r.Slots.Map)/float64(by.MapSlots) + float64(r.Slots.Reduce)/float64(by.ReduceSlots)
+		o.Utilization = new(vms / float64(r.VMs))
+	}
+	if by.Plan != nil {
+		o.PlanNumber, o.PlannedVMs = &by.Plan.Number, new(float64(whole(max(by.Plan.VMs, by.Plan.Held))))
+		if *o.PlannedVMs != by.Plan.VMs {
+			o.PlanVMs = &by.Plan.VMs
+		}
+		if by.Current != nil {
+			o.PlanStale = new(by.Current.Stale(at))
+		}
+	}
+	o.Derive()
+	return o
+}
+
+// Derive works out what follows from the rest: how far what runs is from what was planned, and what
+// cannot be.
+func (o *Observation) Derive() {
+	o.Warnings = []capacity.Warning{}
+	if o.Slots != nil && o.VMs == 0 && o.Slots.Map+o.Slots.Reduce > 0 {
+		o.Warnings = append(o.Warnings, capacity.Warning{Pointer: "/slots", Code: "too_many", Detail: "Slots are busy although no VM runs; count again."})
+	}
+	if o.Utilization != nil && *o.Utilization > 1+forgiven {
+		o.Warnings = append(o.Warnings, capacity.Warning{Pointer: "/slots", Code: "too_many", Detail: fmt.Sprintf(
+			"The busy slots would take %.4g VMs, and %d run; count again, or correct the slots per VM of the classes.", *o.Utilization*float64(o.VMs), o.VMs)})
+	}
+	if o.PlannedVMs == nil {
+		return
+	}
+	o.DriftVMs = new(float64(o.VMs) - *o.PlannedVMs)
+	if *o.PlannedVMs > 0 {
+		o.DriftRatio = new(*o.DriftVMs / *o.PlannedVMs)
+	}
+}

@@ -1,0 +1,173 @@
+package plans
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"headroom/internal/core/capacity"
+)
+
+// Scaling is what an autoscaler follows: a current plan at a moment, in whole VMs. Every number in
+// it is finite and not negative, whatever the plan holds.
+type Scaling struct {
+	PlanID      string          `json:"plan_id"`
+	Number      int64           `json:"number"`
+	GeneratedAt time.Time       `json:"generated_at"`
+	ConfirmedAt time.Time       `json:"confirmed_at"`
+	ValidUntil  time.Time       `json:"valid_until"`
+	AgeSeconds  int64           `json:"age_s"` // since it was generated
+	Stale       bool            `json:"stale"`
+	Status      capacity.Status `json:"status"`
+
+	VMs     ScalingVMs              `json:"vms"`
+	Classes map[string]ScalingClass `json:"classes"`
+	Items   []ScalingItem           `json:"items"` // the classes as rows, by name
+}
+
+// ScalingVMs is how many VMs should run: Total = Reserved + OnDemand.
+type ScalingVMs struct {
+	Total    int64 `json:"total"`
+	Reserved int64 `json:"reserved"`
+	OnDemand int64 `json:"on_demand"`
+	Planned  int64 `json:"planned"` // the plan's own total, before anything below changed it
+	Held     bool  `json:"held"`    // a decrease is held back
+}
+
+// ScalingClass is a class's part. VMs are whole and add up to the total of all classes; VMsShare is
+// the plan's own share.
+type ScalingClass struct {
+	VMs         int64   `json:"vms"`
+	VMsShare    float64 `json:"vms_share"`
+	SlotsMap    int64   `json:"slots_map"`
+	SlotsReduce int64   `json:"slots_reduce"`
+	Admitted    float64 `json:"admitted"`
+	Rejected    float64 `json:"rejected"`
+}
+
+// ScalingItem is a ScalingClass as a row.
+type ScalingItem struct {
+	Class string `json:"class"`
+	ScalingClass
+}
+
+// ScalingOptions change what an autoscaler is told. They act on the total of VMs, in this order; the
+// classes' VMs are the total's parts and follow it.
+type ScalingOptions struct {
+	Headroom float64 // a factor; 0 is 1
+	Min, Max int64   // limits of the total; 0 is none
+	Class    string  // only this class is listed; "" is all
+}
+
+// PastTotal is a plan's total of VMs that was current until a moment.
+type PastTotal struct {
+	VMs   float64   `json:"vms"`
+	Until time.Time `json:"until"`
+}
+
+// HeldVMs is the largest total that was current within the last HoldSeconds, 0 where no decrease is
+// held back.
+func (c Current) HeldVMs(now time.Time) (vms float64) {
+	if c.HoldSeconds == 0 || c.Pin != nil && now.Before(c.Pin.Until) {
+		return 0
+	}
+	since := now.Add(-time.Duration(c.HoldSeconds) * time.Second)
+	for _, was := range c.Past {
+		if was.Until.After(since) {
+			vms = max(vms, figure(was.VMs))
+		}
+	}
+	return vms
+}
+
+// ScalingAt is what autoscalers are told of a current plan at a moment. p is its plan. A decrease is held back: the total is the largest that was current within the
+// last HoldSeconds. A pinned plan counts at once, because its operator wants it so. found is false
+// where the plan has no class of the name asked for.
+func (c Current) ScalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s Scaling, found bool) {
+	s = Scaling{
+		PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(),
+		AgeSeconds: max(0, int64(now.Sub(c.Record.CreatedAt)/time.Second)), Stale: c.Stale(now), Status: p.Status,
+		Classes: map[string]ScalingClass{}, Items: []ScalingItem{},
+	}
+	s.VMs.Planned = whole(p.VMs.Total)
+	total := max(s.VMs.Planned, whole(c.HeldVMs(now)))
+	s.VMs.Held = total > s.VMs.Planned
+	if o.Headroom > 0 {
+		total = whole(float64(total) * o.Headroom)
+	}
+	total = max(total, o.Min)
+	if o.Max > 0 {
+		total = min(total, o.Max)
+	}
+	s.VMs.Total, s.VMs.Reserved = total, min(whole(p.VMs.Reserved), total)
+	s.VMs.OnDemand = total - s.VMs.Reserved
+
+	parts := wholeParts(total, p.Classes)
+	for i, class := range p.Classes {
+		if o.Class != "" && class.Name != o.Class {
+			continue
+		}
+		one := ScalingClass{VMs: parts[i], VMsShare: figure(class.VMs), Admitted: figure(class.Admitted), Rejected: figure(class.Refused)}
+		if class.Slots != nil {
+			one.SlotsMap, one.SlotsReduce = whole(class.Slots.Map), whole(class.Slots.Reduce)
+		}
+		s.Classes[class.Name] = one
+		s.Items = append(s.Items, ScalingItem{Class: class.Name, ScalingClass: one})
+	}
+	slices.SortFunc(s.Items, func(a, b ScalingItem) int { return cmp.Compare(a.Class, b.Class) })
+	return s, o.Class == "" || len(s.Items) > 0
+}
+
+// forgiven is what a number may be above a whole one and still be that: 1e-7 of a VM, as in plans.
+const forgiven = 1e-7
+
+// mostWhole keeps factors from leaving the range in which float64 counts whole numbers.
+const mostWhole = 1e15
+
+// whole is the least whole number that is not below a figure.
+func whole(x float64) int64 { return int64(math.Ceil(figure(x) - forgiven)) }
+
+// figure is a number that autoscalers can read: what is no number, endless or negative becomes a
+// limit of what is.
+func figure(x float64) float64 {
+	if !(x > 0) { // written this way so that NaN is 0 too
+		return 0
+	}
+	return min(x, mostWhole)
+}
+
+// WholeVMs is the classes' shares of a plan in whole VMs that add up to its total, in the order of
+// its classes.
+func WholeVMs(p capacity.Plan) []int64 { return wholeParts(whole(p.VMs.Total), p.Classes) }
+
+// wholeParts divides a total among the classes in proportion to their shares, in whole numbers, by
+// largest remainder; equal remainders go by name. Where no class has a share none gets a part.
+func wholeParts(total int64, classes []capacity.ClassPlan) []int64 {
+	parts, sum := make([]int64, len(classes)), 0.0
+	for _, c := range classes {
+		sum += figure(c.VMs)
+	}
+	if sum == 0 || total <= 0 {
+		return parts
+	}
+	remainders, rest := make([]int64, len(classes)), total // in parts that are too small to decide anything
+	order := make([]int, 0, len(classes))
+	for i, c := range classes {
+		exact := figure(c.VMs) / sum * float64(total)
+		parts[i] = int64(exact + forgiven)
+		remainders[i] = int64(math.Round((exact - float64(parts[i])) / forgiven))
+		rest -= parts[i]
+		if figure(c.VMs) > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(remainders[b], remainders[a]), cmp.Compare(classes[a].Name, classes[b].Name))
+	})
+	for i := 0; rest > 0; i++ {
+		parts[order[i%len(order)]]++
+		rest--
+	}
+	return parts
+}

@@ -1,0 +1,188 @@
+package plans
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/core/capacity"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func currentOf(p capacity.Plan) Current {
+	return Current{
+		Record:      PlanRecord{PlanSummary: PlanSummary{ID: "019a", Number: 7, CreatedAt: noon.Add(-12 * time.Second), PeriodSeconds: 3600, InputsVersion: 3, VMs: p.VMs.Total}},
+		ConfirmedAt: noon.Add(-12 * time.Second), InputsVersion: 3,
+	}
+}
+
+func threeClasses(total float64, shares ...float64) capacity.Plan {
+	p := capacity.Plan{Status: capacity.Optimal, VMs: capacity.VMs{Total: total, Reserved: min(30, total), OnDemand: max(0, total-30)}}
+	for i, share := range shares {
+		p.Classes = append(p.Classes, capacity.ClassPlan{Name: string(rune('a' + i)), VMs: share, Admitted: 10, Slots: &capacity.Slots{Map: 20, Reduce: 8}})
+	}
+	return p
+}
+
+func TestScalingIsThePlanInWholeVMs(t *testing.T) {
+	t.Parallel()
+	p := threeClasses(42, 4.8, 30.6, 6.5)
+	got, found := currentOf(p).ScalingAt(noon, p, ScalingOptions{})
+	class := func(vms int64, share float64) ScalingClass {
+		return ScalingClass{VMs: vms, VMsShare: share, SlotsMap: 20, SlotsReduce: 8, Admitted: 10}
+	}
+	a, b, c := class(5, 4.8), class(31, 30.6), class(6, 6.5)
+	want := Scaling{
+		PlanID: "019a", Number: 7, GeneratedAt: noon.Add(-12 * time.Second), ConfirmedAt: noon.Add(-12 * time.Second), ValidUntil: noon.Add(2*time.Hour - 12*time.Second),
+		AgeSeconds: 12, Status: capacity.Optimal, VMs: ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42},
+		Classes: map[string]ScalingClass{"a": a, "b": b, "c": c}, Items: []ScalingItem{{"a", a}, {"b", b}, {"c", c}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !found {
+		t.Errorf("found %t, differs (-want +got):\n%s", found, diff)
+	}
+	if _, found := currentOf(p).ScalingAt(noon, p, ScalingOptions{Class: "d"}); found {
+		t.Error("a class that the plan does not have was found")
+	}
+	one, found := currentOf(p).ScalingAt(noon, p, ScalingOptions{Class: "b"})
+	if !found || len(one.Items) != 1 || one.Classes["b"].VMs != 31 || one.VMs.Total != 42 {
+		t.Errorf("got %+v, want b alone, with the parts and the total it has among all", one)
+	}
+}
+
+func TestWhatScalingIsToldActsOnTheTotal(t *testing.T) {
+	t.Parallel()
+	hour := []PastTotal{{VMs: 90, Until: noon.Add(-time.Hour)}, {VMs: 60, Until: noon.Add(-time.Minute)}, {VMs: 20, Until: noon.Add(-time.Second)}}
+	pin := &Pin{Number: 7, Until: noon.Add(time.Hour)}
+	over := &Pin{Number: 7, Until: noon}
+	for name, c := range map[string]struct {
+		hold   int64
+		pin    *Pin
+		o      ScalingOptions
+		want   ScalingVMs
+		shares float64
+	}{
+		"nothing":                  {0, nil, ScalingOptions{}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 41.9},
+		"held for two minutes":     {120, nil, ScalingOptions{}, ScalingVMs{Total: 60, Reserved: 30, OnDemand: 30, Planned: 42, Held: true}, 41.9},
+		"held for a minute":        {60, nil, ScalingOptions{}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 41.9},
+		"held for two hours":       {7200, nil, ScalingOptions{}, ScalingVMs{Total: 90, Reserved: 30, OnDemand: 60, Planned: 42, Held: true}, 41.9},
+		"pinned":                   {7200, pin, ScalingOptions{}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 41.9},
+		"a pin that is over":       {7200, over, ScalingOptions{}, ScalingVMs{Total: 90, Reserved: 30, OnDemand: 60, Planned: 42, Held: true}, 41.9},
+		"headroom":                 {0, nil, ScalingOptions{Headroom: 1.1}, ScalingVMs{Total: 47, Reserved: 30, OnDemand: 17, Planned: 42}, 41.9},
+		"headroom of what is held": {120, nil, ScalingOptions{Headroom: 1.5}, ScalingVMs{Total: 90, Reserved: 30, OnDemand: 60, Planned: 42, Held: true}, 41.9},
+		"headroom without a rest":  {0, nil, ScalingOptions{Headroom: 1.5}, ScalingVMs{Total: 63, Reserved: 30, OnDemand: 33, Planned: 42}, 41.9},
+		"at least":                 {0, nil, ScalingOptions{Min: 50}, ScalingVMs{Total: 50, Reserved: 30, OnDemand: 20, Planned: 42}, 41.9},
+		"at most":                  {0, nil, ScalingOptions{Headroom: 2, Max: 50}, ScalingVMs{Total: 50, Reserved: 30, OnDemand: 20, Planned: 42}, 41.9},
+		"fewer than are reserved":  {0, nil, ScalingOptions{Max: 7}, ScalingVMs{Total: 7, Reserved: 7, Planned: 42}, 41.9},
+		"nobody has a share":       {0, nil, ScalingOptions{Min: 2}, ScalingVMs{Total: 42, Reserved: 30, OnDemand: 12, Planned: 42}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := threeClasses(42, c.shares/2, c.shares/3, c.shares/6)
+			current := currentOf(p)
+			current.HoldSeconds, current.Pin, current.Past = c.hold, c.pin, hour
+			got, _ := current.ScalingAt(noon, p, c.o)
+			if diff := cmp.Diff(c.want, got.VMs); diff != "" {
+				t.Errorf("the VMs differ (-want +got):\n%s", diff)
+			}
+			sum, want := int64(0), got.VMs.Total
+			for _, item := range got.Items {
+				sum += item.VMs
+			}
+			if c.shares == 0 {
+				want = 0
+			}
+			if sum != want {
+				t.Errorf("the classes' VMs add up to %d, want %d", sum, want)
+			}
+		})
+	}
+}
+
+func TestScalingIsStaleWhenThePlanIs(t *testing.T) {
+	t.Parallel()
+	p := threeClasses(3, 1, 1, 1)
+	c := currentOf(p)
+	for moment, want := range map[time.Duration]bool{0: false, 2*time.Hour - 13*time.Second: false, 2*time.Hour - 12*time.Second: true} {
+		if s, _ := c.ScalingAt(noon.Add(moment), p, ScalingOptions{}); s.Stale != want {
+			t.Errorf("after %s stale is %t, want %t", moment, s.Stale, want)
+		}
+	}
+	if s, _ := c.ScalingAt(noon.Add(-time.Hour), p, ScalingOptions{}); s.AgeSeconds != 0 {
+		t.Errorf("got an age of %d s before the plan was made, want 0", s.AgeSeconds)
+	}
+}
+
+// Whatever a plan holds, an autoscaler reads finite numbers that are not negative.
+func TestScalingHasNoStrangeNumbers(t *testing.T) {
+	t.Parallel()
+	p := threeClasses(math.NaN(), math.Inf(1), -3, math.NaN())
+	p.VMs.Reserved = -1
+	p.Classes[0].Admitted, p.Classes[1].Refused = math.Inf(1), -0.5
+	p.Classes[2].Slots = &capacity.Slots{Map: math.NaN(), Reduce: -2}
+	current := currentOf(p)
+	current.Past = []PastTotal{{VMs: math.Inf(1), Until: noon}}
+	s, _ := current.ScalingAt(noon, p, ScalingOptions{Headroom: 1e300, Min: 2})
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, one := range v {
+				walk(one)
+			}
+		case []any:
+			for _, one := range v {
+				walk(one)
+			}
+		case float64:
+			if v < 0 || v > mostWhole {
+				t.Errorf("%v is in %s", v, text)
+			}
+		}
+	}
+	walk(all)
+}
+
+// A part is never further than one VM from its exact share, the parts add up, and names decide ties.
+func TestWholePartsAddUp(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		n := 1 + random.IntN(12)
+		classes, sum := make([]capacity.ClassPlan, n), 0.0
+		for i := range classes {
+			classes[i] = capacity.ClassPlan{Name: string(rune('z' - i)), VMs: float64(random.IntN(40)) / float64(1+random.IntN(7))}
+			sum += classes[i].VMs
+		}
+		if sum == 0 {
+			continue
+		}
+		total := int64(math.Ceil(sum))
+		parts, added := wholeParts(total, classes), int64(0)
+		for i, part := range parts {
+			added += part
+			if exact := classes[i].VMs / sum * float64(total); math.Abs(exact-float64(part)) >= 1+1e-6 {
+				t.Fatalf("%v of %d: part %d is %d, its exact share is %v", classes, total, i, part, exact)
+			}
+		}
+		if added != total {
+			t.Fatalf("%v: %v add up to %d, want %d", classes, parts, added, total)
+		}
+	}
+	tied := []capacity.ClassPlan{{Name: "c", VMs: 1.5}, {Name: "a", VMs: 1.5}, {Name: "b", VMs: 1.5}, {Name: "none"}}
+	if diff := cmp.Diff([]int64{1, 2, 2, 0}, WholeVMs(capacity.Plan{VMs: capacity.VMs{Total: 5}, Classes: tied})); diff != "" {
+		t.Errorf("ties differ (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,262 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
+	"headroom/internal/data/inputs"
+)
+
+// twoMonths is three hours around the end of a month, one class, a contract and a quota.
+func twoMonths(t testing.TB) capacity.PurchaseQuestion {
+	t.Helper()
+	each, quota := decimal.New(15, -1), int64(20)
+	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
+	p.Supply.OnDemand = capacity.OnDemand{Price: amountIn(20), Quota: &quota}
+	p.Classes = []capacity.Class{{Name: "=etl", VMsPerJob: &each, Penalty: amountIn(100), Jobs: capacity.JobRange{Max: 4}}}
+	start := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)
+	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p}, Factors: []float64{1, 2}}
+	for i, jobs := range []float64{4, 2, 20} {
+		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{jobs}})
+	}
+	q.Contracts = []capacity.TermContract{{Contract: capacity.Contract{Name: "+signed", VMs: 4, Price: amountIn(10), Billing: capacity.BilledAlways},
+		Upfront: amountIn(300), From: start, Until: start.Add(30 * time.Hour)}}
+	q.Offers = []capacity.Offer{{Name: "day", Price: amountIn(4), Upfront: amountIn(24), Billing: capacity.BilledAlways, TermHours: 24, Max: 10}}
+	if err := q.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func plannedHorizon(t testing.TB, h capacity.Horizon) plan.HorizonAnswer {
+	t.Helper()
+	a, err := plan.Horizon(t.Context(), h, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestHorizonInWords(t *testing.T) {
+	q := twoMonths(t)
+	a := plannedHorizon(t, q.Horizon)
+	var b strings.Builder
+	if err := HorizonText(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	want := `From 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC (3 hours) VMs and refused jobs cost 9.60 EUR: 4.40 on demand, 1.10 for VMs of contracts in use, 0.10 for idle ones and 4.00 in penalties. Upfront payments add 0.30, their share of this time, which makes 9.90. The dearest month is February 2026, 8.40. Contract "+signed" is used 91.7 % of its VM-hours. 4 of 26 job-hours are refused.
+
+Month    hours  vm hours  on demand vm hours  reserved vm hours  reserved idle vm hours  admitted job hours  refused job hours  total EUR  on demand EUR  reserved EUR  reserved idle EUR  penalties EUR
+2026-01      2         9                   2                  7                       1                   6                  0       1.20           0.40          0.70               0.10           0.00
+2026-02      1        24                  20                  4                       0                  16                  4       8.40           4.00          0.40               0.00           4.00
+Upfront payments are in none of these rows.
+
+Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
++signed     4  91.7 %              1             1.10      0.10         0.30
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What does not fit is said, and costs are not given for it.
+func TestHorizonInWordsWithoutAPlan(t *testing.T) {
+	q := twoMonths(t)
+	q.Problem.Classes[0].Jobs = capacity.JobRange{Min: 20, Max: 20}
+	a := plannedHorizon(t, q.Horizon)
+	if want := " For 1 hour there is no plan, and no figure counts that time; it begins at 2026-02-01: The promised jobs need 30 VMs and there are 24."; !strings.HasSuffix(a.Explanation, want) {
+		t.Errorf("got %q, want %q at its end", a.Explanation, want)
+	}
+	var b bytes.Buffer
+	err := Focus(&b, q.Horizon, a, FocusNames{})
+	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "in 1 hour of the horizon the promised jobs do not fit, first at 2026-02-01T00:00:00Z") {
+		t.Errorf("got %v", err)
+	}
+	classes, err := HorizonClasses(q.Horizon, a)
+	if err != nil || classes.Rows[0][2].Text == "" || classes.Rows[0][4].Text != "" {
+		t.Errorf("got %v (%v), want job hours and no costs", classes.Rows, err)
+	}
+	if err := HorizonWorkbook(&b, q.Horizon, a); err != nil {
+		t.Error(err)
+	}
+}
+
+// Tables have every digit, name their currency and add up.
+func TestHorizonTables(t *testing.T) {
+	q := twoMonths(t)
+	a := plannedHorizon(t, q.Horizon)
+	classes, err := HorizonClasses(q.Horizon, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, table := range []Table{Horizon(a, PerMonth), Horizon(a, PerDay), Horizon(a, PerPeriod), HorizonContracts(a), classes} {
+		if err := table.CSV(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
+2026-01-01T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,8.40,4.00,0.00,0.40,0.00,4.00
+start,hours,hours_without_plan,vm_hours,on_demand_vm_hours,reserved_vm_hours,reserved_idle_vm_hours,admitted_job_hours,refused_job_hours,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR
+2026-01-31T00:00:00Z,2,0,9,2,7,1,6,0,1.20,0.40,0.00,0.70,0.10,0.00
+2026-02-01T00:00:00Z,1,0,24,20,4,0,16,4,8.40,4.00,0.00,0.40,0.00,4.00
+start,hours,status,vms,on_demand_vms,reserved_vms,spot_vms,admitted_jobs,refused_jobs,gap,total_EUR,on_demand_EUR,spot_EUR,reserved_EUR,reserved_idle_EUR,penalties_EUR,conflict
+2026-01-31T22:00:00Z,1,optimal,6,2,4,0,4,0,0,0.80,0.40,0.00,0.40,0.00,0.00,
+2026-01-31T23:00:00Z,1,optimal,3,0,3,0,2,0,0,0.40,0.00,0.00,0.30,0.10,0.00,
+2026-02-01T00:00:00Z,1,optimal,24,20,4,0,16,4,0,8.40,4.00,0.00,0.40,0.00,4.00,
+contract,vm_type,vms,hours_in_force,used_vm_hours,idle_vm_hours,utilisation,idle_share,reserved_EUR,reserved_idle_EUR,upfront_share_EUR,total_EUR
+'+signed,,4,3,11,1,0.9166666666666666,0.08333333333333333,1.10,0.10,0.30,1.50
+class,vm_hours,admitted_job_hours,refused_job_hours,cost_with_upfront_EUR,penalties_EUR
+'=etl,33,22,4,5.775,4.00
+(idle contracts),0,0,0,0.125,0.00
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestPurchaseInWords(t *testing.T) {
+	q := twoMonths(t)
+	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := PurchaseText(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	want := `Buy 10 VMs of "day": from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill rises by 0.30 EUR (5.1 %), from 5.90 to 6.20; refused jobs, which are on no bill, are valued at 0.00 instead of 4.00. With VMs on demand only the VM bill is 5.80 EUR, and refused jobs are valued at 7.00. The bill counts upfront payments by their share of this time. Bill and refused jobs together come to 6.20 with this purchase, 9.90 with today's contracts and 12.80 with VMs on demand only. 2.40 is paid upfront. It does not lower the bill; it pays by what refused jobs are valued at. Contracts and offers cover 59 % of all VM-hours, and 40 % of the hours bought are used. Of "day" the number matters: of those looked at, already the next ones cost more than 0.5 % more; without any of it bill and refused jobs together come to 3.70 more; it is all that is on offer. With 100 % more demand than expected it is as good as any. No purchase costs less, which is proved.
+
+Offer  Buy  Of at most  Paid upfront EUR  Counted here  By the hour EUR    Used
+day     10          10              2.40          0.30             1.20  40.0 %
+
+Cost in EUR     On demand  Contracts  Idle  Upfront  VM bill  Refused jobs  Together
+Recommended          3.20       1.58  0.82     0.60     6.20          0.00      6.20
+Today                4.40       1.10  0.10     0.30     5.90          4.00      9.90
+On demand only       5.80       0.00  0.00     0.00     5.80          7.00     12.80
+
+Month by month, upfront payments when they are due:
+Month    bill saved EUR  paid upfront EUR  bill balance EUR  penalties avoided EUR  balance with penalties EUR
+2026-01           -0.40              2.40             -2.80                   0.00                       -2.80
+2026-02            0.40              0.00             -2.40                   4.00                        1.60
+
+Other numbers of VMs of each offer:
+Offer  VMs  VM bill EUR  Bill falls by EUR  Refused jobs EUR  Together EUR
+day      0         5.90               0.00              4.00          9.90
+day      2         5.80               0.10              3.00          8.80
+day      4         5.90               0.00              2.00          7.90
+day      6         6.40              -0.50              0.00          6.40
+day      8         6.30              -0.40              0.00          6.30
+day     10         6.20              -0.30              0.00          6.20  recommended
+
+The recommendation at other demands, beside the best purchase there:
+Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EUR  Best EUR  Regret EUR  Best purchase
+ 100 %            5.90      6.20           6.20                9.90          6.20      6.20        0.00  10 of "day"
+ 200 %            7.50      6.80           6.80               31.50         24.80     24.80        0.00  10 of "day"
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// What is bought is exported like any other contract.
+	var rows bytes.Buffer
+	if err := Focus(&rows, a.Bought(&q), a.Horizon, FocusNames{}); err != nil {
+		t.Fatal(err)
+	}
+	checkFocusSums(t, new(a.Bought(&q)), &a.Horizon, focusRows(t, &rows))
+}
+
+// A purchase that buys nothing, and one that serves nobody, are written like any other.
+func TestPurchasesWithoutAnything(t *testing.T) {
+	dear, short := twoMonths(t), twoMonths(t)
+	dear.Offers[0].Price = amountIn(50)
+	short.Problem.Classes[0].Jobs, short.Offers[0].Max = capacity.JobRange{Min: 20, Max: 20}, 1
+	for _, c := range []struct {
+		q    capacity.PurchaseQuestion
+		want string
+	}{
+		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and refused jobs together."},
+		{short, "Whatever is bought, from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC not all promised jobs can be served. The first hour is 2026-02-01: The promised jobs need 30 VMs and there are 25."},
+	} {
+		a, err := plan.Purchase(t.Context(), c.q, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words strings.Builder
+		if err := PurchaseText(&words, a); err != nil || !strings.HasPrefix(words.String(), c.want) {
+			t.Errorf("got %q (%v), want %q", words.String(), err, c.want)
+		}
+		var book bytes.Buffer
+		if err := PurchaseWorkbook(&book, c.q, a); err != nil {
+			t.Fatal(err)
+		}
+		_, sheets := sheetsOf(t, book.Bytes())
+		if got := sheets["summary"][1]; got[0] != "in words" || !strings.HasPrefix(got[2], c.want) {
+			t.Errorf("the workbook begins with %q, want %q", got, c.want)
+		}
+	}
+}
+
+// The short way to a part of an amount gives what decimals give.
+func TestPartIsRoundedAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		amount := decimal.New(rapid.Int64().Draw(t, "amount"), rapid.Int32Range(-12, 3).Draw(t, "places"))
+		of := rapid.OneOf(rapid.Int64Range(1, 20), rapid.Int64Range(1, 1<<60)).Draw(t, "of")
+		n := rapid.Int64Range(0, of).Draw(t, "n")
+		want := amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), money.Places)
+		if n == of {
+			want = amount
+		}
+		if got := part(amount, n, of); !got.Equal(want) {
+			t.Fatalf("%s·%d/%d: got %s, want %s", amount, n, of, got, want)
+		}
+	})
+}
+
+// Names that would be formulas, or turn the text around, stay names in every table.
+func TestHorizonOfHostileNames(t *testing.T) {
+	for _, name := range hostileNames {
+		q := twoMonths(t)
+		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = name, name+"1", name+"2"
+		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		for _, table := range []Table{HorizonContracts(a.Horizon), Purchase(a), PurchaseCurve(a), PurchaseRegret(a)} {
+			if err := table.CSV(&b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in := csv.NewReader(&b)
+		in.FieldsPerRecord = -1
+		records, err := in.ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range records {
+			for _, field := range record {
+				if inputs.StartsFormula(field) && !plainNumber.MatchString(strings.TrimPrefix(field, "-")) {
+					t.Errorf("%q is written as it is", field)
+				}
+			}
+		}
+		b.Reset()
+		if err := PurchaseText(&b, a); err != nil || strings.ContainsAny(b.String(), "\u202e\t\r") {
+			t.Errorf("%q reaches the terminal (%v)", name, err)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package reporting
+
+import (
+	"encoding/json"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/strict"
+	"headroom/internal/data/inputs"
+)
+
+// ReportSchedule is a report of a cluster that is made by itself, again and again. No plan depends on one.
+type ReportSchedule struct {
+	Name    string       `json:"name"`
+	Every   Every        `json:"every"`
+	Hour    int64        `json:"hour"` // on the clocks of the cluster's time zone, at whose beginning it is made
+	Covers  Covers       `json:"covers"`
+	Format  ReportFormat `json:"format"`
+	Enabled bool         `json:"enabled"`
+	Keep    int64        `json:"keep"`    // how many of its reports there are at most; the newest stay
+	NextAt  *time.Time   `json:"next_at"` // read-only; nil while it is not enabled
+	capacity.Stamp
+}
+
+// Every is how often a report is made, and how long it covers.
+type Every string
+
+// Days begin at midnight, weeks on Monday and months on the 1st, on the clocks of the cluster.
+const (
+	EveryDay   Every = "day"
+	EveryWeek  Every = "week"
+	EveryMonth Every = "month"
+)
+
+// Covers is which time a report is about.
+type Covers string
+
+// From the moment that a report is for until the next one of its schedule, or from the one before.
+const (
+	CoversAhead  Covers = "ahead"  // what is going to be needed: a horizon
+	CoversBehind Covers = "behind" // which plans held, and what ran
+)
+
+// ReportFormat is the form of a report's file.
+type ReportFormat string
+
+// The forms.
+const (
+	ReportXLSX  ReportFormat = "xlsx"
+	ReportCSV   ReportFormat = "csv"
+	ReportFocus ReportFormat = "focus"
+	ReportJSON  ReportFormat = "json"
+)
+
+// ReportScheduleKind is the word of the audit log.
+const ReportScheduleKind = "report_schedule"
+
+// Bounds of report schedules.
+const (
+	DefaultKeep        = 24
+	MaxKeep            = 1000
+	MaxReportSchedules = 50 // of a cluster
+)
+
+// UnmarshalJSON fills in what is left out.
+func (s *ReportSchedule) UnmarshalJSON(text []byte) error {
+	type members ReportSchedule
+	m := members{Covers: CoversAhead, Format: ReportXLSX, Enabled: true, Keep: DefaultKeep}
+	err := json.Unmarshal(text, &m)
+	*s = ReportSchedule(m)
+	return err
+}
+
+// Validate says what is wrong with the schedule.
+func (s ReportSchedule) Validate() error {
+	return strict.Check(func(k *strict.Checker) {
+		k.StoredName(s.Name)
+		checkReport(k, s.Every, s.Covers, s.Format)
+		k.Whole("hour", "The hour", "on the cluster's clocks", s.Hour, 0, 23)
+		k.Whole("keep", "The number of reports that are kept", "reports", s.Keep, 1, MaxKeep)
+	})
+}
+
+func checkReport(k *strict.Checker, every Every, covers Covers, format ReportFormat) {
+	strict.OneOf(k, "every", every, []Every{EveryDay, EveryWeek, EveryMonth})
+	strict.OneOf(k, "covers", covers, []Covers{CoversAhead, CoversBehind})
+	strict.OneOf(k, "format", format, []ReportFormat{ReportXLSX, ReportCSV, ReportFocus, ReportJSON})
+	if covers == CoversBehind && format == ReportFocus {
+		k.Found("format", "conflict", "FOCUS rows say what is going to be charged, so that they cover the time ahead alone.",
+			k.Hint("format", ReportCSV, "Choose csv for a report of the time behind."))
+	}
+}
+
+// Next is the first moment after another one that a report is made for.
+func (s ReportSchedule) Next(after time.Time, zone *time.Location) time.Time {
+	for day := shownBy(after, zone).Truncate(24*time.Hour).AddDate(0, 0, -1); ; day = day.AddDate(0, 0, 1) {
+		if at, due := s.on(day, zone); due && at.After(after) {
+			return at
+		}
+	}
+}
+
+// Last is the last moment until another one, or then, that a report is made for.
+func (s ReportSchedule) Last(until time.Time, zone *time.Location) time.Time {
+	for day := shownBy(until, zone).Truncate(24*time.Hour).AddDate(0, 0, 1); ; day = day.AddDate(0, 0, -1) {
+		if at, due := s.on(day, zone); due && !at.After(until) {
+			return at
+		}
+	}
+}
+
+// on is the moment of a day's report: when the clocks first show the hour, or where they skip it the moment at
+// which they do. A day that a zone has left out has none.
+func (s ReportSchedule) on(day time.Time, zone *time.Location) (at time.Time, due bool) {
+	if s.Every == EveryWeek && day.Weekday() != time.Monday || s.Every == EveryMonth && day.Day() != 1 {
+		return at, false
+	}
+	if !shownBy(reached(day, zone), zone).Truncate(24 * time.Hour).Equal(day) {
+		return at, false
+	}
+	return reached(day.Add(time.Duration(s.Hour)*time.Hour), zone), true
+}
+
+// Span is the time that the report of a moment is about.
+func (s ReportSchedule) Span(at time.Time, zone *time.Location) (from, until time.Time) {
+	if s.Covers == CoversBehind {
+		return wholeHours(s.Last(at.Add(-time.Nanosecond), zone), at)
+	}
+	return wholeHours(at, s.Next(at, zone))
+}
+
+// Around is the time that a report which nobody has scheduled is about: a day, a week or a month on the clocks of
+// a zone, from the hour of a moment on or until then. A month from the 31st on ends with the next one.
+func Around(every Every, covers Covers, at time.Time, zone *time.Location) (from, until time.Time) {
+	at = at.UTC().Truncate(time.Hour)
+	by := 1
+	if covers == CoversBehind {
+		by = -1
+	}
+	shown := shownBy(at, zone)
+	var other time.Time
+	switch every {
+	case EveryMonth:
+		first := time.Date(shown.Year(), shown.Month()+time.Month(by), 1, shown.Hour(), shown.Minute(), 0, 0, time.UTC)
+		last := first.AddDate(0, 1, -1)
+		if other = first.AddDate(0, 0, shown.Day()-1); other.After(last) {
+			other = last
+		}
+	case EveryWeek:
+		other = shown.AddDate(0, 0, 7*by)
+	default:
+		other = shown.AddDate(0, 0, by)
+	}
+	if by < 0 {
+		return wholeHours(reached(other, zone), at)
+	}
+	return wholeHours(at, reached(other, zone))
+}
+
+// wholeHours is the whole hours of UTC that a time begins and ends in: zones that are half an hour away from
+// UTC have their midnight within one.
+func wholeHours(from, until time.Time) (time.Time, time.Time) {
+	return from.UTC().Truncate(time.Hour), until.UTC().Truncate(time.Hour)
+}
+
+// shownBy is what a zone's clocks show at a moment, as if that were UTC.
+func shownBy(at time.Time, zone *time.Location) time.Time {
+	_, offset := at.In(zone).Zone()
+	return at.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// reached is the first moment at which a zone's clocks have reached a time, which is given as if it were UTC:
+// the earlier one where they show it twice, and where they skip it the one at which they do.
+func reached(shown time.Time, zone *time.Location) time.Time {
+	for t := shown.Add(-inputs.Furthest * time.Second).In(zone); ; {
+		_, offset := t.Zone()
+		begin, end := t.ZoneBounds()
+		at := shown.Add(-time.Duration(offset) * time.Second)
+		if !begin.IsZero() && at.Before(begin) {
+			at = begin
+		}
+		if end.IsZero() || at.Before(end) {
+			return at.UTC()
+		}
+		t = end.In(zone)
+	}
+}

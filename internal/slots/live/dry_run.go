@@ -1,0 +1,129 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+	"headroom/internal/slots/dispatch"
+)
+
+// PolicyTrialRequest asks what another policy would have decided.
+type PolicyTrialRequest struct {
+	Policy dispatch.PolicyConfig `json:"policy"`
+	Shares []SlotShare           `json:"shares"` // null: those that hold
+	// Seconds is how far back the heartbeats are that it is tried on; default DefaultDryRunSeconds.
+	Seconds float64 `json:"window_s"`
+}
+
+// How far back a dry run looks.
+const (
+	DefaultDryRunSeconds = 3600
+	LongestDryRunSeconds = 86_400
+)
+
+// Validate says what is wrong with the request beyond its policy, which is checked with the settings.
+func (r PolicyTrialRequest) Validate() error {
+	return strict.Check(func(c *strict.Checker) {
+		if r.Seconds != 0 {
+			c.InRange("window_s", "How far back the dry run looks, in seconds,", r.Seconds, 1, LongestDryRunSeconds)
+		}
+	})
+}
+
+// PolicyTrial is what another policy would have decided at the heartbeats that came. Each decision is asked for in the
+// state that the cluster was truly in, so that all can be compared; what had come of other decisions is not said.
+type PolicyTrial struct {
+	Policy     dispatch.PolicyConfig `json:"policy"`
+	From       time.Time             `json:"from"`
+	Until      time.Time             `json:"until"`
+	Heartbeats int64                 `json:"heartbeats"`
+
+	Decisions int64 `json:"decisions"` // tasks that were handed out
+	Same      int64 `json:"same"`      // the policy would have handed out one of the same job and kind
+	Other     int64 `json:"other"`     // of another
+	Idle      int64 `json:"idle"`      // none
+	Extra     int64 `json:"extra"`     // heartbeats at which it would have filled a slot that stayed idle
+
+	Differences []PolicyTrialDifference `json:"differences"` // the first ones
+	Deadlines   []PolicyTrialDeadline   `json:"deadlines"`   // jobs with a deadline, by number
+	Sentence    string                  `json:"sentence"`
+	Warnings    []capacity.Warning      `json:"warnings"`
+}
+
+// PolicyTrialDifference is a slot with which another policy would have done something else.
+type PolicyTrialDifference struct {
+	At    time.Time          `json:"at"`
+	Node  string             `json:"node"`
+	Was   *PolicyTrialChoice `json:"was"`   // null: the slot stayed idle
+	Would *PolicyTrialChoice `json:"would"` // likewise
+	Why   string             `json:"why"`   // that the policy would have left it idle
+}
+
+// PolicyTrialChoice is a job's task for a slot, and why.
+type PolicyTrialChoice struct {
+	Job     int64             `json:"job"`
+	JobName string            `json:"job_name"`
+	Kind    dispatch.TaskKind `json:"kind"`
+	Rule    string            `json:"rule"`
+	Reason  string            `json:"reason"`
+}
+
+// PolicyTrialDeadline is how a job with a deadline was served, and how it would have been.
+type PolicyTrialDeadline struct {
+	Job        int64     `json:"job"`
+	Name       string    `json:"name"`
+	DeadlineAt time.Time `json:"deadline_at"`
+	// Missed says that it was not done by then; null while it can still be.
+	Missed     *bool      `json:"missed"`
+	Slots      int64      `json:"slots"`       // that it got
+	WouldSlots int64      `json:"would_slots"` // that it would have got at the same heartbeats
+	FirstAt    *time.Time `json:"first_at"`    // when it got the first of them; null: none
+	WouldAt    *time.Time `json:"would_at"`    // when it would have
+}
+
+// Sooner says that the job would have got its first slot earlier.
+func (d *PolicyTrialDeadline) Sooner() bool {
+	return d.WouldAt != nil && (d.FirstAt == nil || d.WouldAt.Before(*d.FirstAt))
+}
+
+// Say puts the figures into a sentence.
+func (d *PolicyTrial) Say() {
+	var s strings.Builder
+	say := func(format string, values ...any) { fmt.Fprintf(&s, format, values...) }
+	switch {
+	case d.Decisions+d.Extra == 0:
+		say("Nothing was handed out from %s until %s, so there is nothing to compare.", d.From.Format(time.RFC3339), d.Until.Format(time.RFC3339))
+	default:
+		say("From %s until %s %s would have decided %d of %s alike, handed out another job's task %s and left %s idle.", d.From.Format(time.RFC3339), d.Until.Format(time.RFC3339),
+			d.Policy.Kind, d.Same, fault.Plural(d.Decisions, "decision"), times(d.Other), fault.Plural(d.Idle, "slot"))
+		if d.Extra > 0 {
+			say(" It would have used an idle slot %s.", times(d.Extra))
+		}
+	}
+	if n := len(d.Deadlines); n > 0 {
+		missed, sooner, more := 0, 0, 0
+		for i := range d.Deadlines {
+			j := &d.Deadlines[i]
+			if j.Missed != nil && *j.Missed {
+				missed++
+				if j.Sooner() {
+					sooner++
+				}
+				if j.WouldSlots > j.Slots {
+					more++
+				}
+			}
+		}
+		say(" Of %s with a deadline %d missed it.", fault.Plural(int64(n), "job"), missed)
+		if missed > 0 {
+			say(" It would have served %d of these %d earlier and chosen %d of them more often; whether they would have been in time the heartbeats cannot tell, because after its first other choice the cluster would have gone another way.", sooner, missed, more)
+		}
+	}
+	d.Sentence = s.String()
+}
+
+func times(n int64) string { return fault.Plural(n, "time") }

@@ -1,0 +1,197 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+	"headroom/internal/slots/dispatch"
+)
+
+// Lease is a running job's place, held until it ends, or expires because no heartbeat came. It belongs
+// to a cluster and a class, not to a plan: a plan that admits fewer jobs takes no lease away.
+type Lease struct {
+	ID         string    `json:"id"` // UUID version 7
+	Class      string    `json:"class"`
+	Holder     string    `json:"holder"`      // the job's own id
+	AdmittedBy string    `json:"admitted_by"` // the key's name
+	PlanNumber int64     `json:"plan_number"` // the plan it was admitted under
+	TTLSeconds float64   `json:"ttl_s"`       // how long it lives from admission or heartbeat
+	AdmittedAt time.Time `json:"admitted_at"` // all times are the database's
+	// ExpiresAt is null of a live job's lease: that ends with the job.
+	ExpiresAt *time.Time `json:"expires_at"`
+	Job       *int64     `json:"job,omitempty"` // the live job's number
+
+	// Of a job that was promised a deadline. Its tasks are those that its holder has not yet told of as done.
+	DeadlineAt *time.Time `json:"deadline_at,omitempty"`
+	Maps       int64      `json:"maps,omitempty"`
+	Reduces    int64      `json:"reduces,omitempty"`
+}
+
+// Admission is the answer to a job that asks for a place. A refusal is one as well.
+type Admission struct {
+	Admitted   bool   `json:"admitted"`
+	Class      string `json:"class"`
+	PlanNumber int64  `json:"plan_number"` // the plan that decided
+	Running    int64  `json:"running"`     // this one too, where admitted
+	Limit      int64  `json:"limit"`       // how many the plan admits at once
+
+	// Of the lease, where admitted.
+	ID         string     `json:"id,omitempty"`
+	Holder     string     `json:"holder,omitempty"`
+	AdmittedBy string     `json:"admitted_by,omitempty"`
+	TTLSeconds float64    `json:"ttl_s,omitempty"`
+	AdmittedAt *time.Time `json:"admitted_at,omitempty"`
+	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
+
+	// Where the job has a deadline.
+	DeadlineAt *time.Time                `json:"deadline_at,omitempty"`
+	Deadline   *dispatch.DeadlineVerdict `json:"deadline,omitempty"`
+
+	// Where refused.
+	Code              dispatch.RefusalReason `json:"code,omitempty"`
+	Reason            string                 `json:"reason,omitempty"`
+	RetryAfterSeconds int64                  `json:"retry_after_s,omitempty"`
+}
+
+// ClassAdmissions is how many jobs of a class run and may run.
+type ClassAdmissions struct {
+	Class      string     `json:"class"`
+	Running    int64      `json:"running"`
+	Limit      int64      `json:"limit"`       // by the current plan; 0 where it does not know the class
+	Free       int64      `json:"free"`        // 0 where more run than may
+	PlanNumber int64      `json:"plan_number"` // the current plan; 0 is none
+	NextExpiry *time.Time `json:"next_expiry"` // of the running ones; null where none runs
+}
+
+// AdmissionRequest asks for a place. Zero values mean the defaults named.
+type AdmissionRequest struct {
+	Class      string  `json:"class"`
+	Holder     string  `json:"holder"` // free text, such as the job's own id
+	TTLSeconds float64 `json:"ttl_s"`  // default DefaultLeaseSeconds
+
+	// DeadlineSeconds is within how many seconds from now the job must be done; 0 is whenever. From now,
+	// because then no clock of another machine matters.
+	DeadlineSeconds float64 `json:"deadline_s"`
+	Maps            int64   `json:"maps"` // of a job with a deadline; default those of the class's profile
+	Reduces         int64   `json:"reduces"`
+
+	Job int64 `json:"-"` // the live job that the lease is for, whose end is its end; 0 is none
+}
+
+// A lease lives so long without a heartbeat.
+const (
+	DefaultLeaseSeconds = 120
+	ShortestLease       = 10
+	LongestLease        = 3600
+)
+
+const longestHolder = 200
+
+// Validate says what is wrong with the request.
+func (r AdmissionRequest) Validate() error {
+	return strict.Check(func(k *strict.Checker) {
+		if r.Class == "" {
+			k.Refuse("class", "missing", "The class is empty; name the one that the job is of.")
+		}
+		switch {
+		case utf8.RuneCountInString(r.Holder) > longestHolder:
+			k.Refuse("holder", "too_long", "The holder has %d characters; at most %d are kept.", utf8.RuneCountInString(r.Holder), longestHolder)
+		case !utf8.ValidString(r.Holder) || strings.ContainsFunc(r.Holder, unicode.IsControl):
+			k.Refuse("holder", "text", "The holder has a control character in it, or is no UTF-8; remove it.")
+		}
+		checkLease(k, r.TTLSeconds)
+		if r.DeadlineSeconds != 0 && !(r.DeadlineSeconds > 0 && r.DeadlineSeconds <= capacity.MaxSeconds) {
+			k.Refuse("deadline_s", "range", "The deadline is %v seconds from now; it must be more than 0 and at most %.0f.", r.DeadlineSeconds, float64(capacity.MaxSeconds))
+		}
+		k.Whole("maps", "The number of maps", "maps", r.Maps, 0, capacity.MaxTasks)
+		k.Whole("reduces", "The number of reduces", "reduces", r.Reduces, 0, capacity.MaxTasks)
+		switch {
+		case r.DeadlineSeconds == 0 && r.Maps+r.Reduces > 0:
+			k.Refuse("deadline_s", "missing", "The tasks are counted for a deadline, and there is none; give one, or leave the tasks out.")
+		case r.Maps == 0 && r.Reduces > 0:
+			k.Refuse("maps", "missing", "The reduces are given without the maps; give both, or neither where the class has a profile.")
+		}
+	})
+}
+
+// LeaseBeat is a sign of life of a job that holds a lease.
+type LeaseBeat struct {
+	TTLSeconds float64 `json:"ttl_s,omitzero"`    // zero is as long as before
+	Maps       *int64  `json:"maps,omitempty"`    // that are not done, of a job that was promised a deadline
+	Reduces    *int64  `json:"reduces,omitempty"` // likewise
+}
+
+// Validate says what is wrong with it.
+func (b LeaseBeat) Validate() error {
+	return strict.Check(func(k *strict.Checker) {
+		checkLease(k, b.TTLSeconds)
+		for member, n := range map[string]*int64{"maps": b.Maps, "reduces": b.Reduces} {
+			if n != nil {
+				k.Whole(member, "The number of "+member+" that are not done", member, *n, 0, capacity.MaxTasks)
+			}
+		}
+	})
+}
+
+func checkLease(k *strict.Checker, seconds float64) {
+	if seconds != 0 && !(seconds >= ShortestLease && seconds <= LongestLease) { // NaN too
+		k.Refuse("ttl_s", "range", "A lease lives from %d to %d seconds, not %v.", ShortestLease, LongestLease, seconds)
+	}
+}
+
+// RefuseDeadline fills in that the deadline cannot be promised.
+func (a *Admission) RefuseDeadline(v dispatch.DeadlineVerdict) {
+	a.Code, a.Reason, a.RetryAfterSeconds = v.Code(), v.Reason(a.Class), retryForPlace
+	if a.Code != dispatch.DeadlineMissed {
+		a.RetryAfterSeconds = retryForPlan
+	}
+}
+
+// ErrLeaseOver is in the errors of leases that have ended or expired. Such a lease never comes back.
+var ErrLeaseOver = errors.New("the lease is over")
+
+// In so many seconds at most a refused job asks again: for a place, because most jobs end long before
+// their lease does; for another plan.
+const (
+	retryForPlace = 10
+	retryForPlan  = 60
+)
+
+// Refuse fills in why a job may not start now, and when to ask again. known says whether the plan
+// knows the class, others are the classes it does know, nextFree is in how many seconds the next place
+// is free unless its holder stays (negative where that cannot be said).
+func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree float64) {
+	a.RetryAfterSeconds = retryForPlan
+	switch {
+	case !known:
+		a.Code = dispatch.NotPlanned
+		a.Reason = fmt.Sprintf("Plan %d of cluster %q does not know a class %q.", a.PlanNumber, cluster, fault.Clip(a.Class))
+		if hint := fault.DidYouMean(a.Class, others); hint != nil {
+			a.Reason += " " + hint.Detail
+		} else {
+			a.Reason += " Create the class and make a new plan."
+		}
+	case a.Limit == 0:
+		a.Code = dispatch.NoneAdmitted
+		a.Reason = fmt.Sprintf("Plan %d admits no job of class %q; \"plan explain\" says why.", a.PlanNumber, fault.Clip(a.Class))
+	case a.Running > a.Limit:
+		a.Code = dispatch.Full
+		a.Reason = fmt.Sprintf("%d jobs of class %q run, and plan %d admits %d at once; those that run may go on.", a.Running, fault.Clip(a.Class), a.PlanNumber, a.Limit)
+	default:
+		a.Code = dispatch.Full
+		a.Reason = fmt.Sprintf("%d jobs of class %q run, as many as plan %d admits at once.", a.Running, fault.Clip(a.Class), a.PlanNumber)
+	}
+	if a.Code == dispatch.Full {
+		a.RetryAfterSeconds = retryForPlace
+		if nextFree >= 0 && nextFree < retryForPlace {
+			a.RetryAfterSeconds = int64(nextFree) + 1
+		}
+	}
+}

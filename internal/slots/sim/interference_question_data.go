@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"headroom/internal/core/fault"
+	"headroom/internal/core/strict"
+	"headroom/internal/slots/live"
+)
+
+// DataNodeLoad serve what batch work reads: how many tasks of a kind can read at once before a data node serves as much
+// as it may?
+type DataNodeLoad struct {
+	Count          int64        `json:"count"` // share what a task reads; default 1
+	CapMBPerSecond float64      `json:"cap_mb_s"`
+	Readers        []DataReader `json:"readers"`
+}
+
+// DataReader is tasks of a kind on nodes that leave them about the same.
+type DataReader struct {
+	Name            string  `json:"name"`
+	ReadMBPerSecond float64 `json:"read_mb_s"` // one task on a dedicated node at its busiest, from all data nodes together
+	Normed          float64 `json:"normed"`    // as on a dedicated node; default 1
+}
+
+// Limits of a question about data nodes.
+const (
+	MaxDataReaders = 100
+	MaxDataNodes   = 1_000_000
+	// MinReadMBPerSecond is what tasks read that read anything.
+	MinReadMBPerSecond = 1e-6
+	MaxNormed          = 1e6
+)
+
+var (
+	dataNodesShape  = strict.NewShape("the data nodes", []string{"cap_mb_s", "readers"}, "count")
+	dataReaderShape = strict.NewShape("a reader", []string{"name", "read_mb_s"}, "normed")
+)
+
+func readDataNodes(r *strict.Reader, d *DataNodeLoad) {
+	d.Count = 1
+	r.Object(dataNodesShape, func(name string) {
+		switch name {
+		case "count":
+			r.Whole(&d.Count)
+		case "cap_mb_s":
+			r.Float(&d.CapMBPerSecond)
+		case "readers":
+			d.Readers = strict.List(r, "of readers", MaxDataReaders, readDataReader)
+		}
+	})
+}
+
+func readDataReader(r *strict.Reader, d *DataReader) {
+	d.Normed = 1
+	r.Object(dataReaderShape, func(name string) {
+		switch name {
+		case "name":
+			d.Name, _ = r.Text()
+			r.CheckText([]byte(d.Name))
+		case "read_mb_s":
+			r.Float(&d.ReadMBPerSecond)
+		case "normed":
+			r.Float(&d.Normed)
+		}
+	})
+}
+
+func (d *DataNodeLoad) check(c *strict.Checker) {
+	c.Whole("count", "The number of data nodes", "", d.Count, 1, MaxDataNodes)
+	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MostMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
+		c.Refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", fault.Plain(d.CapMBPerSecond), fault.Plain(MinReadMBPerSecond))
+	}
+	c.Enter("readers")
+	defer c.Leave()
+	if n := len(d.Readers); n == 0 || n > MaxDataReaders {
+		c.Refuse("", "range", "Here are %d kinds of tasks that read; give from 1 to %d.", n, MaxDataReaders)
+	}
+	for i, reader := range d.Readers {
+		c.Element(i)
+		c.Label("name", reader.Name)
+		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MostMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
+			c.Refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", fault.Plain(reader.ReadMBPerSecond), fault.Plain(MinReadMBPerSecond))
+		}
+		if x := reader.Normed; !(x >= 1 && x <= MaxNormed) {
+			c.Refuse("normed", "range", "Tasks take %s times as long as on a dedicated node; that is 1 or more, and at most %s.", fault.Plain(x), fault.Plain(MaxNormed))
+		}
+		c.Leave()
+	}
+}
