@@ -182,8 +182,8 @@ func setOf(names []string) map[string]bool {
 // forbiddenNames say nothing about what a package is for.
 var forbiddenNames = setOf(strings.Fields("config errors models types utils common helpers middleware repository service"))
 
-// impure is what the pure zone must do without: the packages it may not import and, of those it
-// may, the functions that look at the clock.
+// impureImports lists the packages that the pure zone may not import, and clock the functions of package time that it
+// may not call.
 var (
 	impureImports = setOf([]string{"net/http", "database/sql", "log", "log/slog", "os/exec", "math/rand"})
 	clock         = setOf(strings.Fields("Now Since Until Sleep After AfterFunc Tick NewTicker NewTimer"))

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// secrets are the forms of what must never be kept where others read: private keys, tokens of ours and of those
-// whom programs like this one talk to, and passwords in addresses.
+// secrets are the forms of what must never be kept where others read: private keys, tokens of ours and of the
+// services that programs like this one call, and passwords in addresses.
 var secrets = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bhr[ksl]_[A-Za-z0-9_-]{43}\b|\bwhsec_[A-Za-z0-9+/]{32,}={0,2}` +
 	`|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bglpat-[A-Za-z0-9_-]{20}\b|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{36}\b` +
 	`|\b[a-z][a-z0-9+.-]*://[^\s/:@"'` + "`" + `<>$%{}|\\]*:([^\s/@"'` + "`" + `<>|\\]+)@[A-Za-z0-9\[]`)
