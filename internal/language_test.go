@@ -55,7 +55,6 @@ var unmended = []string{
 	"internal/service/run",
 	"internal/service/telemetry",
 	"internal/slots/agent",
-	"internal/slots/live",
 	"internal/slots/sim",
 	"internal/slots/trial",
 	"internal/test/oidctest",
