@@ -56,7 +56,6 @@ var unmended = []string{
 	"internal/service/telemetry",
 	"internal/slots/agent",
 	"internal/slots/sim",
-	"internal/slots/trial",
 	"internal/test/oidctest",
 	"internal/test/pgtest",
 	"scripts/packages",
