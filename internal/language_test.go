@@ -54,7 +54,6 @@ var unmended = []string{
 	"internal/service/oidc",
 	"internal/service/run",
 	"internal/service/telemetry",
-	"internal/slots/sim",
 	"internal/test/oidctest",
 	"internal/test/pgtest",
 	"scripts/packages",
