@@ -39,7 +39,6 @@ var unmended = []string{
 	"internal/core/perf",
 	"internal/core/plan",
 	"internal/core/proof",
-	"internal/core/trace",
 	"internal/data/fetch",
 	"internal/data/history",
 	"internal/data/prices",
