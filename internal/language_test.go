@@ -46,7 +46,6 @@ var unmended = []string{
 	"internal/edge/postgres",
 	"internal/edge/web",
 	"internal/service/app",
-	"internal/service/auth",
 	"internal/service/oidc",
 	"internal/service/run",
 	"internal/service/telemetry",
