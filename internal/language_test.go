@@ -48,7 +48,6 @@ var unmended = []string{
 	"internal/service/app",
 	"internal/service/oidc",
 	"internal/service/run",
-	"internal/service/telemetry",
 	"internal/test/oidctest",
 	"internal/test/pgtest",
 	"scripts/packages",
