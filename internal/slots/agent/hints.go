@@ -63,9 +63,9 @@ func ReadHints(file string) ([]Setting, error) {
 
 // check refuses settings of other files than the known ones.
 func (s Setting) check() error {
-	between := func(text string, least, most int) bool {
+	between := func(text string, lowest, limit int) bool {
 		n, err := strconv.Atoi(text)
-		return err == nil && n >= least && n <= most
+		return err == nil && n >= lowest && n <= limit
 	}
 	switch s.File {
 	case "cpu.idle":

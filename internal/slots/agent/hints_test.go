@@ -62,8 +62,8 @@ func TestHintsAreAppliedAndTakenBack(t *testing.T) {
 	if err != nil || len(done) != 3 {
 		t.Errorf("%q, %v", done, err)
 	}
-	if idle, weight, most := inGroup(t, cgroup, "cpu.idle"), inGroup(t, cgroup, "cpu.weight"), inGroup(t, cgroup, "cpu.max"); idle != "0" || weight != "50" || most != "max 100000" {
-		t.Errorf("the cgroup has %s, %s and %s", idle, weight, most)
+	if idle, weight, highest := inGroup(t, cgroup, "cpu.idle"), inGroup(t, cgroup, "cpu.weight"), inGroup(t, cgroup, "cpu.max"); idle != "0" || weight != "50" || highest != "max 100000" {
+		t.Errorf("the cgroup has %s, %s and %s", idle, weight, highest)
 	}
 	if again, err := Restore(dir); err != nil || again != nil {
 		t.Errorf("%q, %v", again, err)
