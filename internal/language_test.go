@@ -36,7 +36,6 @@ var unmended = []string{
 	"internal/ask/report",
 	"internal/ask/study",
 	"internal/core/capacity",
-	"internal/core/perf",
 	"internal/core/plan",
 	"internal/core/proof",
 	"internal/data/fetch",

@@ -11,26 +11,26 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// JobFit is what is fitted to the measurements of a job and kind. Exactly one of the four is there, or none
-// where Refused says why.
+// JobFit is the fit of a kind to the measurements of a job. Exactly one of the four fits is set, or none if Refused
+// gives a reason.
 type JobFit struct {
 	Job          string                    `json:"job"`
 	Kind         capacity.FitKind          `json:"kind"`
-	Version      int64                     `json:"version"` // 0 is none: nothing has been fitted yet, or not with this method
-	MadeAt       *time.Time                `json:"made_at"` // null as well
+	Version      int64                     `json:"version"` // 0 means none: nothing has been fitted yet, or not with this method
+	MadeAt       *time.Time                `json:"made_at"` // null without a fit
 	Measurements int64                     `json:"measurements"`
 	FirstAt      *time.Time                `json:"first_at"` // measured
 	LastAt       *time.Time                `json:"last_at"`
-	Refused      string                    `json:"refused"` // why the measurements of today cannot be fitted; the fit is of those before
+	Refused      string                    `json:"refused"` // reason why today's measurements cannot be fitted; the fit is of earlier ones
 	Power        *capacity.PowerFit        `json:"power,omitempty"`
 	TaskTime     *TaskTimeFit              `json:"task_time,omitempty"`
 	Rate         *RateFit                  `json:"rate,omitempty"`
 	Usage        *UsageFit                 `json:"usage,omitempty"`
-	Predicted    *capacity.PowerPrediction `json:"predicted,omitempty"`      // what was asked for
+	Predicted    *capacity.PowerPrediction `json:"predicted,omitempty"`      // the requested prediction
 	PredictedAt  *TaskTimePrediction       `json:"predicted_task,omitempty"` // likewise
 }
 
-// FitChoice is how to fit, where there is a choice.
+// FitChoice selects the method of a fit that has several.
 type FitChoice string
 
 const (
@@ -40,7 +40,7 @@ const (
 	UnconstrainedChoice FitChoice = "unconstrained"
 )
 
-// FitChoices are those of a kind; the first is the usual one.
+// FitChoices returns the methods of a kind; the first is the default.
 func FitChoices(kind capacity.FitKind) []FitChoice {
 	switch kind {
 	case capacity.PowerFits:
@@ -51,11 +51,11 @@ func FitChoices(kind capacity.FitKind) []FitChoice {
 	return nil
 }
 
-// FitJob fits measurements of one job and kind, in any order; "" is the usual way. Where they cannot be
-// fitted the fit says why.
+// FitJob fits measurements of one job and kind, in any order; "" means the default method. If they cannot be fitted,
+// the fit gives the reason.
 func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, choice FitChoice) JobFit {
 	f := JobFit{Job: job, Kind: kind, Measurements: int64(len(all))}
-	// Sums depend on the order, fits must not.
+	// Sums depend on the order, but fits must not.
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b capacity.JobMeasurement) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 	if len(all) > 0 {
@@ -104,7 +104,7 @@ func FitJob(job string, kind capacity.FitKind, all []capacity.JobMeasurement, ch
 	return f
 }
 
-// sentence is what is wrong, without its place.
+// sentence returns the text of an error without its pointer.
 func sentence(err error) string {
 	if input, is := err.(*capacity.InputError); is && len(input.Findings) > 0 {
 		return input.Findings[0].Detail
@@ -112,25 +112,25 @@ func sentence(err error) string {
 	return strings.TrimSpace(err.Error())
 }
 
-// RateFit is how fast types of nodes run a job's tasks: the slowest has the rate 1.
+// RateFit holds the speeds of types of nodes for a job's tasks: the slowest has the rate 1.
 type RateFit struct {
 	Types    []MeasuredType     `json:"types"` // by name
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// MeasuredType is what tasks took on a type of nodes.
+// MeasuredType holds the task times on a type of nodes.
 type MeasuredType struct {
 	Type             string   `json:"type"`
 	Tasks            int64    `json:"tasks"`
 	MeanSeconds      float64  `json:"mean_s"`
-	DeviationSeconds *float64 `json:"deviation_s"` // null of one task
+	DeviationSeconds *float64 `json:"deviation_s"` // null for one task
 	Rate             float64  `json:"rate"`
 }
 
-// fewTasks is how many tasks of a type say little of its mean.
+// fewTasks is the number of tasks of a type up to which its mean is uncertain.
 const fewTasks = 3
 
-// FitRates is the rates that measurements of tasks on types of nodes come to.
+// FitRates returns the rates fitted to measurements of tasks on types of nodes.
 func FitRates(all []capacity.JobMeasurement) (f RateFit, err error) {
 	if len(all) == 0 {
 		return f, &capacity.InputError{Findings: []capacity.Finding{{Code: "too_few", Detail: "There is no measurement; give the time of at least one task and the type of its node."}}}
@@ -173,7 +173,7 @@ func FitRates(all []capacity.JobMeasurement) (f RateFit, err error) {
 	return f, nil
 }
 
-// Rates is the fit as policies read it.
+// Rates returns the fit in the form that policies read.
 func (f *RateFit) Rates() *Rates {
 	r := &Rates{Types: map[string]Mean{}}
 	for _, t := range f.Types {
@@ -182,9 +182,9 @@ func (f *RateFit) Rates() *Rates {
 	return r
 }
 
-// OfInstances is how fast instances of those of the types that were measured work, by the fit: tasks that run at once
-// count together. The slowest of them that has compute units has them as its rate, so that the work of jobs is in the
-// same hours as where nothing was measured; where none has, the slowest has the rate 1.
+// OfInstances returns the fitted speeds of instances of the measured types, counting concurrent tasks together. The
+// slowest of them that has compute units gets these as its rate. So the work of jobs is in the same hours as without
+// measurements. If none has, the slowest gets the rate 1.
 func (f *RateFit) OfInstances(types []capacity.PoolType) map[string]float64 {
 	speeds, rates := map[string]float64{}, map[string]float64{}
 	for _, t := range f.Types {
@@ -211,16 +211,16 @@ func (f *RateFit) OfInstances(types []capacity.PoolType) map[string]float64 {
 	return rates
 }
 
-// UsageFit is what a job uses, by the thresholds of packing.
+// UsageFit holds a job's use of resources, judged by the thresholds of packing.
 type UsageFit struct {
 	capacity.Usage
-	Points int `json:"points"` // that were made on so many VMs; others do not count
+	Points int `json:"points"` // measurements on this number of VMs; others do not count
 	JobClass
 }
 
-// OfTask is the usage on the scale of live jobs, from 1 to 10. Processors are a tenth of the percent that they were
-// busy. Nobody measures what disks could do at most, so that the thresholds are set equal: the MB/s that make a job
-// disk-bound stand where the percent does that makes it processor-bound. Of memory and network nothing is measured.
+// OfTask returns the usage on the scale of live jobs, from 1 to 10. Processors get a tenth of their busy percentage.
+// The capacity of disks is never measured, so the two thresholds are aligned: the MB/s that make a job disk-bound get
+// the figure of the percentage that makes it processor-bound. Memory and network are not measured.
 func (f *UsageFit) OfTask() capacity.TaskUsage {
 	usual := capacity.DefaultPackingOptions()
 	within := func(x float64) float64 { return min(max(x, 1), 10) }
@@ -228,8 +228,8 @@ func (f *UsageFit) OfTask() capacity.TaskUsage {
 	return capacity.TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * usual.CPUPercent / 10)}
 }
 
-// FitUsage is the mean of the measurements made on the number of VMs that is nearest to that which the
-// thresholds belong to, of two as near the smaller.
+// FitUsage returns the mean of the measurements on the number of VMs nearest to that of the thresholds; of two
+// equally near, the smaller one.
 func FitUsage(all []capacity.JobMeasurement) (f UsageFit, err error) {
 	nearest := int64(0)
 	off := func(vms int64) int64 { return max(vms-capacity.ReferenceVMs, capacity.ReferenceVMs-vms) }
