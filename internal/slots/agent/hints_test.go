@@ -62,8 +62,8 @@ func TestHintsAreAppliedAndTakenBack(t *testing.T) {
 	if err != nil || len(done) != 3 {
 		t.Errorf("%q, %v", done, err)
 	}
-	if idle, weight, highest := inGroup(t, cgroup, "cpu.idle"), inGroup(t, cgroup, "cpu.weight"), inGroup(t, cgroup, "cpu.max"); idle != "0" || weight != "50" || highest != "max 100000" {
-		t.Errorf("the cgroup has %s, %s and %s", idle, weight, highest)
+	if idle, weight, quota := inGroup(t, cgroup, "cpu.idle"), inGroup(t, cgroup, "cpu.weight"), inGroup(t, cgroup, "cpu.max"); idle != "0" || weight != "50" || quota != "max 100000" {
+		t.Errorf("the cgroup has %s, %s and %s", idle, weight, quota)
 	}
 	if again, err := Restore(dir); err != nil || again != nil {
 		t.Errorf("%q, %v", again, err)
