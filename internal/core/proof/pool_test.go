@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// rightPool is a small problem and a plan for it in order: five core instances and two accelerators for an hour.
+// rightPool returns a small problem and a right plan for it: five core instances and two accelerators for an hour.
 func rightPool() (capacity.PoolProblem, capacity.PoolPlan) {
 	large, medium := capacity.RoundMoney(0.34), capacity.RoundMoney(0.17)
 	p := capacity.DefaultPool()
