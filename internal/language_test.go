@@ -37,7 +37,6 @@ var unmended = []string{
 	"internal/ask/study",
 	"internal/core/capacity",
 	"internal/core/plan",
-	"internal/data/prices",
 	"internal/edge/api",
 	"internal/edge/postgres",
 	"internal/edge/web",
