@@ -41,7 +41,6 @@ var unmended = []string{
 	"internal/edge/postgres",
 	"internal/edge/web",
 	"internal/service/app",
-	"internal/service/run",
 	"internal/test/oidctest",
 	"internal/test/pgtest",
 	"scripts/packages",

@@ -23,19 +23,19 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// boss is an admin.
+// boss returns an admin.
 func boss(t testing.TB) context.Context {
 	return auth.With(t.Context(), auth.Principal{ID: "key-2", Name: "Boss", Role: auth.Admin})
 }
 
-// message is what arrived at a receiver.
+// message is a message that arrived at a receiver.
 type message struct {
 	header http.Header
 	body   string
 	at     time.Time
 }
 
-// receiver is somebody who is told; answer, unless nil, says what to each message.
+// receiver receives messages; answer, if set, answers each of them.
 type receiver struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -65,7 +65,7 @@ func (r *receiver) messages() []message {
 	return slices.Clone(r.came)
 }
 
-// wait waits for so many messages.
+// wait waits for this many messages.
 func (r *receiver) wait(t testing.TB, n int) []message {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -81,7 +81,7 @@ func status(code int) func(http.ResponseWriter, *http.Request, int) {
 	return func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(code) }
 }
 
-// allow puts a receiver on the list.
+// allow puts a receiver on the list of allowed hosts.
 func allow(t testing.TB, s *server, address string, networks ...string) capacity.AllowedHost {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -136,7 +136,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) capacity.PlanRec
 	return saved
 }
 
-// deliveries waits for the log of a webhook to be as wanted.
+// deliveries waits for a state of a webhook's log.
 func deliveries(t testing.TB, s *server, w capacity.Webhook, what string, is func([]capacity.Delivery) bool) []capacity.Delivery {
 	t.Helper()
 	var list app.Listed[capacity.Delivery]
@@ -159,7 +159,7 @@ func allIn(state capacity.DeliveryState, n int) func([]capacity.Delivery) bool {
 	}
 }
 
-// signedWith computes the signature from the specification's words alone.
+// signedWith computes the signature from the specification alone.
 func signedWith(secret string, m message) string {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
