@@ -41,8 +41,6 @@ var unmended = []string{
 	"internal/edge/postgres",
 	"internal/edge/web",
 	"internal/service/app",
-	"internal/test/oidctest",
-	"internal/test/pgtest",
 	"scripts/packages",
 	"scripts/promises",
 	"scripts/release",
