@@ -41,9 +41,6 @@ var unmended = []string{
 	"internal/edge/postgres",
 	"internal/edge/web",
 	"internal/service/app",
-	"scripts/packages",
-	"scripts/promises",
-	"scripts/release",
 }
 
 // language holds the figures of one package.
