@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/proof"
 )
 
-// brute is the least total over every partition into phases, every role of every job and every way to put VMs on
-// machines, each machine by itself.
+// brute returns the smallest total over every partition into phases, every role of every job and every way to put VMs
+// on machines, each machine by itself.
 func brute(b *batch) float64 {
 	var jobs []int
 	for i := range b.kinds {
@@ -36,7 +36,7 @@ func brute(b *batch) float64 {
 	return best[len(best)-1]
 }
 
-// brutePhase is the shortest time of a phase.
+// brutePhase returns the shortest time of a phase.
 func brutePhase(b *batch, jobs []int) float64 {
 	best := math.Inf(1)
 	roles := make([]capacity.JobRole, len(jobs))
@@ -154,7 +154,7 @@ func TestPackingsAreTheShortestOfAll(t *testing.T) {
 		p := draw(r, tiny)
 		b, err := ready(p)
 		if err != nil {
-			continue // measured on more VMs than there are
+			continue // measured on more VMs than exist
 		}
 		tested++
 		a := packed(t, p, capacity.PackMulti)
@@ -172,7 +172,7 @@ func TestPackingsAreTheShortestOfAll(t *testing.T) {
 	}
 }
 
-// More freedom is never longer; and a pair is as long as the exact method says of two jobs.
+// More freedom never takes longer, and a pair takes as long as the exact method finds for two jobs.
 func TestFreedomNeverCosts(t *testing.T) {
 	cases := 1000
 	if wholeSamples {
@@ -215,7 +215,7 @@ func TestFreedomNeverCosts(t *testing.T) {
 	}
 }
 
-// sixteen is as many jobs as are promised exactly, half hosts and half guests.
+// sixteen returns a batch of the size that is promised an exact packing, half hosts and half guests.
 func sixteen(machines int64, jobs int, seed uint64) capacity.PackingProblem {
 	r := rand.New(rand.NewPCG(seed, seed))
 	p := capacity.PackingProblem{

@@ -13,14 +13,14 @@ import (
 // Packer packs a batch; it is Pack with a solver, and with a time for each batch.
 type Packer func(context.Context, capacity.PackingProblem) (capacity.Packing, error)
 
-// compared is the algorithms that Compare packs a batch by, the slowest packing's first; the swarm is left out where
-// the batch is too large for it.
+// compared returns the algorithms for Compare, that of the slowest packing first; the swarm is left out if the batch
+// is too large for it.
 func compared(p capacity.PackingProblem) []capacity.PackingAlgorithm {
 	jobs := int64(0)
 	for _, j := range p.Jobs {
 		jobs += j.Count
 	}
-	if jobs > mostSwarming {
+	if jobs > maxSwarming {
 		return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackMulti}
 	}
 	return []capacity.PackingAlgorithm{capacity.PackSequential, capacity.PackPair, capacity.PackSwarm, capacity.PackMulti}
@@ -36,7 +36,7 @@ func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all [
 		}
 		all = append(all, packing)
 	}
-	// What nothing is shorter than holds for the swarm as well.
+	// The lower bound holds for the swarm as well.
 	if multi, swarm := all[len(all)-1], &all[len(all)-2]; swarm.Algorithm == capacity.PackSwarm && swarm.BusySeconds > 0 {
 		swarm.LowerBoundSeconds = max(swarm.LowerBoundSeconds, min(multi.LowerBoundSeconds, swarm.BusySeconds))
 		swarm.Gap = (swarm.BusySeconds - swarm.LowerBoundSeconds) / swarm.BusySeconds
@@ -47,12 +47,11 @@ func Compare(ctx context.Context, p capacity.PackingProblem, pack Packer) (all [
 	return all, nil
 }
 
-// FewestMachines is the fewest machines on which a batch is done within so many seconds, and its packing there.
+// FewestMachines returns the fewest machines on which a batch ends within by seconds, and its packing there.
 //
-// More machines never make the shortest packing longer: what stands on some machines can stand on the same ones
-// when there are more. So the numbers that suffice are all those from one on, and it is proved that fewer do not
-// where nothing on one machine less is as short. Where packings are not proved to be the shortest, neither may
-// be the answer; it says so.
+// More machines never lengthen the shortest packing, because a packing on some machines also fits on more. So the
+// sufficient numbers are all those from one on. Fewer are proved insufficient if the lower bound on one machine less
+// exceeds by. If packings are not proved shortest, the answer need not be either, and says so.
 func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, pack Packer) (capacity.MachinesAnswer, error) {
 	if !(by > 0 && by <= capacity.MaxSeconds) {
 		return capacity.MachinesAnswer{}, &capacity.InputError{Findings: []capacity.Finding{{Pointer: "/by_s", Code: "range",
@@ -78,20 +77,20 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 			Machines: int64(machines), EndSeconds: packing.EndSeconds, LowerBoundSeconds: packing.LowerBoundSeconds})
 		return packing.EndSeconds <= by*(1+same)
 	}
-	least, most, err := span(p)
+	smallest, highest, err := span(p)
 	if err != nil {
 		return capacity.MachinesAnswer{}, err
 	}
-	machines := lowest(least, most+1, done)
+	machines := lowest(smallest, highest+1, done)
 	if failed != nil {
 		return capacity.MachinesAnswer{}, failed
 	}
 	slices.SortFunc(answer.Tried, func(a, b capacity.TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
-	if machines > most {
+	if machines > highest {
 		end := answer.Tried[len(answer.Tried)-1]
 		return capacity.MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, capacity.Infeasible)
 	}
-	answer.Machines, answer.Proved = int64(machines), machines == least
+	answer.Machines, answer.Proved = int64(machines), machines == smallest
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {
 		answer.Proved = true
 	}
@@ -103,10 +102,10 @@ func FewestMachines(ctx context.Context, p capacity.PackingProblem, by float64, 
 	return answer, err
 }
 
-// span is the fewest machines onto which every job fits, and the most that there may be.
-func span(p capacity.PackingProblem) (least, most int, err error) {
-	most = int(capacity.MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
-	p.Machines.Count = int64(max(1, most))
+// span returns the fewest machines that fit every job, and the most that are allowed.
+func span(p capacity.PackingProblem) (lowest, limit int, err error) {
+	limit = int(capacity.MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
+	p.Machines.Count = int64(max(1, limit))
 	if err := p.Validate(); err != nil {
 		return 0, 0, err
 	}
@@ -124,5 +123,5 @@ func span(p capacity.PackingProblem) (least, most int, err error) {
 	if len(findings) > 0 {
 		return 0, 0, &capacity.InputError{Findings: findings}
 	}
-	return ceilDiv(int(needs), int(p.Machines.Disks)), most, nil
+	return ceilDiv(int(needs), int(p.Machines.Disks)), limit, nil
 }
