@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// empty is what is said where there is no mix.
+// empty returns the outcome without a mix.
 func (m *model) empty() capacity.PoolOutcome {
 	return capacity.PoolOutcome{
 		Mix:  capacity.PoolMix{Core: []capacity.PoolCore{}, Accelerators: []capacity.PoolAccelerator{}},
@@ -15,7 +15,7 @@ func (m *model) empty() capacity.PoolOutcome {
 	}
 }
 
-// outcome says what a mix comes to that shares work as a division has it.
+// outcome returns the outcome of a mix with a division of the work.
 func (m *model) outcome(a capacity.PoolMix, supplies []supply, d division) capacity.PoolOutcome {
 	o := m.empty()
 	o.Mix = a
