@@ -15,12 +15,12 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// object is YAML that was read.
+// object is an object of YAML.
 type object = map[string]any
 
 const chartDir = "helm/headroom"
 
-// at walks through objects and lists; it is nil where there is nothing.
+// at walks through objects and lists; it returns nil if there is nothing.
 func at(value any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -74,7 +74,7 @@ func isEmpty(value any) bool {
 	return value == nil || reflect.ValueOf(value).IsZero() || reflect.ValueOf(value).Kind() == reflect.Map && reflect.ValueOf(value).Len() == 0
 }
 
-// engine is as much of helm's as the chart uses: a template that needs more does not parse here.
+// engine is the part of helm's that the chart uses: a template that needs more does not parse here.
 func engine(t *testing.T) *template.Template {
 	t.Helper()
 	all := template.New("chart").Option("missingkey=zero")
@@ -163,14 +163,14 @@ func render(t *testing.T, release string, over object) (map[string]object, error
 	return kinds, nil
 }
 
-// least is what every installation has to say.
-var least = object{
+// required holds the values that every installation must set.
+var required = object{
 	"image":    object{"repository": "registry.example.com/headroom"},
 	"database": object{"secret": "headroom-database"},
 }
 
-// everything turns all on.
-var everything = merge(least, object{
+// everything turns all options on.
+var everything = merge(required, object{
 	"image":            object{"repository": "registry.example.com/headroom", "tag": "1.2.3"},
 	"imagePullSecrets": []any{object{"name": "registry"}},
 	"database":         object{"secret": "headroom-database", "migrateUrlKey": "owner"},
@@ -199,10 +199,10 @@ func TestChartWithLittleAndWithEverything(t *testing.T) {
 		values    object
 		kinds     []string
 	}{
-		{"the least", "headroom", least, always},
+		{"required values alone", "headroom", required, always},
 		{"everything", "headroom", everything, append(slices.Clone(always), "HorizontalPodAutoscaler", "Ingress", "NetworkPolicy", "ServiceMonitor")},
 		{"a long name", strings.Repeat("abcdefghi-", 5) + "abc", everything, append(slices.Clone(always), "HorizontalPodAutoscaler", "Ingress", "NetworkPolicy", "ServiceMonitor")},
-		{"another name", "headroom", merge(least, object{"nameOverride": strings.Repeat("x", 52) + "-yz-and-much-more", "podDisruptionBudget": object{"enabled": false}}), []string{"Deployment", "Service"}},
+		{"another name", "headroom", merge(required, object{"nameOverride": strings.Repeat("x", 52) + "-yz-and-much-more", "podDisruptionBudget": object{"enabled": false}}), []string{"Deployment", "Service"}},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
 			kinds, err := render(t, c.release, c.values)
@@ -231,7 +231,7 @@ func TestChartWithLittleAndWithEverything(t *testing.T) {
 				}
 			}
 			checkPod(t, at(pod, "spec").(object))
-			// What changes with a release must not select: a rolling update would lose its pods.
+			// Selectors must not change with a release: a rolling update would lose its pods.
 			for _, s := range []any{at(kinds["Service"], "spec", "selector"), at(kinds["Deployment"], "spec", "selector", "matchLabels")} {
 				if got := slices.Sorted(maps.Keys(asObject(s))); !slices.Equal(got, []string{"app.kubernetes.io/instance", "app.kubernetes.io/name"}) {
 					t.Errorf("got a selector of %v", got)
@@ -268,7 +268,7 @@ func TestChartWithLittleAndWithEverything(t *testing.T) {
 
 func asObject(value any) object { o, _ := value.(object); return o }
 
-// checkObject checks what every object of Kubernetes must be.
+// checkObject checks the requirements for every object of Kubernetes.
 func checkObject(t *testing.T, kind string, o object) {
 	t.Helper()
 	versions := map[string]string{
@@ -375,12 +375,12 @@ func TestChartRefuses(t *testing.T) {
 		values    object
 		says      string
 	}{
-		{"no database", object{"image": least["image"]}, "set database.secret"},
-		{"no image", object{"database": least["database"]}, "set image.repository"},
-		{"a secret among the settings", merge(least, object{"settings": object{"HEADROOM_ADMIN_KEY": "hrk_x"}}), "HEADROOM_ADMIN_KEY is a secret"},
-		{"a database among the settings", merge(least, object{"settings": object{"DATABASE_URL": "postgres://"}}), "DATABASE_URL is a secret"},
-		{"what the chart sets", merge(least, object{"settings": object{"HEADROOM_HOSTS": "a"}}), "set by the chart"},
-		{"a monitor without a key", merge(least, object{"serviceMonitor": object{"enabled": true}}), "set serviceMonitor.secret"},
+		{"no database", object{"image": required["image"]}, "set database.secret"},
+		{"no image", object{"database": required["database"]}, "set image.repository"},
+		{"a secret among the settings", merge(required, object{"settings": object{"HEADROOM_ADMIN_KEY": "hrk_x"}}), "HEADROOM_ADMIN_KEY is a secret"},
+		{"a database among the settings", merge(required, object{"settings": object{"DATABASE_URL": "postgres://"}}), "DATABASE_URL is a secret"},
+		{"what the chart sets", merge(required, object{"settings": object{"HEADROOM_HOSTS": "a"}}), "set by the chart"},
+		{"a monitor without a key", merge(required, object{"serviceMonitor": object{"enabled": true}}), "set serviceMonitor.secret"},
 	} {
 		if _, err := render(t, "headroom", c.values); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: got %v, want %q", c.situation, err, c.says)
@@ -388,11 +388,11 @@ func TestChartRefuses(t *testing.T) {
 	}
 }
 
-// Every secret setting of the server is refused in plain values, also those that are added later.
+// Every secret setting of the server is refused in plain values, also future ones.
 func TestChartRefusesEverySecretSetting(t *testing.T) {
 	t.Parallel()
 	for name, setting := range settingsOfTheServer(t) {
-		_, err := render(t, "headroom", merge(least, object{"settings": object{name: "x"}}))
+		_, err := render(t, "headroom", merge(required, object{"settings": object{name: "x"}}))
 		if refused := err != nil && strings.Contains(err.Error(), "is a secret"); refused != setting.secret {
 			t.Errorf("%s: refused as a secret: %v, want %v (%v)", name, refused, setting.secret, err)
 		}

@@ -88,7 +88,7 @@ func portsOf(service any) (ports []string) {
 	return ports
 }
 
-// Every YAML file that is not a template can be read, whoever added it.
+// Every YAML file that is not a template can be read, including future ones.
 func TestEveryYAMLFileCanBeRead(t *testing.T) {
 	t.Parallel()
 	seen := 0

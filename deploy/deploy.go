@@ -1,3 +1,3 @@
-// Package deploy holds no code: it is the files with which Headroom is installed, and the tests that
-// read them as strictly as can be done without a container engine or a cluster.
+// Package deploy holds no code, but the files for installing Headroom. Its tests read them as strictly as possible
+// without a container engine or a cluster.
 package deploy

@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-// imageUser is who runs in the image, and so in the chart's pods.
+// imageUser is the user of the image, and so of the chart's pods.
 const imageUser = 10001
 
-// instruction is one of a Dockerfile's.
+// instruction is an instruction of a Dockerfile.
 type instruction struct {
 	line       int
 	name, rest string
 	stage      int // from 0; -1 before the first FROM
 }
 
-// readDockerfile joins continued lines and leaves out comments, as docker does.
+// readDockerfile joins continued lines and leaves out comments, like docker.
 func readDockerfile(t *testing.T) []instruction {
 	t.Helper()
 	text, err := os.ReadFile("../Dockerfile")
@@ -63,7 +63,7 @@ func readDockerfile(t *testing.T) []instruction {
 	return all
 }
 
-// only is the one instruction of a name in the last stage.
+// only returns the one instruction of a name in the last stage.
 func only(t *testing.T, all []instruction, name string) string {
 	t.Helper()
 	var found []string
@@ -162,7 +162,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// goVersion is the Go of go.mod, without its last number.
+// goVersion returns the Go version of go.mod, without its last number.
 func goVersion(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../go.mod")
@@ -176,7 +176,7 @@ func goVersion(t *testing.T) string {
 	return string(found[1])
 }
 
-// Whatever the programs are built from reaches the build, and secrets do not.
+// All sources of the programs reach the build, and secrets do not.
 func TestBuildContext(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../.dockerignore")

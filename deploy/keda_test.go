@@ -13,8 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// kedaObject is what is used of KEDA's kinds. Members that are not here are refused, so that a slip of
-// the pen is found.
+// kedaObject has the used members of KEDA's kinds. Other members are refused, so that typing errors are found.
 type kedaObject struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string

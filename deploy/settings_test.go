@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// known is what is to be known of a setting.
+// known holds the relevant facts about a setting.
 type known struct{ secret bool }
 
-// settingsOfTheServer are the variables that the server reads, from the tags of its settings.
+// settingsOfTheServer returns the variables that the server reads, from the tags of its settings.
 func settingsOfTheServer(t *testing.T) map[string]known {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../cmd/headroom/config.go", nil, parser.SkipObjectResolution)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// readUnit answers "Section.Name" → values, in their order.
+// readUnit returns "Section.Name" → values, in their order.
 func readUnit(t *testing.T, file string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -40,7 +40,7 @@ func TestSystemdUnit(t *testing.T) {
 	unit := readUnit(t, "systemd/headroom.service")
 	for name, want := range map[string]string{
 		"Service.Type": "notify", "Service.NotifyAccess": "main", "Service.ExecStart": "/usr/local/bin/headroom serve",
-		"Service.KillMode":    "mixed", // else SIGTERM also ends the private Postgres while requests are answered
+		"Service.KillMode":    "mixed", // otherwise SIGTERM also ends the private Postgres while requests are answered
 		"Service.DynamicUser": "yes", "Service.StateDirectory": "headroom", "Service.StateDirectoryMode": "0700",
 		"Service.ProtectSystem": "strict", "Service.ProtectHome": "yes", "Service.PrivateTmp": "yes", "Service.NoNewPrivileges": "yes", "Service.CapabilityBoundingSet": "",
 		"Service.RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "Service.Restart": "on-failure", "Install.WantedBy": "multi-user.target",
@@ -79,7 +79,7 @@ func TestSystemdUnitOfTheAgent(t *testing.T) {
 	unit := readUnit(t, "systemd/headroom-agent.service")
 	for name, want := range map[string]string{
 		"Service.Type": "notify", "Service.NotifyAccess": "main", "Service.ExecStart": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS",
-		"Service.KillMode":    "mixed", // else SIGTERM also ends the tasks, which are to be awaited
+		"Service.KillMode":    "mixed", // otherwise SIGTERM also ends the tasks, which must be awaited
 		"Service.DynamicUser": "yes", "Service.StateDirectory": "headroom-agent", "Service.StateDirectoryMode": "0700",
 		"Service.ProtectSystem": "strict", "Service.ProtectHome": "yes", "Service.PrivateTmp": "yes", "Service.NoNewPrivileges": "yes", "Service.CapabilityBoundingSet": "",
 		"Service.Restart": "on-failure", "Service.RestartPreventExitStatus": "2", "Install.WantedBy": "multi-user.target",
@@ -88,11 +88,11 @@ func TestSystemdUnitOfTheAgent(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	// Tasks are awaited for 30 s, ended within 10 s as a rule, and told of within 10 s.
+	// Tasks are awaited for 30 s, ended within 10 s as a rule, and reported within 10 s.
 	if stop, err := time.ParseDuration(unit["Service.TimeoutStopSec"][0]); err != nil || stop < 50*time.Second {
 		t.Errorf("TimeoutStopSec: got %v, %v", stop, err)
 	}
-	// What protects the server protects the agent, but for tasks that make code while they run.
+	// The server's protections hold for the agent too, except for tasks that make code while they run.
 	for name := range readUnit(t, "systemd/headroom.service") {
 		protects := strings.HasPrefix(name, "Service.Protect") || strings.HasPrefix(name, "Service.Restrict") || strings.HasPrefix(name, "Service.Private") || strings.HasPrefix(name, "Service.SystemCall")
 		if _, there := unit[name]; protects && !there {
@@ -101,7 +101,7 @@ func TestSystemdUnitOfTheAgent(t *testing.T) {
 	}
 }
 
-// Where systemd is installed it reads the units itself and rates them.
+// If systemd is installed, it reads the units itself and rates them.
 func TestSystemdReadsTheUnit(t *testing.T) {
 	t.Parallel()
 	for unit, command := range map[string]string{"headroom": "/usr/local/bin/headroom serve", "headroom-agent": "/usr/local/bin/headroom agent $AGENT_ARGUMENTS"} {
@@ -123,7 +123,7 @@ func readBySystemd(t *testing.T, unit, command string) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), unit)
-	runnable := strings.Replace(string(text), command, "/bin/true", 1) // a program that is there
+	runnable := strings.Replace(string(text), command, "/bin/true", 1) // an existing program
 	if err := os.WriteFile(file, []byte(runnable), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package internal holds nothing but this test of how the packages below it hang together.
+// Package internal holds the tests of the whole repository: its imports, commits, language and secrets.
 package internal_test
 
 import (
@@ -67,12 +67,12 @@ func TestPackagesImportOnlyWhatImportsTxtAllows(t *testing.T) {
 	}
 }
 
-// rules is imports.txt.
+// rules holds the content of imports.txt.
 type rules struct {
 	pure    map[string]bool
 	wings   map[string]map[string]bool // by wing: the wings below it
 	allowed map[string]map[string]bool // by package: what all its files may import
-	tests   map[string]map[string]bool // what its tests may import besides
+	tests   map[string]map[string]bool // further imports of its tests
 }
 
 func parseRules(text string) (rules, error) {
@@ -179,11 +179,11 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// forbiddenNames say nothing about what a package is for.
+// forbiddenNames are too general to tell the purpose of a package.
 var forbiddenNames = setOf(strings.Fields("config errors models types utils common helpers middleware repository service"))
 
-// impure is what the pure zone must do without: the packages it may not import and, of those it
-// may, the functions that look at the clock.
+// impureImports lists the packages that the pure zone may not import, and clock the functions of package time that it
+// may not call.
 var (
 	impureImports = setOf([]string{"net/http", "database/sql", "log", "log/slog", "os/exec", "math/rand"})
 	clock         = setOf(strings.Fields("Now Since Until Sleep After AfterFunc Tick NewTicker NewTimer"))
@@ -192,10 +192,10 @@ var (
 	seeded = setOf(strings.Fields("New NewPCG NewChaCha8 NewZipf Rand PCG ChaCha8 Zipf Source"))
 )
 
-// room is the name of a package in imports.txt, from its path in the repository.
+// room returns the name of a package in imports.txt, from its path in the repository.
 func room(dir string) string { return strings.TrimPrefix(dir, "internal/") }
 
-// check returns what is wrong with one file, given its path in the repository, and notes in used what it imports.
+// check returns the complaints about one file, given its path in the repository, and adds its imports to used.
 func (r rules) check(name, source string, used map[string]map[string]bool) []string {
 	positions := token.NewFileSet()
 	file, err := parser.ParseFile(positions, name, source, parser.SkipObjectResolution)

@@ -12,22 +12,22 @@ import (
 	"testing"
 )
 
-// secrets are the forms of what must never be kept where others read: private keys, tokens of ours and of those
-// whom programs like this one talk to, and passwords in addresses.
+// secrets matches texts that must never be kept where others read: private keys, tokens of Headroom and of the
+// services it calls, and passwords in addresses.
 var secrets = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bhr[ksl]_[A-Za-z0-9_-]{43}\b|\bwhsec_[A-Za-z0-9+/]{32,}={0,2}` +
 	`|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bglpat-[A-Za-z0-9_-]{20}\b|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{36}\b` +
 	`|\b[a-z][a-z0-9+.-]*://[^\s/:@"'` + "`" + `<>$%{}|\\]*:([^\s/@"'` + "`" + `<>|\\]+)@[A-Za-z0-9\[]`)
 
-// pretended are passwords that stand in examples and tests and open nothing.
+// pretended matches the passwords of examples and tests, which open nothing.
 var pretended = regexp.MustCompile(`^(\*+|[$%{].*|…|\.\.\.|hush-hush|(?i:passw(or)?d|pass|pw|secret|hidden|hunter2|sample|example|changeme|change-me|geheim|p|x|b|pa|headroom|word|s3cret|topsecret)([0-9:=!-].*)?)$`)
 
-// madeUp are tokens that open nothing: the example of the standard of webhooks, and ones that are written by hand.
+// madeUp matches tokens that open nothing: the example of the standard of webhooks, and ones written by hand.
 var madeUp = regexp.MustCompile(`^whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw|_0123456789`)
 
-// hints are in every line that has a secret: looking for them first is quick.
+// hints matches a part of every line with a secret; searching for it first is quick.
 var hints = regexp.MustCompile(`PRIVATE KEY|hr[ksl]_|whsec_|AKIA|gh[pousr]_|glpat-|xox[abprs]-|npm_|://[^ /]*@`)
 
-// secretsIn are those of a text, by line.
+// secretsIn lists the secrets of a text, by line.
 func secretsIn(text []byte) (found []string) {
 	if !hints.Match(text) {
 		return nil
@@ -46,7 +46,7 @@ func secretsIn(text []byte) (found []string) {
 	return found
 }
 
-// repeats says whether a token is of few letters, as those are that tests write by hand.
+// repeats reports whether a token has few different letters, like those that tests write by hand.
 func repeats(token []byte) bool {
 	if bytes.HasPrefix(token, []byte("-----")) {
 		return false
@@ -77,7 +77,7 @@ func TestSecretsAreKnown(t *testing.T) {
 	}
 }
 
-// Nothing that is kept here opens anything, nor, in the whole sample, ever did.
+// No file of the repository has a secret, nor, in the whole sample, any file of its history.
 func TestNoSecretIsKept(t *testing.T) {
 	git := func(args ...string) string {
 		t.Helper()
@@ -107,7 +107,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	t.Attr("S2", fmt.Sprintf("no secret in %d files and %d texts of their history", len(files), past))
 }
 
-// inThePast looks at every text that any commit has, and says how many those are.
+// inThePast checks every text of any commit, and returns their number.
 func inThePast(t *testing.T, listed string) (texts int) {
 	t.Helper()
 	var names strings.Builder

@@ -61,9 +61,9 @@ func TestLibraryIsAskedTheSameProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asked *lp.Program
+	var program *lp.Program
 	solve := library(solverFunc(func(p *lp.Program, o lp.Options) (lp.Solution, error) {
-		asked = p
+		program = p
 		if o.Gap != 1e-4 || o.Seconds != 2 {
 			t.Errorf("got options %+v, want gap 1e-4 and 2 s", o)
 		}
@@ -73,14 +73,14 @@ func TestLibraryIsAskedTheSameProgram(t *testing.T) {
 	if err != nil || a.outcome != optimal || !slices.Equal(a.jobs, []int64{1, 0, 3}) {
 		t.Errorf("got %+v, %v, want jobs 1, 0, 3", a, err)
 	}
-	if got, want := asked.Cost, []float64{in.Supply[0].Price, in.Supply[1].Price, -in.Penalty[0], -in.Penalty[1], -in.Penalty[2]}; !slices.Equal(got, want) {
+	if got, want := program.Cost, []float64{in.Supply[0].Price, in.Supply[1].Price, -in.Penalty[0], -in.Penalty[1], -in.Penalty[2]}; !slices.Equal(got, want) {
 		t.Errorf("got costs %v, want %v", got, want)
 	}
-	if got, want := asked.Coefficient, []float64{-1, -1, in.Gamma[0], in.Gamma[1], in.Gamma[2]}; !slices.Equal(got, want) {
+	if got, want := program.Coefficient, []float64{-1, -1, in.Gamma[0], in.Gamma[1], in.Gamma[2]}; !slices.Equal(got, want) {
 		t.Errorf("got coefficients %v, want %v", got, want)
 	}
-	if !math.IsInf(asked.Upper[1], 1) || asked.Upper[0] != float64(in.Supply[0].VMs) || asked.RowUpper[0] != 0 {
-		t.Errorf("got limits %v and row %v", asked.Upper, asked.RowUpper)
+	if !math.IsInf(program.Upper[1], 1) || program.Upper[0] != float64(in.Supply[0].VMs) || program.RowUpper[0] != 0 {
+		t.Errorf("got limits %v and row %v", program.Upper, program.RowUpper)
 	}
 
 	broken := library(solverFunc(func(*lp.Program, lp.Options) (lp.Solution, error) { return lp.Solution{}, errors.New("crash") }))

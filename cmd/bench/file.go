@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The marks in a file between which the short table stands.
+// Marks in a file around the short table.
 const (
 	tableBegins = "<!-- make bench writes from here -->\n"
 	tableEnds   = "<!-- to here -->\n"
@@ -28,7 +28,7 @@ func writeTable(s settings, peers []peer, all []comparison) error {
 	return os.WriteFile(s.table, []byte(string(before)+tableBegins+short(s, peers, all)+tableEnds+string(after)), 0o644)
 }
 
-// short is the table of those who read about the product: of the kinds for which goals are set.
+// short returns the table for readers of the product's pages, with the kinds that have goals.
 func short(s settings, peers []peer, all []comparison) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CPU milliseconds, median of %d instances, on two cores, in one run, limit %s. The column Headroom is measured in a process that already runs. "+
@@ -71,8 +71,8 @@ func short(s settings, peers []peer, all []comparison) string {
 	return b.String()
 }
 
-// shortCell says a peer's median, how many times ours that is in process and, unless file is 0, as a program, and
-// whether it called a worse plan optimal.
+// shortCell shows a peer's median, its ratio to ours in process and, unless file is 0, as a program, and whether it
+// called a worse plan optimal.
 func shortCell(results []result, mine, file, gap float64) string {
 	if len(results) == 0 {
 		return "–"

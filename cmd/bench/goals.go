@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// goal is what is wanted of one kind of instances: CPU milliseconds at most, and how many times as long the fastest peer, or the
-// one named, takes at least. 0 is no wish.
+// goal is the goal for one kind of instances. ms is the largest CPU time in milliseconds. times is the smallest ratio
+// of the fastest peer, or the one in than, to ours. 0 means no goal.
 type goal struct {
 	ms    float64
 	times float64
 	than  string
 }
 
-// everyPeer names all solvers there are to compare with.
+// everyPeer names all solvers to compare with.
 var everyPeer = []string{asProgram, "cbc-library", "cbc", "cbc-plain", "glpsol", "glpsol-cuts", "highs"}
 
-// inMillions names the one that can be asked in reasonable time where classes are many.
+// inMillions names the peer that answers in reasonable time for many classes.
 var inMillions = []string{"cbc-library"}
 
-// standard is the kinds for which goals are set.
+// standard lists the kinds with goals.
 var standard = []work{
 	{"table2", 20, 1e-4, everyPeer, goal{}},
 	{"table2", 1000, 1e-4, everyPeer, goal{0.05, 100, ""}},
@@ -46,7 +46,7 @@ var standard = []work{
 	{"hard", 1_000_000, 0, inMillions, goal{50, 0, ""}},
 }
 
-// judge says what was wanted and whether it was reached; mine is 0 where not all instances were proved.
+// judge returns the goal and whether it was reached; mine is 0 if not all instances were proved.
 func (g goal) judge(c comparison, mine time.Duration) string {
 	if g == (goal{}) {
 		return ""

@@ -72,22 +72,22 @@ func TestTheShortTableIsWritten(t *testing.T) {
 	}
 }
 
-// The server's rows are measured with a server that is the bare route itself, so that the measure is measured.
+// The server's rows are measured with a server that is the bare route itself, which tests the measurement.
 func TestPollsAreCounted(t *testing.T) {
 	address, err := freeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := make(listening, 1)
+	written := make(listening, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = serveBare(ctx, address, said)
+		_ = serveBare(ctx, address, written)
 	}()
 	t.Cleanup(func() { stop(); <-ended })
 	select {
-	case <-said:
+	case <-written:
 	case <-time.After(10 * time.Second):
 		t.Fatal("the bare route does not listen")
 	}
@@ -100,7 +100,7 @@ func TestPollsAreCounted(t *testing.T) {
 	}
 }
 
-// listening tells when something is written.
+// listening signals each write.
 type listening chan struct{}
 
 func (l listening) Write(text []byte) (int, error) {

@@ -8,9 +8,9 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// library measures CBC's C interface the way Headroom uses it: in a solver process that is already
-// running, its program sent over a pipe. Its time is elapsed time, because the process outlives
-// the solve and its CPU time is counted in steps that are too coarse.
+// library measures CBC's C interface in Headroom's way: in a running solver process, with its program sent over a
+// pipe. Its time is elapsed time, because the process outlives the solve and its CPU time is counted in too coarse
+// steps.
 func library(solver lp.Solver) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
 		p := q.instance.Program()

@@ -1,7 +1,7 @@
-// Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK and HiGHS, in
-// one run on one machine, and prints CPU milliseconds side by side, beside the goals that were set. It is a program
-// for developers: make bench starts it and installs the peers. After these it packs random batches exactly
-// and by the paper's swarm, simulates, and measures a server: its start, solves, sweeps and polls.
+// Bench solves seeded instances of P2 with Headroom's own method and with CBC, GLPK and HiGHS, in one run on one
+// machine. It prints CPU milliseconds side by side, with their goals. It is a program for developers: make bench
+// starts it and installs the peers. It then packs random batches exactly and by the paper's swarm, simulates, and
+// measures a server: its start, solves, sweeps and polls.
 package main
 
 import (
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// settings is what one run of the program is asked for.
+// settings holds the options of one run.
 type settings struct {
 	works    []work
 	seeds    uint64
@@ -47,12 +47,12 @@ type settings struct {
 	table    string // the file whose table is replaced; "" for none
 }
 
-// work is instances of one kind, and the goal for them.
+// work is a number of instances of one kind, with their goal.
 type work struct {
 	family string
 	size   int
 	gap    float64
-	peers  []string // by name; all is every one
+	peers  []string // by name; all means every one
 	goal   goal
 }
 
@@ -197,17 +197,17 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	return measureProduct(ctx, s.headroom, dir, out, progress)
 }
 
-// comparison is one row: the same instances solved by everybody.
+// comparison is one row: the same instances with all solvers.
 type comparison struct {
 	work
 	ours   []result
 	theirs map[string][]result // by the peer's name
 }
 
-// result is one solve, judged.
+// result is one solve with its judgement.
 type result struct {
 	answer
-	// worse is how much more the plan costs than Headroom's, relative to that one's objective.
+	// worse is the plan's cost above Headroom's, relative to Headroom's objective.
 	worse float64
 }
 
@@ -254,11 +254,11 @@ func measure(ctx context.Context, w work, s settings, peers []peer, file string)
 	return c, nil
 }
 
-// proofNoise is the relative difference that sums in another order can make.
+// proofNoise is the relative difference of sums in another order.
 const proofNoise = 1e-9
 
-// decided is whether a peer ran out of time so often that its median is the limit whatever the
-// other seeds bring.
+// decided reports whether a peer ran out of time so often that its median is the limit for any results of the other
+// seeds.
 func decided(results []result, seeds uint64) bool {
 	out := uint64(0)
 	for _, r := range results {

@@ -8,13 +8,12 @@ import (
 	"headroom/internal/ask/study"
 )
 
-// The columns of the program every peer is given: first one per tier of supply, then one per class.
+// The columns of every peer's program: first one per tier of supply, then one per class.
 func tierColumn(k int) string  { return "r" + strconv.Itoa(k) }
 func classColumn(i int) string { return "h" + strconv.Itoa(i) }
 
-// writeMPS writes the instance as the paper's integer program in free MPS, every number with the
-// digits that read back as the same float64. The word FREE is for CBC, which would take short
-// lines for the fixed form.
+// writeMPS writes the instance as the paper's integer program in free MPS. Every number has enough digits to read
+// back as the same float64. The word FREE is for CBC, which would otherwise read short lines in the fixed form.
 func writeMPS(out io.Writer, in study.Instance) error {
 	w := bufio.NewWriterSize(out, 1<<16)
 	line := func(words ...string) {

@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// leastMeasured is how long a solve is repeated at least, so that the shortest are measured too.
-const leastMeasured = 20 * time.Millisecond
+// minMeasured is the shortest total time of a repeated solve, so that the shortest solves can be measured.
+const minMeasured = 20 * time.Millisecond
 
 // ours measures Headroom's exact method within this process, the collector's share included.
 func ours(ctx context.Context, q question) (answer, error) {
@@ -21,7 +21,7 @@ func ours(ctx context.Context, q question) (answer, error) {
 	for k, t := range in.Supply {
 		supply[k] = plan.Tier(t)
 	}
-	asked := plan.Instance{Gamma: in.Gamma, Penalty: in.Penalty, Low: in.Low, High: in.High, Supply: supply}
+	instance := plan.Instance{Gamma: in.Gamma, Penalty: in.Penalty, Low: in.Low, High: in.High, Supply: supply}
 
 	ctx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
@@ -33,8 +33,8 @@ func ours(ctx context.Context, q question) (answer, error) {
 	var found plan.Result
 	var spent time.Duration
 	times := 0
-	for spent < leastMeasured {
-		found = plan.P2(ctx, asked, plan.Within(q.gap))
+	for spent < minMeasured {
+		found = plan.P2(ctx, instance, plan.Within(q.gap))
 		times++
 		now, err := ownCPU()
 		if err != nil {
@@ -52,7 +52,7 @@ func ours(ctx context.Context, q question) (answer, error) {
 	return a, nil
 }
 
-// ownCPU is the user and system time this process has used.
+// ownCPU returns the user and system time this process has used.
 func ownCPU() (time.Duration, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

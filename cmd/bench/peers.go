@@ -21,7 +21,7 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// question is what every solver is asked.
+// question is the problem for every solver.
 type question struct {
 	instance study.Instance
 	file     string // the instance as MPS
@@ -29,7 +29,7 @@ type question struct {
 	limit    time.Duration
 }
 
-// answer is what a solver said. Jobs alone are believed: VMs and cost are worked out anew.
+// answer is a solver's answer. Only its jobs are believed: VMs and cost are computed anew.
 type answer struct {
 	outcome outcome
 	jobs    []int64       // nil: no plan
@@ -40,7 +40,7 @@ type answer struct {
 type outcome string
 
 const (
-	optimal outcome = "optimal" // within the gap asked for, the solver says
+	optimal outcome = "optimal" // within the requested gap, by the solver's claim
 	limited outcome = "limit"   // time ran out
 	failed  outcome = "failed"  // neither an answer nor out of time
 )
@@ -49,11 +49,11 @@ const (
 type peer struct {
 	name    string
 	about   string
-	program bool // its CPU time has the start of a program and the reading of a file in it
+	program bool // its CPU time includes the start of a program and the reading of a file
 	solve   func(ctx context.Context, q question) (answer, error)
 }
 
-// asProgram names the column of Headroom's own command line, which is counted as the peers' programs are.
+// asProgram names the column of Headroom's own command line, counted like the peers' programs.
 const asProgram = "headroom-file"
 
 // peers returns the solvers to compare with, in the order of their columns; headroom is the path of Headroom's program.
@@ -69,7 +69,7 @@ func peers(solver lp.Solver, headroom string) []peer {
 	}
 }
 
-// headroomFile asks Headroom's program by a file, as the peers are asked.
+// headroomFile asks Headroom's program by a file, like the peers.
 func headroomFile(program string) func(context.Context, question) (answer, error) {
 	return func(ctx context.Context, q question) (answer, error) {
 		p := q.instance.Problem()
@@ -103,10 +103,10 @@ func headroomFile(program string) func(context.Context, question) (answer, error
 	}
 }
 
-// grace is how long a peer may overrun its own limit before it is ended.
+// grace is the time that a peer may overrun its own limit before it is ended.
 const grace = 5 * time.Second
 
-// runPeer runs a command to its end or past its limit and answers its output and CPU time.
+// runPeer runs a command to its end or past its limit and returns its output and CPU time.
 func runPeer(ctx context.Context, q question, stdin []byte, name string, args ...string) (output []byte, cpu time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, q.limit+grace)
 	defer cancel()
@@ -124,8 +124,7 @@ func runPeer(ctx context.Context, q question, stdin []byte, name string, args ..
 	return out.Bytes(), cpu, err
 }
 
-// ended turns a peer that was ended past its limit, or that gave up, into an answer; every other
-// error stays one.
+// ended turns a peer that gave up, or was ended past its limit, into an answer. Every other error stays one.
 func ended(cpu time.Duration, err error) (answer, error) {
 	var gaveUp *exec.ExitError
 	switch {
@@ -196,7 +195,7 @@ func askGLPK(ctx context.Context, q question, settings []string) (answer, error)
 	}
 	defer text.Close()
 	a := answer{outcome: failed, took: cpu}
-	// The solution calls a plan within the gap "feasible" as well as one that time ran out on.
+	// The solution file says "feasible" both for a plan within the gap and for one that time ran out on.
 	switch {
 	case bytes.Contains(output, []byte("TIME LIMIT EXCEEDED")):
 		a.outcome = limited
@@ -227,7 +226,7 @@ func askGLPK(ctx context.Context, q question, settings []string) (answer, error)
 	return a, lines.Err()
 }
 
-// setJobs notes one class's jobs as a peer wrote them.
+// setJobs records one class's jobs from a peer's output.
 func (a *answer) setJobs(class, value string) error {
 	i, err := strconv.Atoi(class)
 	if err != nil || i < 0 || i >= len(a.jobs) {
@@ -244,7 +243,7 @@ func (a *answer) setJobs(class, value string) error {
 //go:embed highs.py
 var highsProgram string
 
-// Debian's own Python: the one python3-scipy is installed for.
+// Debian's own Python, for which python3-scipy is installed.
 const python = "/usr/bin/python3"
 
 func highs(ctx context.Context, q question) (answer, error) {
@@ -270,16 +269,16 @@ func highs(ctx context.Context, q question) (answer, error) {
 	if err != nil {
 		return ended(cpu, err)
 	}
-	var said struct {
+	var reply struct {
 		Status     int     `json:"status"`
 		Jobs       []int64 `json:"jobs"`
 		CPUSeconds float64 `json:"cpu_s"`
 	}
-	if err := json.Unmarshal(output, &said); err != nil {
+	if err := json.Unmarshal(output, &reply); err != nil {
 		return answer{}, fmt.Errorf("read the answer of scipy: %w", err)
 	}
-	a := answer{outcome: failed, jobs: said.Jobs, took: time.Duration(said.CPUSeconds * float64(time.Second))}
-	switch said.Status {
+	a := answer{outcome: failed, jobs: reply.Jobs, took: time.Duration(reply.CPUSeconds * float64(time.Second))}
+	switch reply.Status {
 	case 0:
 		a.outcome = optimal
 	case 1:

@@ -19,12 +19,12 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// bareVariable says, with an address, that this process is the bare route that polls are compared with.
+// bareVariable, set to an address, turns this process into the bare route that polls are compared with.
 const bareVariable = "HEADROOM_BENCH_BARE"
 
 const scaling = "/v1/clusters/demo/plans/current/scaling"
 
-// serveBare answers 200 bytes on the route of polls, with nothing around it, until the context ends.
+// serveBare answers 200 bytes on the route of polls, without any other work, until the context ends.
 func serveBare(ctx context.Context, address string, out io.Writer) error {
 	bare := chi.NewRouter()
 	answer := make([]byte, 200)
@@ -39,7 +39,7 @@ func serveBare(ctx context.Context, address string, out io.Writer) error {
 	return server.Serve(listener)
 }
 
-// freeAddress is a port of this machine that nobody listens on.
+// freeAddress returns a free port of this machine.
 func freeAddress() (string, error) {
 	for port := 21_000; port < 32_000; port++ {
 		address := "127.0.0.1:" + strconv.Itoa(port)
@@ -51,7 +51,7 @@ func freeAddress() (string, error) {
 	return "", errors.New("no port from 21000 to 32000 is free")
 }
 
-// polls measures how many polls a second a server answers, as a share of what a bare route answers in the same run.
+// polls measures the polls per second of a server, as a share of those of a bare route in the same run.
 func polls(ctx context.Context, s *server) ([]figure, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -63,7 +63,7 @@ func polls(ctx context.Context, s *server) ([]figure, error) {
 	}
 	bare := exec.CommandContext(ctx, self)
 	bare.Env = append(os.Environ(), bareVariable+"="+address)
-	said, err := bare.StdoutPipe()
+	stdout, err := bare.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func polls(ctx context.Context, s *server) ([]figure, error) {
 		_ = bare.Process.Kill()
 		_ = bare.Wait()
 	}()
-	if _, err := bufio.NewReader(said).ReadString('\n'); err != nil {
+	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
 		return nil, fmt.Errorf("start the bare route: %w", err)
 	}
 
@@ -114,8 +114,8 @@ func polls(ctx context.Context, s *server) ([]figure, error) {
 	return found, nil
 }
 
-// perSecond is how many requests a second a server answers on 64 connections that are kept. They are written to bare
-// sockets, so that the measure is of the server.
+// perSecond measures the requests per second of a server on 64 kept connections. They are written to bare sockets, so
+// that the measurement is of the server.
 func perSecond(address, path, header, want string, d time.Duration) (float64, error) {
 	request := []byte("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + header + "\r\n")
 	var clients sync.WaitGroup

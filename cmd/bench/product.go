@@ -17,7 +17,7 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// figure is what was measured of the product, beside its goal.
+// figure is a measured figure of the product, with its goal.
 type figure struct {
 	what, goal, reached string
 	missed              bool
@@ -66,14 +66,14 @@ func measureProduct(ctx context.Context, headroom, dir string, out, progress io.
 	return nil
 }
 
-// middle is the median.
+// middle returns the median.
 func middle[T ~int64 | ~float64](all []T) T {
 	all = slices.Clone(all)
 	slices.Sort(all)
 	return all[len(all)/2]
 }
 
-// cluster128 is three classes of the size of the paper's Table 2 that keep 128 cores busy.
+// cluster128 has three classes of the size of the paper's Table 2 that keep 128 cores busy.
 func cluster128(tasks sim.TaskKind, horizon float64) sim.Input {
 	in := sim.Input{Slots: sim.Slots{Map: 64, Reduce: 64}, HorizonSeconds: horizon, Seed: 1}
 	for i := range 3 {

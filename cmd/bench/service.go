@@ -20,16 +20,16 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// adminKey is the key of servers that are started here, for as long as they are measured.
+// adminKey is the key of the measured servers while they run.
 const adminKey = "hrk_0123456789abcdefghijklmnopqrstuvwxyzABCDEF"
 
-// server is a running program and where it listens.
+// server is a running program with its address.
 type server struct {
 	*exec.Cmd
 	address string
 	ended   chan struct{}
 	ready   time.Duration // from its start to its first answer
-	coding  string        // that answers may have; "" for what Go's client accepts by itself
+	coding  string        // accepted coding of answers; "" for that of Go's client
 }
 
 // startServer starts headroom serve --demo and waits for its first answer.
@@ -67,7 +67,7 @@ func startServer(ctx context.Context, headroom, dataDir string) (*server, error)
 	}
 }
 
-// stop ends the server as an operator does.
+// stop ends the server like an operator.
 func (s *server) stop() {
 	_ = s.Process.Signal(syscall.SIGTERM)
 	hard := time.AfterFunc(30*time.Second, func() { _ = s.Process.Kill() })
@@ -75,7 +75,7 @@ func (s *server) stop() {
 	<-s.ended
 }
 
-// ask sends a request and answers the body of an answer that is a success.
+// ask sends a request and returns the body of a successful answer.
 func (s *server) ask(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, bytes.NewReader(body))
 	if err != nil {
@@ -142,7 +142,7 @@ func solveCalls(ctx context.Context, s *server) (found []figure, err error) {
 		integrality capacity.Integrality
 		engine      capacity.Engine
 		gap         float64
-		most        float64 // milliseconds; 0 is reported alone
+		most        float64 // milliseconds; 0 has no goal
 		coding      string
 	}{
 		{"POST /v1/solve, table2, 1,000 classes, integer", "table2", capacity.Integer, capacity.EngineExact, 0, 5, "identity"},
@@ -183,7 +183,7 @@ func solveCalls(ctx context.Context, s *server) (found []figure, err error) {
 	return found, nil
 }
 
-// profiled is the text of a problem whose classes have profiles.
+// profiled returns the text of a problem whose classes have profiles.
 func profiled(family string, classes int, set func(*capacity.Options)) ([]byte, error) {
 	in, err := study.Generate(family, classes, 1)
 	if err != nil {
@@ -211,7 +211,7 @@ func sweeps(ctx context.Context, s *server) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		var run struct { // where the machine was too busy to answer at once
+		var run struct { // the machine was too busy to answer at once
 			ID    string
 			State string
 		}
@@ -244,7 +244,7 @@ func sweeps(ctx context.Context, s *server) ([]figure, error) {
 	return []figure{{"sweep of 1,000 values over 100 classes", "≤ 1 s", ms(sweep) + " ms", sweep > time.Second}}, nil
 }
 
-// cpuOf is the user and system time of a process and of the solvers it has started, in steps of 10 ms.
+// cpuOf returns the user and system time of a process and of its solvers, in steps of 10 ms.
 func cpuOf(pid int) (total time.Duration, err error) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil || len(stats) == 0 {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// table is the rows to print: ours first, then one column per peer.
+// table holds the rows to print: ours first, then one column per peer.
 type table struct {
 	settings settings
 	peers    []peer
@@ -48,8 +48,7 @@ func (t *table) add(c comparison) {
 	t.rows = append(t.rows, append(row, c.goal.judge(c, mine)))
 }
 
-// cell says a peer's median, how many times ours that is (unless ours is 0: not proved), and what
-// else there is to know.
+// cell shows a peer's median, its ratio to ours (unless ours is 0: not proved), and further facts.
 func cell(results []result, mine time.Duration, gap float64) string {
 	if len(results) == 0 {
 		return "–"
@@ -62,7 +61,7 @@ func cell(results []result, mine time.Duration, gap float64) string {
 			worse = max(worse, r.worse)
 		case r.outcome == failed:
 			broken++
-		case r.worse > gap+proofNoise: // it said optimal
+		case r.worse > gap+proofNoise: // it claimed optimal
 			wrong = max(wrong, r.worse)
 		}
 	}
@@ -98,7 +97,7 @@ func median(results []result) time.Duration {
 	return times[len(times)/2]
 }
 
-// ms is a time in milliseconds with two significant figures, or whole.
+// ms returns a time in milliseconds with two significant figures, or whole.
 func ms(d time.Duration) string { return figures(float64(d) / float64(time.Millisecond)) }
 
 func figures(x float64) string {

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// limitMemory bounds the process's private writable memory (RLIMIT_DATA and not the address space,
-// of which the Go runtime reserves far more than it uses). Allocation then fails, which ends the
-// process: for C++ as an uncaught bad_alloc, for Go as a fatal error. No core files are left.
+// limitMemory bounds the process's private writable memory. It limits RLIMIT_DATA and not the address space, of which
+// the Go runtime reserves far more than it uses. A failed allocation then ends the process: for C++ as an uncaught
+// bad_alloc, for Go as a fatal error. No core files are left.
 func limitMemory(megabytes int) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core files: %w", err)
@@ -25,8 +25,8 @@ func limitMemory(megabytes int) error {
 	return nil
 }
 
-// limitCPU ends the process if the next solve takes far more processor time than the elapsed time
-// it may take: a last resort for when nobody is there to kill it. 0 seconds lift the limit.
+// limitCPU ends the process if the next solve takes far more processor time than its elapsed time limit: a last
+// resort if nobody is there to kill it. 0 seconds lift the limit.
 func limitCPU(seconds float64) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_CPU, &limit); err != nil {

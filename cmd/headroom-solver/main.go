@@ -1,8 +1,8 @@
 //go:build cgo
 
-// Command headroom-solver solves linear and mixed-integer programs for headroom: programs come on
-// its standard input and solutions go to its standard output, in headroom's own binary frames. It is
-// the only program with C++ in it, so that a crash there costs one process and no service.
+// Command headroom-solver solves linear and mixed-integer programs for headroom. It reads programs from standard
+// input and writes solutions to standard output, in headroom's own binary frames. It is the only program with C++ in
+// it, so that a crash there costs one process and no service.
 package main
 
 import (
@@ -55,8 +55,8 @@ func solve(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {
 	return coin.Solve(p, o, variation)
 }
 
-// protocolFiles moves the protocol away from the standard files, where C++ could print or read:
-// what a library prints goes to standard error, and standard input is empty for it.
+// protocolFiles moves the protocol away from the standard files, where C++ could print or read. Libraries then print
+// to standard error and read an empty standard input.
 func protocolFiles() (in, out *os.File, err error) {
 	inFD, err := syscall.Dup(0)
 	if err != nil {

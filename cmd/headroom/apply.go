@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

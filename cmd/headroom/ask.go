@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

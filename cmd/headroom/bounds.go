@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/perf"
+	tables "headroom/internal/service/report"
 )
 
 func boundsCommand() *cobra.Command {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

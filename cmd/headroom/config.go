@@ -15,8 +15,8 @@ import (
 	"github.com/go-playground/validator/v10"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/service/oidc"
+	tables "headroom/internal/service/report"
 )
 
 // config is how a server works. Each value comes from its flag, else its variable, else its default;

@@ -11,12 +11,12 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	tables "headroom/internal/service/report"
 )
 
 func doctorCommand() *cobra.Command {

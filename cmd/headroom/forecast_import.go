@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

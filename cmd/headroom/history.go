@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/data/history"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

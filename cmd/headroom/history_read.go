@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 )
 
 // jobRead is what the executions of one job come to.

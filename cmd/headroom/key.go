@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	tables "headroom/internal/service/report"
 )
 
 func keyCommand() *cobra.Command {

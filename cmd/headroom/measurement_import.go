@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 )
 
 func measurementImportCommand(to *connection) *cobra.Command {

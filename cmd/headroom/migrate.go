@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/edge/postgres"
+	tables "headroom/internal/service/report"
 )
 
 func migrateCommand() *cobra.Command {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	tables "headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/openapi"
 )

@@ -11,10 +11,10 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/recheck"
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pack"
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

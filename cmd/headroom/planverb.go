@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
 	"headroom/internal/service/plans"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

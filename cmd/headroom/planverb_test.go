@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
+	tables "headroom/internal/service/report"
 )
 
 // explainedExample is what explain says about an example of the contract.

@@ -9,9 +9,9 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	tables "headroom/internal/service/report"
 )
 
 func poolCommand() *cobra.Command {

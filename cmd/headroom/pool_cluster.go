@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pool"
-	tables "headroom/internal/service/report"
 	"headroom/internal/service/plans"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

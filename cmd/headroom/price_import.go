@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/service/app"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/data/inputs"
+	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 

@@ -13,11 +13,11 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
-	tables "headroom/internal/service/report"
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/plan"
+	tables "headroom/internal/service/report"
 )
 
 func reproduceCommand() *cobra.Command {

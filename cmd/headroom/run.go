@@ -12,8 +12,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	tables "headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/openapi"
 )

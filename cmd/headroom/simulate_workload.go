@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/fault"
+	tables "headroom/internal/service/report"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )

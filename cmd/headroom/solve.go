@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/plan"
+	tables "headroom/internal/service/report"
 )
 
 func solveCommand() *cobra.Command {

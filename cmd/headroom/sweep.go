@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	tables "headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/openapi"
 )

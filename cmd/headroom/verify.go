@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	tables "headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	tables "headroom/internal/service/report"
 )
 
 func verifyCommand() *cobra.Command {

@@ -1,5 +1,5 @@
-// Command contract writes the contract's schemas and operations as types of TypeScript, so that the page
-// can ask for nothing that openapi.yaml does not have:
+// Command contract writes the contract's schemas and operations as types of TypeScript, so that the page can only use
+// what openapi.yaml has:
 //
 //	go run ./scripts/contract > internal/edge/web/ui/src/api/contract.ts
 package main
@@ -84,7 +84,7 @@ func writeOperation(out *bufio.Writer, name string, item *openapi3.PathItem, o *
 	fmt.Fprintf(out, "  %q: { path: { %s}; query: { %s}; body: %s; answer: %s };\n", name, in[0].String(), in[1].String(), body, answer)
 }
 
-// typeOf is a schema's type. What is referred to is named, except where the name itself is defined.
+// typeOf returns a schema's type. References keep their name, except where that name is defined.
 func typeOf(ref *openapi3.SchemaRef, indent string, defining bool) string {
 	if ref == nil || ref.Value == nil {
 		return "unknown"
@@ -161,7 +161,7 @@ func object(s *openapi3.Schema, indent string) string {
 	return b.String()
 }
 
-// member is a name as TypeScript writes it.
+// member returns a name in TypeScript's form.
 func member(name string) string {
 	for _, c := range name {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {

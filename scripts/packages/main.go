@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// lock is what we read of package-lock.json: packages by their folder.
+// lock holds the relevant part of package-lock.json: packages by their folder.
 type lock struct {
 	Packages map[string]struct {
 		Version   string `json:"version"`
@@ -49,7 +49,7 @@ type lock struct {
 	} `json:"packages"`
 }
 
-// mark is a file in each package's folder that says which digest it was made of.
+// mark is a file in each package's folder that holds the digest it was made of.
 const mark = ".fetched"
 
 func fetchAll(folder, registry string) error {
@@ -81,10 +81,10 @@ func fetchAll(folder, registry string) error {
 	return nil
 }
 
-// most is how large an archive, and a package in all, may be.
-const most = 200 << 20
+// maxSize bounds an archive, and a whole package.
+const maxSize = 200 << 20
 
-// fetch puts a package in place of what is there.
+// fetch replaces a package by another.
 func fetch(registry, name, version, integrity, at string) error {
 	digest, ok := strings.CutPrefix(integrity, "sha512-")
 	if !ok {
@@ -106,7 +106,7 @@ func fetch(registry, name, version, integrity, at string) error {
 	return os.WriteFile(filepath.Join(at, mark), []byte(integrity), 0o644)
 }
 
-// download tries again after a pause: registries have bad moments.
+// download retries after a pause, because registries have bad moments.
 func download(address string) ([]byte, error) {
 	client := http.Client{Timeout: 2 * time.Minute}
 	var err error
@@ -129,14 +129,14 @@ func get(client *http.Client, address string) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the registry answers %s", answer.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
-	if err == nil && len(body) > most {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxSize+1))
+	if err == nil && len(body) > maxSize {
 		err = errors.New("it is larger than 200 MB")
 	}
 	return body, err
 }
 
-// unpack writes the files of an archive; their names begin with a folder that is left out.
+// unpack writes the files of an archive without the folder that begins their names.
 func unpack(archive []byte, at string) error {
 	plain, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
@@ -146,7 +146,7 @@ func unpack(archive []byte, at string) error {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return err
 	}
-	files := tar.NewReader(io.LimitReader(plain, most))
+	files := tar.NewReader(io.LimitReader(plain, maxSize))
 	for {
 		h, err := files.Next()
 		if errors.Is(err, io.EOF) {

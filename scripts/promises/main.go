@@ -1,5 +1,5 @@
-// Command promises runs the tests that show what Headroom promises under faults, load and attack, and
-// prints one table: each promise, the figure it is stated with, the figure reached now, the test.
+// Command promises runs the tests of Headroom's promises under faults, load and attack. It prints one table: each
+// promise, its stated figure, the figure reached now, and the test.
 //
 //	make promises                  # samples as in every run of the tests
 //	HEADROOM_LONG=1 make promises  # the whole samples: about an hour, on a machine that does nothing else
@@ -7,7 +7,7 @@
 //
 // Arguments name the promises, all without any.
 //
-// A test shows a promise by saying, with t.Attr, its name and the figure reached:
+// A test shows a promise by setting its name and the figure reached with t.Attr:
 //
 //	t.Attr("R1", "1,000 kills, 23,114 acknowledged writes, 0 lost")
 package main
@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// promise is what users are told, with the figure of the whole sample.
+// promise is a promise to users, with the figure of the whole sample.
 type promise struct{ name, text, figure string }
 
 var promises = []promise{
@@ -74,7 +74,7 @@ func main() {
 	}
 }
 
-// shown is what a test said of a promise.
+// shown is a test's result for a promise.
 type shown struct {
 	test, figure string
 	passed       bool
@@ -94,7 +94,7 @@ func run(wanted []string) error {
 		promises = slices.DeleteFunc(promises, func(p promise) bool { return !slices.Contains(wanted, p.name) })
 	}
 	maps.DeleteFunc(tests, func(name string, _ []place) bool { return len(wanted) > 0 && !slices.Contains(wanted, name) })
-	said := map[string][]shown{}
+	results := map[string][]shown{}
 	var missing []string
 	for _, p := range promises {
 		if len(tests[p.name]) == 0 {
@@ -108,11 +108,11 @@ func run(wanted []string) error {
 			names[t.name] = true
 		}
 	}
-	failed, err := runTests(sorted(packages), sorted(names), said)
+	failed, err := runTests(sorted(packages), sorted(names), results)
 	if err != nil {
 		return err
 	}
-	print(said)
+	print(results)
 	switch {
 	case len(failed) > 0:
 		return fmt.Errorf("these tests failed: %s", strings.Join(failed, ", "))
@@ -122,12 +122,12 @@ func run(wanted []string) error {
 	return nil
 }
 
-func print(said map[string][]shown) {
+func print(results map[string][]shown) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	fmt.Fprintln(w, "promise\tfigure promised\tfigure reached\ttest")
 	for _, p := range promises {
-		reached := said[p.name]
+		reached := results[p.name]
 		if len(reached) == 0 {
 			reached = []shown{{figure: "not shown"}}
 		}
@@ -144,13 +144,12 @@ func print(said map[string][]shown) {
 	}
 }
 
-// place is where a test stands that shows a promise.
+// place names a test that shows a promise, and its file.
 type place struct{ name, file string }
 
 var isPromise = regexp.MustCompile(`^[RS]\d+$`)
 
-// find reads which tests show which promises. What a promise rests on is said by the test itself, so that a
-// look at it tells.
+// find maps promises to the tests that show them. The tests themselves name their promises.
 func find(root string) (map[string][]place, error) {
 	found := map[string][]place{}
 	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
@@ -198,7 +197,7 @@ func find(root string) (map[string][]place, error) {
 	return found, err
 }
 
-// attr is the promise that a call of t.Attr names.
+// attr returns the promise that a call of t.Attr names.
 func attr(n ast.Node) (string, bool) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) != 2 {
@@ -221,9 +220,9 @@ type event struct{ Action, Package, Test, Key, Value, Output string }
 
 func (e event) test() string { return strings.TrimPrefix(e.Package, "headroom/") + "." + e.Test }
 
-// runTests runs them and notes what they say. Whole samples run package after package, so that the figures are of a
-// machine that does nothing else.
-func runTests(packages, names []string, said map[string][]shown) (failed []string, err error) {
+// runTests runs tests and records their results. Whole samples run package after package, so that the figures are of
+// a machine without other work.
+func runTests(packages, names []string, results map[string][]shown) (failed []string, err error) {
 	args := []string{"test", "-json", "-count=1", "-timeout=50m", "-run", "^(" + strings.Join(names, "|") + ")$"}
 	if os.Getenv("HEADROOM_LONG") != "" {
 		args = append(args, "-p=1")
@@ -269,7 +268,7 @@ func runTests(packages, names []string, said map[string][]shown) (failed []strin
 		}
 		switch {
 		case e.Action == "attr" && isPromise.MatchString(e.Key):
-			said[e.Key] = append(said[e.Key], shown{test: e.test(), figure: e.Value})
+			results[e.Key] = append(results[e.Key], shown{test: e.test(), figure: e.Value})
 		case e.Action == "fail" || e.Action == "build-fail":
 			failed = append(failed, e.test())
 		case e.Action == "output" && strings.Contains(e.Output, "_test.go:"):
@@ -277,7 +276,7 @@ func runTests(packages, names []string, said map[string][]shown) (failed []strin
 		}
 		p.note(e)
 	}
-	for _, of := range said {
+	for _, of := range results {
 		for i := range of {
 			of[i].passed = p.ended[of[i].test] == "pass"
 		}
@@ -288,12 +287,12 @@ func runTests(packages, names []string, said map[string][]shown) (failed []strin
 	return failed, broken
 }
 
-// progress is how far the tests are.
+// progress shows the progress of the tests.
 type progress struct {
 	began   time.Time
 	of      int
 	running map[string]bool
-	ended   map[string]string // how
+	ended   map[string]string // by result
 }
 
 func (p *progress) tell(format string, values ...any) {

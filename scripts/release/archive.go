@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// pack makes a .tar.gz of files in a folder. It depends on its arguments alone: the files are sorted,
-// have one time and belong to root.
+// pack makes a .tar.gz of files in a folder. It depends on its arguments alone: the files are sorted, have one time
+// and belong to root.
 func pack(folder string, made time.Time, files []file) ([]byte, error) {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })

@@ -1,7 +1,7 @@
-// Command release makes what is published: an archive for each platform, with the programs, how to
-// install them, completions, the licences of what is in them and a list of it (SBOM, CycloneDX), and
-// SHA256SUMS of all. The same commit gives the same archives, given the same Go and the same system
-// libraries. It is run from the repository's folder: make release.
+// Command release makes the published files: an archive for each platform, and SHA256SUMS of all. An archive has the
+// programs, instructions for installing them, completions, the licences of their parts and a list of those (SBOM,
+// CycloneDX). The same commit gives the same archives, given the same Go and the same system libraries. Run it from
+// the repository's folder: make release.
 package main
 
 import (
@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// platform is what is built for. The solver is C++ and is built for this machine's platform alone;
-// Headroom's other program stops its children with means that only Linux has.
+// platform is a target of the build. The solver is C++ and is built for this machine's platform alone. Headroom's
+// other program stops its children by means that only Linux has.
 type platform struct{ system, machine string }
 
 func (p platform) String() string { return p.system + "_" + p.machine }
@@ -73,7 +73,7 @@ func release(version, out string, platforms []platform) error {
 	return writeSums(out, written)
 }
 
-// commitTime is the time that everything in an archive gets, so that it depends on the commit alone.
+// commitTime returns the time for everything in an archive, so that the archive depends on the commit alone.
 func commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -90,14 +90,14 @@ func commitTime() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// file is one of an archive.
+// file is a file of an archive.
 type file struct {
 	name string // in the archive
 	text []byte
 	mode int64
 }
 
-// commonFiles are those that are the same for every platform.
+// commonFiles returns the files that are the same for every platform.
 func commonFiles(version, work string) ([]file, error) {
 	var files []file
 	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
@@ -151,7 +151,7 @@ func build(p platform, version, to, what string, cgo bool) error {
 	return nil
 }
 
-// releaseFor makes the archive of one platform and its SBOM, and answers their names.
+// releaseFor makes the archive of one platform and its SBOM, and returns their names.
 func releaseFor(p platform, version string, made time.Time, common []file, work, out string) ([]string, error) {
 	folder := filepath.Join(work, p.String())
 	programs := []string{"headroom"}
@@ -199,7 +199,7 @@ func releaseFor(p platform, version string, made time.Time, common []file, work,
 		os.WriteFile(filepath.Join(out, written[1]), sbom, 0o644))
 }
 
-// writeSums writes what sha256sum --check reads.
+// writeSums writes the file for sha256sum --check.
 func writeSums(out string, names []string) error {
 	slices.Sort(names)
 	var sums strings.Builder

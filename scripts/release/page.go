@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// pageFolder is where the page of the programs is made.
+// pageFolder is the source folder of the programs' page.
 const pageFolder = "internal/edge/web/ui"
 
-// addPage adds the packages that are bundled into the page: those of its list that are no tools for
-// making it.
+// addPage adds the packages that are bundled into the page: those of its list that are no build tools.
 func (i *inventory) addPage(folder string) error {
 	text, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
 	if err != nil {

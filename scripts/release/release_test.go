@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// unpacked is an archive's files by name; two of one name are an error.
+// unpacked returns an archive's files by name; a repeated name is an error.
 func unpacked(t *testing.T, text []byte) map[string]file {
 	t.Helper()
 	zipped, err := gzip.NewReader(bytes.NewReader(text))
@@ -87,7 +87,7 @@ func TestLicencesAreRecognized(t *testing.T) {
 	}
 }
 
-// A module whose licence is not known to let its code be passed on is found before it is shipped.
+// A module whose licence may not allow passing on its code is found before it is shipped.
 func TestEveryModuleMayBePassedOn(t *testing.T) {
 	t.Parallel()
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "headroom/cmd/headroom", "headroom/cmd/headroom-solver")
@@ -116,8 +116,8 @@ func TestEveryModuleMayBePassedOn(t *testing.T) {
 	}
 }
 
-// A whole release; with HEADROOM_LONG=1 of every platform, and twice, to see that nothing but the
-// commit decides what is in it.
+// A whole release. With HEADROOM_LONG=1 it is made for every platform, and twice, to check that the commit alone
+// decides its content.
 func TestRelease(t *testing.T) {
 	t.Chdir("../..")
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")

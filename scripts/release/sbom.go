@@ -21,19 +21,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// inventory is what is in the programs of an archive, or loaded by them.
+// inventory lists the parts of an archive's programs, and the libraries they load.
 type inventory struct {
 	modules   []module
 	libraries []library
 }
 
-// module is a Go module (or Go's own library) that is linked into a program, or a package that is bundled
-// into the page.
+// module is a Go module (or Go's own library) that is linked into a program, or a package that is bundled into the
+// page.
 type module struct {
 	path, version string
 	purl          string
 	hash          hashed // nothing for Go's own library
-	licence       string // what its authors call their licence; "" where the texts must tell
+	licence       string // the licence's name in its metadata; "" if the texts must tell
 	texts         []licenceText
 }
 
@@ -52,13 +52,13 @@ func (i *inventory) has(path string) bool {
 // library is a shared library of the system that a program loads. It is not in the archive.
 type library struct{ name, deb, version string }
 
-// licenceText is a file in which a module says how it may be used.
+// licenceText is a file with a module's licence.
 type licenceText struct {
 	name string
 	text []byte
 }
 
-// add looks into a program.
+// add adds the modules and libraries of a program.
 func (i *inventory) add(program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -70,7 +70,7 @@ func (i *inventory) add(program string) error {
 			d = d.Replace
 		}
 		m := module{path: d.Path, version: d.Version}
-		if sum, ok := strings.CutPrefix(d.Sum, "h1:"); ok { // of all files, as go.sum has it
+		if sum, ok := strings.CutPrefix(d.Sum, "h1:"); ok { // of all files, as in go.sum
 			raw, err := base64.StdEncoding.DecodeString(sum)
 			if err != nil {
 				return fmt.Errorf("the sum %s of %s: %w", d.Sum, d.Path, err)
@@ -94,7 +94,7 @@ func (i *inventory) add(program string) error {
 		return err
 	}
 	defer binary.Close()
-	names, err := binary.ImportedLibraries() // none where there is no cgo
+	names, err := binary.ImportedLibraries() // none without cgo
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (i *inventory) add(program string) error {
 	return nil
 }
 
-// packageOf asks Debian's package manager, where there is one, which package a library is of.
+// packageOf asks Debian's package manager, if there is one, for the package of a library.
 func packageOf(name string) library {
 	found := library{name: name}
 	out, err := exec.Command("dpkg-query", "--search", "*/"+name).Output()
@@ -124,7 +124,7 @@ func packageOf(name string) library {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[sc]e|copying|(copyright)?notice|patents)([.-].*)?$`)
 
-// moduleFolders are the folders of all modules by their paths, and of Go's own library.
+// moduleFolders maps the paths of all modules, and of Go's own library, to their folders.
 var moduleFolders = sync.OnceValues(func() (map[string]string, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -142,7 +142,7 @@ var moduleFolders = sync.OnceValues(func() (map[string]string, error) {
 	return folders, nil
 })
 
-// licenceTexts reads what a module has in its folder; a module without any is refused.
+// licenceTexts reads the licences in a module's folder; a module without any is refused.
 func licenceTexts(m module) ([]licenceText, error) {
 	folders, err := moduleFolders()
 	if err != nil {
@@ -159,7 +159,7 @@ func licenceTexts(m module) ([]licenceText, error) {
 	return texts, nil
 }
 
-// textsIn are a folder's licences.
+// textsIn returns a folder's licences.
 func textsIn(folder string) ([]licenceText, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -182,7 +182,7 @@ func textsIn(folder string) ([]licenceText, error) {
 	return texts, nil
 }
 
-// spdx is the identifier of a licence by words that only it has; "" where none is recognized.
+// spdx identifies a licence by words that only it has; "" if none matches.
 func spdx(text []byte) string {
 	words := strings.ToLower(strings.Join(strings.Fields(string(text)), " "))
 	has := func(part string) bool { return strings.Contains(words, part) }
@@ -203,7 +203,7 @@ func spdx(text []byte) string {
 	return ""
 }
 
-// licences are the texts that the licences want to go along with the programs.
+// licences returns the texts that the licences require beside the programs.
 func (i *inventory) licences() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("Headroom's programs and the page in them contain the following modules, under the licences of their authors.\n")
@@ -216,7 +216,7 @@ func (i *inventory) licences() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// The parts of a CycloneDX 1.5 document that are used.
+// The parts of a CycloneDX 1.5 document in use.
 type (
 	bom struct {
 		Format       string       `json:"bomFormat"`
@@ -258,7 +258,7 @@ type (
 	}
 )
 
-// cycloneDX is the inventory as other programs read it.
+// cycloneDX returns the inventory for other programs.
 func (i *inventory) cycloneDX(version string, p platform, made time.Time) ([]byte, error) {
 	root := component{
 		Ref: "headroom", Type: "application", Name: "headroom", Version: version,
@@ -302,5 +302,5 @@ func (i *inventory) cycloneDX(version string, p platform, made time.Time) ([]byt
 	return append(text, '\n'), err
 }
 
-// escaped is a version as it stands in the address of a package.
+// escaped returns a version as it stands in the address of a package.
 func escaped(version string) string { return strings.ReplaceAll(version, "+", "%2B") }

@@ -1,5 +1,5 @@
-// Command requests writes what the contract says of requests, and of no answers, as JSON. A server reads that when it
-// starts, in a fraction of the time that openapi.yaml takes:
+// Command requests writes the contract of requests, without answers, as JSON. A server reads that at its start, in a
+// fraction of the time that openapi.yaml takes:
 //
 //	go run ./scripts/requests > internal/edge/api/requests_gen.json
 package main
@@ -57,18 +57,18 @@ func write() error {
 	return err
 }
 
-// reduced is the components that what is left refers to.
+// reduced collects the components that the remaining parts refer to.
 type reduced struct {
 	from, components object
 }
 
-// examples are of no use to a server; descriptions are, which refusals repeat.
+// examples names the members that a server does not use. It uses descriptions, which refusals repeat.
 var examples = []string{"example", "examples"}
 
-// named are members whose own members have names that somebody chose.
+// named lists the members whose own members have freely chosen names.
 var named = []string{"properties", "content"}
 
-// part is a part of the contract without examples.
+// part returns a part of the contract without examples.
 func (r reduced) part(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -84,7 +84,7 @@ func (r reduced) part(v any) any {
 			switch members, _ := member.(object); {
 			case slices.Contains(examples, name):
 				delete(v, name)
-			case name == "enum" || name == "default": // values of somebody's
+			case name == "enum" || name == "default": // users' own values
 			case members != nil && slices.Contains(named, name):
 				for name := range members {
 					members[name] = r.part(members[name])
@@ -97,7 +97,7 @@ func (r reduced) part(v any) any {
 	return v
 }
 
-// keep takes over a component: #/components/schemas/Class.
+// keep adds a component, such as #/components/schemas/Class.
 func (r reduced) keep(ref string) {
 	words := strings.Split(strings.TrimPrefix(ref, "#/components/"), "/")
 	kind, name := words[0], words[1]

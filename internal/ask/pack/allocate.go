@@ -13,7 +13,7 @@ type member struct {
 	vms  int
 }
 
-// seconds is how long the job takes in its phase.
+// seconds returns the duration of the job in its phase.
 func (b *batch) seconds(m member) float64 {
 	t := b.kinds[m.kind].times[m.vms]
 	if m.role != perf.PlainRole {
@@ -22,8 +22,8 @@ func (b *batch) seconds(m member) float64 {
 	return t
 }
 
-// allocate gives the jobs of a phase roles and VMs: what each needs for the phase's time, then what is left to
-// whoever takes longest. It is nil where the jobs do not fit at all.
+// allocate gives the jobs of a phase roles and VMs: first the VMs that each needs for the phase's time, then the rest
+// to the longest jobs. It returns nil if the jobs do not fit at all.
 func (f *fitter) allocate(c contents) []member {
 	rung := f.shortest(c, 0)
 	if rung == f.never() {
@@ -54,8 +54,8 @@ func (f *fitter) allocate(c contents) []member {
 	return members
 }
 
-// spread gives the VMs with a disk that are left: first to hosts until there are enough for the extra VMs, then
-// one at a time to whoever takes longest, as long as that makes it faster and the extra VMs still fit.
+// spread hands out the remaining VMs with a disk. Hosts get them until there are enough for the extra VMs. Then the
+// longest job gets one at a time, as long as that makes it faster and the extra VMs still fit.
 func (b *batch) spread(members []member) {
 	var plain, hosts, extras int
 	for _, m := range members {
@@ -96,7 +96,7 @@ func (b *batch) spread(members []member) {
 	}
 }
 
-// longest is how long a phase takes.
+// longest returns the duration of a phase.
 func (b *batch) longest(members []member) (t float64) {
 	for _, m := range members {
 		t = max(t, b.seconds(m))

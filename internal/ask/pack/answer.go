@@ -7,8 +7,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Answer answers what is asked about a batch. After each packing it tells how many are done, and of how many: 0
-// where that is not known.
+// Answer answers a question about a batch. After each packing it calls tell with the number done and the total, 0 if
+// that is unknown.
 func Answer(ctx context.Context, q PackingQuestion, pack Packer, tell func(done, total int64)) (a PackingAnswer, err error) {
 	done, total := int64(0), int64(1)
 	one := func(ctx context.Context, p PackingProblem) (Packing, error) {

@@ -1,6 +1,6 @@
-// Package pack runs a batch of jobs on machines that are there: which jobs at once, on how many VMs each, and
-// where the VMs stand. It follows "Packing the Most Onto Your Cloud", exactly where the paper searches by a
-// particle swarm. It rents nothing and simulates nothing, and its VMs are whole.
+// Package pack runs a batch of jobs on existing machines. It chooses the jobs that run at once, their numbers of VMs,
+// and the places of the VMs. It follows "Packing the Most Onto Your Cloud", but is exact where the paper searches by
+// a particle swarm. It rents nothing and simulates nothing, and its VMs are whole.
 package pack
 
 import (
@@ -13,32 +13,32 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// batch is a problem made ready.
+// batch is a prepared problem.
 type batch struct {
 	machines, disks int
 	hostsPerExtra   int
 	perMachine      int // extra VMs of a machine full of hosts: G
 	penalty         float64
-	vms, extras     int // with a disk; without one, where every machine is full of hosts
+	vms, extras     int // with a disk; without one, if every machine is full of hosts
 
 	kinds    []kind
 	jobs     []PackedJob
 	warnings []capacity.Warning
 }
 
-// kind is a kind of job. times[n] is how long one takes on n VMs: +Inf below the fewest, and never longer on
-// more. times[0] is never asked for: a job runs.
+// kind is a kind of job. times[n] is the duration on n VMs: +Inf below the fewest, and never longer on more. times[0]
+// is never used, because a job runs.
 type kind struct {
 	name              string
 	count             int
-	least             int
+	minVMs            int
 	role              perf.JobRole
 	io                bool
 	times             []float64
 	release, deadline float64
 }
 
-// ready makes a problem ready, or says everything that is wrong with it.
+// ready prepares a problem, or returns an error with all its mistakes.
 func ready(p PackingProblem) (*batch, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func ready(p PackingProblem) (*batch, error) {
 	return b, nil
 }
 
-// model is what a job is planned with.
+// model returns the model that a job is planned with.
 func model(j BatchJob, o PackingOptions) (packed PackedJob, warnings []capacity.Warning, err error) {
 	packed = PackedJob{Name: j.Name, Count: j.Count, MinVMs: max(1, j.MinVMs), Role: j.Role, ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds}
 	if j.Model != nil {
@@ -121,27 +121,27 @@ func model(j BatchJob, o PackingOptions) (packed PackedJob, warnings []capacity.
 
 func (b *batch) kind(j BatchJob, packed PackedJob, o PackingOptions) kind {
 	k := kind{
-		name: j.Name, count: int(j.Count), least: int(packed.MinVMs), role: packed.Role,
+		name: j.Name, count: int(j.Count), minVMs: int(packed.MinVMs), role: packed.Role,
 		io:      packed.Role == perf.HostRole || j.Usage != nil && perf.Classify(*j.Usage, o.CPUPercent, o.IOMBPerS).IO,
 		times:   make([]float64, b.vms+1),
 		release: j.ReleaseSeconds, deadline: j.DeadlineSeconds,
 	}
 	if b.extras == 0 {
-		k.role = perf.PlainRole // nobody can be host or guest
+		k.role = perf.PlainRole // no host or guest is possible
 	}
 	for n := range k.times {
 		k.times[n] = math.Inf(1)
-		if n >= k.least {
+		if n >= k.minVMs {
 			k.times[n] = min(k.times[n-1], perf.Power(packed.Model, float64(n)))
 		}
 	}
 	return k
 }
 
-// alone is how long a job takes on everything.
+// alone returns the duration of a job on all VMs.
 func (k *kind) alone() float64 { return k.times[len(k.times)-1] }
 
-// size is how many jobs there are.
+// size returns the number of jobs.
 func (b *batch) size() (n int) {
 	for i := range b.kinds {
 		n += b.kinds[i].count
@@ -149,7 +149,7 @@ func (b *batch) size() (n int) {
 	return n
 }
 
-// sequential is how long the jobs take one after the other.
+// sequential returns the duration of all jobs one after the other.
 func (b *batch) sequential() (s float64) {
 	for i := range b.kinds {
 		s += float64(b.kinds[i].count) * b.kinds[i].alone()
@@ -157,13 +157,13 @@ func (b *batch) sequential() (s float64) {
 	return s
 }
 
-// some is so many jobs of a kind.
+// some is a number of jobs of a kind.
 type some struct{ kind, count int }
 
-// contents is the jobs of a phase, in the order of their kinds.
+// contents holds the jobs of a phase, in the order of their kinds.
 type contents []some
 
-// everything is all jobs.
+// everything returns all jobs.
 func (b *batch) everything() contents {
 	c := make(contents, len(b.kinds))
 	for i := range b.kinds {
@@ -172,7 +172,7 @@ func (b *batch) everything() contents {
 	return c
 }
 
-// below is findings about a part of the input, with pointers from its root.
+// below returns findings about a part of the input, with pointers from its root.
 func below(at string, wrong *fault.InputError) (findings []fault.Finding) {
 	for _, f := range wrong.Findings {
 		f.Pointer = at + f.Pointer

@@ -7,13 +7,12 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// matchBlossom pairs things by Edmonds' method. Every thing has a potential, no pair costs less than the
-// potentials of both, and pairs are made of those that cost just as much: then the potentials prove that
-// nothing is cheaper. Trees grow from unpaired things along such pairs, and an odd ring of them is shrunk to one
-// node, a blossom, whose own potential lies on top of those of what is in it. Each round pairs two more in
-// O(n²) steps.
+// matchBlossom pairs items by Edmonds' method. Every item has a potential, and no pair costs less than the potentials
+// of both. Pairs are made where the cost equals them, so the potentials prove that nothing is cheaper. Trees grow
+// from unpaired items along such pairs. An odd ring of them is shrunk to one node, a blossom, whose own potential
+// adds to those of its items. Each round pairs two more in O(n²) steps.
 //
-// Costs are made whole numbers, even ones, so that half a difference is whole too.
+// Costs become even whole numbers, so that half a difference is whole too.
 func matchBlossom(ctx context.Context, cost [][]float64) ([]int, error) {
 	m := newMatching(cost)
 	for range len(cost) / 2 {
@@ -25,41 +24,41 @@ func matchBlossom(ctx context.Context, cost [][]float64) ([]int, error) {
 	return m.mate, nil
 }
 
-// wholeCosts is what the dearest pair costs at most as a whole number: less than a billionth of a billionth of a
-// total is lost by rounding, and sums stay exact.
+// wholeCosts is the cost of the dearest pair as a whole number: rounding loses less than a billionth of a billionth
+// of a total, and sums stay exact.
 const wholeCosts = 1 << 44
 
 type label int8
 
 const (
 	free label = iota
-	even       // joined to an unpaired thing by a path of even length, or unpaired itself
+	even       // joined to an unpaired item by a path of even length, or unpaired itself
 	odd
 )
 
 type link struct{ from, to int } // a pair, from one node to another
 
-// matching holds things 0..n-1 and blossoms from n on; both are nodes.
+// matching holds items 0..n-1 and blossoms from n on; both are nodes.
 type matching struct {
 	n         int
 	cost      [][]int64
-	potential []int64 // of a thing with all blossoms around it
-	mate      []int   // of a thing; -1: unpaired
+	potential []int64 // of an item with all blossoms around it
+	mate      []int   // of an item; -1: unpaired
 
-	top      []int   // the outermost node around a thing
+	top      []int   // the outermost node around an item
 	things   [][]int // in a node
-	base     []int   // the thing in a node that is paired with one outside, or with none
+	base     []int   // the item in a node that is paired outside, or not at all
 	ring     [][]int // of a blossom: its nodes, that with the base first
 	links    [][]link
 	own      []int64 // a blossom's own potential
-	near     [][]int // by blossom and thing outside: the thing inside whose pair with it leaves least
+	near     [][]int // by blossom and outside item: the inside item with the smallest rest in a pair with it
 	label    []label // of an outermost node
-	entry    []link  // of an odd one: the pair that it was reached by
+	entry    []link  // of an odd one: the pair that led to it
 	unused   []int   // numbers of blossoms
-	reach    []int   // by thing that is in no even node: the thing in an even one whose pair with it leaves least; -1: none yet
-	meet     []link  // by even node: the pair with another even one that leaves least; from -1: none yet
+	reach    []int   // by item in no even node: the item in an even one with the smallest rest; -1: none yet
+	meet     []link  // by even node: the pair with another even one with the smallest rest; from -1: none yet
 	outer    []bool  // nodes that are outermost
-	visited  []int   // by node: the last walk that came by
+	visited  []int   // by node: the last walk that visited it
 	walk     int
 	finished bool
 }
@@ -83,18 +82,18 @@ func newMatching(cost [][]float64) *matching {
 	if largest > 0 {
 		scale = math.Ldexp(1, -math.Ilogb(largest)) * wholeCosts / 2
 	}
-	least := int64(math.MaxInt64)
+	lowest := int64(math.MaxInt64)
 	for i := range cost {
 		m.cost[i] = make([]int64, n)
 		for j := range i {
 			m.cost[i][j] = 2 * int64(math.Round(cost[i][j]*scale))
 			m.cost[j][i] = m.cost[i][j]
-			least = min(least, m.cost[i][j])
+			lowest = min(lowest, m.cost[i][j])
 		}
 		m.mate[i], m.top[i], m.base[i], m.things[i], m.outer[i] = -1, i, i, []int{i}, true
 	}
 	for i := range m.potential {
-		m.potential[i] = least / 2
+		m.potential[i] = lowest / 2
 	}
 	for b := nodes - 1; b >= n; b-- {
 		m.unused = append(m.unused, b)
@@ -102,11 +101,11 @@ func newMatching(cost [][]float64) *matching {
 	return m
 }
 
-// left is what a pair costs above both potentials; the things are in different outermost nodes.
+// left returns a pair's cost above both potentials; the items are in different outermost nodes.
 func (m *matching) left(u, v int) int64 { return m.cost[u][v] - m.potential[u] - m.potential[v] }
 
-// nearest is the thing in a node whose pair with v leaves least. It stays so, because the potentials in a node
-// rise and fall together.
+// nearest returns the item in a node with the smallest rest in a pair with v. It stays the same, because the
+// potentials in a node rise and fall together.
 func (m *matching) nearest(node, v int) int {
 	if node < m.n {
 		return node
@@ -159,13 +158,13 @@ func (m *matching) makeEven(node int) {
 	}
 }
 
-// closer says whether a pair leaves less than another, which may not be there.
+// closer reports whether a pair has a smaller rest than another, which may be missing.
 func (m *matching) closer(l, than link) bool {
 	return than.from < 0 || m.left(l.from, l.to) < m.left(than.from, than.to)
 }
 
-// raise changes potentials, up in even nodes and down in odd ones, until a pair leaves nothing or an odd
-// blossom has no potential of its own.
+// raise changes potentials, up in even nodes and down in odd ones, until a pair has no rest or an odd blossom has no
+// potential of its own.
 func (m *matching) raise() {
 	by := int64(math.MaxInt64)
 	for node, outer := range m.outer {
@@ -204,7 +203,7 @@ func (m *matching) raise() {
 	}
 }
 
-// act does what the potentials now allow, one thing at a time.
+// act takes one step that the potentials now allow.
 func (m *matching) act() {
 	for v, u := range m.reach {
 		if u >= 0 && m.label[m.top[v]] == free && m.left(u, v) == 0 {
@@ -234,7 +233,7 @@ func (m *matching) act() {
 	}
 }
 
-// up is the even node above an even one in its tree, with the odd one between them; -1 above a root.
+// up returns the even node above an even one in its tree, with the odd one between them; or -1 above a root.
 func (m *matching) up(node int) (above, between int) {
 	mate := m.mate[m.base[node]]
 	if mate < 0 {
@@ -244,7 +243,7 @@ func (m *matching) up(node int) (above, between int) {
 	return m.top[m.entry[between].from], between
 }
 
-// common is the lowest node that both ends of a pair have above them; -1 where they are in different trees.
+// common returns the lowest node above both ends of a pair, or -1 if they are in different trees.
 func (m *matching) common(l link) int {
 	m.walk++
 	for a, b := m.top[l.from], m.top[l.to]; a >= 0 || b >= 0; a, b = b, a {
@@ -260,7 +259,7 @@ func (m *matching) common(l link) int {
 	return -1
 }
 
-// path is the nodes from an even one up to another above it, and the pairs between them, upwards.
+// path returns the nodes from an even one up to another above it, and the pairs between them, upwards.
 func (m *matching) path(node, to int) (nodes []int, links []link) {
 	nodes = []int{node}
 	for node != to {
@@ -273,7 +272,7 @@ func (m *matching) path(node, to int) (nodes []int, links []link) {
 	return nodes, links
 }
 
-// shrink makes one node of the ring that a pair between two even nodes of a tree closes.
+// shrink turns the ring that a pair between two even nodes of a tree closes into one node.
 func (m *matching) shrink(l link, common int) {
 	left, leftLinks := m.path(m.top[l.from], common)
 	right, rightLinks := m.path(m.top[l.to], common)
@@ -311,8 +310,8 @@ func (m *matching) shrink(l link, common int) {
 	m.makeEven(node)
 }
 
-// open takes an odd blossom apart: the nodes on the even way round from where it was reached to its base stay in
-// the tree, the others leave it.
+// open takes an odd blossom apart. The nodes on the even way from its entry to its base stay in the tree, and the
+// others leave it.
 func (m *matching) open(node int) {
 	ring, links, entry := m.ring[node], m.links[node], m.entry[node]
 	at := 0
@@ -332,7 +331,7 @@ func (m *matching) open(node int) {
 	m.label[ring[at]], m.entry[ring[at]] = odd, entry
 	var grown []int
 	for at != 0 {
-		var in link // into the next odd node, which is paired with what comes after it
+		var in link // into the next odd node, which is paired with the one after it
 		var between int
 		if at%2 == 1 {
 			between, in = at+1, links[(at+1)%len(ring)]
@@ -349,7 +348,7 @@ func (m *matching) open(node int) {
 	}
 }
 
-// pairUp pairs a thing with another outside its tree and moves the pairs along the path to its root.
+// pairUp pairs an item with another outside its tree and moves the pairs along the path to its root.
 func (m *matching) pairUp(v, with int) {
 	for {
 		node := m.top[v]
@@ -367,7 +366,7 @@ func (m *matching) pairUp(v, with int) {
 	}
 }
 
-// turn makes a thing the base of its node: whatever else is in there is paired inside.
+// turn makes an item the base of its node: the others in there are paired inside.
 func (m *matching) turn(node, v int) {
 	if m.base[node] = v; node < m.n {
 		return

@@ -10,8 +10,8 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// brute is the least total over every partition into phases, every role of every job and every way to put VMs on
-// machines, each machine by itself.
+// brute returns the smallest total over every partition into phases, every role of every job and every way to put VMs
+// on machines, each machine by itself.
 func brute(b *batch) float64 {
 	var jobs []int
 	for i := range b.kinds {
@@ -35,7 +35,7 @@ func brute(b *batch) float64 {
 	return best[len(best)-1]
 }
 
-// brutePhase is the shortest time of a phase.
+// brutePhase returns the shortest time of a phase.
 func brutePhase(b *batch, jobs []int) float64 {
 	best := math.Inf(1)
 	roles := make([]perf.JobRole, len(jobs))
@@ -153,7 +153,7 @@ func TestPackingsAreTheShortestOfAll(t *testing.T) {
 		p := draw(r, tiny)
 		b, err := ready(p)
 		if err != nil {
-			continue // measured on more VMs than there are
+			continue // measured on more VMs than exist
 		}
 		tested++
 		a := packed(t, p, PackMulti)
@@ -171,7 +171,7 @@ func TestPackingsAreTheShortestOfAll(t *testing.T) {
 	}
 }
 
-// More freedom is never longer; and a pair is as long as the exact method says of two jobs.
+// More freedom never takes longer, and a pair takes as long as the exact method finds for two jobs.
 func TestFreedomNeverCosts(t *testing.T) {
 	cases := 1000
 	if wholeSamples {
@@ -214,7 +214,7 @@ func TestFreedomNeverCosts(t *testing.T) {
 	}
 }
 
-// sixteen is as many jobs as are promised exactly, half hosts and half guests.
+// sixteen returns a batch of the size that is promised an exact packing, half hosts and half guests.
 func sixteen(machines int64, jobs int, seed uint64) PackingProblem {
 	r := rand.New(rand.NewPCG(seed, seed))
 	p := PackingProblem{

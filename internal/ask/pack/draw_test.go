@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// tiny and usual are how large drawn batches may be.
+// sizes bounds drawn batches; tiny and usual are two of them.
 type sizes struct{ machines, disks, kinds, count int }
 
 var (
@@ -16,8 +16,8 @@ var (
 	small = sizes{machines: 12, disks: 4, kinds: 7, count: 2}
 )
 
-// draw is a random batch: jobs from nearly serial to more than linear, some of which need several VMs, and
-// clusters with and without extra VMs.
+// draw draws a batch: jobs from nearly serial to more than linear, some of which need several VMs, and clusters with
+// and without extra VMs.
 func draw(r *rand.Rand, s sizes) PackingProblem {
 	p := PackingProblem{Options: DefaultPackingOptions()}
 	m := &p.Machines
@@ -55,7 +55,7 @@ func draw(r *rand.Rand, s sizes) PackingProblem {
 	return p
 }
 
-// timed gives some jobs releases and deadlines about when they can be done.
+// timed gives some jobs releases and deadlines near their possible ends.
 func timed(r *rand.Rand, p *PackingProblem) {
 	span := 0.0
 	for _, j := range p.Jobs {

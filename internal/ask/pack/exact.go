@@ -7,14 +7,14 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Most that is packed exactly: the ways to split every part of the batch in two, 3^17 for seventeen different jobs
-// and far fewer where jobs are alike, and the parts.
+// Limits of exact packing: the ways to split every part of the batch in two, 3^17 for seventeen different jobs and
+// far fewer if jobs are alike, and the parts.
 const (
-	mostSplits = 200_000_000
-	mostParts  = 1 << 20
+	maxSplits = 200_000_000
+	maxParts  = 1 << 20
 )
 
-// parts is every part of a batch as a number: so many jobs of each kind are digits.
+// parts numbers every part of a batch: the counts of each kind are digits.
 type parts struct {
 	digits []int // how many of each kind
 	stride []int
@@ -22,7 +22,7 @@ type parts struct {
 	splits float64
 }
 
-// newParts is false where there are too many for the exact method.
+// newParts returns false if there are too many parts for the exact method.
 func newParts(b *batch) (p parts, few bool) {
 	p.splits, p.count = 1, 1
 	for i := range b.kinds {
@@ -30,15 +30,15 @@ func newParts(b *batch) (p parts, few bool) {
 		p.digits = append(p.digits, n)
 		p.stride = append(p.stride, p.count)
 		p.splits *= float64(n+1) * float64(n+2) / 2
-		if p.splits > mostSplits || p.count > mostParts {
+		if p.splits > maxSplits || p.count > maxParts {
 			return p, false
 		}
 		p.count *= n + 1
 	}
-	return p, p.count <= mostParts
+	return p, p.count <= maxParts
 }
 
-// read is the jobs of a part.
+// read returns the jobs of a part.
 func (p *parts) read(part int, into contents) contents {
 	into = into[:0]
 	for kind := len(p.stride) - 1; kind >= 0; kind-- {
@@ -53,8 +53,8 @@ func (p *parts) read(part int, into contents) contents {
 	return into
 }
 
-// exact is the shortest partition of the batch into phases: f(part) = min over its phases that hold a job of its
-// last kind of T(phase) + f(the rest), which considers every partition.
+// exact returns the shortest partition of the batch into phases. It considers every partition by f(part) = min over
+// its phases that hold a job of its last kind of T(phase) + f(the rest).
 func exact(ctx context.Context, f *fitter, p parts) ([]contents, error) {
 	rungs := make([]int32, p.count)
 	best := make([]float64, p.count)
@@ -88,7 +88,7 @@ func exact(ctx context.Context, f *fitter, p parts) ([]contents, error) {
 	return answer, nil
 }
 
-// phases is every part of some jobs that holds at least one of the last kind among them, the whole last.
+// phases returns every part of the given jobs that holds at least one of their last kind, the whole last.
 func (p *parts) phases(c contents, into []int) []int {
 	into = into[:0]
 	last := c[len(c)-1]
@@ -98,12 +98,12 @@ func (p *parts) phases(c contents, into []int) []int {
 	return p.extend(into, c[:len(c)-1])
 }
 
-// within is every part of some jobs, nothing first and the whole last.
+// within returns every part of the given jobs, the empty one first and the whole last.
 func (p *parts) within(c contents, into []int) []int {
 	return p.extend(append(into[:0], 0), c)
 }
 
-// extend adds to every part what can be had of some more kinds.
+// extend adds to every part all combinations of further kinds.
 func (p *parts) extend(into []int, c contents) []int {
 	for _, s := range c {
 		without := len(into)

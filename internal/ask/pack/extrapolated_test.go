@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// A packing says where it relies on times that nobody measured.
+// A packing warns of times that nobody measured.
 func TestExtrapolatedTimesAreTold(t *testing.T) {
 	of := func(machines int64) []string {
 		p := PackingProblem{Machines: Machines{Count: machines, Disks: 2, Penalty: 1}, Options: DefaultPackingOptions(), Jobs: []BatchJob{
@@ -18,20 +18,20 @@ func TestExtrapolatedTimesAreTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var told []string
+		var warned []string
 		for _, w := range a.Warnings {
 			if w.Code == "extrapolated" {
-				told = append(told, w.Pointer+" "+w.Detail)
+				warned = append(warned, w.Pointer+" "+w.Detail)
 			}
 		}
-		return told
+		return warned
 	}
-	if told := of(6); len(told) != 0 { // on twelve VMs, six or seven each
-		t.Errorf("within what was measured: got %q", told)
+	if warned := of(6); len(warned) != 0 { // on twelve VMs, six or seven each
+		t.Errorf("within what was measured: got %q", warned)
 	}
 	for _, machines := range []int64{40, 2} { // on more VMs than were measured, and on fewer
-		if told := of(machines); len(told) != 1 || !strings.HasPrefix(told[0], "/jobs/0/measurements measured: ") || !strings.Contains(told[0], "6 to 12 VMs") {
-			t.Errorf("on %d machines: got %q", machines, told)
+		if warned := of(machines); len(warned) != 1 || !strings.HasPrefix(warned[0], "/jobs/0/measurements measured: ") || !strings.Contains(warned[0], "6 to 12 VMs") {
+			t.Errorf("on %d machines: got %q", machines, warned)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestIncreasingModelsAreFlat(t *testing.T) {
 	}
 }
 
-// Figures at their ends leave nothing that JSON cannot hold.
+// Extreme figures give only values that JSON can hold.
 func TestFiguresAtTheirEnds(t *testing.T) {
 	for _, m := range []Machines{{Count: 1, Disks: 1, Penalty: 1}, {Count: 1, Disks: 10_000, HostsPerExtra: 1, Penalty: 1000}, {Count: 10_000, Disks: 1, HostsPerExtra: 1, Penalty: 1}} {
 		for _, model := range []perf.PowerModel{{A: 1e9, B: -5}, {A: 1e9, B: 5}, {A: 1e-6, B: -5}, {A: 1e9}} {
@@ -117,7 +117,7 @@ func TestCancelledCallersGetAnError(t *testing.T) {
 	}
 }
 
-// A thousand jobs, alike and different, come back in their time with the gap stated.
+// A thousand jobs, alike and different, are packed in their time with the gap stated.
 func TestAThousandJobs(t *testing.T) {
 	alike := sixteen(50, 5, 1)
 	for i := range alike.Jobs {

@@ -9,15 +9,15 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// mostTimedSplits bounds the ways to divide parts of the batch when phases and their order are chosen at once:
+// maxTimedSplits bounds the ways to divide parts of the batch when phases and their order are chosen at once:
 // 3^13 for thirteen different jobs.
-const mostTimedSplits = 2_000_000
+const maxTimedSplits = 2_000_000
 
-// inTime looks for a packing that misses fewer deadlines than the shortest one does in its best order, or as many
-// and ends sooner: by every
-// division into phases and every order of them where the batch is small, else among the packings at hand.
-func (b *batch) inTime(ctx context.Context, f *fitter, phases []phase, basis string) (better []phase, proved bool, said string, err error) {
-	if p, few := newParts(b); few && f.whole && p.splits <= mostTimedSplits {
+// inTime looks for a packing that misses fewer deadlines than the shortest one in its best order, or as many but ends
+// sooner. If the batch is small it tries every division into phases and every order of them, else the packings at
+// hand.
+func (b *batch) inTime(ctx context.Context, f *fitter, phases []phase, basis string) (better []phase, proved bool, sentence string, err error) {
+	if p, few := newParts(b); few && f.whole && p.splits <= maxTimedSplits {
 		better, err := b.everyCourse(ctx, f, p)
 		if err == nil {
 			return better, true, "Every division of the batch into phases, and every order of them.", nil
@@ -50,7 +50,7 @@ func (b *batch) inTime(ctx context.Context, f *fitter, phases []phase, basis str
 	return phases, false, basis, nil
 }
 
-// byRelease packs the jobs of each release by themselves, so that none waits for another's.
+// byRelease packs the jobs of each release separately, so that none waits for another's.
 func (b *batch) byRelease(ctx context.Context) (phases []contents, err error) {
 	kinds := map[float64][]int{}
 	for i := range b.kinds {
@@ -76,8 +76,8 @@ func (b *batch) byRelease(ctx context.Context) (phases []contents, err error) {
 	return phases, nil
 }
 
-// everyCourse considers every sequence of phases: for every part of the batch the undominated ways to have done
-// it, each a way to have done less and one more phase.
+// everyCourse considers every sequence of phases. For every part of the batch it keeps the undominated ways to have
+// done it, each a way to have done less and one more phase.
 func (b *batch) everyCourse(ctx context.Context, f *fitter, p parts) ([]phase, error) {
 	made := make([]phase, p.count)
 	states := make([][]state, p.count)
@@ -94,7 +94,7 @@ func (b *batch) everyCourse(ctx context.Context, f *fitter, p parts) ([]phase, e
 		}
 		var ways []state
 		last = p.within(c, last)
-		for _, l := range last[1:] { // the first is nothing
+		for _, l := range last[1:] { // the first one is empty
 			if made[l].members == nil {
 				continue
 			}
@@ -105,7 +105,7 @@ func (b *batch) everyCourse(ctx context.Context, f *fitter, p parts) ([]phase, e
 		states[part] = undominated(ways)
 	}
 	var phases []phase
-	for part, at := p.count-1, 0; part != 0; { // the first misses fewest
+	for part, at := p.count-1, 0; part != 0; { // the first one misses fewest
 		s := states[part][at]
 		phases = append(phases, made[s.last])
 		part, at = part-s.last, s.before

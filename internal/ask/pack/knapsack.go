@@ -2,7 +2,7 @@ package pack
 
 import "slices"
 
-// item is one job that may be chosen at its price, plain or, where special is not 0, as host or guest.
+// item is one job that may be chosen at its price, plain or, if special is not 0, as host or guest.
 type item struct {
 	kind           int
 	plain, special int
@@ -10,14 +10,14 @@ type item struct {
 	jobs           int
 }
 
-// mostSingle is how many jobs alike are items of their own.
-const mostSingle = 4
+// maxSingle is the number of alike jobs up to which each is an item of its own.
+const maxSingle = 4
 
-// times appends so many jobs alike: each by itself while they are few, else in bundles of 1, 2, 4 and so on that make up
-// every number, plain ones and special ones apart. Then there may be twice as many, which only makes bounds weaker.
+// times appends items for count alike jobs. A few are separate; more are bundles of 1, 2, 4 and so on that add up to
+// every number, separately as plain and as special. So there may be twice as many, which only weakens bounds.
 func (it item) times(count int, items []item) []item {
 	it.jobs = 1
-	if count <= mostSingle {
+	if count <= maxSingle {
 		return append(items, slices.Repeat([]item{it}, count)...)
 	}
 	for size := 1; count > 0; size *= 2 {
@@ -36,7 +36,7 @@ func (it item) times(count int, items []item) []item {
 // never is more plain VMs than any room has.
 const never = 1 << 40
 
-// sack is the dearest choice of items for every room: plain VMs, and VMs of the other sort.
+// sack holds the most valuable choice of items for every room: plain VMs, and VMs of the other kind.
 type sack struct {
 	items []item
 	plain int
@@ -45,7 +45,7 @@ type sack struct {
 	taken []byte    // by item and room: 0 not, 1 plain, 2 special
 }
 
-// knapsack fills sacks with so many plain VMs and, beside p of them, up to beside(p) others: fewer the more there are.
+// knapsack fills sacks with up to plain VMs and, beside p of them, up to beside(p) others, which shrinks with p.
 func knapsack(items []item, plain, other int, beside func(plain int) int) *sack {
 	limits := make([]int, plain+1)
 	for p := range limits {
@@ -56,7 +56,7 @@ func knapsack(items []item, plain, other int, beside func(plain int) int) *sack 
 	k.taken = make([]byte, len(items)*len(k.best))
 	for n, it := range items {
 		taken := k.taken[n*len(k.best) : (n+1)*len(k.best)]
-		for p := plain; p >= 0; p-- { // downwards: what is read is still without this item
+		for p := plain; p >= 0; p-- { // downwards, so that the values read are still without this item
 			row, took := k.best[p*width:p*width+limits[p]], taken[p*width:p*width+limits[p]]
 			if p >= it.plain {
 				less := k.best[(p-it.plain)*width : (p-it.plain)*width+limits[p]]
@@ -94,7 +94,7 @@ func knapsack(items []item, plain, other int, beside func(plain int) int) *sack 
 
 func (k *sack) worth(plain, other int) float64 { return k.best[plain*(k.other+1)+other] }
 
-// chosen is the items of the dearest choice for a room.
+// chosen returns the items of the most valuable choice for a room.
 func (k *sack) chosen(plain, other int) (items []item) {
 	for n := len(k.items) - 1; n >= 0; n-- {
 		switch k.taken[n*len(k.best)+plain*(k.other+1)+other] {
@@ -110,7 +110,7 @@ func (k *sack) chosen(plain, other int) (items []item) {
 	return items
 }
 
-// fill is the dearest choice of plain VMs alone.
+// fill returns the most valuable choice of plain VMs alone.
 func fill(items []item, plain int) ([]item, float64) {
 	k := knapsack(items, plain, 0, func(int) int { return 0 })
 	return k.chosen(plain, 0), k.worth(plain, 0)

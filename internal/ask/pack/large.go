@@ -11,28 +11,28 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// Batches that are too large for the exact method: a search finds phases, prices say what no packing is shorter
-// than and find more phases, and CBC combines all that were seen.
+// Batches that are too large for the exact method. A search finds phases, prices bound every packing from below and
+// find more phases, and CBC combines all phases seen.
 
 const (
-	// mostPairedStart is from how many jobs on the cheapest pairs take too long to be a start.
-	mostPairedStart = 300
-	ownRounds       = 15 // of prices without Clp
-	// coarse and fine are the cells of knapsacks of a round of prices, and of one when a coarse one finds nothing
-	// more; mostPriced of all rounds with Clp.
-	coarse, fine, mostPriced = 20_000_000, 200_000_000, 600_000_000
-	// poolSize is how many of the phases seen the linear program begins with.
+	// maxPairedStart is the number of jobs from which the cheapest pairs take too long for a start.
+	maxPairedStart = 300
+	ownRounds      = 15 // of prices without Clp
+	// coarse and fine are the cells of knapsacks in a round of prices, and in one after a coarse round finds nothing
+	// more. maxPriced bounds those of all rounds with Clp.
+	coarse, fine, maxPriced = 20_000_000, 200_000_000, 600_000_000
+	// poolSize is the number of seen phases in the first linear program.
 	poolSize = 4_000
-	// combineSeconds is how long CBC may combine phases.
+	// combineSeconds is the time limit of CBC for combining phases.
 	combineSeconds = 2
-	// nearLimit is by which share of the linear program's value a bound may fall short of it and be good enough.
+	// nearLimit is the share of the linear program's value by which a good enough bound may fall short of it.
 	nearLimit = 2e-4
 )
 
 func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Solver) (found, error) {
 	s := newSeen(f)
 	how := match
-	if b.size() > mostPairedStart {
+	if b.size() > maxPairedStart {
 		how = matchGreedily
 	}
 	pairs, err := b.pairs(ctx, how)
@@ -46,8 +46,8 @@ func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Sol
 	best := s.search(ctx, starts, seed)
 	prices := s.ownPrices(best)
 	bound := b.weakBound()
-	raise := func(most int) (short []contents, ratio float64) {
-		value, short, ratio := s.price(ctx, prices, most)
+	raise := func(maximum int) (short []contents, ratio float64) {
+		value, short, ratio := s.price(ctx, prices, maximum)
 		bound = max(bound, value*(1-same))
 		return short, ratio
 	}
@@ -55,7 +55,7 @@ func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Sol
 	advised := solver != nil
 	if advised {
 		pool := s.pool(prices, best, math.Inf(1), poolSize)
-		for cells := coarse; !proved() && s.cells < mostPriced; {
+		for cells := coarse; !proved() && s.cells < maxPriced; {
 			limit, err := s.advise(ctx, solver, pool, prices)
 			if advised = err == nil; !advised {
 				break
@@ -87,7 +87,7 @@ func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Sol
 	if advised && !proved() {
 		pool := s.pool(prices, best, best.time-bound, poolSize)
 		if d, ok := s.combine(ctx, solver, pool, best); ok && d.time < best.time {
-			s.improve(ctx, &d, s.asked+mostSearched/4)
+			s.improve(ctx, &d, s.effort+maxSearched/4)
 			best = d
 		}
 	}
@@ -98,27 +98,28 @@ func (b *batch) large(ctx context.Context, f *fitter, seed uint64, solver lp.Sol
 	return found{phases: best.phases, bound: bound}, cancelled(ctx, nil)
 }
 
-// firstFit puts the jobs that need most first, each into the first phase in which the fewest VMs of all stay within a room.
+// firstFit packs the jobs with the largest needs first, each into the first phase whose jobs' fewest VMs stay within
+// room.
 func (s *seen) firstFit(room int) (phases []contents) {
 	jobs := s.oneByOne()
-	slices.SortStableFunc(jobs, func(x, y contents) int { return s.kinds[y[0].kind].least - s.kinds[x[0].kind].least })
+	slices.SortStableFunc(jobs, func(x, y contents) int { return s.kinds[y[0].kind].minVMs - s.kinds[x[0].kind].minVMs })
 	var used []int
 next:
 	for _, j := range jobs {
 		kind := j[0].kind
 		for i := range phases {
-			if used[i]+s.kinds[kind].least <= room {
-				used[i] += s.kinds[kind].least
+			if used[i]+s.kinds[kind].minVMs <= room {
+				used[i] += s.kinds[kind].minVMs
 				phases[i] = phases[i].with(kind, 1, nil)
 				continue next
 			}
 		}
-		phases, used = append(phases, j), append(used, s.kinds[kind].least)
+		phases, used = append(phases, j), append(used, s.kinds[kind].minVMs)
 	}
 	return phases
 }
 
-// ownPrices shares every phase's time among its jobs by what they take of it.
+// ownPrices shares every phase's time among its jobs by their VMs.
 func (s *seen) ownPrices(d division) []float64 {
 	prices := make([]float64, len(s.kinds))
 	for i, c := range d.phases {
@@ -134,7 +135,7 @@ func (s *seen) ownPrices(d division) []float64 {
 	return prices
 }
 
-// lower takes down the prices of phases that are shorter than they.
+// lower reduces the prices of phases that are shorter than their prices.
 func (s *seen) lower(prices []float64, short []contents) {
 	for _, c := range short {
 		paid := 0.0
@@ -149,8 +150,9 @@ func (s *seen) lower(prices []float64, short []contents) {
 	}
 }
 
-// pool is the phases seen that take least beyond the prices of their jobs, at most so much, and those of a division.
-func (s *seen) pool(prices []float64, best division, beyond float64, most int) []column {
+// pool returns the seen phases that exceed the prices of their jobs the least, by at most beyond, and the phases of a
+// division.
+func (s *seen) pool(prices []float64, best division, beyond float64, limit int) []column {
 	type dear struct {
 		at   int
 		over float64
@@ -170,7 +172,7 @@ func (s *seen) pool(prices []float64, best division, beyond float64, most int) [
 	}
 	slices.SortStableFunc(all, func(x, y dear) int { return cmp.Compare(x.over, y.over) })
 	var pool []column
-	for _, d := range all[:min(most, len(all))] {
+	for _, d := range all[:min(limit, len(all))] {
 		pool = append(pool, s.list[d.at])
 	}
 	for i, c := range best.phases {
@@ -179,7 +181,7 @@ func (s *seen) pool(prices []float64, best division, beyond float64, most int) [
 	return pool
 }
 
-// master is the program of combining phases: every job in at least one of those chosen. A job in two of them can
+// master returns the program of combining phases: every job in at least one chosen phase. A job in two of them can
 // leave either, which makes neither longer.
 func (s *seen) master(pool []column, whole bool) (p lp.Program) {
 	for i := range s.kinds {
@@ -200,7 +202,8 @@ func (s *seen) master(pool []column, whole bool) (p lp.Program) {
 	return p
 }
 
-// advise takes Clp's prices for some phases, and answers the linear program's value: no bound, since phases are missing.
+// advise takes Clp's prices for some phases, and returns the linear program's value. It is no bound, since phases are
+// missing.
 func (s *seen) advise(ctx context.Context, solver lp.Solver, pool []column, prices []float64) (value float64, err error) {
 	p := s.master(pool, false)
 	answer, err := solver.Solve(ctx, &p, lp.Options{})
@@ -219,7 +222,8 @@ func (s *seen) advise(ctx context.Context, solver lp.Solver, pool []column, pric
 	return answer.Objective, nil
 }
 
-// combine is the best division into some phases, as CBC finds it from the best one on, whose phases stand last.
+// combine returns the best division into some phases that CBC finds, starting from the best one, whose phases stand
+// last.
 func (s *seen) combine(ctx context.Context, solver lp.Solver, pool []column, best division) (division, bool) {
 	p := s.master(pool, true)
 	start := make([]float64, len(pool))

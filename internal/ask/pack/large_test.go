@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// What the search finds for batches that the exact method can do, and the bound beside it.
+// The search's results for batches within the exact method, and their bounds.
 func TestSearchesAndBoundsEncloseTheShortest(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	worst, found, bounds := 0.0, 0, 0.0

@@ -14,14 +14,14 @@ import (
 // Packer packs a batch; it is Pack with a solver, and with a time for each batch.
 type Packer func(context.Context, PackingProblem) (Packing, error)
 
-// compared is the algorithms that Compare packs a batch by, the slowest packing's first; the swarm is left out where
-// the batch is too large for it.
+// compared returns the algorithms for Compare, that of the slowest packing first; the swarm is left out if the batch
+// is too large for it.
 func compared(p PackingProblem) []PackingAlgorithm {
 	jobs := int64(0)
 	for _, j := range p.Jobs {
 		jobs += j.Count
 	}
-	if jobs > mostSwarming {
+	if jobs > maxSwarming {
 		return []PackingAlgorithm{PackSequential, PackPair, PackMulti}
 	}
 	return []PackingAlgorithm{PackSequential, PackPair, PackSwarm, PackMulti}
@@ -37,7 +37,7 @@ func Compare(ctx context.Context, p PackingProblem, pack Packer) (all []Packing,
 		}
 		all = append(all, packing)
 	}
-	// What nothing is shorter than holds for the swarm as well.
+	// The lower bound holds for the swarm as well.
 	if multi, swarm := all[len(all)-1], &all[len(all)-2]; swarm.Algorithm == PackSwarm && swarm.BusySeconds > 0 {
 		swarm.LowerBoundSeconds = max(swarm.LowerBoundSeconds, min(multi.LowerBoundSeconds, swarm.BusySeconds))
 		swarm.Gap = (swarm.BusySeconds - swarm.LowerBoundSeconds) / swarm.BusySeconds
@@ -48,12 +48,11 @@ func Compare(ctx context.Context, p PackingProblem, pack Packer) (all []Packing,
 	return all, nil
 }
 
-// FewestMachines is the fewest machines on which a batch is done within so many seconds, and its packing there.
+// FewestMachines returns the fewest machines on which a batch ends within by seconds, and its packing there.
 //
-// More machines never make the shortest packing longer: what stands on some machines can stand on the same ones
-// when there are more. So the numbers that suffice are all those from one on, and it is proved that fewer do not
-// where nothing on one machine less is as short. Where packings are not proved to be the shortest, neither may
-// be the answer; it says so.
+// More machines never lengthen the shortest packing, because a packing on some machines also fits on more. So the
+// sufficient numbers are all those from one on. Fewer are proved insufficient if the lower bound on one machine less
+// exceeds by. If packings are not proved shortest, the answer need not be either, and says so.
 func FewestMachines(ctx context.Context, p PackingProblem, by float64, pack Packer) (MachinesAnswer, error) {
 	if !(by > 0 && by <= capacity.MaxSeconds) {
 		return MachinesAnswer{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/by_s", Code: "range",
@@ -79,20 +78,20 @@ func FewestMachines(ctx context.Context, p PackingProblem, by float64, pack Pack
 			Machines: int64(machines), EndSeconds: packing.EndSeconds, LowerBoundSeconds: packing.LowerBoundSeconds})
 		return packing.EndSeconds <= by*(1+same)
 	}
-	least, most, err := span(p)
+	smallest, highest, err := span(p)
 	if err != nil {
 		return MachinesAnswer{}, err
 	}
-	machines := lowest(least, most+1, done)
+	machines := lowest(smallest, highest+1, done)
 	if failed != nil {
 		return MachinesAnswer{}, failed
 	}
 	slices.SortFunc(answer.Tried, func(a, b TriedMachines) int { return cmp.Compare(a.Machines, b.Machines) })
-	if machines > most {
+	if machines > highest {
 		end := answer.Tried[len(answer.Tried)-1]
 		return MachinesAnswer{}, fmt.Errorf("even %d machines, the most that batches are packed onto, take %.6g s and not %.6g s: %w", end.Machines, end.EndSeconds, by, fault.Infeasible)
 	}
-	answer.Machines, answer.Proved = int64(machines), machines == least
+	answer.Machines, answer.Proved = int64(machines), machines == smallest
 	if fewer, is := tried[machines-1]; is && fewer.LowerBoundSeconds > by {
 		answer.Proved = true
 	}
@@ -104,10 +103,10 @@ func FewestMachines(ctx context.Context, p PackingProblem, by float64, pack Pack
 	return answer, err
 }
 
-// span is the fewest machines onto which every job fits, and the most that there may be.
-func span(p PackingProblem) (least, most int, err error) {
-	most = int(MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
-	p.Machines.Count = int64(max(1, most))
+// span returns the fewest machines that fit every job, and the most that are allowed.
+func span(p PackingProblem) (lowest, limit int, err error) {
+	limit = int(MaxPackedVMs / max(1, p.Machines.Disks)) // wrong disks are refused below
+	p.Machines.Count = int64(max(1, limit))
 	if err := p.Validate(); err != nil {
 		return 0, 0, err
 	}
@@ -125,5 +124,5 @@ func span(p PackingProblem) (least, most int, err error) {
 	if len(findings) > 0 {
 		return 0, 0, &fault.InputError{Findings: findings}
 	}
-	return ceilDiv(int(needs), int(p.Machines.Disks)), most, nil
+	return ceilDiv(int(needs), int(p.Machines.Disks)), limit, nil
 }

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// drawCosts is a symmetric matrix; few values make many ties, and nearness makes blossoms.
+// drawCosts returns a symmetric matrix; few values make many ties, and nearness makes blossoms.
 func drawCosts(r *rand.Rand, n int) [][]float64 {
 	cost := make([][]float64, n)
 	kind := r.IntN(3)
@@ -46,7 +46,7 @@ func costOf(t *testing.T, cost [][]float64, partner []int) (total float64) {
 	return total
 }
 
-// enumerated is the least cost over every matching.
+// enumerated returns the smallest cost over every matching.
 func enumerated(cost [][]float64, used []bool) float64 {
 	i := 0
 	for i < len(used) && used[i] {
@@ -91,7 +91,7 @@ func blossom(t *testing.T, cost [][]float64) []int {
 	return partner
 }
 
-// The potentials prove a matching: no pair costs less than what they allow, and together they are its cost.
+// The potentials prove a matching: no pair costs less than they allow, and their sum is its cost.
 func TestPotentialsProveMatchings(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	blossoms := 0
@@ -178,7 +178,7 @@ func TestMatchingsAreWhatCBCFinds(t *testing.T) {
 	}
 }
 
-// singles is the least cost over every way to pair some jobs and leave the others alone.
+// singles returns the smallest cost over every way to pair some jobs and leave the others alone.
 func singles(b *batch, jobs []int) float64 {
 	if len(jobs) == 0 {
 		return 0

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// phase is some jobs that start at once.
+// phase is a set of jobs that start at once.
 type phase struct {
 	members []member
 	seconds float64
-	release float64 // before it none of its jobs is late to come
+	release float64 // all its jobs are released by then
 }
 
 func (b *batch) phase(members []member) phase {
@@ -23,10 +23,10 @@ func (b *batch) phase(members []member) phase {
 	return p
 }
 
-// start is when a phase begins that follows others which end at a time.
+// start returns the start of a phase that follows others with this end.
 func (p *phase) start(end float64) float64 { return max(end, p.release) }
 
-// missed is how many of a phase's jobs are late where it starts at a time.
+// missed returns the number of a phase's jobs that are late if it starts at a moment.
 func (b *batch) missed(p *phase, start float64) (n int) {
 	for _, m := range p.members {
 		if b.late(m, start) {
@@ -49,11 +49,11 @@ func (b *batch) hasReleases() bool {
 	return slices.ContainsFunc(b.kinds, func(k kind) bool { return k.release > 0 })
 }
 
-// course is what an order of phases comes to.
+// course is the result of an order of phases.
 type course struct {
 	missed int
 	end    float64
-	busy   float64 // without the time in which phases wait
+	busy   float64 // without waiting times
 }
 
 func (c course) better(than course) bool { return c.compare(than) < 0 }
@@ -62,7 +62,7 @@ func (c course) compare(with course) int {
 	return cmp.Or(cmp.Compare(c.missed, with.missed), cmp.Compare(c.end, with.end), cmp.Compare(c.busy, with.busy))
 }
 
-// then is the course with one more phase at its end.
+// then returns the course with one more phase at its end.
 func (c course) then(b *batch, p *phase) course {
 	start := p.start(c.end)
 	return course{c.missed + b.missed(p, start), start + p.seconds, c.busy + p.seconds}
@@ -75,12 +75,12 @@ func (b *batch) course(phases []phase) (c course) {
 	return c
 }
 
-// mostOrdered is how many phases are put in order by looking at every set of them.
-const mostOrdered = 15
+// maxOrdered is the number of phases up to which the order is found by trying every set of them.
+const maxOrdered = 15
 
-// order puts phases in the order that misses fewest deadlines, and of those in one that ends first. It says
-// whether that is proved. Without deadlines, by release: then no order ends sooner; and of phases released at
-// once those first that end most jobs for their time, which makes the mean end of jobs the soonest.
+// order sorts phases to miss the fewest deadlines, and of such orders picks one that ends first. It reports whether
+// that is proved. Without deadlines it sorts by release, and no order ends sooner. Of phases released at once, those
+// that end most jobs for their time come first, which minimises the mean end of jobs.
 func (b *batch) order(phases []phase) (proved bool) {
 	slices.SortStableFunc(phases, func(x, y phase) int {
 		return cmp.Or(cmp.Compare(x.release, y.release),
@@ -89,7 +89,7 @@ func (b *batch) order(phases []phase) (proved bool) {
 	switch {
 	case !b.hasDeadlines():
 		return true
-	case len(phases) <= mostOrdered:
+	case len(phases) <= maxOrdered:
 		b.orderSets(phases)
 		return true
 	}
@@ -101,11 +101,11 @@ func (b *batch) order(phases []phase) (proved bool) {
 // state is a way to have done a set of phases.
 type state struct {
 	course
-	last, before int // the last phase, and which state of the set without it; -1: none
+	last, before int // the last phase, and the state of the set without it; -1: none
 }
 
-// orderSets looks at every set of phases that could be done first. Of the ways to do a set only those count that
-// end sooner or miss less than all others.
+// orderSets tries every set of phases that could be done first. Of the ways to do a set it keeps those that end
+// sooner or miss less than all others.
 func (b *batch) orderSets(phases []phase) {
 	n := len(phases)
 	states := make([][]state, 1<<n)
@@ -121,7 +121,7 @@ func (b *batch) orderSets(phases []phase) {
 		states[set] = undominated(ways)
 	}
 	ordered := make([]phase, n)
-	for set, at := 1<<n-1, 0; set != 0; { // the first misses fewest
+	for set, at := 1<<n-1, 0; set != 0; { // the first one misses fewest
 		n--
 		s := states[set][at]
 		ordered[n] = phases[s.last]
@@ -130,7 +130,7 @@ func (b *batch) orderSets(phases []phase) {
 	copy(phases, ordered)
 }
 
-// undominated keeps the ways that end sooner the more they miss, the one that misses fewest first.
+// undominated keeps the ways that end sooner the more they miss, the one with fewest misses first.
 func undominated(ways []state) []state {
 	slices.SortStableFunc(ways, func(x, y state) int { return x.compare(y.course) })
 	kept := ways[:0]
@@ -143,8 +143,8 @@ func undominated(ways []state) []state {
 	return slices.Clone(kept)
 }
 
-// orderEarliest is Moore and Hodgson's rule: by deadline, and whenever one is missed the longest phase so far goes
-// to the end. It misses fewest where nothing waits for a release and no phase has two jobs with deadlines.
+// orderEarliest applies Moore and Hodgson's rule: by deadline, and whenever one is missed the longest phase so far
+// goes to the end. That misses fewest if nothing waits for a release and no phase has two jobs with deadlines.
 func (b *batch) orderEarliest(phases []phase) (exact bool) {
 	exact = !b.hasReleases()
 	due := make([]float64, len(phases)) // when the phase must have ended for its most urgent job
@@ -203,10 +203,10 @@ func (h *longestFirst) Pop() any {
 	return last
 }
 
-// mostOrderMoves bounds the moves that are tried, each of which looks at all phases.
-const mostOrderMoves = 20_000
+// maxOrderMoves bounds the moves that are tried, each of which visits all phases.
+const maxOrderMoves = 20_000
 
-// improveOrder moves single phases to other places as long as that is better.
+// improveOrder moves single phases to other places as long as that helps.
 func (b *batch) improveOrder(phases []phase) {
 	best := b.course(phases)
 	trial := make([]phase, len(phases))
@@ -214,7 +214,7 @@ func (b *batch) improveOrder(phases []phase) {
 		better = false
 		for from := range phases {
 			for to := range phases {
-				if tried++; tried > mostOrderMoves {
+				if tried++; tried > maxOrderMoves {
 					return
 				}
 				moved := phases[from]
@@ -230,7 +230,7 @@ func (b *batch) improveOrder(phases []phase) {
 	}
 }
 
-// deadlines counts what is in time.
+// deadlines counts the met and missed deadlines.
 func (b *batch) deadlines(phases []phase, proved bool, basis string) *PackedDeadlines {
 	if !b.hasDeadlines() {
 		return nil

@@ -92,8 +92,8 @@ func everySequence(f *fitter, left map[int]int, done course) course {
 	return best
 }
 
-// As many deadlines are met as can be, and of the packings that meet as many the one that ends first is found: without
-// deadlines too, where the shortest one would wait for a job that is released later.
+// As many deadlines are met as possible, and of the packings that meet as many the one that ends first is found. That
+// holds without deadlines too, where the shortest packing would wait for a job that is released later.
 func TestDeadlinesAreMetWhereTheyCanBe(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	bettered, sooner := 0, 0
@@ -159,11 +159,11 @@ func TestFewestMachinesAreFewest(t *testing.T) {
 		by := a.EndSeconds * (0.7 + 0.6*r.Float64())
 		got, err := FewestMachines(t.Context(), p, by, exactly)
 		if err != nil {
-			continue // jobs that more VMs do not make faster
+			continue // jobs that gain nothing from more VMs
 		}
 		want := p
 		before := math.Inf(1)
-		for want.Machines.Count = 1; ; want.Machines.Count++ { // one by one, which shows besides that more never take longer
+		for want.Machines.Count = 1; ; want.Machines.Count++ { // one by one, which also shows that more never take longer
 			a, err := Pack(t.Context(), want, nil)
 			if err != nil {
 				continue // a job does not fit yet
@@ -185,7 +185,7 @@ func TestFewestMachinesAreFewest(t *testing.T) {
 	}
 }
 
-// Jobs of a batch too large to look at every division do not wait for others' releases either.
+// Jobs of a large batch, whose divisions cannot all be tried, do not wait for others' releases either.
 func TestLargeBatchesDoNotWait(t *testing.T) {
 	p := sixteen(11, 24, 5)
 	first, second := p, p

@@ -11,17 +11,17 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// pairCost is how long two jobs take: one after the other, or at once, in the better way of the two there are.
+// pairCost is the duration of two jobs: one after the other, or at once, in the better of the two ways.
 type pairCost struct {
 	seconds  float64
 	together bool // at once
 }
 
-// pair is the cheapest way to run two jobs: at once only where that is shorter.
+// pair returns the cheapest way to run two jobs: at once only if that is shorter.
 func (b *batch) pair(i, j int) pairCost {
 	first, second := &b.kinds[i], &b.kinds[j]
 	best := pairCost{seconds: first.alone() + second.alone()}
-	for _, t := range []float64{b.beside(first, second), b.extraVMs(first, second), b.extraVMs(second, first)} {
+	for _, t := range []float64{b.apart(first, second), b.extraVMs(first, second), b.extraVMs(second, first)} {
 		if t < best.seconds {
 			best = pairCost{t, true}
 		}
@@ -29,10 +29,10 @@ func (b *batch) pair(i, j int) pairCost {
 	return best
 }
 
-// beside is two jobs on VMs of their own, divided as well as whole VMs can be: more VMs for the first never make
-// it longer and never make the second shorter, so that the best division is where they cross.
-func (b *batch) beside(first, second *kind) float64 {
-	low, high := first.least, b.vms-second.least
+// apart returns the time of two jobs at once on VMs of their own, in the best whole division. More VMs never make the
+// first job longer, nor the second shorter, so the best division is where they cross.
+func (b *batch) apart(first, second *kind) float64 {
+	low, high := first.minVMs, b.vms-second.minVMs
 	if low > high {
 		return math.Inf(1)
 	}
@@ -41,22 +41,22 @@ func (b *batch) beside(first, second *kind) float64 {
 	return min(time(cross), time(max(low, cross-1)))
 }
 
-// extraVMs is a guest beside a host that has every disk.
+// extraVMs returns a guest beside a host that has every disk.
 func (b *batch) extraVMs(host, guest *kind) float64 {
-	if host.role != perf.HostRole || guest.role != perf.GuestRole || b.extras < guest.least {
+	if host.role != perf.HostRole || guest.role != perf.GuestRole || b.extras < guest.minVMs {
 		return math.Inf(1)
 	}
 	return b.penalty * max(host.alone(), guest.times[b.extras])
 }
 
-// matcher pairs an even number of things at little cost: whom each is paired with.
+// matcher pairs an even number of items at low cost, and returns the partner of each.
 type matcher func(ctx context.Context, cost [][]float64) ([]int, error)
 
-// mostForSubsets is how many jobs are paired by looking at every set of them.
-const mostForSubsets = 20
+// maxForSubsets is the number of jobs up to which pairs are found by trying every set of them.
+const maxForSubsets = 20
 
-// pairs is the cheapest way to run the batch at most two jobs at once. A single job counts as paired with a
-// dummy; since no pair costs more than its jobs one after the other, at most one job stays single.
+// pairs returns the cheapest way to run the batch with at most two jobs at once. A single job counts as paired with a
+// dummy. Since no pair costs more than its jobs one after the other, at most one job stays single.
 func (b *batch) pairs(ctx context.Context, match matcher) ([]contents, error) {
 	var jobs []int
 	for i := range b.kinds {
@@ -105,15 +105,16 @@ func (b *batch) pairs(ctx context.Context, match matcher) ([]contents, error) {
 	return phases, nil
 }
 
-// match is at the least cost.
+// match returns the cheapest matching.
 func match(ctx context.Context, cost [][]float64) ([]int, error) {
-	if len(cost) <= mostForSubsets {
+	if len(cost) <= maxForSubsets {
 		return matchSubsets(cost), nil
 	}
 	return matchBlossom(ctx, cost)
 }
 
-// matchSubsets looks at every set that holds an even number of the first things: the first of a set is paired with each of the others.
+// matchSubsets tries every set with an even number of the first items: the first item of a set is paired with each of
+// the others.
 func matchSubsets(cost [][]float64) []int {
 	n := len(cost)
 	best := make([]float64, 1<<n)
@@ -141,8 +142,8 @@ func matchSubsets(cost [][]float64) []int {
 	return partner
 }
 
-// matchGreedily takes the pair that saves most, compared with what its things cost in pairs on average, again and again: quick, and
-// not the cheapest.
+// matchGreedily repeatedly takes the pair that saves most against the mean costs of its items: quick, but not the
+// cheapest.
 func matchGreedily(_ context.Context, cost [][]float64) ([]int, error) {
 	type pair struct {
 		i, j int

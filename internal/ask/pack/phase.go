@@ -8,30 +8,30 @@ import (
 //
 //	plain VMs + host VMs ≤ N   and   extra VMs ≤ (P − ⌈plain VMs / k⌉) · G,
 //
-// because hosts then take every disk the plain VMs leave. More hosts and guests trade against each other by whole
-// numbers only, so that lists of undominated choices decide it.
+// because hosts then take every disk that the plain VMs leave. Hosts and guests trade against each other in whole
+// numbers only, so lists of undominated choices decide.
 
-// choice is some jobs made hosts, or guests: what they take beyond what they took as plain jobs (for hosts),
-// or on extra VMs (for guests), and the plain VMs they give back.
+// choice makes some jobs hosts, or guests. It holds the VMs they take beyond those of plain jobs (for hosts), or on
+// extra VMs (for guests), and the plain VMs they give back.
 type choice struct{ take, save int32 }
 
-// fitter answers whether phases fit. It owns its room, so that each search needs one of its own.
+// fitter decides whether phases fit. It owns its memory, so each search needs one of its own.
 type fitter struct {
 	*batch
 	*ladder
 	hosts, guests choices
-	asked         int // how often, as a measure of work
+	effort        int // number of questions, as a measure of work
 }
 
 func newFitter(b *batch, l *ladder) *fitter { return &fitter{batch: b, ladder: l} }
 
-// shortest is the lowest rung, from low on, that the jobs fit; never where none does.
+// shortest returns the lowest rung, from low on, that the jobs fit, or never.
 func (f *fitter) shortest(c contents, low int) int {
 	rung := lowest(low, f.never(), func(rung int) bool { return f.plainFit(c, rung) })
 	if !f.mixed(c) || rung == low || !f.rolesFit(c, rung-1) {
 		return rung
 	}
-	// Roles help: stride down from where plain jobs fit.
+	// Roles help: stride down from the rung that plain jobs fit.
 	fits := rung - 1
 	for step := 1; fits > low; step *= 2 {
 		at := max(low, fits-step)
@@ -43,8 +43,8 @@ func (f *fitter) shortest(c contents, low int) int {
 	return fits
 }
 
-// lowest is the first number from low on, below never, for which something holds that holds for all above;
-// never where it does for none. Answers near low are found in few questions.
+// lowest returns the first number from low on, below never, that satisfies holds, or never if none does. holds must
+// be true for all numbers above a true one. Answers near low need few questions.
 func lowest(low, never int, holds func(int) bool) int {
 	high := low
 	for step := 1; high < never && !holds(high); step *= 2 {
@@ -61,9 +61,9 @@ func lowest(low, never int, holds func(int) bool) int {
 	return high
 }
 
-// plainFit says whether the jobs fit, all of them plain.
+// plainFit reports whether the jobs fit, all of them plain.
 func (f *fitter) plainFit(c contents, rung int) bool {
-	f.asked += len(c)
+	f.effort += len(c)
 	plain, _ := f.at(rung)
 	vms := 0
 	for _, s := range c {
@@ -72,7 +72,7 @@ func (f *fitter) plainFit(c contents, rung int) bool {
 	return vms <= f.vms
 }
 
-// mixed says whether roles could help at all.
+// mixed reports whether roles could help at all.
 func (f *fitter) mixed(c contents) bool {
 	var host, guest bool
 	for _, s := range c {
@@ -82,13 +82,13 @@ func (f *fitter) mixed(c contents) bool {
 	return host && guest
 }
 
-// rolesFit says whether the jobs fit with at least one host and one guest.
+// rolesFit reports whether the jobs fit with at least one host and one guest.
 func (f *fitter) rolesFit(c contents, rung int) bool {
 	_, _, fits := f.roles(c, rung)
 	return fits
 }
 
-// roles chooses hosts and guests: a place in the last of the lists of each.
+// roles chooses hosts and guests: an entry in the last list of each.
 func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
 	plain, special := f.at(rung)
 	base := 0 // plain VMs, if all were plain
@@ -97,7 +97,7 @@ func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
 	for _, s := range c {
 		p, q := plain[s.kind], special[s.kind]
 		if p == impossible {
-			return host, guest, false // then so it is in any role
+			return host, guest, false // then no role helps
 		}
 		base += s.count * int(p)
 		if q == impossible {
@@ -112,10 +112,10 @@ func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
 			}
 		}
 	}
-	f.asked += f.hosts.looked + f.guests.looked
+	f.effort += f.hosts.looked + f.guests.looked
 	hosts := f.hosts.last()
 	at := -1
-	for _, guest := range f.guests.last()[1:] { // the first is nobody
+	for _, guest := range f.guests.last()[1:] { // the first one is empty
 		room := f.vms - base + int(guest.save)
 		for at+1 < len(hosts) && int(hosts[at+1].take) <= room {
 			at++
@@ -131,13 +131,13 @@ func (f *fitter) roles(c contents, rung int) (host, guest choice, fits bool) {
 	return host, guest, false
 }
 
-// choices is the undominated choices of some jobs out of those added so far, by what they take: each saves more
-// than the one before. The lists before each job are kept, to read off which jobs a choice is of.
+// choices lists the undominated choices among the jobs added so far, ascending by take: each saves more than the one
+// before. The lists before each job are kept, to recover the jobs of a choice.
 type choices struct {
 	stages [][]choice
 	jobs   []int // the kind of the job that each stage but the first added
 	depth  int
-	looked int // entries of lists made, as a measure of work
+	looked int // entries made, as a measure of work
 }
 
 func (s *choices) reset() {
@@ -149,7 +149,7 @@ func (s *choices) reset() {
 
 func (s *choices) last() []choice { return s.stages[s.depth-1] }
 
-// add lets a job be chosen as well.
+// add allows one more job to be chosen.
 func (s *choices) add(kind int, take, save, limit int32) {
 	if s.depth == len(s.stages) {
 		s.stages = append(s.stages, nil)
@@ -181,7 +181,7 @@ func (s *choices) add(kind int, take, save, limit int32) {
 	s.depth++
 }
 
-// chosen is how many jobs of each kind a choice of the last list is of.
+// chosen returns the number of jobs of each kind in a choice of the last list.
 func (s *choices) chosen(c choice, take, save func(kind int) int32) map[int]int {
 	of := map[int]int{}
 	for stage := s.depth - 1; stage > 0; stage-- {

@@ -4,10 +4,10 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// place puts the VMs of a phase onto machines. Without extra VMs they go round the machines, those of I/O-bound
-// jobs first, so that these have disks of machines to themselves where there are enough. With extra VMs the
-// first machines carry hosts and, for so many hosts, an extra VM; what hosts are left fill up after them, and
-// plain VMs have the last machines.
+// place puts the VMs of a phase onto machines. Without extra VMs they go round the machines, those of I/O-bound jobs
+// first, so that these have their own machines' disks if there are enough. With extra VMs the first machines carry
+// hosts and an extra VM for each required number of them. The remaining hosts fill up after them, and plain VMs get
+// the last machines.
 func (b *batch) place(members []member) []MachineVMs {
 	machines := make([]MachineVMs, b.machines)
 	for i := range machines {
@@ -44,7 +44,7 @@ func (b *batch) place(members []member) []MachineVMs {
 	return machines
 }
 
-// queue is the jobs of a role, one entry a VM: plain ones that are I/O-bound first and each job's VMs together,
+// queue returns the jobs of a role, one entry a VM: plain ones that are I/O-bound first and each job's VMs together,
 // hosts and guests in turns, so that every machine gets a mixture.
 func (b *batch) queue(members []member, role perf.JobRole) (queue []int) {
 	if role == perf.PlainRole {

@@ -9,21 +9,22 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Bounds by prices. Give every job a price. If no phase is shorter than the prices of its jobs together, then no
-// packing is shorter than the prices of all jobs, because its phases hold every job. Prices that are too high are
-// scaled down by the worst phase: the smallest time / prices there is. It is found by knapsacks, one for each rung,
-// and only the rungs are looked at that may hold it.
+// Bounds by prices. Give every job a price. If no phase is shorter than the sum of its jobs' prices, then no packing
+// is shorter than the sum of all prices, because its phases hold every job. Prices that are too high are scaled down
+// by the worst phase, the one with the smallest time / prices. Knapsacks find it, one for each rung, for only the
+// rungs that may hold it.
 
 const (
-	// mostKnapsack bounds the cells of one exact knapsack; larger ones put plain and extra VMs together.
-	mostKnapsack = 40_000_000
-	// nearWorst is how near the worst phase must be known.
+	// maxKnapsack bounds the cells of one exact knapsack; larger ones combine plain and extra VMs.
+	maxKnapsack = 40_000_000
+	// nearWorst is the precision required for the worst phase.
 	nearWorst = 1e-4
-	// fewest knapsacks are looked at, however large.
+	// fewest is the smallest number of knapsacks, of any size.
 	fewest = 20
 )
 
-// stretch is the rungs low to high with the dearest jobs that fit high: no phase of these rungs is dearer.
+// stretch holds the rungs low to high with the most valuable jobs that fit high: no phase of these rungs is worth
+// more.
 type stretch struct {
 	low, high int
 	worth     float64
@@ -42,8 +43,8 @@ func (h *worstFirst) Pop() any {
 	return last
 }
 
-// price is what a bound by prices comes to, the phases met on the way that are shorter than their prices, and the
-// ratio by which prices are too high at most. It looks at knapsacks of so many cells, and at a few at least.
+// price returns a bound by prices, the phases met on the way that are shorter than their prices, and the largest
+// ratio by which prices may be too high. It fills knapsacks of up to cells cells, and at least a few.
 func (s *seen) price(ctx context.Context, prices []float64, cells int) (bound float64, short []contents, ratio float64) {
 	sum := 0.0
 	for i, p := range prices {
@@ -78,8 +79,8 @@ func (s *seen) price(ctx context.Context, prices []float64, cells int) (bound fl
 	top := s.never() - 1
 	push(0, top, worth(top))
 	limit := s.cells + cells
-	for asked := 1; asked < fewest || s.cells < limit; asked++ {
-		_ = capacity.Pause(ctx) // who asked looks whether the time is up
+	for tries := 1; tries < fewest || s.cells < limit; tries++ {
+		_ = capacity.Pause(ctx) // the caller checks whether the time is over
 		worst := open[0]
 		if worst.low == worst.high || worst.ratio >= actual*(1-nearWorst) {
 			break
@@ -92,14 +93,14 @@ func (s *seen) price(ctx context.Context, prices []float64, cells int) (bound fl
 	return sum * open[0].ratio, short, open[0].ratio
 }
 
-// between is the rung nearest to the middle of two by the ratio of times, below the higher.
+// between returns the rung nearest to the geometric middle of two, below the higher.
 func (s *seen) between(low, high int) int {
 	target := math.Sqrt(s.times[low] * s.times[high])
 	return min(high-1, lowest(low, high, func(rung int) bool { return s.times[rung] >= target }))
 }
 
-// dearest is the jobs with the highest prices together that fit a rung, and their worth; where the knapsack is too
-// large, jobs that need not fit but are worth at least as much.
+// dearest returns the most valuable jobs that fit a rung together, and their worth. If the knapsack is too large, it
+// returns jobs that need not fit but are worth at least as much.
 func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 	plain, special := s.ladder.at(rung)
 	var hosts, others []item
@@ -122,7 +123,7 @@ func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 		s.cells += len(others) * s.vms
 		return contentsOfItems(fill(others, s.vms))
 	}
-	if len(hosts)*s.vms*s.vms+len(others)*s.vms*s.extras > mostKnapsack {
+	if len(hosts)*s.vms*s.vms+len(others)*s.vms*s.extras > maxKnapsack {
 		s.cells += (len(hosts) + len(others)) * (s.vms + s.extras)
 		for i := range others {
 			others[i].special = 0
@@ -136,8 +137,8 @@ func (s *seen) dearest(prices []float64, rung int) (contents, float64) {
 	return s.dearestMixed(hosts, others)
 }
 
-// dearestMixed divides the disks between plain VMs of possible hosts, plain VMs of others, and hosts; how many
-// machines the plain VMs leave says how many extra VMs there can be.
+// dearestMixed divides the disks between plain VMs of possible hosts, plain VMs of others, and hosts. The machines
+// left by the plain VMs bound the extra VMs.
 func (s *seen) dearestMixed(hosts, others []item) (contents, float64) {
 	extra := func(plain int) int { return (s.machines - ceilDiv(plain, s.disks)) * s.perMachine }
 	guests := knapsack(others, s.vms, s.extras, extra)

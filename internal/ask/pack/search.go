@@ -7,14 +7,14 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// A search by moves between two phases: one job goes over, two change places, the phases become one, or a job gets
-// a phase of its own. Effort is counted in work, so that the same batch gives the same packing unless its time
-// comes first.
+// A search by moves between two phases: one job goes over, two change places, the phases become one, or a job gets a
+// phase of its own. Effort is counted in work, so that the same batch gives the same packing unless its time ends
+// first.
 
 const (
-	mostSearched = 200_000_000 // jobs looked at in asking whether phases fit
-	kicks        = 40          // times that the best division is shaken
-	kickShare    = 0.15        // of the jobs
+	maxSearched = 200_000_000 // jobs visited while testing whether phases fit
+	kicks       = 40          // shakes of the best division
+	kickShare   = 0.15        // of the jobs
 )
 
 // improve makes the best move between every two phases until none helps.
@@ -22,8 +22,8 @@ func (s *seen) improve(ctx context.Context, d *division, work int) {
 	for better := true; better; {
 		better = false
 		for i := 0; i < len(d.phases); i++ {
-			for j := i + 1; j <= len(d.phases); j++ { // the last is a new phase
-				if s.asked > work || capacity.Pause(ctx) != nil {
+			for j := i + 1; j <= len(d.phases); j++ { // the last one is a new phase
+				if s.effort > work || capacity.Pause(ctx) != nil {
 					s.settle(d)
 					return
 				}
@@ -46,20 +46,20 @@ func (s *seen) move(d *division, i, j int) bool {
 	if len(a) == 0 || low >= 0 && len(b) == 0 {
 		return false
 	}
-	least := before * (1 - provedGap)
+	lowest := before * (1 - provedGap)
 	var bestA, bestB contents
 	var rungA, rungB int
 	var x, y, z contents
 	try := func(newA, newB contents, lowA, lowB int) {
 		ra := s.look(newA, lowA)
-		if ra == s.never() || s.at(ra) >= least {
+		if ra == s.never() || s.at(ra) >= lowest {
 			return
 		}
 		rb := s.look(newB, lowB)
-		if rb == s.never() || s.at(ra)+s.at(rb) >= least {
+		if rb == s.never() || s.at(ra)+s.at(rb) >= lowest {
 			return
 		}
-		least = s.at(ra) + s.at(rb)
+		lowest = s.at(ra) + s.at(rb)
 		bestA, bestB = append(contents{}, newA...), append(contents{}, newB...)
 		rungA, rungB = ra, rb
 	}
@@ -101,7 +101,7 @@ func (s *seen) move(d *division, i, j int) bool {
 	return true
 }
 
-// shake moves some jobs to phases by chance.
+// shake moves some jobs to random phases.
 func (s *seen) shake(d *division, r *rand.Rand) {
 	jobs := s.size()
 	for range 1 + int(kickShare*float64(jobs)) {
@@ -129,10 +129,10 @@ func (s *seen) shake(d *division, r *rand.Rand) {
 	s.settle(d)
 }
 
-// search improves divisions, and then the best one shaken again and again.
+// search improves divisions, then repeatedly shakes the best one.
 func (s *seen) search(ctx context.Context, starts [][]contents, seed uint64) division {
 	var best division
-	work := s.asked + mostSearched
+	work := s.effort + maxSearched
 	for i, start := range starts {
 		d := s.division(ctx, start)
 		s.improve(ctx, &d, work)
@@ -142,7 +142,7 @@ func (s *seen) search(ctx context.Context, starts [][]contents, seed uint64) div
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
 	for range kicks {
-		if s.asked > work || capacity.Pause(ctx) != nil {
+		if s.effort > work || capacity.Pause(ctx) != nil {
 			break
 		}
 		d := best.clone()

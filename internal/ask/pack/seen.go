@@ -7,17 +7,17 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// seen is every phase that was looked at, with its rung: nothing is worked out twice, and the phases are columns
-// to combine afterwards.
+// seen holds every phase that was tried, with its rung: nothing is computed twice, and the phases are columns to
+// combine later.
 type seen struct {
 	*fitter
 	index map[string]int32
-	list  []column // as they came
+	list  []column // in the order of their discovery
 	name  []byte
 	cells int // of knapsacks, as a measure of work
 }
 
-// column is a phase; never is its rung where its jobs do not fit at all.
+// column is a phase; its rung is never if its jobs do not fit at all.
 type column struct {
 	contents
 	rung int
@@ -25,7 +25,7 @@ type column struct {
 
 func newSeen(f *fitter) *seen { return &seen{fitter: f, index: map[string]int32{}} }
 
-// key is a phase's contents as text.
+// key returns a phase's contents as text.
 func (s *seen) key(c contents) []byte {
 	s.name = s.name[:0]
 	for _, x := range c {
@@ -34,7 +34,7 @@ func (s *seen) key(c contents) []byte {
 	return s.name
 }
 
-// look is a phase's rung, which is not below low.
+// look returns a phase's rung, which is at least low.
 func (s *seen) look(c contents, low int) int {
 	if len(c) == 0 {
 		return -1
@@ -48,7 +48,7 @@ func (s *seen) look(c contents, low int) int {
 	return rung
 }
 
-// at is a rung's time; that of an empty phase is 0.
+// at returns a rung's time; an empty phase takes 0.
 func (s *seen) at(rung int) float64 {
 	if rung < 0 {
 		return 0
@@ -56,7 +56,7 @@ func (s *seen) at(rung int) float64 {
 	return s.times[rung]
 }
 
-// with is some jobs and so many more of a kind.
+// with returns some jobs and more of a kind.
 func (c contents) with(kind, more int, into contents) contents {
 	into = into[:0]
 	done := false
@@ -79,7 +79,7 @@ func (c contents) with(kind, more int, into contents) contents {
 	return into
 }
 
-// division is the batch in phases.
+// division is a division of the batch into phases.
 type division struct {
 	phases []contents
 	rungs  []int
@@ -96,7 +96,7 @@ func (s *seen) division(ctx context.Context, phases []contents) (d division) {
 	return d
 }
 
-// settle drops empty phases and adds up.
+// settle drops empty phases and adds up the times.
 func (s *seen) settle(d *division) {
 	n := 0
 	d.time = 0

@@ -12,9 +12,9 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Pack says in which phases a batch runs. The solver is an adviser for batches that are too large for the exact
-// method; without one, or where it fails, they are packed with a larger gap and a warning. When the context's
-// deadline comes, the answer is the best packing so far with its gap; only a cancelled caller gets an error.
+// Pack divides a batch into phases. The solver is an adviser for batches that are too large for the exact method.
+// Without it, or if it fails, they are packed with a larger gap and a warning. At the context's deadline the answer
+// is the best packing so far with its gap; only a cancelled caller gets an error.
 func Pack(ctx context.Context, p PackingProblem, solver lp.Solver) (Packing, error) {
 	b, err := ready(p)
 	if err != nil {
@@ -23,7 +23,7 @@ func Pack(ctx context.Context, p PackingProblem, solver lp.Solver) (Packing, err
 	return b.pack(ctx, p.Options, solver)
 }
 
-// found is what an algorithm found: phases, and what none of its kind are shorter than.
+// found is an algorithm's result: phases, and a lower bound for all divisions of its kind.
 type found struct {
 	phases []contents
 	bound  float64
@@ -58,7 +58,7 @@ func (b *batch) pack(ctx context.Context, o PackingOptions, solver lp.Solver) (P
 	if !proved {
 		basis = "The phases in the order of their deadlines, and what moving single ones changes."
 	}
-	// Where phases wait for jobs that are released later, longer ones may end sooner.
+	// If phases wait for jobs that are released later, longer ones may end sooner.
 	if c := b.course(phases); o.Algorithm == PackMulti && (c.missed > 0 || c.end > total(phases)*(1+provedGap)) {
 		if phases, proved, basis, err = b.inTime(ctx, f, phases, basis); err != nil {
 			return Packing{}, err
@@ -69,7 +69,7 @@ func (b *batch) pack(ctx context.Context, o PackingOptions, solver lp.Solver) (P
 	return answer, nil
 }
 
-// cancelled is the error of a cancelled caller; a deadline that has come is none.
+// cancelled returns the error of a cancelled caller; a passed deadline is none.
 func cancelled(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
@@ -80,7 +80,7 @@ func cancelled(ctx context.Context, err error) error {
 	return err
 }
 
-// oneByOne is every job by itself.
+// oneByOne returns every job by itself.
 func (b *batch) oneByOne() (phases []contents) {
 	for i := range b.kinds {
 		for range b.kinds[i].count {
@@ -90,7 +90,7 @@ func (b *batch) oneByOne() (phases []contents) {
 	return phases
 }
 
-// paired is the cheapest pairing, or a quick one where the time comes before it is found.
+// paired returns the cheapest pairing, or a quick one if the time ends before.
 func (b *batch) paired(ctx context.Context) (found, error) {
 	phases, err := b.pairs(ctx, match)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -100,8 +100,8 @@ func (b *batch) paired(ctx context.Context) (found, error) {
 	return found{phases: phases, proved: true}, err
 }
 
-// multi is the shortest packing with any number of jobs at once: exactly where the batch is small or its jobs
-// alike, else by searching and by combining the phases seen.
+// multi returns the shortest packing with any number of jobs at once. It is exact if the batch is small or its jobs
+// are alike; otherwise it searches and combines the phases seen.
 func (b *batch) multi(ctx context.Context, f *fitter, seed uint64, solver lp.Solver) (found, error) {
 	if p, few := newParts(b); few && f.whole {
 		phases, err := exact(ctx, f, p)
@@ -120,7 +120,7 @@ func (f *fitter) phases(all []contents) (phases []phase) {
 	return phases
 }
 
-// total is how long phases take together.
+// total returns the sum of the phases' times.
 func total(phases []phase) (t float64) {
 	for i := range phases {
 		t += phases[i].seconds
@@ -128,18 +128,18 @@ func total(phases []phase) (t float64) {
 	return t
 }
 
-// weakBound is what no packing is shorter than: the longest job alone, and the work of all jobs at the size where
-// each does least, spread over every VM there can be.
+// weakBound returns a lower bound of all packings: the longest job alone, and the work of all jobs at their most
+// efficient size, spread over all possible VMs.
 func (b *batch) weakBound() float64 {
 	longest, work := 0.0, 0.0
 	for i := range b.kinds {
 		k := &b.kinds[i]
-		least := math.Inf(1)
-		for n := k.least; n < len(k.times); n++ {
-			least = min(least, float64(n)*k.times[n])
+		lowest := math.Inf(1)
+		for n := k.minVMs; n < len(k.times); n++ {
+			lowest = min(lowest, float64(n)*k.times[n])
 		}
 		longest = max(longest, k.alone())
-		work += float64(k.count) * least
+		work += float64(k.count) * lowest
 	}
 	return max(longest, work/float64(b.vms+b.extras))
 }
@@ -170,7 +170,7 @@ func (b *batch) assemble(o PackingOptions, phases []phase, bound float64) Packin
 		a.EndSeconds = packed.EndSeconds
 	}
 	a.Warnings = append(a.Warnings, b.extrapolated(phases)...)
-	if saved := 1 - a.BusySeconds/a.SequentialSeconds; math.Abs(saved) > provedGap { // else it is rounding
+	if saved := 1 - a.BusySeconds/a.SequentialSeconds; math.Abs(saved) > provedGap { // otherwise a rounding error
 		a.Saving = saved
 	}
 	a.LowerBoundSeconds = min(bound, a.BusySeconds)
@@ -183,7 +183,7 @@ func (b *batch) assemble(o PackingOptions, phases []phase, bound float64) Packin
 	return a
 }
 
-// extrapolated warns of jobs that run on more or fewer VMs than they were measured on, once for each kind: of the
+// extrapolated warns of jobs that run on more or fewer VMs than they were measured on, once for each kind, with the
 // number furthest beyond.
 func (b *batch) extrapolated(phases []phase) (all []capacity.Warning) {
 	furthest := make([]float64, len(b.kinds))
@@ -207,5 +207,5 @@ func (b *batch) extrapolated(phases []phase) (all []capacity.Warning) {
 	return all
 }
 
-// provedGap is the gap below which a packing counts as proved: what rounding leaves.
+// provedGap is the gap below which a packing counts as proved: the rounding error.
 const provedGap = 1e-9

@@ -12,22 +12,22 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// The paper's particle swarm, as a baseline: a particle is a matrix of VMs by phase and job, and two flags a job;
-// it flies through infeasible places and remembers feasible ones (Hu and Eberhart). A job runs in the phase where
-// its number is largest, which is kinder than the paper's model, where a job in two phases is run twice.
+// The paper's particle swarm, as a baseline. A particle is a matrix of VMs by phase and job, and two flags a job. It
+// flies through infeasible places and remembers feasible ones (Hu and Eberhart). A job runs in the phase with its
+// largest number. That is kinder than the paper's model, where a job in two phases runs twice.
 const (
 	particles  = 1500
 	iterations = 200
 	attraction = 1.49445
-	// mostSwarming is how many jobs a particle can have: its matrix is their square.
-	mostSwarming = 60
+	// maxSwarming bounds the jobs of a particle, whose matrix is their square.
+	maxSwarming = 60
 )
 
 // packSwarm packs by the swarm.
 func (b *batch) packSwarm(ctx context.Context, o PackingOptions) (Packing, error) {
-	if n := b.size(); n > mostSwarming {
+	if n := b.size(); n > maxSwarming {
 		return Packing{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/options/algorithm", Code: "too_many",
-			Detail: fmt.Sprintf("The swarm is there for comparison and packs %d jobs at most, not %d.", mostSwarming, n),
+			Detail: fmt.Sprintf("The swarm is there for comparison and packs %d jobs at most, not %d.", maxSwarming, n),
 			Hint:   &fault.Hint{Detail: `Take "multi", which is shorter as well.`, Pointer: "/options/algorithm", Value: PackMulti}}}}
 	}
 	all, err := b.swarm(ctx, o.Seed)
@@ -44,7 +44,7 @@ func (b *batch) packSwarm(ctx context.Context, o PackingOptions) (Packing, error
 	return answer, nil
 }
 
-// swarm is the best packing that the particles meet. When its time comes it is the best so far.
+// swarm returns the best packing that the particles find before the time ends.
 func (b *batch) swarm(ctx context.Context, seed uint64) ([][]member, error) {
 	var jobs []int
 	for i := range b.kinds {
@@ -96,7 +96,7 @@ func (b *batch) swarm(ctx context.Context, seed uint64) ([][]member, error) {
 	return f.read(leader), nil
 }
 
-// flight reads particles.
+// flight evaluates particles.
 type flight struct {
 	*batch
 	jobs   []int
@@ -104,7 +104,7 @@ type flight struct {
 	phases [][]member
 }
 
-// highest is how large a dimension may be.
+// highest returns the largest value of a dimension.
 func (f *flight) highest(d int) float64 {
 	if d < len(f.jobs)*len(f.jobs) {
 		return float64(f.vms)
@@ -112,7 +112,7 @@ func (f *flight) highest(d int) float64 {
 	return 1
 }
 
-// start is a feasible place by chance: every job in a phase that has room for it, and what VMs are left shared out.
+// start returns a random feasible place: every job in a phase that has room for it, and the remaining VMs shared out.
 func (f *flight) start(dimensions int) []float64 {
 	n := len(f.jobs)
 	at := make([]float64, dimensions)
@@ -122,13 +122,13 @@ func (f *flight) start(dimensions int) []float64 {
 		left[i] = f.vms
 	}
 	for _, j := range f.r.Perm(n) {
-		least := f.kinds[f.jobs[j]].least
+		lowest := f.kinds[f.jobs[j]].minVMs
 		in[j] = f.r.IntN(n)
-		for left[in[j]] < least {
+		for left[in[j]] < lowest {
 			in[j] = (in[j] + 1) % n
 		}
-		left[in[j]] -= least
-		at[in[j]*n+j] = float64(least)
+		left[in[j]] -= lowest
+		at[in[j]*n+j] = float64(lowest)
 	}
 	for _, j := range f.r.Perm(n) {
 		more := f.r.IntN(left[in[j]] + 1)
@@ -145,7 +145,7 @@ func (f *flight) start(dimensions int) []float64 {
 	return at
 }
 
-// read is the phases of a place; those without jobs are left out.
+// read returns the phases of a place; those without jobs are left out.
 func (f *flight) read(at []float64) (phases [][]member) {
 	f.decode(at)
 	for _, p := range f.phases {
@@ -177,7 +177,7 @@ func (f *flight) decode(at []float64) {
 	}
 }
 
-// time is how long a place takes; infinitely long where it is infeasible.
+// time returns the duration of a place; infinite if it is infeasible.
 func (f *flight) time(at []float64) (total float64) {
 	f.decode(at)
 	for _, phase := range f.phases {
@@ -192,7 +192,7 @@ func (f *flight) time(at []float64) (total float64) {
 			default:
 				extras += m.vms
 			}
-			if m.vms < f.kinds[m.kind].least || m.vms > f.vms {
+			if m.vms < f.kinds[m.kind].minVMs || m.vms > f.vms {
 				return math.Inf(1)
 			}
 			longest = max(longest, f.seconds(m))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The exact method is never longer than the paper's swarm, which gets all its particles, and is faster.
+// The exact method is never longer than the paper's swarm with all its particles, and is faster.
 func TestTheSwarmIsNeverShorter(t *testing.T) {
 	cases := 4
 	if wholeSamples {

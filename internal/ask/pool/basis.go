@@ -11,12 +11,12 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// oldFigures is how old what is measured may be before a warning says so.
+// oldFigures is the age of measurements from which a warning mentions it.
 const oldFigures = inputs.HoursPerWeek * time.Hour
 
-// Basis is what the pool of a cluster is planned by at a moment: how often jobs are submitted in the rounds to come, what
-// data there will be, and where that is known from. What is known from nowhere is left out and said; where nothing at all
-// is known, that is an *InputError.
+// Basis derives the basis for planning a cluster's pool at a moment: the submissions of jobs in the coming rounds,
+// the data, and the sources of both. Unknown parts are left out with a note. If nothing at all is known, it returns
+// an *InputError.
 func Basis(f PoolFacts, at time.Time) (PoolBasis, error) {
 	s := f.Settings
 	at = at.UTC().Truncate(time.Second)
@@ -68,7 +68,7 @@ func (d *deriving) warn(code, detail string, values ...any) {
 	d.basis.Sources.Warnings = append(d.basis.Sources.Warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(detail, values...)})
 }
 
-// job adds how often a job is submitted in each round, as far as that is known, and says whether it is of any hour.
+// job adds a job's submissions in each round, as far as they are known, and reports whether any hour is.
 func (d *deriving) job(j PoolSource) bool {
 	rounds, hours := int(d.Settings.Rounds), int(d.Settings.Hours)
 	made := PoolSubmittedJob{PoolJob: j.PoolJob, Submissions: make([]float64, rounds)}
@@ -120,7 +120,7 @@ func (d *deriving) job(j PoolSource) bool {
 	return true
 }
 
-// add plans for a job; less work in a round than can be planned is none.
+// add plans for a job; work too small to plan counts as none.
 func (d *deriving) add(j PoolSubmittedJob) {
 	for n, x := range j.Submissions {
 		if x*j.Work < MinPoolWork {
@@ -130,24 +130,24 @@ func (d *deriving) add(j PoolSubmittedJob) {
 	d.basis.Problem.Jobs = append(d.basis.Problem.Jobs, j)
 }
 
-// nothing says why nothing is known of a job.
+// nothing explains why nothing is known of a job.
 func (d *deriving) nothing(j PoolSource) string {
-	said := fmt.Sprintf("there is no execution of %q", j.Recorded())
+	sentence := fmt.Sprintf("there is no execution of %q", j.Recorded())
 	if d.Recorded.From.Before(d.Recorded.Until) {
-		said += fmt.Sprintf(" from %s to %s", stamp(d.Recorded.From), stamp(d.Recorded.Until))
+		sentence += fmt.Sprintf(" from %s to %s", stamp(d.Recorded.From), stamp(d.Recorded.Until))
 	} else {
-		said += ", nor of any other job"
+		sentence += ", nor of any other job"
 	}
 	if j.Class != "" {
-		said += fmt.Sprintf(", and no forecast of the class %q", j.Class)
+		sentence += fmt.Sprintf(", and no forecast of the class %q", j.Class)
 	}
-	return said + "."
+	return sentence + "."
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04Z") }
 
-// forecast is how many submissions of a job are expected in hours that have a forecast of its class. A forecast is of jobs
-// at once, which each take the class's deadline.
+// forecast returns the expected submissions of a job in the hours that have a forecast of its class. A forecast
+// counts concurrent jobs, each of which takes the class's deadline.
 func (d *deriving) forecast(j PoolSource) (map[int32]float64, string) {
 	at := slices.IndexFunc(d.Outlook.Classes, func(c inputs.PlannedClass) bool { return c.Name == j.Class })
 	if j.Class == "" {
@@ -169,7 +169,7 @@ func (d *deriving) forecast(j PoolSource) (map[int32]float64, string) {
 	return found, fmt.Sprintf("The forecast of jobs at once of the class %q; each takes its deadline of %s s, so that one at once is %s submissions an hour.", j.Class, number(deadline), number(3600/deadline))
 }
 
-// measured is how often a job was submitted in an hour like another one.
+// measured returns a job's mean submissions in hours like a given one.
 func (d *deriving) measured(j PoolSource) (func(hour int32) float64, HourSource) {
 	from, until := inputs.HourOf(d.Recorded.From), inputs.HourOf(d.Recorded.Until)
 	source := HourSource{From: FromExecutions, RecordedAs: j.Recorded(), Pattern: PatternMean}
@@ -208,13 +208,13 @@ func (d *deriving) measured(j PoolSource) (func(hour int32) float64, HourSource)
 	}, source
 }
 
-// slot is which hour of the week an hour is by the cluster's clocks.
+// slot returns an hour's place in the week by the cluster's clocks.
 func (d *deriving) slot(hour int32) int {
 	t := inputs.TimeOf(hour).In(d.zone)
 	return int(t.Weekday())*24 + t.Hour()
 }
 
-// data adds how much data there is, and how it grows.
+// data adds the amount of data and its growth.
 func (d *deriving) data() {
 	b, s := d.basis, d.Settings
 	storage := PoolStorage{Replication: s.Storage.Replication, Fill: s.Storage.Fill}
@@ -239,7 +239,7 @@ func (d *deriving) data() {
 			for n := range incoming {
 				begins := b.From.Add(time.Duration(int64(n)*s.Hours) * time.Hour)
 				ends := begins.Add(time.Duration(s.Hours) * time.Hour)
-				if last.At.After(begins) { // what came in before the last sample is in it
+				if last.At.After(begins) { // the last sample includes everything before it
 					begins = last.At
 				}
 				incoming[n] = growth * max(0, ends.Sub(begins).Hours())
@@ -265,7 +265,7 @@ func (d *deriving) data() {
 	b.Problem.Storage, b.Problem.IncomingGB, b.Sources.Data = storage, incoming, source
 }
 
-// left is what submissions leave behind, by round.
+// left adds the data that submissions leave behind, by round.
 func (d *deriving) left(incoming []float64) string {
 	from := FromNowhere
 	for _, j := range d.Settings.Jobs {
@@ -281,7 +281,7 @@ func (d *deriving) left(incoming []float64) string {
 	return from
 }
 
-// running adds the core instances that run.
+// running adds the running core instances.
 func (d *deriving) running() {
 	types := map[string]int64{}
 	unknown := map[string]bool{}

@@ -15,7 +15,7 @@ func cash(s string) *money.Amount {
 	return &m
 }
 
-// caseStudy is the paper's: 90 hours of work at rate 1, 4,250 GB, a round of four hours.
+// caseStudy returns the paper's case: 90 hours of work at rate 1, 4,250 GB, a round of four hours.
 func caseStudy(deadline float64) PoolProblem {
 	p := DefaultPool()
 	p.Currency, p.Hours = "USD", 4

@@ -13,8 +13,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// runningNames is what instances that run are called as a type of their own, by their type: they work from the round's
-// start on. No other type is called so.
+// runningNames names the types of running instances, by their type: these work from the round's start on. No other
+// type has such a name.
 func runningNames(types []PoolType) map[string]string {
 	taken, names := map[string]bool{}, map[string]string{}
 	for _, t := range types {
@@ -33,9 +33,9 @@ func runningNames(types []PoolType) map[string]string {
 // Planner plans one round of a course.
 type Planner func(ctx context.Context, p PoolProblem) (PoolPlan, error)
 
-// Course plans a round at a time: each for what is submitted in it and the data there is at its end, beside the core
-// instances that the round before leaves running. A round that cannot be done says why and changes nothing. After each
-// round it tells how many are done.
+// Course plans round by round: for the jobs submitted in a round and the data at its end, beside the core instances
+// left running by the round before. An impossible round gives its reasons and changes nothing. After each round it
+// calls tell with the number done.
 func Course(ctx context.Context, p PoolCourseProblem, plan Planner, tell func(done, total int64)) (PoolCourse, error) {
 	if err := p.Validate(); err != nil {
 		return PoolCourse{}, err
@@ -92,19 +92,19 @@ func Course(ctx context.Context, p PoolCourseProblem, plan Planner, tell func(do
 	return c, nil
 }
 
-// roundProblem is the problem of a round. Where instances take time to start, those of a type that run are a type of their
-// own, which does not.
+// roundProblem returns the problem of a round. If instances take time to start, the running ones of a type are a type
+// of their own, which starts at once.
 func roundProblem(p PoolCourseProblem, n int, data float64, running map[string]int64, names map[string]string, startups bool) PoolProblem {
 	q := PoolProblem{Currency: p.Currency, Hours: p.Hours, Storage: p.Storage, StartupHours: p.StartupHours, Options: p.Options}
 	q.Storage.DataGB = data
 	twice := map[string]bool{}
 	for _, t := range p.Types {
 		if count := running[t.Name]; startups && t.Core && count > 0 {
-			most := int64(MaxPoolInstances)
+			highest := int64(MaxPoolInstances)
 			if t.Most != nil {
-				most = *t.Most
+				highest = *t.Most
 			}
-			same, left, none := min(count, most), max(0, most-count), 0.0
+			same, left, none := min(count, highest), max(0, highest-count), 0.0
 			old := t
 			old.Name, old.Accelerator, old.Most, old.StartupHours = names[t.Name], false, &same, &none
 			q.Types = append(q.Types, old)
@@ -129,7 +129,7 @@ func roundProblem(p PoolCourseProblem, n int, data float64, running map[string]i
 	return q
 }
 
-// joined is an answer without types of instances that run: they are what their type is.
+// joined returns an answer in which running instances have their own type again.
 func joined(a PoolPlan, types map[string]string) PoolPlan {
 	core := []PoolCore{}
 	for _, x := range a.Mix.Core {
@@ -142,7 +142,7 @@ func joined(a PoolPlan, types map[string]string) PoolPlan {
 		core = append(core, x)
 	}
 	a.Mix.Core = core
-	for i := range a.Conflicts { // which point into the round's problem, and nobody has sent that
+	for i := range a.Conflicts { // they point into the round's problem, which nobody has sent
 		f := &a.Conflicts[i]
 		f.Pointer = ""
 		if f.Hint != nil {
@@ -164,8 +164,8 @@ func joined(a PoolPlan, types map[string]string) PoolPlan {
 	return a
 }
 
-// changes is what to do for a round, in the order of hours: core instances at its start, accelerators when they come and
-// when they go.
+// changes lists the actions of a round, in the order of hours: core instances at its start, accelerators when they
+// come and go.
 func changes(from int64, running, next map[string]int64, accelerators []PoolAccelerator) []PoolChange {
 	all := []PoolChange{}
 	types := slices.Compact(slices.Sorted(func(yield func(string) bool) {

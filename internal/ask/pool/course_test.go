@@ -19,7 +19,7 @@ func honest(t *testing.T) Planner {
 	}
 }
 
-// caseCourse is the case study's machines over three rounds: data grows, work comes and goes.
+// caseCourse returns the case study's machines over three rounds: data grows, work comes and goes.
 func caseCourse() PoolCourseProblem {
 	p := caseStudy(3)
 	return PoolCourseProblem{
@@ -32,34 +32,35 @@ func caseCourse() PoolCourseProblem {
 
 func TestPoolsFollowWorkAndData(t *testing.T) {
 	p := caseCourse()
-	told := int64(0)
-	c, err := Course(t.Context(), p, honest(t), func(done, _ int64) { told = done })
+	reported := int64(0)
+	c, err := Course(t.Context(), p, honest(t), func(done, _ int64) { reported = done })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if wrong := RecheckCourse(p, c); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
-	said := []string{}
+	list := []string{}
 	for _, r := range c.Rounds {
 		for _, x := range r.Changes {
-			said = append(said, fmt.Sprintf("%d: %+d %s %s", x.Hour, x.Count, x.As, x.Type))
+			list = append(list, fmt.Sprintf("%d: %+d %s %s", x.Hour, x.Count, x.As, x.Type))
 		}
 	}
-	// 90 h by hour 3: five machines do 60, six accelerators 30. Then data needs a sixth machine, which does all of 60 h.
+	// 90 h by hour 3: five machines do 60, six accelerators 30. Then data needs a sixth machine, which does all of 60
+	// h.
 	want := "0: +6 accelerator c1.medium|1: -6 accelerator c1.medium|4: +1 core m1.large"
-	if got := strings.Join(said, "|"); got != want || c.Cost.String() != "24.14" || c.Status != PoolOptimal || !c.Proved || told != 3 {
+	if got := strings.Join(list, "|"); got != want || c.Cost.String() != "24.14" || c.Status != PoolOptimal || !c.Proved || reported != 3 {
 		t.Errorf("got %s, %s %s, want %s", got, c.Cost, c.Status, want)
 	}
 }
 
-// Where starting takes time, what runs is worth keeping, and a round that cannot be done changes nothing.
+// If starting takes time, running instances are worth keeping, and an impossible round changes nothing.
 func TestRunningInstancesNeedNoStart(t *testing.T) {
 	p := caseCourse()
 	p.StartupHours = 2.9
 	p.Jobs[0].Submissions = []float64{2, 1000, 2} // of 30 h; five machines do 60 by hour 3
-	most := int64(20)
-	p.Types[0].Most, p.Types[1].Most = &most, &most
+	highest := int64(20)
+	p.Types[0].Most, p.Types[1].Most = &highest, &highest
 	c, err := Course(t.Context(), p, honest(t), func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestRunningInstancesNeedNoStart(t *testing.T) {
 	if again, err := Course(t.Context(), p, honest(t), func(int64, int64) {}); err != nil || again.Rounds[0].Plan.Cost.String() != "6.80" || again.Rounds[0].Plan.Mix.Core[0].Type != "m1.large" {
 		t.Errorf("with a type of that name: got %+v, %v", again, err)
 	}
-	p.Running = nil // then nothing can be done by hour 3 without many more machines
+	p.Running = nil // then nothing is done by hour 3 without many more machines
 	none, err := Course(t.Context(), p, honest(t), func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)

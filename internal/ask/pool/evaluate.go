@@ -11,10 +11,10 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// Evaluate says what a given mix comes to: until when the work takes, what it costs, which deadlines are met. Core
-// instances go on after the round where work is left, but only the round is billed. Accelerators whose hours are not
-// given are kept while there is work for them. The solver is asked only where instances that each take the first job they
-// can run miss a deadline.
+// Evaluate evaluates a given mix: the end of the work, its cost, and the deadlines it meets. Core instances go on
+// after the round if work is left, but only the round is billed. Accelerators without given hours are kept while
+// there is work for them. The solver is asked only if a deadline is missed when each instance takes the first job it
+// can run.
 func Evaluate(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolEvaluation, error) {
 	m, err := ready(p)
 	if err != nil {
@@ -68,7 +68,7 @@ func Evaluate(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolEvaluat
 	return e, nil
 }
 
-// wholeHours is what is billed of some hours: at least one of an instance that was started.
+// wholeHours returns the billed hours: at least one for an instance that was started.
 func wholeHours(hours float64) int64 {
 	return max(1, int64(math.Ceil(hours*(1-PoolLateTolerance))))
 }

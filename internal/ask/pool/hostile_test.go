@@ -15,7 +15,7 @@ import (
 )
 
 func TestWhatCannotBeDoneIsNamed(t *testing.T) {
-	most := func(n int64) *int64 { return &n }
+	highest := func(n int64) *int64 { return &n }
 	for _, c := range []struct {
 		name, code, pointer, says string
 		spoil                     func(p *PoolProblem)
@@ -28,12 +28,12 @@ func TestWhatCannotBeDoneIsNamed(t *testing.T) {
 		{"no rate", "no_eligible_type", "/jobs/0", "no rate above 0", func(p *PoolProblem) { p.Jobs[0].Rates = map[string]float64{"m1.large": 0, "c1.medium": 0} }},
 		{"due before anything works", "deadline", "/jobs/0/deadline_hours", "works only from 0.25 hours on", func(p *PoolProblem) { p.StartupHours, p.Jobs[0].DeadlineHours = 0.25, 0.2 }},
 		{"no disk", "storage", "/storage/data_gb", "no type that may be a core instance has a disk", func(p *PoolProblem) { p.Types[0].DiskGB = 0 }},
-		{"disks too few", "storage", "/storage/data_gb", "With 5 instances of m1.large", func(p *PoolProblem) { p.Types[0].Most = most(3) }},
+		{"disks too few", "storage", "/storage/data_gb", "With 5 instances of m1.large", func(p *PoolProblem) { p.Types[0].Most = highest(3) }},
 		{"instances too few", "deadline", "/jobs/0/deadline_hours", "With a deadline of 2.6 hours", func(p *PoolProblem) { // 5 · 4 + 3 · 5 = 35 an hour
-			p.Jobs[0].DeadlineHours, p.Types[0].Most, p.Types[1].Most = 2, most(5), most(3)
+			p.Jobs[0].DeadlineHours, p.Types[0].Most, p.Types[1].Most = 2, highest(5), highest(3)
 		}},
 		{"the second of two jobs", "deadline", "/jobs/1/deadline_hours", "\"late\" cannot be done within 3 hours", func(p *PoolProblem) {
-			p.Types[0].Most, p.Types[1].Most = most(5), most(3)
+			p.Types[0].Most, p.Types[1].Most = highest(5), highest(3)
 			p.Jobs = []PoolJob{{Name: "early", Work: 20, DeadlineHours: 1}, {Name: "late", Work: 90, DeadlineHours: 3}}
 		}},
 		{"absurd work", "deadline", "/jobs/0/deadline_hours", "times as many", func(p *PoolProblem) { p.Jobs[0].Work = MaxPoolWork }},
@@ -136,7 +136,7 @@ func TestWithoutASolverNothingIsPlanned(t *testing.T) {
 	}
 }
 
-// liar is a solver whose answers are changed.
+// liar is a solver with changed answers.
 type liar struct {
 	random *rand.Rand
 }
@@ -168,7 +168,7 @@ func (l liar) Solve(ctx context.Context, p *lp.Program, o lp.Options) (lp.Soluti
 	return s, nil
 }
 
-// Whatever a solver says, no wrong plan comes out, and no bound that a mix undercuts.
+// For any answers of a solver, no wrong plan comes out, and no bound above the cost of a mix.
 func TestLyingSolversSpoilNoPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	answered := 0
@@ -202,7 +202,7 @@ func TestLyingSolversSpoilNoPlan(t *testing.T) {
 	t.Logf("%d of 80 answered", answered)
 }
 
-// drawMix is instances of some types for some hours.
+// drawMix draws instances of some types for some hours.
 func drawMix(r *rand.Rand, p *PoolProblem) {
 	for _, x := range p.Types {
 		if r.IntN(2) == 0 {
@@ -214,8 +214,8 @@ func drawMix(r *rand.Rand, p *PoolProblem) {
 	}
 }
 
-// Random mixes of random problems, checked by other means; the work of a mix that misses deadlines in order may meet them
-// in another division.
+// Random mixes of random problems, checked by other means. A mix that misses deadlines in order may meet them with
+// another division of the work.
 func TestEvaluationsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	met, other, unmet := 0, 0, 0

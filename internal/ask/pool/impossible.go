@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// impossible says why no mix can do, where that can be seen without a program: the first of three groups of reasons that
-// has any. Cures that name a value suffice for what they cure.
+// impossible explains why no mix is possible, if that shows without a program: the first of three groups of reasons
+// with any. Cures with a value are sufficient.
 func (m *model) impossible() []fault.Finding {
 	for _, group := range []func() []fault.Finding{m.nowhere, m.tooSoon, m.tooSmall} {
 		if conflicts := group(); len(conflicts) > 0 {
@@ -22,7 +22,7 @@ func (m *model) impossible() []fault.Finding {
 	return nil
 }
 
-// nowhere is jobs that run on no type.
+// nowhere lists jobs that run on no type.
 func (m *model) nowhere() (conflicts []fault.Finding) {
 	for j, job := range m.Jobs {
 		runs, memory, roomy := false, 0.0, ""
@@ -53,7 +53,7 @@ func (m *model) nowhere() (conflicts []fault.Finding) {
 	return conflicts
 }
 
-// tooSoon is jobs whose deadline comes before any instance works.
+// tooSoon lists jobs whose deadline comes before any instance works.
 func (m *model) tooSoon() (conflicts []fault.Finding) {
 	for j, job := range m.Jobs {
 		first := math.Inf(1)
@@ -71,18 +71,18 @@ func (m *model) tooSoon() (conflicts []fault.Finding) {
 	return conflicts
 }
 
-// tooSmall is data that all disks together do not hold.
+// tooSmall reports data that all disks together cannot hold.
 func (m *model) tooSmall() []fault.Finding {
-	most, roomy := 0.0, -1
+	highest, roomy := 0.0, -1
 	for i, t := range m.Types {
 		if t.Core {
-			most += float64(m.limits[i]) * t.DiskGB
+			highest += float64(m.limits[i]) * t.DiskGB
 			if roomy < 0 || t.DiskGB > m.Types[roomy].DiskGB {
 				roomy = i
 			}
 		}
 	}
-	if most >= m.needed {
+	if highest >= m.needed {
 		return nil
 	}
 	f := fault.Finding{Pointer: "/storage/data_gb", Code: "storage"}
@@ -91,8 +91,8 @@ func (m *model) tooSmall() []fault.Finding {
 		f.Hint = &fault.Hint{Detail: "Give a core type its \"disk_gb\"; accelerators hold no data."}
 		return []fault.Finding{f}
 	}
-	f.Detail = fmt.Sprintf("The data needs %s GB with its copies, but all core instances that may be rented hold %s GB.", number(m.needed), number(most))
-	more := m.limits[roomy] + int64(math.Ceil((m.needed-most)/m.Types[roomy].DiskGB))
+	f.Detail = fmt.Sprintf("The data needs %s GB with its copies, but all core instances that may be rented hold %s GB.", number(m.needed), number(highest))
+	more := m.limits[roomy] + int64(math.Ceil((m.needed-highest)/m.Types[roomy].DiskGB))
 	f.Hint = &fault.Hint{Detail: "Keep fewer copies, or add a type with larger disks."}
 	if more <= MaxPoolInstances {
 		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With %d instances of %s it has a place.", more, m.Types[roomy].Name), Pointer: fmt.Sprintf("/types/%d/most", roomy), Value: more}
@@ -100,7 +100,7 @@ func (m *model) tooSmall() []fault.Finding {
 	return []fault.Finding{f}
 }
 
-// everything is all instances that there may be, for the whole round.
+// everything returns all instances that there may be, for the whole round.
 func (m *model) everything() []supply {
 	all := make([]supply, len(m.Types))
 	for i := range all {
@@ -109,20 +109,20 @@ func (m *model) everything() []supply {
 	return all
 }
 
-// tooFew is deadlines that all instances together do not meet, which is proved: the earliest one, with the jobs due by
-// then. Only limits of types make it so.
+// tooFew reports deadlines that all instances together cannot meet, with proof: the earliest one, with the jobs due
+// by then. Only limits of types can cause that.
 func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, error) {
 	all := m.everything()
 	if m.inTime(all, m.inOrder(all)) {
 		return nil, nil
 	}
-	_, _, least, err := m.spread(ctx, solver, all)
-	if err != nil || !(least > 1+PoolLateTolerance) {
+	_, _, lowest, err := m.spread(ctx, solver, all)
+	if err != nil || !(lowest > 1+PoolLateTolerance) {
 		return nil, err
 	}
-	// The first deadline by which too much is due: what is due by then and before is too much as well from there on.
+	// The first deadline by which too much is due: from there on the work due by then stays too much.
 	due := 0
-	least = 0
+	lowest = 0
 	if due = sort.Search(len(m.order), func(n int) bool {
 		if err != nil {
 			return true
@@ -131,7 +131,7 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, 
 		if failed == nil {
 			_, _, share, wrong := part.spread(ctx, solver, part.everything())
 			if err = wrong; share > 1+PoolLateTolerance {
-				least = share
+				lowest = share
 				return true
 			}
 		}
@@ -141,16 +141,16 @@ func (m *model) tooFew(ctx context.Context, solver lp.Solver) ([]fault.Finding, 
 	}
 	j := m.order[due]
 	f := fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/deadline_hours", j), Code: "deadline",
-		Detail: fmt.Sprintf("The job %q cannot be done within %s, with what is due before it, by all instances that may be rented: it takes %s times as many.", m.Jobs[j].Name, inHours(m.deadlines[j]), number(least)),
-		Hint:   &fault.Hint{Detail: fmt.Sprintf("Let %s times as many instances of every type be rented (\"most\"), or give it a later deadline.", number(math.Ceil(100*least)/100))}}
+		Detail: fmt.Sprintf("The job %q cannot be done within %s, with what is due before it, by all instances that may be rented: it takes %s times as many.", m.Jobs[j].Name, inHours(m.deadlines[j]), number(lowest)),
+		Hint:   &fault.Hint{Detail: fmt.Sprintf("Let %s times as many instances of every type be rented (\"most\"), or give it a later deadline.", number(math.Ceil(100*lowest)/100))}}
 	if later, ok := m.later(ctx, solver, j); ok {
-		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With a deadline of %s it is done; or let %s times as many instances of every type be rented (\"most\").", inHours(later), number(math.Ceil(100*least)/100)),
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("With a deadline of %s it is done; or let %s times as many instances of every type be rented (\"most\").", inHours(later), number(math.Ceil(100*lowest)/100)),
 			Pointer: f.Pointer, Value: later}
 	}
 	return []fault.Finding{f}, nil
 }
 
-// first is the problem of the jobs that are due first.
+// first returns the problem of the n jobs that are due first.
 func (m *model) first(n int) (*model, error) {
 	p := m.PoolProblem
 	p.Jobs = nil
@@ -160,7 +160,7 @@ func (m *model) first(n int) (*model, error) {
 	return ready(p)
 }
 
-// later is a deadline for a job, in tenths of an hour, with which all deadlines are met by everything that there may be:
+// later returns a deadline for a job, in tenths of an hour, with which the largest possible pool meets all deadlines:
 // the first such one.
 func (m *model) later(ctx context.Context, solver lp.Solver, j int) (hours float64, ok bool) {
 	low, high := int64(math.Floor(10*m.deadlines[j]))+1, 10*m.Hours
@@ -182,7 +182,7 @@ func (m *model) later(ctx context.Context, solver lp.Solver, j int) (hours float
 	return float64(low+int64(n)) / 10, n <= int(high-low)
 }
 
-// number writes a figure as people do, with at most three decimals.
+// number writes a figure for people, with at most three decimals.
 func number(x float64) string {
 	if x != 0 && (math.Abs(x) >= 1e15 || math.Abs(x) < 1e-3) {
 		return strconv.FormatFloat(x, 'g', 4, 64)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// empty is what is said where there is no mix.
+// empty returns the outcome without a mix.
 func (m *model) empty() PoolOutcome {
 	return PoolOutcome{
 		Mix:  PoolMix{Core: []PoolCore{}, Accelerators: []PoolAccelerator{}},
@@ -13,7 +13,7 @@ func (m *model) empty() PoolOutcome {
 	}
 }
 
-// outcome says what a mix comes to that shares work as a division has it.
+// outcome returns the outcome of a mix with a division of the work.
 func (m *model) outcome(a PoolMix, supplies []supply, d division) PoolOutcome {
 	o := m.empty()
 	o.Mix = a

@@ -14,20 +14,21 @@ import (
 )
 
 const (
-	// advisedShare is the share of the time budget that CBC may take, and advisedMost the most seconds: it has usually found
-	// what it will, and what is left is for our own proof.
+	// advisedShare is the share of the time budget that CBC may take, and advisedMost its largest number of seconds.
+	// By then it has usually found its best, and the rest is for the proof.
 	advisedShare, advisedMost = 0.3, 2.0
-	// provedGap is the gap below which a plan counts as proved: what rounding leaves.
+	// provedGap is the gap below which a plan counts as proved: the rounding error.
 	provedGap = 1e-9
-	// lackTimes is how many times the cost of a plan it costs in bounds to leave a job undone.
+	// lackTimes is the cost in bounds of leaving a job undone, as a multiple of a plan's cost.
 	lackTimes = 1e5
-	// storageRounding is by which share of the data the disks may be too small: what fill and replication round to.
+	// storageRounding is the share of the data by which the disks may be too small: the rounding error of fill and
+	// replication.
 	storageRounding = 1e-12
 )
 
-// Plan is the cheapest mix that does all work in time and holds the data. A solver advises it: every mix is checked
-// here, and the bound is our own. Without a solver it is capacity.Busy. When the context's deadline comes, the answer is
-// the best mix so far with its gap; only a cancelled caller gets an error.
+// Plan returns the cheapest mix that does all work in time and holds the data. A solver advises it. Every mix is
+// checked here, and the bound is computed here too. Without a solver it returns fault.Busy. At the context's
+// deadline the answer is the best mix so far with its gap; only a cancelled caller gets an error.
 func Plan(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolPlan, error) {
 	m, err := ready(p)
 	if err != nil {
@@ -62,7 +63,7 @@ func Plan(ctx context.Context, p PoolProblem, solver lp.Solver) (PoolPlan, error
 	return m.plan(best), nil
 }
 
-// noSolver is what a caller is told where the solver gave no answer.
+// noSolver turns a solver's error into the caller's.
 func noSolver(err error) error {
 	for _, known := range []error{lp.ErrBusy, lp.ErrCrashed, lp.ErrUnavailable} {
 		if errors.Is(err, known) {
@@ -77,11 +78,11 @@ type finding struct {
 	mix       mix
 	division  division // nil: none was found
 	cost      money.Amount
-	instances int64 // hours of all, which decides among equal costs
+	instances int64 // instance-hours in total, which break ties in cost
 	bound     money.Amount
 }
 
-// best looks for the cheapest mix and says what none costs less than.
+// best looks for the cheapest mix and a lower bound of all costs.
 func (m *model) best(ctx context.Context, solver lp.Solver) (best finding, err error) {
 	offer := func(a mix) error {
 		cost, instances := m.cost(a), m.instances(a)
@@ -120,12 +121,12 @@ func (m *model) best(ctx context.Context, solver lp.Solver) (best finding, err e
 	}
 	if best.division != nil && best.bound.LessThan(best.cost.Decimal) {
 		p := m.program(lackTimes * max(best.cost.Float(), 1))
-		proof := search{program: &p.Program, least: best.bound.Float(), nodes: mostNodes,
+		proof := search{program: &p.Program, lower: best.bound.Float(), nodes: maxNodes,
 			cost:  func() float64 { return best.cost.Float() },
 			up:    func(bound float64) float64 { return step.up(bound).Float() },
 			offer: func(x []float64) error { return offer(p.mix(x, up)) }}
-		least, failed := proof.prove(ctx, solver)
-		if lower := step.up(least); lower.GreaterThan(best.bound.Decimal) {
+		lowest, failed := proof.prove(ctx, solver)
+		if lower := step.up(lowest); lower.GreaterThan(best.bound.Decimal) {
 			best.bound = lower
 		}
 		err = failed
@@ -150,12 +151,12 @@ func (m *model) advised(ctx context.Context, solver lp.Solver, p *program, x []f
 		return err
 	}
 	if len(answer.X) == 0 || lp.CheckAdvice(&p.Program, answer.X, answer.Objective) != nil {
-		return nil // nothing to be had of it
+		return nil // no use in it
 	}
 	return offer(p.mix(answer.X, math.Round))
 }
 
-// trim takes away free instances that nobody needs.
+// trim removes free instances that nobody needs.
 func (m *model) trim(ctx context.Context, solver lp.Solver, best *finding) error {
 	for i, t := range m.Types {
 		if !t.PerHour.IsZero() {
@@ -163,7 +164,7 @@ func (m *model) trim(ctx context.Context, solver lp.Solver, best *finding) error
 		}
 		for _, part := range [][]int64{best.mix.core[i : i+1], best.mix.hours[i]} {
 			for h := range part {
-				low, high := int64(0), part[h] // enough is high
+				low, high := int64(0), part[h] // high is enough
 				for low < high {
 					middle := (low + high) / 2
 					was := append([]int64(nil), part...)
@@ -193,7 +194,7 @@ func (m *model) trim(ctx context.Context, solver lp.Solver, best *finding) error
 	return nil
 }
 
-// cost is a mix's bill.
+// cost returns a mix's bill.
 func (m *model) cost(a mix) money.Amount {
 	total := decimal.Zero
 	for i, t := range m.Types {
@@ -216,7 +217,7 @@ func (m *model) instances(a mix) (hours int64) {
 	return hours
 }
 
-// disks is what the core instances hold.
+// disks returns the data that the core instances hold.
 func (m *model) disks(a mix) (gb float64) {
 	for i, t := range m.Types {
 		gb += float64(a.core[i]) * t.DiskGB
@@ -224,7 +225,7 @@ func (m *model) disks(a mix) (gb float64) {
 	return gb
 }
 
-// plan writes what was found as an answer.
+// plan turns a finding into an answer.
 func (m *model) plan(f finding) PoolPlan {
 	supplies := m.supplies(f.mix)
 	a := PoolPlan{Status: PoolFeasible, LowerBound: f.bound, PoolOutcome: m.outcome(m.asMix(f.mix), supplies, f.division)}
@@ -240,7 +241,8 @@ func (m *model) plan(f finding) PoolPlan {
 	return a
 }
 
-// asMix is a mix with its bill; accelerators that are kept equally long stand together, those kept longest first.
+// asMix returns a mix with its bill; accelerators that are kept equally long stand together, those kept longest
+// first.
 func (m *model) asMix(a mix) PoolMix {
 	out := PoolMix{Core: []PoolCore{}, Accelerators: []PoolAccelerator{}}
 	for i, t := range m.Types {

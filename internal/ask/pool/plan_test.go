@@ -12,8 +12,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// draw is a random small problem: few types of which few may be rented, few hours, rates that differ by job, jobs that
-// some types have no memory for, and deadlines within hours.
+// draw draws a small problem: few types with small limits, few hours, and rates that differ by job. Some types lack
+// memory for some jobs, and deadlines lie within hours.
 func draw(r *rand.Rand) PoolProblem {
 	p := DefaultPool()
 	p.Currency, p.Hours = "USD", 1+int64(r.IntN(3))
@@ -22,12 +22,12 @@ func draw(r *rand.Rand) PoolProblem {
 	}
 	for i := range 1 + r.IntN(3) {
 		price := money.Round(float64(1+r.IntN(60)) / 100)
-		most := int64(1 + r.IntN(4))
+		highest := int64(1 + r.IntN(4))
 		if r.IntN(12) == 0 {
 			price = money.Amount{}
 		}
 		t := PoolType{Name: fmt.Sprintf("t%d", i), PerHour: &price, DiskGB: float64(100 * r.IntN(6)), MemoryGiB: float64(1 + r.IntN(8)), Slots: int64(1 + r.IntN(2)),
-			ComputeUnits: float64(1 + r.IntN(8)), Core: true, Accelerator: r.IntN(4) > 0, Most: &most}
+			ComputeUnits: float64(1 + r.IntN(8)), Core: true, Accelerator: r.IntN(4) > 0, Most: &highest}
 		if r.IntN(4) == 0 {
 			own := float64(r.IntN(7)) / 10
 			t.StartupHours = &own
@@ -61,13 +61,13 @@ func draw(r *rand.Rand) PoolProblem {
 	return p
 }
 
-// choice is what a type is rented for: core instances, and accelerators by hour.
+// choice is the number of instances of a type: core instances, and accelerators by hour.
 type choice struct {
 	core  int64
 	hours []int64
 }
 
-// choices is all that a type may be rented for.
+// choices returns all possible choices for a type.
 func choices(t PoolType, hours int64) (all []choice) {
 	var extend func(c choice)
 	extend = func(c choice) {
@@ -75,14 +75,14 @@ func choices(t PoolType, hours int64) (all []choice) {
 			all = append(all, c)
 			return
 		}
-		most := *t.Most - c.core
+		highest := *t.Most - c.core
 		if n := len(c.hours); n > 0 {
-			most = c.hours[n-1]
+			highest = c.hours[n-1]
 		}
 		if !t.Accelerator {
-			most = 0
+			highest = 0
 		}
-		for n := range most + 1 {
+		for n := range highest + 1 {
 			extend(choice{c.core, append(slices.Clone(c.hours), n)})
 		}
 	}
@@ -94,8 +94,8 @@ func choices(t PoolType, hours int64) (all []choice) {
 	return all
 }
 
-// enumerated is the least that any mix costs that does; infinite where none does. It is worked out from the paper's
-// program with work by hour, and an own simplex.
+// enumerated returns the smallest cost of any possible mix; infinite if there is none. It computes that from the
+// paper's program with work by hour, and its own simplex.
 func enumerated(p PoolProblem, rates [][]float64) float64 {
 	type bill struct {
 		mix  []choice
@@ -136,7 +136,7 @@ func enumerated(p PoolProblem, rates [][]float64) float64 {
 	return math.Inf(1)
 }
 
-// workable says whether a mix can do all work in time: z hours of each type on each job between breakpoints.
+// workable reports whether a mix can do all work in time: z hours of each type on each job between breakpoints.
 func workable(p PoolProblem, rates [][]float64, mix []choice) bool {
 	ends := []float64{}
 	for h := range p.Hours {
@@ -192,7 +192,7 @@ func workable(p PoolProblem, rates [][]float64, mix []choice) bool {
 	return solvable(rows)
 }
 
-// solvable says whether a·z <= b has a solution z >= 0, by the first phase of a simplex with Bland's rule.
+// solvable reports whether a·z <= b has a solution z >= 0, by the first phase of a simplex with Bland's rule.
 func solvable(rows [][]float64) bool {
 	n := len(rows[0]) - 1
 	lacking := 0
@@ -239,11 +239,11 @@ func solvable(rows [][]float64) bool {
 		if in < 0 {
 			return goal[width-1] < 1e-7
 		}
-		out, least := -1, math.Inf(1)
+		out, lowest := -1, math.Inf(1)
 		for i := range rows {
 			if table[i][in] > tiny {
-				if ratio := table[i][width-1] / table[i][in]; ratio < least-1e-12 || ratio < least+1e-12 && (out < 0 || basis[i] < basis[out]) {
-					out, least = i, ratio
+				if ratio := table[i][width-1] / table[i][in]; ratio < lowest-1e-12 || ratio < lowest+1e-12 && (out < 0 || basis[i] < basis[out]) {
+					out, lowest = i, ratio
 				}
 			}
 		}
@@ -302,7 +302,7 @@ func TestPlansAreThoseOfEnumeration(t *testing.T) {
 	}
 }
 
-// large is a problem as services have them.
+// large returns a problem of the size of real services.
 func large(r *rand.Rand, types, jobs int, hours int64, startup float64) PoolProblem {
 	p := DefaultPool()
 	p.Currency, p.Hours, p.StartupHours = "USD", hours, startup

@@ -1,6 +1,6 @@
-// Package pool says how many instances of which types to rent for how long, so that divisible work is done by its
-// deadlines and data has a place. It follows "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud",
-// whose sizing it makes a whole-number program. Classes, tiers and penalties of capacity plans are not known here.
+// Package pool sizes pools: the numbers and types of instances to rent, and for how long, so that divisible work
+// meets its deadlines and data has a place. It follows "Heterogeneity-Aware Resource Allocation and Scheduling in the
+// Cloud" and turns its sizing into a whole-number program. It knows no classes, tiers or penalties of capacity plans.
 package pool
 
 import (
@@ -12,23 +12,23 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// model is a problem made ready. Because all work is there when the round starts and can be divided, a type's instances
-// are one machine that works on its jobs in the order of their deadlines: what it has done by a deadline for the jobs
-// due by then is all that counts, and no program needs to know in which hour it did it.
+// model is a prepared problem. All work is there when the round starts and can be divided. So a type's instances act
+// as one machine that works on its jobs in the order of their deadlines. Only its work by each deadline counts, and
+// no program needs to know the hour of the work.
 type model struct {
 	PoolProblem
-	rates     [][]float64 // of an instance, by job and type; 0 is not at all
+	rates     [][]float64 // of an instance, by job and type; 0 means not at all
 	imputed   [][]bool
 	deadlines []float64 // by job
 	order     []int     // jobs by deadline
-	limits    []int64   // instances at once, by type
+	limits    []int64   // concurrent instances, by type
 	startups  []float64 // hours, by type
 	needed    float64   // GB
 	places    map[string]int
 	warnings  []capacity.Warning
 }
 
-// ready makes a problem ready, or says everything that is wrong with it.
+// ready prepares a problem, or returns an error with all its mistakes.
 func ready(p PoolProblem) (*model, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func ready(p PoolProblem) (*model, error) {
 		rates, imputed := m.rated(j)
 		m.rates, m.imputed = append(m.rates, rates), append(m.imputed, imputed)
 		for i, rate := range rates {
-			if _, said := j.Rates[p.Types[i].Name]; rate == 0 && !said && p.Types[i].ComputeUnits == 0 {
+			if _, stated := j.Rates[p.Types[i].Name]; rate == 0 && !stated && p.Types[i].ComputeUnits == 0 {
 				unknown[i] = true
 			}
 		}
@@ -71,8 +71,8 @@ func ready(p PoolProblem) (*model, error) {
 	return m, nil
 }
 
-// rated is how fast an instance of each type works on a job, and where that was made of compute units: in proportion to
-// the slowest type that was measured. A type that offers a task too little memory has rate 0.
+// rated returns the speed of an instance of each type on a job, and marks those derived from compute units: in
+// proportion to the slowest measured type. A type with too little memory for a task has rate 0.
 func (m *model) rated(j PoolJob) (rates []float64, imputed []bool) {
 	slowest := -1
 	for i, t := range m.Types {
@@ -98,12 +98,12 @@ func (m *model) rated(j PoolJob) (rates []float64, imputed []bool) {
 	return rates, imputed
 }
 
-// fits says whether a type's slots have the memory of a job's tasks.
+// fits reports whether a type's slots have the memory of a job's tasks.
 func (m *model) fits(j PoolJob, t PoolType) bool {
 	return t.MemoryGiB/float64(t.Slots) >= j.MemoryGiBPerTask
 }
 
-// lasting is the last hour in which an instance of a type can be of use to a job that runs there; 0 where none does.
+// lasting returns the last hour in which an instance of a type can help a job that runs there, or 0.
 func (m *model) lasting(i int) (hours int) {
 	for n := range m.Jobs {
 		if m.rates[n][i] > 0 {
@@ -113,8 +113,9 @@ func (m *model) lasting(i int) (hours int) {
 	return hours
 }
 
-// alone is how many accelerators of a type, kept for an hour each, do every job that runs there all by themselves. More
-// are of no use. It is infinite where an instance spends time on starting, which one that is kept longer spends once.
+// alone returns the number of accelerators of a type, kept for an hour each, that do every job that runs there
+// without other help. More are of no use. It is infinite if instances spend time on starting, because one kept longer
+// starts only once.
 func (m *model) alone(i int) (count float64) {
 	if m.startups[i] > 0 {
 		return math.Inf(1)

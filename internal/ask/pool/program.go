@@ -6,18 +6,18 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// program is the sizing of a pool as a program: core instances x of each type, accelerators n of each type and hour, of
-// which there are never more than in the hour before, and the share of each job's work that a type does. For each type
-// and deadline the work due by then must not take more instance-hours than there are.
+// program is the sizing of a pool as a program. It has core instances x of each type and accelerators n of each type
+// and hour, never more than in the hour before. It also has the share of each job's work on each type. For each type
+// and deadline the work due by then must not exceed the instance-hours.
 type program struct {
 	lp.Program
-	core  []int   // columns by type; -1 where there is none
+	core  []int   // columns by type; -1 without one
 	hours [][]int // columns by type and hour
-	parts [][]int // columns by job and type; -1 where the job does not run there
+	parts [][]int // columns by job and type; -1 if the job does not run there
 }
 
-// program writes the problem down. lack, where it is above 0, is what it costs to leave data without a place or work
-// undone: then there is always a solution, and whatever it costs bounds what plans cost.
+// program builds the program. lack, if above 0, is the cost of data without a place or of undone work. Then there is
+// always a solution, and its cost bounds the cost of plans.
 func (m *model) program(lack float64) *program {
 	p := &program{core: make([]int, len(m.Types)), hours: make([][]int, len(m.Types)), parts: make([][]int, len(m.Jobs))}
 	storage := -1
@@ -113,7 +113,7 @@ func (m *model) program(lack float64) *program {
 	return p
 }
 
-// due is the deadlines of the jobs that run on a type, each once, the earliest first.
+// due returns the deadlines of the jobs that run on a type, each once, the earliest first.
 func (m *model) due(i int) (due []float64) {
 	for _, j := range m.order {
 		if m.rates[j][i] > 0 && (len(due) == 0 || due[len(due)-1] < m.deadlines[j]) {
@@ -123,7 +123,7 @@ func (m *model) due(i int) (due []float64) {
 	return due
 }
 
-// mix is whole instances: core of each type, and accelerators of each type and hour.
+// mix holds whole instances: core of each type, and accelerators of each type and hour.
 type mix struct {
 	core  []int64
 	hours [][]int64
@@ -133,7 +133,7 @@ type mix struct {
 func (p *program) mix(x []float64, round func(float64) float64) mix {
 	a := mix{core: make([]int64, len(p.core)), hours: make([][]int64, len(p.core))}
 	count := func(column int) int64 {
-		if n := round(x[column]); n > 0 { // written this way so that NaN is none
+		if n := round(x[column]); n > 0 { // written this way so that NaN counts as none
 			return int64(min(n, p.Upper[column]))
 		}
 		return 0
@@ -153,10 +153,10 @@ func (p *program) mix(x []float64, round func(float64) float64) mix {
 	return a
 }
 
-// up rounds up, but for what solvers leave of whole numbers.
+// up rounds up, forgiving a solver's tolerance for whole numbers.
 func up(x float64) float64 { return math.Ceil(x - lp.AdviceTolerance) }
 
-// start is a mix as a solution to begin from, with the shares of work that x has.
+// start returns a mix as a solution to begin from, with the shares of work that x has.
 func (p *program) start(x []float64, a mix) []float64 {
 	s := append([]float64(nil), x...)
 	for i, column := range p.core {
@@ -170,7 +170,7 @@ func (p *program) start(x []float64, a mix) []float64 {
 	return s
 }
 
-// within says whether a mix keeps to the limits.
+// within reports whether a mix keeps the limits.
 func (m *model) within(a mix) bool {
 	for i, n := range a.core {
 		for _, more := range a.hours[i][:min(1, len(a.hours[i]))] {
@@ -183,7 +183,7 @@ func (m *model) within(a mix) bool {
 	return true
 }
 
-// supplies is a mix as what works.
+// supplies returns a mix as working instances.
 func (m *model) supplies(a mix) []supply {
 	all := make([]supply, len(m.Types))
 	for i := range all {

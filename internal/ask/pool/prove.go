@@ -13,18 +13,18 @@ import (
 	"headroom/internal/core/money"
 )
 
-// A plan is proved by a search of our own: every node is a linear program, whose row prices bound what is below it. The
-// prices come from Clp, and any prices bound (lp.DualBound), so nothing of it is believed.
+// A search proves a plan: every node is a linear program, whose row prices bound the nodes below it. The prices come
+// from Clp, and any prices give a bound (lp.DualBound), so nothing of it is believed.
 
 const (
-	// boundTolerance is by which share a bound is taken down for what sums round.
+	// boundTolerance is the share by which a bound is reduced for rounding errors of sums.
 	boundTolerance = 1e-9
-	// mostNodes and mostEntries are all the linear programs, and all their entries, that a proof of a pool is worth.
-	mostNodes   = 3_000
-	mostEntries = 30_000_000
+	// maxNodes and maxEntries limit the linear programs, and their total entries, for the proof of one pool.
+	maxNodes   = 3_000
+	maxEntries = 30_000_000
 )
 
-// step is the greatest amount of which all bills are multiples.
+// step is the largest amount that divides all bills.
 type step money.Amount
 
 func (m *model) step() step {
@@ -39,7 +39,7 @@ func (m *model) step() step {
 	return step{decimal.NewFromBigInt(divisor, -money.Places)}
 }
 
-// up is the least bill that is not below a bound.
+// up returns the smallest bill that is not below a bound.
 func (s step) up(bound float64) money.Amount {
 	if !(bound > 0) || s.IsZero() {
 		return money.Amount{}
@@ -51,43 +51,43 @@ func (s step) up(bound float64) money.Amount {
 	return money.Amount{Decimal: s.Mul(decimal.NewFromInt(int64(n)))}
 }
 
-// node is a part of the search: bounds of columns in place of the program's, and what nothing in it costs less than.
+// node is a part of the search: bounds of columns that replace the program's, and a lower bound of its costs.
 type node struct {
 	column       []int
 	lower, upper []float64
 	bound        float64
 }
 
-// search is what is to be proved, and what the proof may find.
+// search is a program to prove a bound for, with its callbacks.
 type search struct {
 	program *lp.Program
-	least   float64                 // what nothing costs less than, as is known
+	lower   float64                 // known lower bound of all costs
 	cost    func() float64          // of the best solution so far
-	up      func(float64) float64   // the least cost that a solution can have which costs so much at least
-	offer   func(x []float64) error // takes a solution in which columns that must be whole need not be
-	nodes   int                     // how many linear programs it is worth
+	up      func(float64) float64   // the smallest possible cost not below a bound
+	offer   func(x []float64) error // takes a solution whose whole columns may be fractional
+	nodes   int                     // limit of linear programs
 }
 
-// beaten says whether nothing that costs so much at least is of use.
+// beaten reports whether no solution with this lower bound can help.
 func (s *search) beaten(bound float64) bool {
 	cost := s.cost()
 	return s.up(bound) >= cost-boundTolerance*math.Abs(cost)
 }
 
-// prove says what nothing costs less than. Where that is less than the best solution costs, the search was cut short, or
-// nodes were left that could not be decided.
+// prove returns a lower bound of all costs. If it is below the cost of the best solution, the search was cut short,
+// or some nodes could not be decided.
 func (s *search) prove(ctx context.Context, solver lp.Solver) (float64, error) {
 	entries := 0
-	closed := math.Inf(1) // the least bound of nodes that have no whole solution of use and cannot be split
-	open := []node{{bound: s.least}}
+	closed := math.Inf(1) // smallest bound of nodes without a useful whole solution that cannot be split
+	open := []node{{bound: s.lower}}
 	bound := func() float64 {
-		least := min(closed, s.cost())
+		lowest := min(closed, s.cost())
 		for i := range open {
-			least = min(least, s.up(open[i].bound))
+			lowest = min(lowest, s.up(open[i].bound))
 		}
-		return least
+		return lowest
 	}
-	for nodes := 0; len(open) > 0 && nodes < s.nodes && entries < mostEntries && capacity.Pause(ctx) == nil; nodes++ {
+	for nodes := 0; len(open) > 0 && nodes < s.nodes && entries < maxEntries && capacity.Pause(ctx) == nil; nodes++ {
 		at := 0
 		for i := range open {
 			if open[i].bound < open[at].bound {
@@ -148,7 +148,7 @@ func (s *search) prove(ctx context.Context, solver lp.Solver) (float64, error) {
 	return bound(), nil
 }
 
-// vacant says that the bounds of columns alone leave a row nothing within its limits.
+// vacant reports whether the bounds of columns alone make a row's limits impossible.
 func vacant(p *lp.Program) bool {
 	low, high := make([]float64, p.Rows()), make([]float64, p.Rows())
 	for j := range p.Cost {
@@ -166,17 +166,17 @@ func vacant(p *lp.Program) bool {
 	return false
 }
 
-// branch is the column that is farthest from whole by what it costs; -1 where all are whole.
+// branch returns the column that is farthest from whole, weighted by its cost, or -1 if all are whole.
 func branch(p *lp.Program, whole []bool, x []float64) int {
-	column, most := -1, 0.0
+	column, highest := -1, 0.0
 	for j, is := range whole {
 		if !is {
 			continue
 		}
 		part := x[j] - math.Floor(x[j])
 		if far := min(part, 1-part); far > lp.AdviceTolerance {
-			if worth := far * (math.Abs(p.Cost[j]) + 1e-9); worth > most {
-				column, most = j, worth
+			if worth := far * (math.Abs(p.Cost[j]) + 1e-9); worth > highest {
+				column, highest = j, worth
 			}
 		}
 	}

@@ -7,10 +7,10 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Scenario is a pool's instance types as VM types of a capacity plan: a scenario that adds each type but the reference,
-// with its price, its limit and the speeds there of the classes that are named as the jobs are. The reference is what the
-// plan's own VMs are. Speeds are those of a slot, and types have their slots; with wholeVMs they are those of a VM, for
-// classes that are given by their VMs per job.
+// Scenario turns a pool's instance types into VM types of a capacity plan. The scenario adds each type but the
+// reference, with its price, its limit and its speeds for the classes named like the jobs. The reference is the type
+// of the plan's own VMs. Speeds are those of a slot, and types have their slots. With wholeVMs they are those of a
+// VM, for classes with given VMs per job.
 func Scenario(p PoolProblem, reference string, wholeVMs bool) (capacity.Scenario, error) {
 	m, err := ready(p)
 	if err != nil {

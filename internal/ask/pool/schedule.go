@@ -9,11 +9,11 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// justBegun is how long a round is planned anew by what is known then: machines take as long to follow.
+// justBegun is the time after a round's start in which it is still planned anew: machines take as long to follow.
 const justBegun = 5 * time.Minute
 
-// Under is the round that is under way as the current plan has it: its word stands, because machines follow it already. It
-// does not where it has only just begun, the settings are others, or the data that is known of now has no place in it.
+// Under returns the current round of the current plan, which stays fixed because machines follow it already. It
+// returns nil if the round has only just begun, the settings have changed, or the data known by now does not fit.
 func Under(f PoolFacts, b PoolBasis) *ScheduledRound {
 	if f.Current == nil || f.Version != b.Version || b.At.Sub(b.From) < justBegun {
 		return nil
@@ -32,7 +32,7 @@ func Under(f PoolFacts, b PoolBasis) *ScheduledRound {
 	return nil
 }
 
-// After is the problem of the rounds after one whose word stands.
+// After returns the problem of the rounds after a fixed one.
 func After(p PoolCourseProblem, under ScheduledRound) PoolCourseProblem {
 	p.Storage.DataGB += p.IncomingGB[0]
 	p.IncomingGB = p.IncomingGB[1:]
@@ -49,8 +49,8 @@ func After(p PoolCourseProblem, under ScheduledRound) PoolCourseProblem {
 	return p
 }
 
-// Schedule says when which machines should run, and what to do for that beside those that run: what a course that answers
-// a basis comes to. under, unless nil, is the round before the course.
+// Schedule returns the targets of machines over time, and the steps that reach them from the running machines, for a
+// course that answers a basis. under, if set, is the round before the course.
 func Schedule(b PoolBasis, under *ScheduledRound, c PoolCourse) PoolSchedule {
 	s := PoolSchedule{Status: c.Status, Cost: c.Cost, Currency: b.Problem.Currency, From: b.From, Sources: b.Sources,
 		Rounds: []ScheduledRound{}, Targets: []PoolTarget{}, Steps: []PoolStep{}, Warnings: slices.Clone(c.Warnings)}
@@ -80,15 +80,15 @@ func Schedule(b PoolBasis, under *ScheduledRound, c PoolCourse) PoolSchedule {
 
 func hours(from time.Time, n int64) time.Time { return from.Add(time.Duration(n) * time.Hour) }
 
-// kind is machines of a type that are used alike.
+// kind is a type of machines with one use.
 type kind struct{ name, as string }
 
 func (k kind) compare(other kind) int {
 	return cmp.Or(cmp.Compare(k.name, other.name), -cmp.Compare(k.as, other.as)) // core first
 }
 
-// targets is how many machines of each kind should run from which moment on. Until the first round begins it is those that
-// run; a round that cannot be done leaves core instances as they were.
+// targets returns the number of machines of each kind from each moment on. Before the first round these are the
+// running ones. An impossible round leaves core instances as they were.
 func targets(b PoolBasis, rounds []ScheduledRound) []PoolTarget {
 	now, all := map[kind]int64{}, []PoolTarget{}
 	set := func(at time.Time, wanted map[kind]int64) {
@@ -135,7 +135,7 @@ func targets(b PoolBasis, rounds []ScheduledRound) []PoolTarget {
 		for _, hour := range slices.Compact(turns) {
 			at := hours(r.From, hour)
 			if !at.Before(r.Until) {
-				break // the next round says what runs then
+				break // the next round decides what runs then
 			}
 			wanted := map[kind]int64{}
 			for k, n := range core {
@@ -164,22 +164,22 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// machine is machines that run, or will, of which some leave.
+// machine is a group of machines that run, or will, some of which leave.
 type machine struct {
 	count int64
-	paid  time.Time // one of the moments at which a paid hour ends; zero is not known
-	given bool      // somebody has said until when it is paid
+	paid  time.Time // a moment when a paid hour ends; zero means unknown
+	given bool      // the time it is paid until was given
 	goes  []leaving
 }
 
-// leaving is machines that are given back at a moment.
+// leaving is a number of machines returned at a moment.
 type leaving struct {
 	at    time.Time
 	count int64
 	why   string
 }
 
-// until is the first moment from at on at which a paid hour ends.
+// until returns the first moment from at on when a paid hour ends.
 func (m machine) until(at time.Time) time.Time {
 	switch {
 	case m.paid.IsZero():
@@ -205,8 +205,8 @@ func (m machine) stays() int64 {
 	return n
 }
 
-// steps is what to do with machines of a kind. One that is no longer needed goes when the hour that is paid for is over;
-// where more are needed before, it stays.
+// steps returns the actions for the machines of a kind. A machine that is no longer needed leaves when its paid hour
+// ends. If more are needed before, it stays.
 func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
 	all := []PoolStep{}
 	machines := []*machine{}
@@ -240,7 +240,7 @@ func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
 		for _, m := range machines {
 			stay += m.stays()
 		}
-		for _, m := range slices.Backward(machines) { // the last to go stay first
+		for _, m := range slices.Backward(machines) { // the last to leave stay first
 			for n := len(m.goes) - 1; n >= 0 && stay < t.Count; n-- {
 				if x := &m.goes[n]; x.at.After(at) {
 					kept := min(x.count, t.Count-stay)
@@ -277,7 +277,7 @@ func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
 	return all
 }
 
-// roundOf is the round in which a target holds, nil after the last one and before the first.
+// roundOf returns the round of a target, or nil after the last one and before the first.
 func roundOf(s PoolSchedule, t PoolTarget) *ScheduledRound {
 	for i, r := range s.Rounds {
 		if !t.At.Before(r.From) && t.At.Before(r.Until) {
@@ -287,15 +287,15 @@ func roundOf(s PoolSchedule, t PoolTarget) *ScheduledRound {
 	return nil
 }
 
-// needs says why machines are rented.
+// needs explains why machines are rented.
 func needs(s PoolSchedule, t PoolTarget) string {
 	r := roundOf(s, t)
 	if r == nil {
 		return fmt.Sprintf("%d are to run.", t.Count)
 	}
-	said := fmt.Sprintf("The round from %s on takes %d of them as %s", stamp(r.From), t.Count, t.As)
+	sentence := fmt.Sprintf("The round from %s on takes %d of them as %s", stamp(r.From), t.Count, t.As)
 	if t.As == AsCore {
-		said += fmt.Sprintf(": it has %s GB of data", number(r.DataGB))
+		sentence += fmt.Sprintf(": it has %s GB of data", number(r.DataGB))
 	}
 	jobs := 0
 	for _, j := range r.Plan.Jobs {
@@ -309,21 +309,21 @@ func needs(s PoolSchedule, t PoolTarget) string {
 	}
 	switch {
 	case jobs == 0:
-		return said + "."
+		return sentence + "."
 	case t.As == AsCore:
-		return said + " and " + work + " there."
+		return sentence + " and " + work + " there."
 	}
-	return said + ", on which " + work + "."
+	return sentence + ", on which " + work + "."
 }
 
-// why says why machines are given back at a moment.
+// why explains why machines are returned at a moment.
 func why(s PoolSchedule, t PoolTarget, from, at time.Time) string {
-	said := fmt.Sprintf("From %s on %d are enough", stamp(from), t.Count)
+	sentence := fmt.Sprintf("From %s on %d are enough", stamp(from), t.Count)
 	if r := roundOf(s, t); r != nil && t.At.Equal(r.From) {
-		said = fmt.Sprintf("For the round from %s on %d are enough", stamp(r.From), t.Count)
+		sentence = fmt.Sprintf("For the round from %s on %d are enough", stamp(r.From), t.Count)
 	}
 	if at.After(from) {
-		return said + "; they are paid until then."
+		return sentence + "; they are paid until then."
 	}
-	return said + "."
+	return sentence + "."
 }

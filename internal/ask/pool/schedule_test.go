@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 6, 3, 12, 0, 0, 0, time.UTC)
 
-// caseFacts is the case study's pool: rounds of four hours from noon on, three of them.
+// caseFacts returns the case study's pool: rounds of four hours from noon on, three of them.
 func caseFacts() PoolFacts {
 	p, given := caseStudy(3), 3.0
 	s := DefaultPoolSettings()
@@ -51,7 +51,7 @@ func scheduled(t *testing.T, f PoolFacts, at time.Time) (PoolBasis, PoolSchedule
 	return b, s
 }
 
-func said(s PoolSchedule) string {
+func listing(s PoolSchedule) string {
 	words := []string{}
 	for _, x := range s.Steps {
 		words = append(words, fmt.Sprintf("%s %+d %s", x.At.Format("15:04"), x.Count, x.Type))
@@ -59,15 +59,15 @@ func said(s PoolSchedule) string {
 	return strings.Join(words, "|")
 }
 
-// The case study by its closed form: 90 hours of work by hour 3 is five machines of rate 4, which do 60, and six accelerators
-// of rate 5 for an hour, which do 30: $7.82 a round, as the paper's table has it.
+// The case study by its closed form. 90 hours of work by hour 3 need five machines of rate 4, which do 60, and six
+// accelerators of rate 5 for an hour, which do 30. That costs $7.82 a round, as in the paper's table.
 func TestAScheduleOfTheCaseStudy(t *testing.T) {
 	f := caseFacts()
 	began := noon.Add(-100 * time.Minute) // so that hours end at 20 past
 	f.Machines = PoolMachines{SaidAt: &noon, Machines: []PoolMachine{{Type: "m1.large", As: AsCore, Count: 7, Since: &began}}}
 	_, s := scheduled(t, f, noon)
 	want := "12:00 +6 c1.medium|12:20 -2 m1.large|13:00 -6 c1.medium|16:00 +6 c1.medium|17:00 -6 c1.medium|20:00 +6 c1.medium|21:00 -6 c1.medium"
-	if got := said(s); got != want || s.Cost.String() != "23.46" || s.Status != PoolOptimal {
+	if got := listing(s); got != want || s.Cost.String() != "23.46" || s.Status != PoolOptimal {
 		t.Errorf("got %s, %s %s; want %s", got, s.Status, s.Cost, want)
 	}
 
@@ -79,23 +79,23 @@ func TestAScheduleOfTheCaseStudy(t *testing.T) {
 		t.Errorf("nobody says that old is no type: %v", w)
 	}
 	want = "12:00 -1 old|13:30 -6 c1.medium|13:30 -1 m1.large|16:00 +6 c1.medium|17:00 -6 c1.medium|20:00 +6 c1.medium|21:00 -6 c1.medium"
-	if got := said(s); got != want {
+	if got := listing(s); got != want {
 		t.Errorf("got %s; want %s", got, want)
 	}
 }
 
-// Machines that are rented in the middle of an hour are paid until the middle of one, also after the last round.
+// Machines rented in the middle of an hour are paid until the middle of one, also after the last round.
 func TestMachinesThatAreRentedLateGoLater(t *testing.T) {
 	f := caseFacts()
 	f.Settings.Hours, f.Settings.Jobs[0].DeadlineHours = 1, 1
 	f.Samples[0].DataGB = 0
 	_, s := scheduled(t, f, noon.Add(30*time.Minute))
-	if got := said(s); got != "12:30 +18 c1.medium|15:30 -18 c1.medium" {
+	if got := listing(s); got != "12:30 +18 c1.medium|15:30 -18 c1.medium" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// The word on a round that is under way stands, unless the settings are others or the data has no place in it.
+// The current round stays fixed, unless the settings have changed or the data does not fit.
 func TestTheRoundUnderWayStands(t *testing.T) {
 	f := caseFacts()
 	_, first := scheduled(t, f, noon)
@@ -123,15 +123,15 @@ func TestTheRoundUnderWayStands(t *testing.T) {
 	}
 }
 
-// Until the first round begins what runs stays, and a round that cannot be done leaves its machines.
+// Before the first round running machines stay, and an impossible round leaves its machines.
 func TestWhatStays(t *testing.T) {
 	f := caseFacts()
 	f.Machines.Machines = []PoolMachine{{Type: "m1.large", As: AsCore, Count: 9}}
 	if _, s := scheduled(t, f, noon.Add(-2*time.Hour)); s.Targets[0].Count != 9 || !s.Steps[0].At.Equal(noon) {
 		t.Errorf("got %+v", s)
 	}
-	most := int64(5)
-	f.Settings.Types[1].Most, f.Settings.Types[0].Most = &most, &most
+	highest := int64(5)
+	f.Settings.Types[1].Most, f.Settings.Types[0].Most = &highest, &highest
 	f.Samples = append(f.Samples, StorageSample{At: noon.Add(2 * time.Hour), DataGB: 4250})
 	f.Settings.Jobs[0].Submissions = nil
 	f.Outlook.Classes = []inputs.PlannedClass{{Name: "k"}}
@@ -150,7 +150,7 @@ func TestWhatStays(t *testing.T) {
 	}
 }
 
-// An hour like another one has the mean of that hour of the week; counted here one execution at a time.
+// An hour has the mean of its hour of the week, counted here one execution at a time.
 func TestSubmissionsAreThoseOfHoursAlike(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	zone, err := time.LoadLocation("America/New_York")
@@ -217,7 +217,7 @@ func TestWhatNobodySaidIsNotInvented(t *testing.T) {
 	if _, err := Basis(f, noon); err == nil || !strings.Contains(err.Error(), "given back safely") {
 		t.Errorf("machines that may hold data: got %v", err)
 	}
-	// Data that shrinks is planned as it is; data that jobs leave counts where nothing else is known.
+	// Shrinking data is planned as it is; data that jobs leave counts if nothing else is known.
 	f.Samples = []StorageSample{{At: noon.Add(-10 * time.Hour), DataGB: 5000}, {At: noon, DataGB: 4000}}
 	if b, err := Basis(f, noon); err != nil || b.Sources.Data.GBPerHour != -100 || b.Problem.IncomingGB[0] != 0 || b.Problem.Storage.DataGB != 4000 {
 		t.Errorf("got %+v, %v", b, err)
@@ -228,8 +228,8 @@ func TestWhatNobodySaidIsNotInvented(t *testing.T) {
 	}
 }
 
-// Steps of random pools, machines and moments keep enough machines running, and no more than are paid for: the check replays
-// them.
+// Steps of random pools, machines and moments keep enough machines running, and no more than are paid for. The check
+// replays them.
 func TestRandomSchedulesAddUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	cases := 25
@@ -265,7 +265,7 @@ func TestRandomSchedulesAddUp(t *testing.T) {
 		if n == 0 && len(again.Steps) == 0 {
 			t.Error("nothing is tried here")
 		}
-		// A step that nobody makes is not a schedule: the check sees it.
+		// A schedule with a missing step fails the check.
 		if len(again.Steps) > 0 {
 			again.Steps = again.Steps[1:]
 			b, _ := Basis(f, again.From)

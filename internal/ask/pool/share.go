@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// mostShareNodes is how many linear programs each half of a share plan's proof is worth.
-	mostShareNodes = 1_000
-	// shareTolerance is by how much shares may differ that are the same but for rounding.
+	// maxShareNodes limits the linear programs for each half of a share plan's proof.
+	maxShareNodes = 1_000
+	// shareTolerance is the difference of equal shares with rounding errors.
 	shareTolerance = 1e-9
 )
 
-// Share says who gets how many slots of which type: first the least progress share by weight is as large as it can be,
-// then all of them together are. A solver advises; without one it is capacity.Busy. When the context's deadline comes,
-// the answer is the best so far with its bounds.
+// Share divides slots of several types among jobs. It first maximises the smallest progress share by weight, then the
+// sum of all shares. A solver advises; without one it returns fault.Busy. At the context's deadline the answer is
+// the best so far with its bounds.
 func Share(ctx context.Context, p SharePlanProblem, solver lp.Solver) (SharePlan, error) {
 	if err := p.Validate(); err != nil {
 		return SharePlan{}, err
@@ -29,7 +29,7 @@ func Share(ctx context.Context, p SharePlanProblem, solver lp.Solver) (SharePlan
 	s := newSharing(p)
 	best := s.filled(make([]float64, s.columns))
 	bound, err := s.first(ctx, solver, &best)
-	total := float64(len(p.Jobs)) // what is not known: no share is more than 1
+	total := float64(len(p.Jobs)) // until it is known: no share is more than 1
 	if err == nil {
 		total, err = s.second(ctx, solver, &best)
 	}
@@ -39,21 +39,21 @@ func Share(ctx context.Context, p SharePlanProblem, solver lp.Solver) (SharePlan
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return SharePlan{}, noSolver(err)
 	}
-	return s.plan(best, max(bound, best.least), max(total, best.total)), nil
+	return s.plan(best, max(bound, best.smallest), max(total, best.total)), nil
 }
 
-// shares is a share plan's problem made ready: what a slot of each type adds to a job's share.
+// shares is a prepared problem of a share plan: the gain in a job's share from a slot of each type.
 type shares struct {
 	SharePlanProblem
 	adds    [][]float64 // by job and type
-	parts   [][]int     // columns by job and type; -1 where a slot adds nothing
+	parts   [][]int     // columns by job and type; -1 if a slot adds nothing
 	columns int
 }
 
-// sharing is who gets what.
+// sharing is a division of the slots.
 type sharing struct {
-	slots        [][]int64 // by job and type
-	least, total float64
+	slots           [][]int64 // by job and type
+	smallest, total float64
 }
 
 func newSharing(p SharePlanProblem) *shares {
@@ -76,8 +76,8 @@ func newSharing(p SharePlanProblem) *shares {
 	return s
 }
 
-// program is the problem of giving slots away; worth is what a slot of each kind is worth to the objective. The last
-// column is the least share by weight.
+// program returns the program of dividing the slots; worth is a slot's value in the objective. The last column is the
+// smallest share by weight.
 func (s *shares) program(worth func(j, i int) float64) *lp.Program {
 	var p lp.Program
 	for _, t := range s.Types {
@@ -93,55 +93,55 @@ func (s *shares) program(worth func(j, i int) float64) *lp.Program {
 			}
 		}
 	}
-	p.Column(0, 0, s.most(), false, entries...)
+	p.Column(0, 0, s.limit(), false, entries...)
 	return &p
 }
 
-// first makes the least share as large as it can be, and second, for that, all shares together. Each says what none is
-// larger than.
+// first maximises the smallest share, and second, with that fixed, the sum of all shares. Each returns an upper
+// bound.
 func (s *shares) first(ctx context.Context, solver lp.Solver, best *sharing) (float64, error) {
 	p := s.program(func(int, int) float64 { return 0 })
 	p.Cost[s.columns] = -1
-	return s.half(ctx, solver, p, s.most(), best, 0, func(a sharing) float64 { return a.least })
+	return s.half(ctx, solver, p, s.limit(), best, 0, func(a sharing) float64 { return a.smallest })
 }
 
 func (s *shares) second(ctx context.Context, solver lp.Solver, best *sharing) (float64, error) {
 	p := s.program(func(j, i int) float64 { return s.adds[j][i] })
-	least := best.least * (1 - shareTolerance)
-	p.Cost[s.columns], p.Upper[s.columns] = -lackOfShare, least
-	worth := lackOfShare * least
-	total, err := s.half(ctx, solver, p, float64(len(s.Jobs))+worth, best, least, func(a sharing) float64 { return a.total + worth })
+	lowest := best.smallest * (1 - shareTolerance)
+	p.Cost[s.columns], p.Upper[s.columns] = -lackOfShare, lowest
+	worth := lackOfShare * lowest
+	total, err := s.half(ctx, solver, p, float64(len(s.Jobs))+worth, best, lowest, func(a sharing) float64 { return a.total + worth })
 	return total - worth, err
 }
 
-// lackOfShare is what it costs in bounds of the total when the least share is not reached: then there is always a
-// solution, and no claim that there is none has to be believed.
+// lackOfShare is the cost in bounds of the total for missing the smallest share. So there is always a solution, and
+// no claim of infeasibility need be believed.
 const lackOfShare = 1e3
 
-// most is what no least share is larger than: a job that has everything has the share 1.
-func (s *shares) most() float64 {
-	most := math.Inf(1)
+// limit returns an upper bound of the smallest share: a job with all slots has the share 1.
+func (s *shares) limit() float64 {
+	highest := math.Inf(1)
 	for _, j := range s.Jobs {
-		most = min(most, 1/j.Weight)
+		highest = min(highest, 1/j.Weight)
 	}
-	return most
+	return highest
 }
 
-// half makes the value of the best sharing as large as it can be, of those whose least share is not below least.
-func (s *shares) half(ctx context.Context, solver lp.Solver, p *lp.Program, most float64, best *sharing, least float64, value func(sharing) float64) (float64, error) {
+// half maximises value over the sharings whose smallest share is at least lowest.
+func (s *shares) half(ctx context.Context, solver lp.Solver, p *lp.Program, limit float64, best *sharing, lowest float64, value func(sharing) float64) (float64, error) {
 	offer := func(a sharing) {
-		if a.least >= least && value(a) > value(*best)+shareTolerance {
+		if a.smallest >= lowest && value(a) > value(*best)+shareTolerance {
 			*best = a
 		}
 	}
 	answer, err := solver.Solve(ctx, p, lp.Options{Seconds: min(advisedMost, advisedShare*float64(s.Options.MaxSolveMs)/1000)})
 	if err != nil {
-		return most, err
+		return limit, err
 	}
 	if len(answer.X) == p.Columns() && lp.CheckAdvice(p, answer.X, answer.Objective) == nil {
 		offer(s.filled(answer.X))
 	}
-	proof := search{program: p, least: -most, nodes: mostShareNodes,
+	proof := search{program: p, lower: -limit, nodes: maxShareNodes,
 		cost:  func() float64 { return -value(*best) },
 		up:    func(bound float64) float64 { return bound },
 		offer: func(x []float64) error { offer(s.filled(x)); return nil }}
@@ -149,9 +149,10 @@ func (s *shares) half(ctx context.Context, solver lp.Solver, p *lp.Program, most
 	return -bound, err
 }
 
-// filled is a sharing that gives jobs what a solution says in whole slots, and what is left to those that have least.
+// filled returns a sharing with the whole slots of a solution, and gives the rest to the jobs with the smallest
+// share.
 func (s *shares) filled(x []float64) sharing {
-	a := sharing{slots: make([][]int64, len(s.Jobs)), least: math.Inf(1)}
+	a := sharing{slots: make([][]int64, len(s.Jobs)), smallest: math.Inf(1)}
 	has := make([]float64, len(s.Jobs))
 	for j := range s.Jobs {
 		a.slots[j] = make([]int64, len(s.Types))
@@ -161,8 +162,8 @@ func (s *shares) filled(x []float64) sharing {
 		for j := range s.Jobs {
 			if s.parts[j][i] >= 0 {
 				n := int64(0)
-				if said := math.Floor(x[s.parts[j][i]] + lp.AdviceTolerance); said > 0 { // written this way so that NaN is none
-					n = int64(min(said, float64(left)))
+				if whole := math.Floor(x[s.parts[j][i]] + lp.AdviceTolerance); whole > 0 { // written this way so that NaN counts as none
+					n = int64(min(whole, float64(left)))
 				}
 				a.slots[j][i] = n
 				has[j] += float64(n) * s.adds[j][i]
@@ -185,23 +186,23 @@ func (s *shares) filled(x []float64) sharing {
 			if poorest < 0 {
 				break
 			}
-			some := max(1, left/int64(4*len(s.Jobs))) // one by one where few are left
+			some := max(1, left/int64(4*len(s.Jobs))) // one by one if few are left
 			a.slots[poorest][i] += some
 			has[poorest] += float64(some) * s.adds[poorest][i]
 			left -= some
 		}
 	}
 	for j := range s.Jobs {
-		a.least = min(a.least, has[j]/s.Jobs[j].Weight)
+		a.smallest = min(a.smallest, has[j]/s.Jobs[j].Weight)
 		a.total += has[j]
 	}
 	return a
 }
 
 func (s *shares) plan(a sharing, bound, total float64) SharePlan {
-	out := SharePlan{Status: PoolFeasible, LeastShare: a.least, ShareBound: bound, Total: a.total, TotalBound: total, Jobs: []SharedJob{}, Warnings: []capacity.Warning{}}
-	if bound <= a.least+shareTolerance {
-		out.ShareBound = a.least
+	out := SharePlan{Status: PoolFeasible, LeastShare: a.smallest, ShareBound: bound, Total: a.total, TotalBound: total, Jobs: []SharedJob{}, Warnings: []capacity.Warning{}}
+	if bound <= a.smallest+shareTolerance {
+		out.ShareBound = a.smallest
 		if total <= a.total+shareTolerance*lackOfShare {
 			out.TotalBound, out.Status = a.total, PoolOptimal
 		}

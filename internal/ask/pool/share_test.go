@@ -15,8 +15,8 @@ func sharePlan() SharePlanProblem {
 	}
 }
 
-// The paper's example: A is three times as fast on the two nodes N1. It gives away whole nodes; by slots the least share
-// can be larger.
+// The paper's example: A is three times as fast on the two nodes N1. The paper gives away whole nodes; with slots the
+// smallest share can be larger.
 func TestSharesOfThePapersExample(t *testing.T) {
 	for _, c := range []struct {
 		slots int64
@@ -61,9 +61,9 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 		if wrong := RecheckShare(p, a); len(wrong) > 0 {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
 		}
-		least, total := bestShares(p)
-		if math.Abs(a.LeastShare-least) > 1e-9 || math.Abs(a.Total-total) > 1e-9 {
-			t.Errorf("case %d: got %g and %g (%s), want %g and %g: %+v", n, a.LeastShare, a.Total, a.Status, least, total, p)
+		lowest, total := bestShares(p)
+		if math.Abs(a.LeastShare-lowest) > 1e-9 || math.Abs(a.Total-total) > 1e-9 {
+			t.Errorf("case %d: got %g and %g (%s), want %g and %g: %+v", n, a.LeastShare, a.Total, a.Status, lowest, total, p)
 		}
 		if a.Status == PoolOptimal {
 			proved++
@@ -76,9 +76,9 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 }
 
 // bestShares tries every way to give all slots away.
-func bestShares(p SharePlanProblem) (least, total float64) {
+func bestShares(p SharePlanProblem) (lowest, total float64) {
 	has := make([]float64, len(p.Jobs))
-	least = -1
+	lowest = -1
 	everything := make([]float64, len(p.Jobs))
 	for j, job := range p.Jobs {
 		for _, t := range p.Types {
@@ -93,8 +93,8 @@ func bestShares(p SharePlanProblem) (least, total float64) {
 			for j, h := range has {
 				l, s = min(l, h/p.Jobs[j].Weight), s+h
 			}
-			if l > least+1e-12 || l > least-1e-12 && s > total {
-				least, total = l, s
+			if l > lowest+1e-12 || l > lowest-1e-12 && s > total {
+				lowest, total = l, s
 			}
 		case j == len(p.Jobs):
 			next := int64(0)
@@ -112,10 +112,10 @@ func bestShares(p SharePlanProblem) (least, total float64) {
 		}
 	}
 	give(0, 0, p.Types[0].Slots)
-	return least, total
+	return lowest, total
 }
 
-// More jobs than slots: the least share is 0, and the total still as large as it can be.
+// With more jobs than slots the smallest share is 0, and the total still as large as possible.
 func TestMoreJobsThanSlots(t *testing.T) {
 	p := SharePlanProblem{Types: []SharedType{{Name: "a", Slots: 1}, {Name: "b", Slots: 1}}, Options: DefaultPool().Options}
 	for j := range 3 {

@@ -7,10 +7,10 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// spread divides the work so that what is due by each deadline takes as small a share of what there is by then as can
-// be. That share is at most 1 where all deadlines can be met; least is below what every division takes, so that more
+// spread divides the work to minimise the largest share of a type's capacity by a deadline that the work due by then
+// takes. That share is at most 1 if all deadlines can be met. lowest is a lower bound for every division, so more
 // than 1 proves that none meets them.
-func (m *model) spread(ctx context.Context, solver lp.Solver, supplies []supply) (d division, share, least float64, err error) {
+func (m *model) spread(ctx context.Context, solver lp.Solver, supplies []supply) (d division, share, lowest float64, err error) {
 	var p lp.Program
 	work := make([]int, len(m.Jobs))
 	for j := range m.Jobs {
@@ -77,7 +77,7 @@ func (m *model) spread(ctx context.Context, solver lp.Solver, supplies []supply)
 	return d, m.share(supplies, d), lp.DualBound(&p, answer.RowDual) * (1 - boundTolerance), nil
 }
 
-// share is the largest share of what a type can do by a deadline that a division asks of it.
+// share returns the largest share of a type's capacity by a deadline that a division uses.
 func (m *model) share(supplies []supply, d division) (share float64) {
 	for i := range m.Types {
 		worked := 0.0
@@ -90,30 +90,30 @@ func (m *model) share(supplies []supply, d division) (share float64) {
 	return share
 }
 
-// divide is how a mix's instances share the work: each on the first job that it can run where that meets all deadlines,
-// else as spread has it. met says whether all deadlines are met, and proved whether that is certain.
+// divide divides the work among a mix's instances: each takes the first job it can run if that meets all deadlines,
+// else spread divides. met reports whether all deadlines are met, and proved whether that is certain.
 func (m *model) divide(ctx context.Context, solver lp.Solver, supplies []supply) (d division, met, proved bool, err error) {
 	d = m.inOrder(supplies)
 	if m.inTime(supplies, d) {
 		return d, true, true, nil
 	}
 	if len(m.Jobs) == 1 {
-		return d, false, true, nil // no instance that can work on it does not
+		return d, false, true, nil // every instance that can work on it does
 	}
 	if solver == nil {
 		return d, false, false, lp.ErrUnavailable
 	}
-	other, _, least, err := m.spread(ctx, solver, supplies)
+	other, _, lowest, err := m.spread(ctx, solver, supplies)
 	switch {
 	case err != nil:
 		return d, false, false, err
 	case other != nil && m.inTime(supplies, other):
 		return other, true, true, nil
 	}
-	return d, false, least > 1, nil
+	return d, false, lowest > 1, nil
 }
 
-// inTime says whether all jobs end by their deadlines.
+// inTime reports whether all jobs end by their deadlines.
 func (m *model) inTime(supplies []supply, d division) bool {
 	finish, _ := m.finishes(supplies, d)
 	for j, at := range finish {

@@ -7,19 +7,19 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// group is instances of a type that start and leave together.
+// group is a number of instances of a type that start and leave together.
 type group struct {
 	count float64
-	until float64 // hours from the round's start; infinite where they stay
+	until float64 // hours from the round's start; infinite if they stay
 }
 
-// supply is all instances of a type. They work from the end of their start-up on.
+// supply holds all instances of a type. They work once their start-up is over.
 type supply struct {
 	startup float64
 	groups  []group
 }
 
-// by is how many instance-hours are worked until a moment.
+// by returns the instance-hours worked until a moment.
 func (s supply) by(hours float64) (worked float64) {
 	for _, g := range s.groups {
 		worked += g.count * max(0, min(hours, g.until)-s.startup)
@@ -27,7 +27,7 @@ func (s supply) by(hours float64) (worked float64) {
 	return worked
 }
 
-// at is how many instances work just after a moment.
+// at returns the number of instances that work just after a moment.
 func (s supply) at(hours float64) (count float64) {
 	for _, g := range s.groups {
 		if g.until > hours && hours >= s.startup {
@@ -37,7 +37,7 @@ func (s supply) at(hours float64) (count float64) {
 	return count
 }
 
-// ends is when instances leave.
+// ends returns the moments when instances leave.
 func (s supply) ends() (ends []float64) {
 	for _, g := range s.groups {
 		if g.until > s.startup && !math.IsInf(g.until, 1) && g.count > 0 {
@@ -47,10 +47,10 @@ func (s supply) ends() (ends []float64) {
 	return ends
 }
 
-// workRounding is by which share of what a type can do it may be asked for more: what the sums of its parts round to.
+// workRounding is the share by which a type's work may exceed its capacity: the rounding error of sums.
 const workRounding = 1e-9
 
-// when is the first moment by which so many instance-hours are worked; infinite where they never are.
+// when returns the first moment by which these instance-hours are worked, or infinity.
 func (s supply) when(worked float64) float64 {
 	if worked <= 0 {
 		return 0
@@ -74,7 +74,7 @@ func (s supply) when(worked float64) float64 {
 	return math.Inf(1)
 }
 
-// division is the instance-hours that each job gets of each type.
+// division holds the instance-hours of each job on each type.
 type division [][]float64
 
 func (m *model) nothing() division {
@@ -85,7 +85,7 @@ func (m *model) nothing() division {
 	return d
 }
 
-// inOrder lets every instance work on the first unfinished job, in the order of deadlines, that it can run.
+// inOrder lets every instance work on the first unfinished job that it can run, by deadline.
 func (m *model) inOrder(supplies []supply) division {
 	d := m.nothing()
 	left := make([]float64, len(m.Jobs))
@@ -146,7 +146,7 @@ func (m *model) inOrder(supplies []supply) division {
 	}
 }
 
-// finishes is when jobs end, infinite where they never do, and until when each type has work.
+// finishes returns the ends of jobs, infinite for those never done, and the end of each type's work.
 func (m *model) finishes(supplies []supply, d division) (jobs, types []float64) {
 	jobs, types = make([]float64, len(m.Jobs)), make([]float64, len(m.Types))
 	done := make([]float64, len(m.Jobs))

@@ -10,18 +10,18 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// packingTolerance is by which share two ways to compute a time may differ.
+// packingTolerance is the share by which two computations of a time may differ.
 const packingTolerance = 1e-9
 
-// Packing checks a packing against the batch it is of: that every job runs once, on VMs that are there, by the
-// rules of which VMs may share a machine, as long as its model says, and that the sums are right. It computes
-// every figure from the batch. Whether a shorter packing exists it does not say; that the lower bound is not
-// above the packing it does. An empty answer is a packing in order.
+// Packing checks a packing against its batch, computing every figure from the batch. Every job must run once, on
+// existing VMs, by the rules for VMs that share a machine, and take the time of its model; the sums must be right. It
+// does not say whether a shorter packing exists, but checks that the lower bound is not above this one. An empty
+// result means that the packing is right.
 func Packing(p pack.PackingProblem, a pack.Packing) []fault.Finding {
 	c := &packingCheck{problem: p, packing: a, kinds: map[string]int{}, seen: map[string]map[int64]bool{}}
 	c.jobs()
 	if len(c.findings) > 0 {
-		return c.findings // nothing below means anything
+		return c.findings // the rest would mean nothing
 	}
 	for i := range a.Phases {
 		c.phase(i)
@@ -35,17 +35,17 @@ func Packing(p pack.PackingProblem, a pack.Packing) []fault.Finding {
 	return c.findings
 }
 
-// PackingFault is what Packing finds wrong as an error, which is none of the caller's; nil where nothing is.
+// PackingFault returns the findings of Packing as one error, which is no fault of the caller, or nil.
 func PackingFault(p pack.PackingProblem, a pack.Packing) error {
 	wrong := Packing(p, a)
 	if len(wrong) == 0 {
 		return nil
 	}
-	said := []error{errors.New("the packing that was found is wrong, which is a fault of this program")}
+	errs := []error{errors.New("the packing that was found is wrong, which is a fault of this program")}
 	for _, f := range wrong {
-		said = append(said, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
+		errs = append(errs, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
 	}
-	return errors.Join(said...)
+	return errors.Join(errs...)
 }
 
 type packingCheck struct {
@@ -77,7 +77,7 @@ func (c *packingCheck) equal(pointer, what string, got, want float64) {
 	}
 }
 
-// jobs checks what was planned with.
+// jobs checks the jobs and models of the packing.
 func (c *packingCheck) jobs() {
 	if len(c.packing.Jobs) != len(c.problem.Jobs) {
 		c.wrong("/jobs", "there are %d kinds of jobs, but the batch has %d", len(c.packing.Jobs), len(c.problem.Jobs))
@@ -118,7 +118,7 @@ func (c *packingCheck) jobs() {
 	}
 }
 
-// fitted says that a fit is where what it makes small is flat: no small change of a or b makes it smaller.
+// fitted checks that a fit is at a minimum: no small change of a or b improves it.
 func (c *packingCheck) fitted(at string, want pack.BatchJob, got pack.PackedJob) {
 	m := got.Fit.PowerModel
 	squares := func(a, b float64) (s float64) {
@@ -163,9 +163,9 @@ func (c *packingCheck) phase(i int) {
 			c.wrong(on+"/job", "there is no job %q", j.Job)
 			continue
 		}
-		asked, model := c.problem.Jobs[kind], c.packing.Jobs[kind]
-		if j.Number < 1 || j.Number > asked.Count || c.seen[j.Job][j.Number] {
-			c.wrong(on+"/number", "job %d of %q is none of %d, or runs twice", j.Number, j.Job, asked.Count)
+		needed, model := c.problem.Jobs[kind], c.packing.Jobs[kind]
+		if j.Number < 1 || j.Number > needed.Count || c.seen[j.Job][j.Number] {
+			c.wrong(on+"/number", "job %d of %q is none of %d, or runs twice", j.Number, j.Job, needed.Count)
 		}
 		c.seen[j.Job][j.Number] = true
 		if j.Role != perf.PlainRole && j.Role != model.Role {
@@ -181,10 +181,10 @@ func (c *packingCheck) phase(i int) {
 		c.equal(on+"/seconds", "the job's time", j.Seconds, t)
 		c.equal(on+"/end_s", "the job's end", j.EndSeconds, p.StartSeconds+t)
 		longest = max(longest, t)
-		if p.StartSeconds < asked.ReleaseSeconds*(1-packingTolerance) {
-			c.wrong(on, "the job starts at %g s, before its release at %g s", p.StartSeconds, asked.ReleaseSeconds)
+		if p.StartSeconds < needed.ReleaseSeconds*(1-packingTolerance) {
+			c.wrong(on, "the job starts at %g s, before its release at %g s", p.StartSeconds, needed.ReleaseSeconds)
 		}
-		if d := asked.DeadlineSeconds; d > 0 {
+		if d := needed.DeadlineSeconds; d > 0 {
 			late := p.StartSeconds+t > d
 			if late != j.Late && !alike(p.StartSeconds+t, d) {
 				c.wrong(on+"/late", "the job ends at %g s and its deadline is %g s", p.StartSeconds+t, d)
@@ -212,7 +212,7 @@ func (c *packingCheck) phase(i int) {
 	}
 }
 
-// machines checks which VMs share machines, and that all are there.
+// machines checks that VMs may share their machines, and that all machines exist.
 func (c *packingCheck) machines(at string, p pack.PackedPhase) {
 	m := c.problem.Machines
 	if int64(len(p.Placement)) != m.Count {
@@ -263,7 +263,7 @@ func (c *packingCheck) machines(at string, p pack.PackedPhase) {
 	}
 }
 
-// sums checks what the packing says of itself.
+// sums checks the packing's own sums.
 func (c *packingCheck) sums() {
 	a := c.packing
 	sequential := 0.0

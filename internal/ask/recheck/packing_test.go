@@ -10,15 +10,15 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// batchText is two hosts and a guest on two machines of two disks, where an extra VM needs two hosts; and a plain
+// batchText has two hosts and a guest on two machines of two disks, where an extra VM needs two hosts, and a plain
 // job after them.
 const batchText = `{"machines": {"count": 2, "disks": 2, "hosts_per_extra": 2, "penalty": 1.5},
 	"jobs": [{"name": "host", "count": 2, "role": "host", "model": {"a": 100, "b": -1}},
 	         {"name": "guest", "role": "guest", "model": {"a": 60, "b": -1}, "deadline_s": 50},
 	         {"name": "plain", "model": {"a": 200, "b": 0.5}, "min_vms": 2, "release_s": 80, "deadline_s": 90}]}`
 
-// handPacked is worked out by hand: hosts on two VMs take 1.5 · 100 / 2 s, the guest on two 1.5 · 60 / 2 s, and the
-// plain job, which more VMs do not help, 200 s.
+// handPacked is computed by hand. Hosts on two VMs take 1.5 · 100 / 2 s, and the guest on two 1.5 · 60 / 2 s. The
+// plain job, which gains nothing from more VMs, takes 200 s.
 const handPacked = `{"algorithm": "multi", "status": "feasible", "busy_s": 275, "end_s": 280, "sequential_s": 265, "saving": -0.03773584905660377,
 	"lower_bound_s": 220, "gap": 0.2,
 	"jobs": [{"name": "host", "count": 2, "model": {"a": 100, "b": -1}, "min_vms": 1, "role": "host"},
@@ -108,7 +108,7 @@ func TestCorruptPackingsAreFoundOut(t *testing.T) {
 	}
 }
 
-// A fit that something near is better than is none, by either method.
+// A fit that a nearby one improves is wrong, by either method.
 func TestWrongFitsAreFoundOut(t *testing.T) {
 	batch := `{"machines": {"count": 4, "disks": 1}, "options": {"placement": false}, "jobs": [{"name": "a", "fit": "METHOD",
 		"measurements": [{"vms": 1, "seconds": 100}, {"vms": 2, "seconds": 50}, {"vms": 4, "seconds": 25}]}]}`

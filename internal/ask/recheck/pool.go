@@ -13,12 +13,13 @@ import (
 	"headroom/internal/core/money"
 )
 
-// poolTolerance is by which share figures of a pool that are computed in two ways may differ, and work may be missing.
+// poolTolerance is the share by which figures of a pool that are computed in two ways may differ, and work may be
+// missing.
 const poolTolerance = 1e-8
 
-// Pool checks a plan of a pool against its problem: that all work is done in time by instances that are there, that the
-// data has a place, and that money and bound are right. Whether a cheaper mix exists it does not say. An empty answer is
-// a plan in order.
+// Pool checks a plan of a pool against its problem: that existing instances do all work in time, that the data has a
+// place, and that money and bound are right. It does not say whether a cheaper mix exists. An empty result means that
+// the plan is right.
 func Pool(p pool.PoolProblem, a pool.PoolPlan) []fault.Finding {
 	if a.Status == pool.PoolInfeasible {
 		if len(a.Conflicts) == 0 {
@@ -58,7 +59,7 @@ func Pool(p pool.PoolProblem, a pool.PoolPlan) []fault.Finding {
 	return c.findings
 }
 
-// PoolEvaluation checks what is said of a given mix.
+// PoolEvaluation checks the evaluation of a given mix.
 func PoolEvaluation(p pool.PoolProblem, e pool.PoolEvaluation) []fault.Finding {
 	c := &poolCheck{problem: p, outcome: e.PoolOutcome}
 	c.all()
@@ -89,16 +90,16 @@ func PoolEvaluation(p pool.PoolProblem, e pool.PoolEvaluation) []fault.Finding {
 	return c.findings
 }
 
-// PoolFault is findings about a pool as an error, which is none of the caller's; nil where there are none.
+// PoolFault returns findings about a pool as one error, which is no fault of the caller, or nil.
 func PoolFault(wrong []fault.Finding) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	said := []error{errors.New("the pool that was found is wrong, which is a fault of this program")}
+	errs := []error{errors.New("the pool that was found is wrong, which is a fault of this program")}
 	for _, f := range wrong {
-		said = append(said, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
+		errs = append(errs, fmt.Errorf("%s: %s", f.Pointer, f.Detail))
 	}
-	return errors.Join(said...)
+	return errors.Join(errs...)
 }
 
 type poolCheck struct {
@@ -130,11 +131,11 @@ func (c *poolCheck) all() {
 	}
 }
 
-// money adds up what instances cost and hold.
+// money adds up the instances' cost and disks.
 func (c *poolCheck) money() {
 	o := c.outcome
 	core, accelerators := decimal.Zero, decimal.Zero
-	bill := func(at, name string, count, hours int64, said money.Amount, may func(pool.PoolType) bool) decimal.Decimal {
+	bill := func(at, name string, count, hours int64, stated money.Amount, may func(pool.PoolType) bool) decimal.Decimal {
 		t, known := c.types[name]
 		if !known || !may(t) {
 			c.wrong(at+"/type", "there is no type %q that may be that", name)
@@ -144,12 +145,12 @@ func (c *poolCheck) money() {
 			c.wrong(at, "%d instances for %d hours cannot be", count, hours)
 		}
 		cost := decimal.NewFromInt(count).Mul(decimal.NewFromInt(hours)).Mul(t.PerHour.Decimal)
-		if !cost.Equal(said.Decimal) {
-			c.wrong(at+"/cost", "the cost is said to be %s, but it is %s", said, cost)
+		if !cost.Equal(stated.Decimal) {
+			c.wrong(at+"/cost", "the cost is said to be %s, but it is %s", stated, cost)
 		}
 		return cost
 	}
-	evaluated := c.problem.Mix != nil // what is asked about may be of any type
+	evaluated := c.problem.Mix != nil // a mix to evaluate may have any type
 	for i, x := range o.Mix.Core {
 		core = core.Add(bill(fmt.Sprintf("/mix/core/%d", i), x.Type, x.Count, c.problem.Hours, x.Cost, func(t pool.PoolType) bool { return t.Core || evaluated }))
 		c.held += float64(x.Count) * c.types[x.Type].DiskGB
@@ -174,7 +175,7 @@ func (c *poolCheck) money() {
 	}
 }
 
-// limits counts the instances of each type that there are at once, which is at the start.
+// limits counts the concurrent instances of each type, which is the number at the start.
 func (c *poolCheck) limits() {
 	count := map[string]int64{}
 	for _, x := range c.outcome.Mix.Core {
@@ -190,12 +191,12 @@ func (c *poolCheck) limits() {
 	}
 }
 
-// rate is how fast an instance of a type works on a job.
+// rate returns the speed of an instance of a type on a job.
 func (c *poolCheck) rate(j pool.PoolJob, t pool.PoolType) (rate float64, imputed bool) {
 	if j.MemoryGiBPerTask*float64(t.Slots) > t.MemoryGiB {
 		return 0, false
 	}
-	if r, said := j.Rates[t.Name]; said {
+	if r, stated := j.Rates[t.Name]; stated {
 		return r, false
 	}
 	if len(j.Rates) == 0 {
@@ -210,7 +211,7 @@ func (c *poolCheck) rate(j pool.PoolJob, t pool.PoolType) (rate float64, imputed
 	return perUnit * t.ComputeUnits, perUnit > 0 && t.ComputeUnits > 0
 }
 
-// worked is the instance-hours of a type until a moment. In a mix that was asked about, accelerators without hours stay.
+// worked returns the instance-hours of a type until a moment. In a mix to evaluate, accelerators without hours stay.
 func (c *poolCheck) worked(name string, until float64) (hours float64) {
 	startup := c.problem.StartupHours
 	if own := c.types[name].StartupHours; own != nil {
@@ -233,7 +234,7 @@ func (c *poolCheck) worked(name string, until float64) (hours float64) {
 	return hours
 }
 
-// moment is when so many instance-hours of a type are worked, by halving; infinite where they never are.
+// moment returns the moment when a type has worked this many instance-hours, by halving; infinite if it never has.
 func (c *poolCheck) moment(name string, hours float64) float64 {
 	enough := hours * (1 - poolTolerance/10)
 	low, high := 0.0, 1.0
@@ -252,7 +253,7 @@ func (c *poolCheck) moment(name string, hours float64) float64 {
 	return high
 }
 
-// work checks where and until when jobs are worked on.
+// work checks the places and ends of jobs.
 func (c *poolCheck) work() {
 	p, o := c.problem, c.outcome
 	if len(o.Jobs) != len(p.Jobs) {
@@ -280,21 +281,21 @@ func (c *poolCheck) work() {
 		}
 		return 0
 	})
-	asked := map[string]float64{}
+	needed := map[string]float64{}
 	all := 0.0
 	for _, i := range order {
-		job, said, at := p.Jobs[i], o.Jobs[i], fmt.Sprintf("/jobs/%d", i)
+		job, stated, at := p.Jobs[i], o.Jobs[i], fmt.Sprintf("/jobs/%d", i)
 		done, finish := 0.0, 0.0
-		for k, on := range said.On {
+		for k, on := range stated.On {
 			t, known := c.types[on.Type]
 			rate, imputed := c.rate(job, t)
 			if !known || !(rate > 0) || !poolAlike(rate, on.Rate) || imputed != on.Imputed || !(on.InstanceHours > 0) {
 				c.wrong(fmt.Sprintf("%s/on/%d", at, k), "the job has the rate %g on %q, not %g, and cannot work there for %g hours", rate, on.Type, on.Rate, on.InstanceHours)
 				continue
 			}
-			asked[on.Type] += on.InstanceHours
+			needed[on.Type] += on.InstanceHours
 			done += rate * on.InstanceHours
-			finish = max(finish, c.moment(on.Type, asked[on.Type]))
+			finish = max(finish, c.moment(on.Type, needed[on.Type]))
 		}
 		if done > job.Work*(1+poolTolerance) {
 			c.wrong(at+"/on", "%g of the work is done, but there is %g", done, job.Work)
@@ -303,7 +304,7 @@ func (c *poolCheck) work() {
 			finish = math.Inf(1)
 		}
 		all = max(all, finish)
-		c.moments(at, finish, said)
+		c.moments(at, finish, stated)
 	}
 	switch {
 	case o.Hours == nil && !math.IsInf(all, 1), o.Hours != nil && !poolMoments(*o.Hours, all):
@@ -311,24 +312,24 @@ func (c *poolCheck) work() {
 	}
 }
 
-// poolMoments says whether two ways to compute a moment agree. Where few instances follow many, rounding of work is more
-// time.
+// poolMoments reports whether two computations of a moment agree. If few instances follow many, a rounding error in
+// work is more time.
 func poolMoments(x, y float64) bool { return x == y || math.Abs(x-y) <= 1e-6*min(x, y) }
 
-func (c *poolCheck) moments(at string, finish float64, said pool.PoolJobDone) {
+func (c *poolCheck) moments(at string, finish float64, stated pool.PoolJobDone) {
 	switch {
-	case said.FinishHours == nil && !math.IsInf(finish, 1):
+	case stated.FinishHours == nil && !math.IsInf(finish, 1):
 		c.wrong(at+"/finish_hours", "the job is done after %g hours", finish)
-	case said.FinishHours != nil && !poolMoments(*said.FinishHours, finish):
-		c.wrong(at+"/finish_hours", "the job is done after %g hours, not %g", finish, *said.FinishHours)
+	case stated.FinishHours != nil && !poolMoments(*stated.FinishHours, finish):
+		c.wrong(at+"/finish_hours", "the job is done after %g hours, not %g", finish, *stated.FinishHours)
 	}
-	if late := finish > said.DeadlineHours; late != said.Late && !poolMoments(finish, said.DeadlineHours) {
-		c.wrong(at+"/late", "the job ends after %g hours and is due after %g", finish, said.DeadlineHours)
+	if late := finish > stated.DeadlineHours; late != stated.Late && !poolMoments(finish, stated.DeadlineHours) {
+		c.wrong(at+"/late", "the job ends after %g hours and is due after %g", finish, stated.DeadlineHours)
 	}
 }
 
-// PoolCourse checks a course against its problem: that rounds follow each other, that what is rented and given back comes
-// to each round's mix, that the data is what has come in, and the sum. Each round's plan is checked where it is made.
+// PoolCourse checks a course against its problem. Rounds must follow each other, rented and returned instances must
+// give each round's mix, and the data and the sum must be right. Each round's plan is checked when it is made.
 func PoolCourse(p pool.PoolCourseProblem, a pool.PoolCourse) []fault.Finding {
 	c := &poolCheck{}
 	if len(a.Rounds) != p.Rounds() {

@@ -9,9 +9,9 @@ import (
 	"headroom/internal/core/money"
 )
 
-// PoolSchedule checks what a schedule says is to run and to be done, from its rounds and the machines that run alone: that
-// its targets are what its rounds ask for, that the steps keep as many machines running, that none more run for longer than
-// the hour that is paid for, and the sum. Each round's plan is checked where it is made.
+// PoolSchedule checks the targets and steps of a schedule from its rounds and the machines that already run. The
+// targets must meet the rounds' needs, and the steps must keep that many machines running. No more may run for longer
+// than the paid hour, and the sum must be right. Each round's plan is checked when it is made.
 func PoolSchedule(b pool.PoolBasis, s pool.PoolSchedule) []fault.Finding {
 	c := &poolCheck{}
 	type kind struct{ name, as string }
@@ -45,7 +45,7 @@ func PoolSchedule(b pool.PoolBasis, s pool.PoolSchedule) []fault.Finding {
 			kinds[kind{x.Type, pool.AsAccelerator}] = true
 		}
 	}
-	asked := func(k kind, at time.Time) (n int64) {
+	needed := func(k kind, at time.Time) (n int64) {
 		if at.Before(s.From) {
 			for _, m := range b.Machines {
 				if m.Type == k.name && m.As == k.as {
@@ -81,17 +81,17 @@ func PoolSchedule(b pool.PoolBasis, s pool.PoolSchedule) []fault.Finding {
 	slices.SortFunc(moments, time.Time.Compare)
 	for k := range kinds {
 		for n, at := range moments {
-			want, said := asked(k, at), int64(0)
+			want, stated := needed(k, at), int64(0)
 			for _, t := range s.Targets {
 				if t.Type == k.name && t.As == k.as && !t.At.After(at) {
-					said = t.Count
+					stated = t.Count
 				}
 			}
 			if at.Before(b.At) && at.Before(s.From) {
 				continue
 			}
-			if said != want {
-				c.wrong("/targets", "%d machines of %s as %s are to run at %s, not %d", want, k.name, k.as, at, said)
+			if stated != want {
+				c.wrong("/targets", "%d machines of %s as %s are to run at %s, not %d", want, k.name, k.as, at, stated)
 			}
 			if at.Before(b.At) {
 				continue
@@ -109,13 +109,13 @@ func PoolSchedule(b pool.PoolBasis, s pool.PoolSchedule) []fault.Finding {
 					runs += x.Count
 				}
 			}
-			// Within the last hour, or as long as machines are paid for; what is asked at a moment holds until the next one.
-			most := want
+			// Within the last hour, or as long as machines are paid for; a need of a moment holds until the next one.
+			highest := want
 			for i := n - 1; i >= 0 && moments[i+1].After(at.Add(-time.Hour)); i-- {
-				most = max(most, asked(k, moments[i]))
+				highest = max(highest, needed(k, moments[i]))
 			}
 			paid := !at.After(b.At.Add(time.Hour)) || at.Before(latest)
-			if runs < want || runs > most && !paid {
+			if runs < want || runs > highest && !paid {
 				c.wrong("/steps", "%d machines of %s as %s run at %s, where %d are needed", runs, k.name, k.as, at, want)
 			}
 		}

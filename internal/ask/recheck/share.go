@@ -8,7 +8,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Share checks a share plan: that slots are there and shares are right. Whether a better one exists it does not say.
+// Share checks a share plan: that the slots exist and the shares are right. It does not say whether a better plan
+// exists.
 func Share(p pool.SharePlanProblem, a pool.SharePlan) (findings []fault.Finding) {
 	wrong := func(pointer, sentence string, values ...any) {
 		if len(findings) < fault.MaxFindings {
@@ -20,7 +21,7 @@ func Share(p pool.SharePlanProblem, a pool.SharePlan) (findings []fault.Finding)
 		return findings
 	}
 	given := map[string]int64{}
-	least, total := math.Inf(1), 0.0
+	lowest, total := math.Inf(1), 0.0
 	for i, job := range p.Jobs {
 		got, at := a.Jobs[i], fmt.Sprintf("/jobs/%d", i)
 		if got.Name != job.Name {
@@ -46,20 +47,20 @@ func Share(p pool.SharePlanProblem, a pool.SharePlan) (findings []fault.Finding)
 		if !poolAlike(got.ProgressShare, has/all) {
 			wrong(at+"/progress_share", "the share is %g, not %g", has/all, got.ProgressShare)
 		}
-		least, total = min(least, has/all/job.Weight), total+has/all
+		lowest, total = min(lowest, has/all/job.Weight), total+has/all
 	}
 	for _, t := range p.Types {
 		if given[t.Name] > t.Slots {
 			wrong("/jobs", "%d slots of %s are given, but there are %d", given[t.Name], t.Name, t.Slots)
 		}
 	}
-	if !poolAlike(a.LeastShare, least) || !poolAlike(a.Total, total) {
-		wrong("/least_share", "the least share is %g and all together are %g, not %g and %g", least, total, a.LeastShare, a.Total)
+	if !poolAlike(a.LeastShare, lowest) || !poolAlike(a.Total, total) {
+		wrong("/least_share", "the least share is %g and all together are %g, not %g and %g", lowest, total, a.LeastShare, a.Total)
 	}
-	if a.ShareBound < least*(1-poolTolerance) || a.TotalBound < total*(1-poolTolerance) {
-		wrong("/share_bound", "nothing is above %g and %g, it says, but this is %g and %g", a.ShareBound, a.TotalBound, least, total)
+	if a.ShareBound < lowest*(1-poolTolerance) || a.TotalBound < total*(1-poolTolerance) {
+		wrong("/share_bound", "nothing is above %g and %g, it says, but this is %g and %g", a.ShareBound, a.TotalBound, lowest, total)
 	}
-	if a.Status == pool.PoolOptimal && (!poolAlike(a.ShareBound, least) || !poolAlike(a.TotalBound, total)) {
+	if a.Status == pool.PoolOptimal && (!poolAlike(a.ShareBound, lowest) || !poolAlike(a.TotalBound, total)) {
 		wrong("/status", "the plan is called optimal with bounds of %g and %g", a.ShareBound, a.TotalBound)
 	}
 	return findings

@@ -6,24 +6,23 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// figures is what one class is drawn from: the ranges of the paper's Table 2.
+// figures holds the draws for one class: the ranges of the paper's Table 2.
 type figures struct {
 	profile  capacity.Profile
 	slots    capacity.SlotsPerVM
 	deadline float64 // seconds
 	high     int64
-	u        float64 // uniform on [0, 1): where the penalty stands in its family's range
+	u        float64 // uniform on [0, 1): place of the penalty in its family's range
 }
 
-// averages is the range that average times are drawn from, as shares of the longest task.
+// averages is the range of average times, as shares of the longest task.
 type averages struct{ lowest, highest float64 }
 
 // usualAverages are the families' own; the paper leaves them open (E12).
 var usualAverages = averages{0.3, 0.7}
 
-// draw takes one class from the stream. The order is part of the format: a seed means the same
-// instance for ever. One penalty from the paper's own range 250..2500 is drawn and passed over,
-// because none of the families uses it.
+// draw draws one class from the stream. The order is part of the format: a seed means the same instance for ever. It
+// also draws a penalty from the paper's own range 250..2500, which no family uses.
 func draw(s *stream, a averages) figures {
 	var f figures
 	p := &f.profile
@@ -46,8 +45,8 @@ func draw(s *stream, a averages) figures {
 	return f
 }
 
-// vmsPerJob is gamma (paper eq. 29-30) with the average coefficients. Within the ranges above no
-// coefficient needs clamping and every deadline leaves time, so that the plain formula serves.
+// vmsPerJob returns gamma (paper eq. 29-30) with the average coefficients. Within the ranges above no coefficient
+// needs clamping and every deadline leaves time, so the plain formula is enough.
 func (f figures) vmsPerJob() float64 {
 	p := f.profile
 	mapWork := float64(float64(p.MapTasks)*p.MapAvgSeconds) - p.MapMaxSeconds

@@ -8,9 +8,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// market is what the prices of an instance offer: reserved < middle < on-demand, per VM-hour.
-// A class whose penalty per VM lies between the two prices is worth a reserved VM and not worth an
-// on-demand one, which is where admission has to choose.
+// market holds the prices of an instance: reserved < middle < on-demand, per VM-hour. A class whose penalty per VM
+// lies between the two prices is worth a reserved VM but not an on-demand one, so admission has a real choice.
 type market struct{ reserved, middle, onDemand float64 }
 
 // family is a rule that makes an instance's classes from drawn figures.
@@ -21,14 +20,13 @@ type family struct {
 	promised bool
 	// profiled: gamma is the drawn profile's own, so that the instance can be stated with profiles.
 	profiled bool
-	// class answers gamma and the penalty of class i.
+	// class returns gamma and the penalty of class i.
 	class func(m market, f figures, i int) (gamma, penalty float64)
 	// odd: the number of reserved VMs is made odd.
 	odd bool
 }
 
-// The decimal places of figures. Penalties that follow from a gamma of two places and a price of
-// two places are exact with four.
+// Decimal places of figures. Penalties computed from a gamma and a price of two places each are exact with four.
 const (
 	pricePlaces   = 2
 	gammaPlaces   = 2
@@ -36,7 +34,7 @@ const (
 	penaltyPlaces = 6
 )
 
-// families is every family, in the order people are shown them.
+// families lists every family, in the order shown to people.
 var families = []family{
 	{
 		name: "table2", promised: true, profiled: true,
@@ -138,18 +136,18 @@ var families = []family{
 	},
 }
 
-// between is the penalty of a class worth a share u of the way from the reserved to the on-demand
+// between returns the penalty of a class whose worth lies a share u of the way from the reserved to the on-demand
 // price per VM.
 func (m market) between(gamma, u float64) float64 {
 	return places((m.reserved+float64((m.onDemand-m.reserved)*u))*gamma, penaltyPlaces)
 }
 
-// hundredths is gamma rounded to two places, never 0.
+// hundredths returns gamma rounded to two places, never 0.
 func (f figures) hundredths() float64 {
 	return max(0.01, places(f.vmsPerJob(), gammaPlaces))
 }
 
-// Names lists the families in the order people are shown them.
+// Names lists the families in the order shown to people.
 func Names() []string {
 	names := make([]string, len(families))
 	for i, f := range families {
@@ -158,7 +156,7 @@ func Names() []string {
 	return names
 }
 
-// About says in a few words what a family is, or "" if there is none of that name.
+// About describes a family in a few words, or returns "" for an unknown name.
 func About(name string) string {
 	f, err := familyNamed(name)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// loaded is a node with a load average whose tasks are given by the learned policy, alone at work: 4
-// processors, a heartbeat every 5 s, tasks of 60 s of one job that never runs out. The load of a task
-// swings around its mean; what the node reports is the average of a minute, as its kernel has it.
+// loaded is a node with a load average whose tasks come from the learned policy, simulated alone. It has 4
+// processors, a heartbeat every 5 s, and tasks of 60 s of one endless job. The load of a task swings around its mean;
+// the node reports the average of a minute, like its kernel.
 type loaded struct {
 	load float64 // of a task on average
-	cv   float64 // how much it swings
+	cv   float64 // size of the swings
 	seed uint64
 	dispatch.Usage
 	policy dispatch.PolicyConfig
@@ -27,12 +27,12 @@ const (
 	warmUpPart      = 0.25
 )
 
-// borne is what came of it, after the warm-up.
+// borne holds the results after the warm-up.
 type borne struct {
 	tasks float64   // running on average
 	use   float64   // load average for each processor, as a part of the target
-	above float64   // the part of the time above the target
-	right []float64 // of all decisions that were judged, in order: 1 where it came as was thought, 0 elsewhere
+	above float64   // part of the time above the target
+	right []float64 // for all judged decisions, in order: 1 if the prediction was right, else 0
 }
 
 // swing is the load of a running task.
@@ -45,7 +45,7 @@ type swing struct {
 func (l loaded) run() borne {
 	s := stream{l.seed}
 	policy := dispatch.NewLearned(dispatch.Shared, l.policy)
-	told := l.policy.Filled()
+	filled := l.policy.Filled()
 	node := &dispatch.Node{Name: "node", Cores: loadedCores, Residual: 1}
 	job := &dispatch.Job{Name: "job", Pending: [dispatch.Kinds]int{math.MaxInt32}, Unfinished: math.MaxInt32}
 	job.Usage[dispatch.Map] = l.Usage
@@ -80,19 +80,19 @@ func (l loaded) run() borne {
 		policy.Note(dispatch.Event{What: dispatch.Reported, Now: now, Node: node})
 		for _, d := range policy.Judged() {
 			right := 0.0
-			if d.Judgement.Good != d.Probe { // what is a probe was thought to be bad
+			if d.Judgement.Good != d.Probe { // a probe was predicted to be bad
 				right = 1
 			}
 			b.right = append(b.right, right)
 		}
 		if now >= warmUpPart*until {
 			beats++
-			b.use += node.Report.Load1 / loadedCores / *told.Target
-			if node.Report.Load1 > loadedCores**told.Target {
+			b.use += node.Report.Load1 / loadedCores / *filled.Target
+			if node.Report.Load1 > loadedCores**filled.Target {
 				overloaded++
 			}
 		}
-		for range *told.TasksPerHeartbeat {
+		for range *filled.TasksPerHeartbeat {
 			slot := dispatch.Slot{Number: number, Node: node}
 			c := policy.Choose(now, slot)
 			if c.Job == nil {
@@ -113,7 +113,7 @@ func (l loaded) run() borne {
 	return b
 }
 
-// normal is drawn from the standard normal distribution.
+// normal draws from the standard normal distribution.
 func (s *stream) normal() float64 {
 	r := math.Sqrt(-2 * math.Log1p(-s.unit()))
 	return float64(r * math.Cos(2*math.Pi*s.unit()))

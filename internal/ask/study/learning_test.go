@@ -7,8 +7,8 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Tasks that load nothing are given at every heartbeat, so that 12 run; their load average is theirs, once
-// the first minutes are over. Tasks too heavy for the node are given one after the other, as probes.
+// Tasks without load are started at every heartbeat, so 12 run; the load average is theirs after the first minutes.
+// Tasks too heavy for the node are started one after the other, as probes.
 func TestTheLoadedNode(t *testing.T) {
 	light := loaded{load: 0.01, seed: 1, policy: learns(dispatch.NaiveBayes, 1, 1), hours: 1}.run()
 	if light.tasks != 12 || math.Abs(light.use-12*0.01/loadedCores) > 1e-6 || light.above != 0 {

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Small instances have two decimals, so that whole hundredths tell their cost without rounding.
+// Small instances have two decimals, so whole hundredths give their cost without rounding.
 func TestObjectiveEqualsWholeNumberArithmetic(t *testing.T) {
 	hundredths := func(x float64) int64 { return int64(math.Round(x * 100)) }
 	tooMuch, filled := 0, 0
@@ -23,7 +23,7 @@ func TestObjectiveEqualsWholeNumberArithmetic(t *testing.T) {
 			load += hundredths(in.Gamma[i]) * jobs[i]
 			want -= int64(math.Round(in.Penalty[i]*1e4)) * jobs[i]
 		}
-		var prices []int64 // of every VM there is, one by one
+		var prices []int64 // of every VM, one by one
 		for _, tier := range in.Supply {
 			for range min(tier.VMs, 300) {
 				prices = append(prices, hundredths(tier.Price))
@@ -61,7 +61,7 @@ func TestObjectiveCountsAFullVMOnce(t *testing.T) {
 	}
 }
 
-// perf knows the clamped coefficients and this package the plain ones; in these families they agree.
+// perf uses the clamped coefficients and this package the plain ones; in these families they agree.
 func TestProfiledIsTheSameProblem(t *testing.T) {
 	for _, name := range []string{"table2", "mixed", "hard"} {
 		for seed := range uint64(10) {

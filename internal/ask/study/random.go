@@ -15,22 +15,22 @@ func (s *stream) next() uint64 {
 	return z ^ z>>31
 }
 
-// unit is uniform on [0, 1).
+// unit returns a uniform number in [0, 1).
 func (s *stream) unit() float64 { return float64(s.next()>>11) / (1 << 53) }
 
-// between is uniform on [a, b).
+// between returns a uniform number in [a, b).
 func (s *stream) between(a, b float64) float64 { return a + float64((b-a)*s.unit()) }
 
-// whole is uniform on the whole numbers a..b.
+// whole returns a uniform whole number from a to b.
 func (s *stream) whole(a, b int64) int64 {
 	return a + int64(math.Floor(s.unit()*float64(b-a+1)))
 }
 
-// chance is true with probability p.
+// chance returns true with probability p.
 func (s *stream) chance(p float64) bool { return s.unit() < p }
 
-// places rounds x to the float64 nearest to a decimal of so many places. The power is exact and
-// division rounds once, so that the shortest decimal that reads back as the result is that decimal.
+// places rounds x to the float64 nearest to a decimal with this many places. The power is exact and the division
+// rounds once, so the shortest decimal that reads back as the result is that decimal.
 func places(x float64, digits int) float64 {
 	scale := math.Pow10(digits)
 	return math.Round(x*scale) / scale

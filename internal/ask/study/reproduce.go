@@ -19,44 +19,44 @@ import (
 type Experiment struct {
 	Name   string `json:"name"`
 	About  string `json:"about"`  // in a few words
-	Source string `json:"source"` // where it is published
-	Claim  string `json:"claim"`  // what is said to come out
-	Method string `json:"method"` // how ours is computed
-	// NeedsSolver: it cannot be run without Tools.Solver.
+	Source string `json:"source"` // place of publication
+	Claim  string `json:"claim"`  // the published result
+	Method string `json:"method"` // method of the reproduction
+	// NeedsSolver marks experiments that need Tools.Solver.
 	NeedsSolver bool `json:"needs_solver"`
 
 	run func(ctx context.Context, t *bench) error
 }
 
-// experiments is every experiment, in the order people are shown them.
+// experiments lists every experiment, in the order shown to people.
 var experiments = []Experiment{accuracy, scalability, sharing, concurrency, deadlines, packing, learning, progressShare, mimp, admission, pools, interference}
 
-// Experiments lists what can be reproduced, in the order people are shown it.
+// Experiments lists the experiments, in the order shown to people.
 func Experiments() []Experiment { return slices.Clone(experiments) }
 
-// Tools is what an experiment works with and this package does not have.
+// Tools holds an experiment's tools from outside this package.
 type Tools struct {
-	Plan func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans by itself
+	Plan func(context.Context, capacity.Problem) (capacity.Plan, error) // proves and checks its plans
 	Pack func(context.Context, pack.PackingProblem) (pack.Packing, error)
-	// Pool plans a pool, and EvaluatePool says what a given one comes to; both check what they answer.
+	// Pool plans a pool, and EvaluatePool evaluates a given one; both check their answers.
 	Pool         func(context.Context, pool.PoolProblem) (pool.PoolPlan, error)
 	EvaluatePool func(context.Context, pool.PoolProblem) (pool.PoolEvaluation, error)
 	Solver       lp.Solver // CBC
 	Clock        func() time.Time
-	Progress     func(done, total int) // told after every step; may be nil
+	Progress     func(done, total int) // called after every step; may be nil
 }
 
-// Setting says which instances an experiment is run on. The instances of a seed are the same for ever.
+// Setting selects the instances of an experiment. The instances of a seed are the same for ever.
 type Setting struct {
 	Seed      uint64 `json:"seed"`      // of the first instance; the others' follow it
-	Instances int    `json:"instances"` // for every point of the experiment; 0: as many as it has by itself
+	Instances int    `json:"instances"` // for every point of the experiment; 0: its own number
 	Quick     bool   `json:"quick"`     // fewer points and instances: seconds
 }
 
 // MostInstances bounds the instances of one point.
 const MostInstances = 10_000
 
-// Reproduction is what came out.
+// Reproduction holds the results of an experiment.
 type Reproduction struct {
 	Experiment
 	Setting
@@ -68,31 +68,29 @@ type Reproduction struct {
 	Verdict string   `json:"verdict"`
 }
 
-// Check holds one of our figures against what is published. Least and Most, where given, are the
-// range that ours must be in.
+// Check compares one of our figures with the published one. Least and Most, if set, bound our figure.
 type Check struct {
 	Figure  string   `json:"figure"`
 	Paper   string   `json:"paper"`
-	Ours    *float64 `json:"ours"` // nil where there was nothing to compute it from
+	Ours    *float64 `json:"ours"` // nil if there was nothing to compute it from
 	Unit    string   `json:"unit"`
 	Least   *float64 `json:"least"`
 	Most    *float64 `json:"most"`
 	Verdict Verdict  `json:"verdict"`
-	Remark  string   `json:"remark"` // what limits the claim
+	Remark  string   `json:"remark"` // limit of the claim
 }
 
-// Verdict is what a check says of a claim.
+// Verdict is a check's verdict on a claim.
 type Verdict string
 
 const (
 	Holds   Verdict = "holds"
-	Limited Verdict = "limited" // the claim does not go as far as this, as is known; ours is what it must be
+	Limited Verdict = "limited" // the claim is known not to reach this far; our figure is as expected
 	Fails   Verdict = "does not hold"
-	Unknown Verdict = "not known" // no instance says anything about it
+	Unknown Verdict = "not known" // no instance covers it
 )
 
-// Run runs an experiment. The answer says whether the claim holds; an error means that it could not
-// be found out.
+// Run runs an experiment. The answer says whether the claim holds; an error means that this is unknown.
 func (e Experiment) Run(ctx context.Context, t Tools, s Setting) (Reproduction, error) {
 	if e.NeedsSolver && t.Solver == nil {
 		return Reproduction{}, fmt.Errorf("%s compares with CBC: %w", e.Name, lp.ErrUnavailable)
@@ -105,7 +103,7 @@ func (e Experiment) Run(ctx context.Context, t Tools, s Setting) (Reproduction, 
 	return b.Reproduction, nil
 }
 
-// bench is what an experiment is run on: its tools, and what has come out so far.
+// bench holds an experiment's tools and its results so far.
 type bench struct {
 	Tools
 	Reproduction
@@ -113,7 +111,7 @@ type bench struct {
 	drawn       uint64
 }
 
-// points picks what an experiment runs on.
+// points chooses between the full and the quick points of an experiment.
 func points[T any](b *bench, all, quick T) T {
 	if b.Quick {
 		return quick
@@ -121,7 +119,7 @@ func points[T any](b *bench, all, quick T) T {
 	return all
 }
 
-// instances is how many a point has.
+// instances returns the number of instances of a point.
 func (b *bench) instances(all, quick int) int {
 	if b.Instances > 0 {
 		return b.Instances
@@ -129,7 +127,7 @@ func (b *bench) instances(all, quick int) int {
 	return points(b, all, quick)
 }
 
-// nextSeed is another instance's seed.
+// nextSeed returns the seed of another instance.
 func (b *bench) nextSeed() uint64 {
 	b.drawn++
 	return b.Seed + b.drawn - 1
@@ -147,40 +145,40 @@ func (b *bench) row(cells ...any) { b.Rows = append(b.Rows, cells) }
 
 func (b *bench) note(sentences string) { b.Notes = append(b.Notes, sentences) }
 
-// within says that ours must be from least to most; an end that is infinite is none.
-func (b *bench) within(figure, paper string, ours float64, unit string, least, most float64) *Check {
-	c := Check{Figure: figure, Paper: paper, Unit: unit, Verdict: Holds, Least: finite(least), Most: finite(most), Ours: finite(ours)}
+// within records a check that our figure lies from lowest to limit; an infinite end sets no bound.
+func (b *bench) within(figure, paper string, ours float64, unit string, lowest, limit float64) *Check {
+	c := Check{Figure: figure, Paper: paper, Unit: unit, Verdict: Holds, Least: finite(lowest), Most: finite(limit), Ours: finite(ours)}
 	switch {
 	case c.Ours == nil:
 		c.Verdict, c.Remark = Unknown, "no instance to compute it from"
-	case ours < least || ours > most:
+	case ours < lowest || ours > limit:
 		c.Verdict = Fails
 	}
 	b.Checks = append(b.Checks, c)
 	return &b.Checks[len(b.Checks)-1]
 }
 
-// known is a figure as a much larger sample has it, and how far the figure of one instance deviates from it: that of
-// n instances deviates by the square root of n less.
+// known is a figure from a much larger sample, with the deviation of one instance's figure. The figure of n instances
+// deviates by the square root of n less.
 type known struct{ value, deviation float64 }
 
-// farOff is how many deviations are no longer chance.
+// farOff is the number of deviations beyond chance.
 const farOff = 4
 
-// near says that ours, from so many instances, must be what is known, but for chance: up and down by the same factor,
-// because the figures are positive and stray further upwards.
+// near records a check that our figure from some instances is the known one, but for chance. The tolerance is a
+// factor, because the figures are positive and stray further upwards.
 func (b *bench) near(figure, paper string, ours float64, unit string, k known, instances int) *Check {
 	chance := math.Exp(farOff * k.deviation / k.value / math.Sqrt(float64(instances)))
 	return b.within(figure, paper, ours, unit, k.value/chance, k.value*chance)
 }
 
-// share says that so many of the instances, in percent, must be what is known, but for chance.
+// share records a check that the share of instances, in percent, is the known one, but for chance.
 func (b *bench) share(figure, paper string, ours, known float64, instances int) *Check {
 	chance := farOff * math.Sqrt(known*(100-known)/float64(instances))
 	return b.within(figure, paper, ours, "%", max(0, known-chance), min(100, known+chance))
 }
 
-// limited marks a check as one that the claim does not cover.
+// limited marks a check that the claim does not cover.
 func (c *Check) limited(remark string) {
 	if c.Verdict == Holds {
 		c.Verdict, c.Remark = Limited, remark
@@ -194,7 +192,7 @@ func finite(x float64) *float64 {
 	return &x
 }
 
-// conclude says in words what the checks come to.
+// conclude sums up the checks in words.
 func (b *bench) conclude() {
 	count := map[Verdict]int{}
 	for _, c := range b.Checks {
@@ -213,7 +211,7 @@ func (b *bench) conclude() {
 	}
 }
 
-// solved is a proved optimum, or infeasible.
+// solved returns a proved optimum, or infeasible.
 func (b *bench) solved(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 	pl, err := b.Plan(ctx, p)
 	switch {
@@ -229,7 +227,7 @@ func (b *bench) solved(ctx context.Context, p capacity.Problem) (capacity.Plan, 
 
 var errNotProved = errors.New("a plan could not be proved to be the cheapest, so that nothing can be said")
 
-// mean is NaN of nothing, as quantile is.
+// mean returns the mean, or NaN for none, like quantile.
 func mean(x []float64) float64 {
 	var s money.Sum
 	for _, v := range x {

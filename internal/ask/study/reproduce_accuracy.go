@@ -23,7 +23,7 @@ var accuracy = Experiment{
 	run: runAccuracy,
 }
 
-// jobSize is what profiles are drawn from beside the longest tasks of Table 2.
+// jobSize holds the ranges of profiles beside the longest tasks of Table 2.
 type jobSize struct {
 	name     string
 	maps     [2]int64
@@ -35,7 +35,8 @@ var (
 	unevenJobs = jobSize{"uneven", [2]int64{70, 400}, averages{0.7, 1}}
 )
 
-// gaps is in percent how far the upper bound lies above the mean response time, and the average form off it.
+// gaps lists, in percent, the distances of the upper bound above the mean response time, and of the average form from
+// it.
 var gaps = []struct {
 	jobSize
 	think          float64 // of the upper bound
@@ -48,13 +49,13 @@ var gaps = []struct {
 }
 
 const (
-	hardlyAny     = 0.001 // of the upper bound, to think in
+	hardlyAny     = 0.001 // of the upper bound, as think time
 	accuracySlots = 128   // the paper's cluster
-	// How long is simulated, and how much of it left out, in longest upper bounds.
+	// Simulated time, and the part of it left out, in longest upper bounds.
 	simulated, leftOut = 18, 3
-	// mostAbove is how many percent of the executions may take longer than the upper bound from their first
-	// slot on: a tenth does where users hardly think (E6).
-	mostAbove = 0.5
+	// maxAbove is the percentage of executions that may exceed the upper bound from their first slot on: a tenth does
+	// if users hardly think (E6).
+	maxAbove = 0.5
 )
 
 func runAccuracy(ctx context.Context, b *bench) error {
@@ -63,7 +64,7 @@ func runAccuracy(ctx context.Context, b *bench) error {
 	b.Columns = []string{"jobs", "think_percent", "classes", "instances", "executions", "upper_gap_mean_percent", "upper_gap_least_percent", "upper_gap_most_percent",
 		"average_gap_mean_percent", "below_lower_percent", "above_upper_percent"}
 	for _, g := range gaps {
-		b.drawn = 0 // the same profiles whatever the users think
+		b.drawn = 0 // the same profiles for all think times
 		all := closeness{}
 		byClasses := map[int]*closeness{2: {}, 3: {}}
 		for range instances {
@@ -96,7 +97,7 @@ func runAccuracy(ctx context.Context, b *bench) error {
 				check.limited("the paper's figure needs long phases of even tasks")
 			}
 		}
-		if above := b.within("above upper, "+name, "none", all.percentOf(all.above), "%", 0, mostAbove); all.above > 0 {
+		if above := b.within("above upper, "+name, "none", all.percentOf(all.above), "%", 0, maxAbove); all.above > 0 {
 			above.limited("a new job can lose its only slot before it has its share")
 		}
 	}
@@ -104,7 +105,7 @@ func runAccuracy(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// closeness is how near response times of some instances come to the bounds.
+// closeness compares response times of some instances with the bounds.
 type closeness struct {
 	upper, average []float64 // in percent, by instance
 	executions     int
@@ -127,7 +128,7 @@ func (c *closeness) add(r sim.Report) {
 
 func (c *closeness) percentOf(part float64) float64 { return percent(part / float64(c.executions)) }
 
-// drawUsers is an instance: classes whose users submit jobs of a size, and think for a part of the upper bound.
+// drawUsers draws an instance: classes whose users submit jobs of a size, and think for a part of the upper bound.
 func drawUsers(seed uint64, size jobSize, think float64) sim.Input {
 	s := &stream{state: seed}
 	in := sim.Input{Slots: sim.Slots{Shared: accuracySlots}, Seed: seed, Classes: make([]sim.Class, s.whole(2, 3))}
@@ -156,7 +157,7 @@ func drawUsers(seed uint64, size jobSize, think float64) sim.Input {
 	return in
 }
 
-// upperBound is paper eq. 2 with as many slots a job for maps as for reduces.
+// upperBound returns paper eq. 2 with equal slots a job for maps and reduces.
 func upperBound(p capacity.Profile, slots float64) float64 {
 	phase := func(tasks int64, average, longest float64) float64 {
 		work := float64(tasks) * average

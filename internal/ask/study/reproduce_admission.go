@@ -14,9 +14,9 @@ var admission = Experiment{
 	About:  "what it is worth to refuse jobs whose deadlines nobody can promise",
 	Source: interferencePaper + ", figure 11",
 	Claim:  "Above what the slots can do, earliest deadline first and max-progress miss ever more deadlines, while with admission control about as many are met as before.",
-	Method: "4 slots, of which other work leaves 1, 0.9, 0.55 and 0.45; pi and terasort with 6 and 8 tasks and deadlines of 400 to 550 s come at random for 30 minutes, at 0.8 to 3 times what the slots can do; a trace for each seed. " +
+	Method: "Other work leaves 1, 0.9, 0.55 and 0.45 of 4 slots. For 30 minutes pi and terasort, with 6 and 8 tasks and deadlines of 400 to 550 s, come at random at 0.8 to 3 times the capacity of the slots. Each seed gives a trace. " +
 		"The paper prints neither its curves nor its traces: those here are EXAMPLES that we have chosen ourselves, with deadlines in which about half of the jobs of an overload could be done. So what happens as the load grows is held against the paper, not how many jobs are met. " +
-		"That admission keeps what is met up has come out with every other choice that we tried (curves half and twice as steep, no noise and twice as much, deadlines of 300 to 400 and 600 to 800 s; 20 sets of 24 traces each). That less than 60 % are met without it needs deadlines that are not much longer, and that strictly admitted jobs miss less than 3 % needs noise and tasks that are no larger a part of the time until their deadline: with twice the noise up to 4.6 % miss theirs, with the shorter deadlines up to 5.3 %. " +
+		"Admission kept the share of met deadlines up with every other choice that we tried. These were curves half and twice as steep, no noise and twice as much, and deadlines of 300 to 400 and 600 to 800 s; 20 sets of 24 traces each. Fewer than 60 % are met without it only if deadlines are not much longer. Strictly admitted jobs miss less than 3 % only if noise is no larger, and tasks are no larger a part of the time until their deadline. With twice the noise up to 4.6 % miss theirs, with the shorter deadlines up to 5.3 %. " +
 		"Jobs run until all are done; a rejected one is neither met nor missed. " +
 		"Admission is as the paper has it (the new job's own deadline, with max-progress as published) and strict (no accepted job may miss its deadline for a new one, with max-progress as we have it).",
 	run: runAdmission,
@@ -27,7 +27,7 @@ var admittedJobs = []curved{
 	{"terasort", 8, 70, 0.6, 0.01, 0, false},
 }
 
-// soughtAfter is the cluster of figure 11, and jobs that would keep it busy so many times over.
+// soughtAfter returns the cluster of figure 11, with jobs for load times its capacity.
 func soughtAfter(seed uint64, load float64) sim.Input {
 	in := sim.Input{Seed: seed, Known: sim.KnownGiven}
 	residuals := []float64{1, 0.9, 0.55, 0.45}

@@ -19,10 +19,10 @@ var concurrency = Experiment{
 	run: runConcurrency,
 }
 
-const fewestJobs, mostJobs = 10, 30
+const fewestJobs, maxJobs = 10, 30
 
-// rounding is what whole VMs do to the cost of a job: the median spread and the median CV² over classes with these
-// averages, in percent.
+// rounding lists the effect of whole VMs on the cost of a job: the median spread and the median CV² over classes with
+// these averages, in percent.
 var rounding = []struct {
 	averages
 	spread, cv known
@@ -31,7 +31,7 @@ var rounding = []struct {
 	{usualAverages, known{0.4121, 0.371}, known{0.0001217, 0.0002}},
 }
 
-// claimedVariation is the paper's, in percent.
+// claimedVariation is the paper's figure, in percent.
 const claimedVariation = 0.002
 
 func runConcurrency(ctx context.Context, b *bench) error {
@@ -71,7 +71,7 @@ func runConcurrency(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// variations is how the cost of a job varies, in percent, class by class.
+// variations holds the variation of a job's cost, in percent, class by class.
 type variations struct{ spread, cv []float64 }
 
 func (v *variations) row(averages, program string) []any {
@@ -89,7 +89,7 @@ func (b *bench) vary(ctx context.Context, t table2, program capacity.Integrality
 	p := t.problem(1)
 	p.Options.Integrality = program
 	var costs []float64
-	for jobs := fewestJobs; jobs <= mostJobs; jobs++ {
+	for jobs := fewestJobs; jobs <= maxJobs; jobs++ {
 		p.Classes[0].Jobs = capacity.JobRange{Min: float64(jobs), Max: float64(jobs)}
 		pl, err := b.solved(ctx, p)
 		if err != nil {
@@ -102,7 +102,7 @@ func (b *bench) vary(ctx context.Context, t table2, program capacity.Integrality
 	return nil
 }
 
-// variation is (highest - lowest) / mean, and the variance over the mean squared.
+// variation returns (highest - lowest) / mean, and the variance over the mean squared.
 func variation(x []float64) (spread, cv float64) {
 	average := mean(x)
 	var squares money.Sum

@@ -13,7 +13,7 @@ var deadlines = Experiment{
 	About:  "what tighter deadlines cost",
 	Source: capacityPaper + ", section 5.4.3, Fig. 9",
 	Claim:  "Deadlines that are 60 % shorter make the cost more than three times as high.",
-	Method: "200 instances of 20 classes of Table 2 (and 20 of 1,000), no reserved VMs, penalties of 10 times the cost at the full deadlines; all deadlines are cut in steps of 5 % until one can no longer be met. " +
+	Method: "200 instances of 20 classes of Table 2 (and 20 of 1,000), no reserved VMs, penalties of 10 times the cost at the full deadlines. All deadlines are cut in steps of 5 % until one can no longer be met. " +
 		"Every step is planned with whole VMs and its optimum proved. The ratio is the cost (VMs and penalties) over that of the full deadlines, over the instances that can still be planned.",
 	run: runDeadlines,
 }
@@ -21,8 +21,8 @@ var deadlines = Experiment{
 // cutStep is in percent of the deadlines.
 const cutStep = 5
 
-// tightened is what shorter deadlines do, with the average form of execution times: the median ratios at 50 and 60 % of
-// the instances that can be planned there, and how many percent can be at 60 %.
+// tightened lists the effect of shorter deadlines with the average form of execution times. It has the median ratios
+// at 50 and 60 % of the instances that can be planned there, and the percentage of those at 60 %.
 var tightened = []struct {
 	averages
 	at50, at60 known
@@ -35,15 +35,15 @@ var tightened = []struct {
 const fewClasses, manyClasses = 20, 1000
 
 // lastCut is the median of the last cuts at which every deadline of fewClasses can be met, lastCutOfMany that of
-// manyClasses. The deviations make room for its steps.
+// manyClasses. The deviations leave room for its steps.
 var lastCut, lastCutOfMany = known{58.75, 16}, known{50, 11}
 
-// claimedRatio is the paper's, at claimedCut percent.
+// claimedRatio is the paper's figure, at claimedCut percent.
 const claimedRatio, claimedCut = 3, 60
 
 func runDeadlines(ctx context.Context, b *bench) error {
 	instances := b.instances(200, 50)
-	large := max(1, instances/10) // a plan of them all takes as long as 50 small ones
+	large := max(1, instances/10) // a plan of one takes as long as 50 small ones
 	b.total = 2*instances*len(tightened) + large
 	b.Columns = []string{"averages", "times", "classes", "cut_percent", "instances", "feasible", "ratio_median", "ratio_least", "ratio_most"}
 	for _, e := range tightened {
@@ -70,12 +70,12 @@ func runDeadlines(ctx context.Context, b *bench) error {
 		return err
 	}
 	b.near(fmt.Sprintf("median last feasible cut, %d classes", manyClasses), "", median(many.last), "%", lastCutOfMany, large)
-	b.note("With optimistic times hardly anything of an execution is fixed, so that 60 % less time costs 1 / 0.4 = 2.5 times as much at most; with expected times the fixed part remains and what is left of the deadline shrinks faster.")
+	b.note("With optimistic times hardly anything of an execution is fixed, so 60 % less time costs at most 1 / 0.4 = 2.5 times as much. With expected times the fixed part remains and what is left of the deadline shrinks faster.")
 	b.note("Ratios grow without limit towards the cut at which a deadline leaves no time beyond the fixed part: means say nothing here, medians do.")
 	return nil
 }
 
-// tightening is the cost ratios by cut, and the last cut at which each instance could be planned.
+// tightening holds the cost ratios by cut, and the last cut at which each instance could be planned.
 type tightening struct {
 	ratios map[int][]float64
 	last   []float64

@@ -12,15 +12,15 @@ var interference = Experiment{
 	Name:   "interference",
 	About:  "what batch work on a core does to the requests beside it",
 	Source: interferencePaper + ", table 1 and section 4",
-	Claim:  "A web server that answers in 25 ms alone takes 175.5 ms beside batch work under Xen's credit scheduler; batch work that waits for an idle core does not slow it, and a floor of some ms in a second keeps that work alive.",
+	Claim:  "A web server that answers in 25 ms alone takes 175.5 ms beside batch work under Xen's credit scheduler. Batch work that waits for an idle core does not slow it, and a floor of some ms in a second keeps that work alive.",
 	Method: "One core is simulated request by request, so much of it being needed by requests as stands before the colon. Where queueing theory has a closed form, the mean over the seeds must be within 6 % of it. " +
 		"Which parts of a core requests can have is known, so that it is known where they pile up. " +
-		"The paper prints neither its load nor its requests: that equal slices of 30 ms make 25 ms alone to what it measured is looked at for both of its readings of the load, 71 and 84.8 % of two cores, with exponential requests. " +
+		"The paper prints neither its load nor its requests. Whether equal slices of 30 ms turn 25 ms alone into its measurement is tested for both of its readings of the load. These are 71 and 84.8 % of two cores, with exponential requests. " +
 		"Its patch of a hypervisor is not run: hosts are set up by cgroups instead, as headroom interference says.",
 	run: runInterference,
 }
 
-// offTheory is how far simulated figures may be from theory, in percent.
+// offTheory bounds the distance of simulated figures from theory, in percent.
 const offTheory = 6
 
 func runInterference(ctx context.Context, b *bench) error {
@@ -87,11 +87,11 @@ func runInterference(ctx context.Context, b *bench) error {
 		for _, p := range shared {
 			p.off(b, use, service)
 		}
-		least, most := 0.0, 175.5 // the paper's figure is between ours for its two readings
+		lowest, highest := 0.0, 175.5 // the paper's figure lies between ours for its two readings
 		if i == 1 {
-			least, most = 175.5, math.Inf(1)
+			lowest, highest = 175.5, math.Inf(1)
 		}
-		b.within(fmt.Sprintf("at %.3g: equal slices, where it is 25 ms alone", use), "175.5 ms", shared[2].mean, "ms", least, most).
+		b.within(fmt.Sprintf("at %.3g: equal slices, where it is 25 ms alone", use), "175.5 ms", shared[2].mean, "ms", lowest, highest).
 			limited("the paper's load is read in two ways, and its figure is between ours for both")
 		b.within(fmt.Sprintf("at %.3g: background against alone", use), "as alone", shared[1].mean/shared[0].mean, "times", 1, 1)
 	}
@@ -99,7 +99,7 @@ func runInterference(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// corePolicy is a policy's figures over the seeds.
+// corePolicy holds a policy's figures over the seeds.
 type corePolicy struct {
 	sim.Interference
 	mean, share, p95, p99 float64
@@ -116,7 +116,7 @@ func (p corePolicy) name() string {
 	}
 }
 
-// core simulates a core at a use, so many requests for each seed.
+// core simulates a core at a use, with this many requests for each seed.
 func (b *bench) core(ctx context.Context, seeds int, use float64, service sim.RequestTiming, requests int64, policies ...sim.CorePolicy) ([]corePolicy, error) {
 	q := sim.DefaultInterference()
 	q.Interactive.Service, q.Policies, q.Requests = service, policies, requests
@@ -146,7 +146,7 @@ func (b *bench) core(ctx context.Context, seeds int, use float64, service sim.Re
 	return all, nil
 }
 
-// off is how far the mean is from theory, in percent; it is noted as a row.
+// off returns the distance of the mean from theory, in percent, and adds it as a row.
 func (p corePolicy) off(b *bench, use float64, service sim.RequestTiming) (off float64) {
 	figure := func(x float64) any {
 		if p.Unstable {

@@ -14,15 +14,15 @@ var learning = Experiment{
 	Name:   "learning",
 	About:  "how loads come out that a policy learns to keep to a target",
 	Source: learningPaper + ", figures 9 to 11",
-	Claim:  "A naive Bayes classifier that learns from load averages keeps nodes at their target, with few heavy tasks or many light ones, gets better with experience, and is better than a perceptron; the higher the target, the further below it nodes stay.",
-	Method: "The learned policy of the service gives tasks to a node with 4 processors: a heartbeat every 5 s with at most one task, tasks of 60 s of one job at a time, 6 hours of which the first quarter is left out. " +
-		"A task's load swings around its mean (a first-order autoregression, by half of the mean; for the curves of figure 10 by a tenth and by 1.2), and the node reports the average of a minute. " +
-		"The mean load of each job's tasks is what figure 11 says that the node bears, 3.84 over the number of tasks: the usage of figure 7 cannot give it, since TextWriter uses no more of anything than URLToDisk and still loads a node 2.5 times as much. So numbers of tasks are no evidence here, while their order, loads and accuracies are.",
+	Claim:  "A naive Bayes classifier that learns from load averages keeps nodes at their target, with few heavy tasks or many light ones. It gets better with experience, and is better than a perceptron. The higher the target, the further below it nodes stay.",
+	Method: "The learned policy of the service gives tasks to a node with 4 processors. A heartbeat every 5 s brings at most one task, tasks take 60 s, and one job runs at a time. Of 6 hours the first quarter is left out. " +
+		"A task's load swings around its mean: a first-order autoregression, by half of the mean, or for the curves of figure 10 by a tenth and by 1.2. The node reports the average of a minute. " +
+		"The mean load of each job's tasks follows from the load of the node in figure 11: 3.84 over the number of tasks. The usage of figure 7 cannot give it, since TextWriter uses no more of anything than URLToDisk and still loads a node 2.5 times as much. So numbers of tasks are no evidence here, while their order, loads and accuracies are.",
 	run: runLearning,
 }
 
-// heavyToLight is the jobs of figure 11 and how many of their tasks the paper's node bears. What their tasks use is
-// from figure 7, where it can be read.
+// heavyToLight lists the jobs of figure 11 with the number of their tasks that the paper's node bears. The usage of
+// their tasks is from figure 7, if legible there.
 var heavyToLight = []struct {
 	name  string
 	tasks float64
@@ -39,13 +39,13 @@ var heavyToLight = []struct {
 // borneLoad is the load average of the paper's node.
 const borneLoad = 3.84
 
-// learns is the policy of a run.
+// learns returns the policy of a run.
 func learns(kind dispatch.ClassifierKind, delay int64, target float64) dispatch.PolicyConfig {
 	return dispatch.PolicyConfig{Kind: dispatch.PolicyLearned, Classifier: kind, EvaluationDelay: &delay, Target: &target,
 		Utilities: []dispatch.Utility{{Kind: dispatch.UtilityConstant}}}
 }
 
-// accuracyParts is how many parts the curve of accuracy has.
+// accuracyParts is the number of parts of the accuracy curve.
 const accuracyParts = 12
 
 func runLearning(ctx context.Context, b *bench) error {
@@ -62,7 +62,7 @@ func runLearning(ctx context.Context, b *bench) error {
 	b.total = seeds * (len(settings)*len(heavyToLight) + len(targets) + len(curves))
 	b.Columns = []string{"figure", "classifier", "delay_heartbeats", "job", "target", "instances", "tasks_paper", "tasks_mean", "load_over_target", "time_above_target", "judged_part", "accuracy"}
 
-	// run is the mean of some nodes.
+	// run returns the mean of some nodes.
 	run := func(job int, swing float64, p dispatch.PolicyConfig) (all borne, accuracy [accuracyParts]float64, err error) {
 		b.drawn = 0 // the same seeds for every setting
 		for range seeds {
@@ -132,7 +132,7 @@ func runLearning(ctx context.Context, b *bench) error {
 	}
 	b.within("gain of accuracy with experience, CPUActivity", "grows", percent(gains[0]), "points", 5, noLimit)
 	b.within("gain of accuracy with experience, URLGet", "grows more slowly", percent(gains[1]), "points", 0, percent(gains[0]))
-	b.note("At one heartbeat's delay a choice is judged by a load average that shows 8 % of what it has brought, and mostly older tasks: heavy tasks then keep the node above its target most of the time. Six heartbeats later it shows 39 %, and the load comes out where the paper has it.")
+	b.note("At one heartbeat's delay a choice is judged by a load average that shows 8 % of its effect, and mostly older tasks. Heavy tasks then keep the node above its target most of the time. Six heartbeats later it shows 39 %, and the load comes out where the paper has it.")
 	b.note(fmt.Sprintf("A perceptron learns from its mistakes alone, and a choice that looks bad is not made: without tasks that are tried on idle nodes it would stop giving any. With them it comes to %.2f of the target.", uses[2]))
 	b.note("At most one task is given at a heartbeat, so that no more than 12 can run: that is what the lightest tasks and the highest targets meet.")
 	return nil

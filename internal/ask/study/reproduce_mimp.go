@@ -20,19 +20,19 @@ var mimp = Experiment{
 	Source: interferencePaper + ", table 3",
 	Claim:  "Max-progress misses fewer deadlines than earliest deadline first and far fewer than first in, first out, and takes 6.4 % less task time.",
 	Method: "20 VMs with 2 slots each, of which other work leaves 1 (6 VMs), 0.83 to 0.9 (6), 0.53 to 0.58 (6) and 0.15 to 0.35 (2). Six kinds of jobs come at random for 2.5 hours, a trace for each seed; the deadline is the mean time between jobs of the kind, and k-means has none. " +
-		"The paper prints neither its curves nor its traces: those here are EXAMPLES that we have chosen ourselves, with the names of usual jobs, and as many slots as its task time and duration say were busy, and some more. Two loads are those at which earliest deadline first misses few deadlines and first in, first out many. So the order of the policies is held against the paper, not their figures. " +
-		"How far the order rests on our choice is shown with other curves and other noise: it needs jobs that suffer differently from what is left of a VM, and where hardly anything is missed the last misses decide. " +
+		"The paper prints neither its curves nor its traces: those here are EXAMPLES that we have chosen ourselves, with the names of usual jobs. The slots are as many as its task time and duration keep busy, and some more. Two loads are those at which earliest deadline first misses few deadlines and first in, first out many. So the order of the policies is held against the paper, not their figures. " +
+		"Other curves and other noise show how far the order depends on our choice. It needs jobs that suffer differently from the rest of a VM, and where hardly any deadline is missed the last misses decide. " +
 		"Tasks take what their curve says of the VM, and some noise. Every policy gets the same jobs, whose tasks draw the same numbers.",
 	run: runMimp,
 }
 
-// curved is a kind of job: how much longer its tasks take with less of a processor is said by two exponentials.
+// curved is a kind of job: two exponentials say how much longer its tasks take with less of a processor.
 type curved struct {
 	name    string
 	tasks   int64
 	seconds float64 // of a task on a dedicated VM
-	slow    float64 // the exponent of what all tasks suffer
-	steep   float64 // the part that suffers much
+	slow    float64 // exponent of the slowing that all tasks suffer
+	steep   float64 // part that suffers much
 	period  float64 // seconds between jobs, and to the deadline
 	free    bool    // without a deadline
 }
@@ -46,8 +46,8 @@ var curvedJobs = []curved{
 	{"k-means", 50, 68, 0.9, 0.035, 600, true},
 }
 
-// curves is other curves and noise than the experiment's own, to see what rests on them: factors of what the kinds of
-// jobs have.
+// curves holds other curves and noise than the experiment's own, to test the results' dependence on them: factors of
+// the kinds' own figures.
 type curves struct {
 	name               string
 	slow, steep, noise float64
@@ -68,7 +68,7 @@ var (
 	}
 )
 
-// of is a kind of job with these curves.
+// of returns a kind of job with these curves.
 func (o curves) of(c curved) curved {
 	if o.alike {
 		c.slow, c.steep = 0.8, 0.03
@@ -80,13 +80,13 @@ func (o curves) of(c curved) curved {
 // steepest is the exponent of the part that suffers much.
 const steepest = 5
 
-// taskTime is a kind's curve, with tasks so many times as long.
+// taskTime returns a kind's curve, with scaled times.
 func (c curved) taskTime(scale float64) *perf.TaskTime {
 	t := c.seconds * scale
 	return &perf.TaskTime{A: t * (1 - c.steep) * math.Exp(c.slow), B: -c.slow, C: t * c.steep * math.Exp(steepest), D: -steepest}
 }
 
-// class is a kind's jobs, submitted at random until the end of a trace.
+// class returns a kind's jobs, submitted at random until the end of a trace.
 func (c curved) class(s *stream, scale, period, until, noise float64) sim.Class {
 	t := c.taskTime(scale)
 	class := sim.Class{Name: c.name, TaskTime: t, Load: sim.Load{Kind: sim.Trace}, Tasks: sim.Tasks{Noise: &sim.Noise{Dedicated: 0.03 * noise, Loaded: 0.25 * noise}},
@@ -103,14 +103,14 @@ func (c curved) class(s *stream, scale, period, until, noise float64) sim.Class 
 	}
 }
 
-// interfered is the cluster of table 3 and the jobs of a trace.
+// interfered returns the cluster of table 3 and the jobs of a trace.
 func interfered(seed uint64, scale float64, with curves) sim.Input {
 	const slots, trace = 2, 9000
 	in := sim.Input{Seed: seed, Known: sim.KnownGiven}
 	for _, n := range []struct {
 		name      string
 		count     int64
-		low, high float64 // processors that other work keeps busy, of two
+		low, high float64 // processors kept busy by other work, of two
 	}{{"dedicated", 6, 0, 0}, {"light", 6, .2, .35}, {"half", 6, .85, .95}, {"heavy", 2, 1.3, 1.7}} {
 		in.Nodes = append(in.Nodes, sim.NodeType{Type: n.name, Count: n.count, Slots: sim.Slots{Shared: slots},
 			Background: &sim.Background{Kind: sim.UniformBackground, Low: 1 - n.high/2, High: 1 - n.low/2}})
@@ -122,7 +122,7 @@ func interfered(seed uint64, scale float64, with curves) sim.Input {
 	return in
 }
 
-// progressPolicies are the policies that are compared, and what they are called.
+// progressPolicies returns the compared policies with their names.
 func progressPolicies() (names []string, all []dispatch.PolicyConfig) {
 	cautious := 2.0
 	return []string{"fifo", "edf", "max-progress, as published", "max-progress, twice the time", "max-progress"},
@@ -132,7 +132,7 @@ func progressPolicies() (names []string, all []dispatch.PolicyConfig) {
 			{Kind: dispatch.PolicyMaxProgress}}
 }
 
-// progress is what policies come to on the same traces.
+// progress holds the results of policies on the same traces.
 type progress struct {
 	jobs, judged       int64 // of each policy
 	missed, hours, end []float64
@@ -208,10 +208,10 @@ func runMimp(ctx context.Context, b *bench) error {
 			broken = append(broken, with.name)
 		}
 	}
-	said := "It holds with all of them."
+	sentence := "It holds with all of them."
 	if len(broken) > 0 {
-		said = fmt.Sprintf("It does not hold with %d: %s.", len(broken), strings.Join(broken, "; "))
+		sentence = fmt.Sprintf("It does not hold with %d: %s.", len(broken), strings.Join(broken, "; "))
 	}
-	b.note(fmt.Sprintf("The same order was looked for with %d other sets of curves and noise, tasks times %g. %s Where all kinds of jobs suffer alike it makes no difference who gets which slot, little is saved where the curves are flat, and where hardly anything is missed or noise is large single misses decide between max-progress and earliest deadline first.", len(others), scale, said))
+	b.note(fmt.Sprintf("The same order was looked for with %d other sets of curves and noise, tasks times %g. %s If all kinds of jobs suffer alike, it makes no difference which job gets a slot. Little is saved where the curves are flat. If hardly any deadline is missed or noise is large, single misses decide between max-progress and earliest deadline first.", len(others), scale, sentence))
 	return nil
 }

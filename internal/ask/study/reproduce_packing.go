@@ -15,7 +15,7 @@ var packing = Experiment{
 	Name:   "packing",
 	About:  "what it saves to run several jobs of a batch at once",
 	Source: packingPaper,
-	Claim:  "Scheduling pairs of jobs or more at once by a particle swarm takes 24 to 33 % less time than one job after the other for W1 to W3, and 16 to 30 % less for W4 to W6.",
+	Claim:  "Scheduling pairs of jobs or more at once by a particle swarm saves time against one job after the other. It takes 24 to 33 % less for W1 to W3, and 16 to 30 % less for W4 to W6.",
 	Method: "The paper does not print the models of its jobs. Those here are EXAMPLES of our own with the names of usual jobs: their savings stand beside the paper's and neither confirm nor refute them. " +
 		"W1 to W3 run on 11 machines, W4 to W6 with more data on 50; machines have 2 disks, an extra VM needs 2 hosts and costs 10 % of time. " +
 		"Each workload is packed one job after the other, in the best pairs, exactly with any number at once, and by the paper's swarm of 1,500 particles and 200 iterations with several seeds. " +
@@ -23,7 +23,7 @@ var packing = Experiment{
 	run: runPacking,
 }
 
-// exampleJob is a job of ours: seconds on one VM, the power, and the fewest VMs its data fit on.
+// exampleJob is an example of our own: seconds on one VM, the power, and the fewest VMs that hold its data.
 type exampleJob struct {
 	name string
 	a, b float64
@@ -39,7 +39,7 @@ var exampleJobs = []exampleJob{
 	{"join", 2900, -0.58, perf.PlainRole},
 }
 
-// workload is a batch of the example jobs: how many of each.
+// workload is a batch of the example jobs with their counts.
 type workload struct {
 	name   string
 	counts [6]int64
@@ -61,14 +61,14 @@ func (w workload) problem() pack.PackingProblem {
 		Machines: pack.Machines{Count: 11, Disks: 2, HostsPerExtra: 2, Penalty: 1.1},
 		Options:  pack.DefaultPackingOptions(),
 	}
-	more, least := 1.0, int64(6)
+	more, lowest := 1.0, int64(6)
 	if w.large {
-		p.Machines.Count, more, least = 50, 8, 36
+		p.Machines.Count, more, lowest = 50, 8, 36
 	}
 	for i, n := range w.counts {
 		if n > 0 {
 			j := exampleJobs[i]
-			p.Jobs = append(p.Jobs, pack.BatchJob{Name: j.name, Count: n, Role: j.role, MinVMs: least, Model: &perf.PowerModel{A: more * j.a, B: j.b}})
+			p.Jobs = append(p.Jobs, pack.BatchJob{Name: j.name, Count: n, Role: j.role, MinVMs: lowest, Model: &perf.PowerModel{A: more * j.a, B: j.b}})
 		}
 	}
 	return p
@@ -83,7 +83,7 @@ func runPacking(ctx context.Context, b *bench) error {
 	for _, w := range workloads {
 		p := w.problem()
 		packBy := func(a pack.PackingAlgorithm) (pack.Packing, error) {
-			if err := ctx.Err(); err != nil { // a short packing does not look
+			if err := ctx.Err(); err != nil { // a short packing does not check the context
 				return pack.Packing{}, err
 			}
 			p.Options.Algorithm = a
@@ -143,7 +143,7 @@ func runPacking(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// longer says whether a packing takes longer than another, by more than rounding.
+// longer reports whether a packing takes longer than another, by more than rounding.
 func longer(x, than pack.Packing) bool {
 	return x.BusySeconds > than.BusySeconds && math.Abs(x.BusySeconds-than.BusySeconds) > 1e-9*than.BusySeconds
 }

@@ -10,14 +10,14 @@ import (
 
 const poolPaper = "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud, HotCloud 2011"
 
-// sumRounding is how far sums may be off that are the same.
+// sumRounding bounds the difference of equal sums.
 const sumRounding = 1e-9
 
 var pools = Experiment{
 	Name:   "pools",
 	About:  "what accelerators beside the core instances save",
 	Source: poolPaper,
-	Claim:  "Five core instances that hold the data and a few accelerators for some hours meet every deadline for less than core instances alone; more accelerators need not cost more, because they are kept for fewer hours.",
+	Claim:  "Five core instances that hold the data and a few accelerators for some hours meet every deadline for less than core instances alone. More accelerators need not cost more, because they are kept for fewer hours.",
 	Method: "The paper does not print its model. Ours is explicit: an instance works at the rate of its compute units, work can be divided at will, core instances are billed for the round of four hours and accelerators for whole hours. " +
 		"With 90 hours of work at rate 1 all that the paper says of its configurations holds, and no other amount of work from 80 hours down or from 100 up does. " +
 		"Every configuration is evaluated, and for five deadlines the cheapest pool is planned and proved.",
@@ -25,7 +25,7 @@ var pools = Experiment{
 	run:         runPools,
 }
 
-// poolCase is the case study with so much work, due by so many hours.
+// poolCase returns the case study with this much work, due by deadline hours.
 func poolCase(work, deadline float64) pool.PoolProblem {
 	p := pool.DefaultPool()
 	p.Currency, p.Hours = "USD", 4
@@ -45,12 +45,12 @@ func poolCase(work, deadline float64) pool.PoolProblem {
 	return p
 }
 
-// poolConfiguration is one of the paper's, and what it says of it.
+// poolConfiguration is a configuration of the paper with its statement.
 type poolConfiguration struct {
 	core, accelerators int64
 	says               string
 	more, less         float64 // hours, both not included
-	hours, cost        float64 // what the model comes to
+	hours, cost        float64 // results of the model
 }
 
 var poolConfigurations = []poolConfiguration{
@@ -64,7 +64,7 @@ var poolConfigurations = []poolConfiguration{
 	{5, 15, "less than 2 h", 0, 2, 90.0 / 95, 9.35},
 }
 
-// poolOptima is what the cheapest pool costs by each deadline.
+// poolOptima lists the cost of the cheapest pool for each deadline.
 var poolOptima = []struct{ deadline, cost float64 }{{4, 7.14}, {3, 7.82}, {2, 8.50}, {1.5, 8.84}, {1, 9.18}}
 
 func runPools(ctx context.Context, b *bench) error {
@@ -83,11 +83,11 @@ func runPools(ctx context.Context, b *bench) error {
 		b.within(name+": hours by the model", "not printed", hours, "h", c.hours-sumRounding, c.hours+sumRounding)
 		b.within(name+": cost by the model", "not printed", bill, "USD", c.cost-sumRounding, c.cost+sumRounding)
 		if c.says != "" {
-			least, most := c.more+sumRounding, c.less-sumRounding
+			lowest, highest := c.more+sumRounding, c.less-sumRounding
 			if c.more == 0 {
-				least = math.Inf(-1)
+				lowest = math.Inf(-1)
 			}
-			b.within(name+": hours", c.says, hours, "h", least, most)
+			b.within(name+": hours", c.says, hours, "h", lowest, highest)
 		}
 	}
 	b.within("what 15 accelerators cost less than 12", "less", cost[12]-cost[15], "USD", 0.01, math.Inf(1))
@@ -133,7 +133,7 @@ func runPools(ctx context.Context, b *bench) error {
 	}
 	b.within("what it saves at most that c1.medium may hold data as well, and m1.large be an accelerator", "not looked at", saved, "USD", 0, math.Inf(1)).
 		limited("the paper keeps data on m1.large alone; its pools are the cheapest of that kind")
-	b.note("\"6 accelerators finish in less than 2 hours\" stands in the text, but not among the three configurations that it lists as such (8, 12 and 15); \"15 cost less than 12\" needs 95 hours of work or less.")
+	b.note("\"6 accelerators finish in less than 2 hours\" stands in the text, but not among the three configurations that it lists as such (8, 12 and 15). \"15 cost less than 12\" needs 95 hours of work or less.")
 	b.note("Because work can be divided, an accelerator does as much in its first hour as in any other: without a start-up the cheapest pools keep accelerators for one hour, and more of them.")
 	for _, t := range pool.ExampleEC22011().Types {
 		if t.Name == "m2.2xlarge" {
@@ -158,7 +158,7 @@ func (b *bench) configured(ctx context.Context, work float64, c poolConfiguratio
 	return e, err
 }
 
-// saysAll says whether all that the paper says of hours holds for so much work.
+// saysAll reports whether all of the paper's statements on hours hold for this much work.
 func (b *bench) saysAll(ctx context.Context, work float64) (bool, error) {
 	all := true
 	for _, c := range poolConfigurations {

@@ -24,7 +24,7 @@ var scalability = Experiment{
 const (
 	claimedMeanSeconds, claimedMostSeconds = 0.08, 0.5
 	timedRuns                              = 3
-	// sameCost, relative, is how far apart the costs of two optima may be: the gap both are asked for, twice.
+	// sameCost is the relative difference allowed between the costs of two optima: twice the requested gap.
 	sameCost = 2e-6
 )
 
@@ -72,7 +72,7 @@ func runScalability(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// race is how long both took for an instance, in seconds, and how far apart their costs are, relative.
+// race holds the times of both for an instance, in seconds, and the relative difference of their costs.
 type race struct{ cbc, ours, apart float64 }
 
 func (b *bench) race(ctx context.Context, in Instance) (race, error) {
@@ -123,7 +123,7 @@ func (b *bench) ask(ctx context.Context, in Instance, program *lp.Program, gap f
 	return jobs, nil
 }
 
-// timed is the shortest time of a few runs, in seconds.
+// timed returns the shortest time of a few runs, in seconds.
 func (b *bench) timed(do func() error) (float64, error) {
 	var times []float64
 	for range timedRuns {

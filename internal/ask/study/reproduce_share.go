@@ -18,13 +18,13 @@ var progressShare = Experiment{
 	Source: heterogeneityPaper + ", section 5 and figure 5",
 	Claim:  "Where machines differ, an even part of the slots is no even part of the cluster; handing slots out by progress share ends jobs earlier, all of them where they suit different machines.",
 	Method: "Two jobs run at once on nodes of two types, once with slots handed out evenly and once by progress share; rates are known. " +
-		"The paper's example has 2 slots of a type on which one job is three times as fast, and 4 on which it is not; its figure 5 has 8 slots with a GPU that is five times as fast for one job, and 8 without. " +
+		"The paper's example has 2 slots of a type on which one job is three times as fast, and 4 on which it is not. Its figure 5 has 8 slots with a GPU that is five times as fast for one job, and 8 without. " +
 		"How many tasks a job has, and of how many seconds, is ours (60 of 6 s, 240 of 10 s); finish times follow exactly. " +
 		"Then random clusters of two types and two jobs: 1 to 8 slots of each type, rates from 1 to 8, 20 to 100 tasks of 2 to 20 s.",
 	run: runProgressShare,
 }
 
-// twoJobs is two jobs on slots of two types. Rates are by job and type.
+// twoJobs holds two jobs on slots of two types. Rates are by job and type.
 type twoJobs struct {
 	slots   [2]int64
 	rates   [2][2]float64
@@ -53,12 +53,12 @@ func (c twoJobs) input(p dispatch.PolicyConfig) sim.Input {
 	return in
 }
 
-// finished is how a run of two jobs ended: when each did, and how their shares went.
+// finished holds the results of a run of two jobs: their ends and their shares.
 type finished struct {
 	ends       [2]float64
-	below      [2]float64 // the part of its time in which the job had less than a half
+	below      [2]float64 // part of its time in which the job had less than a half
 	shares     [2]float64
-	sum, short float64 // what the shares came to while both ran, and the part of the time in which that was less than 1
+	sum, short float64 // sum of the shares while both ran, and the part of that time with less than 1
 }
 
 func (b *bench) finish(ctx context.Context, c twoJobs, p dispatch.PolicyConfig) (f finished, err error) {
@@ -120,7 +120,7 @@ func runProgressShare(ctx context.Context, b *bench) error {
 		}
 		b.step()
 	}
-	// The shares of a on 0, 1 and 2 of the fast slots, of three that it holds.
+	// The shares of a with 0, 1 and 2 fast slots among its three.
 	for fast, paper := range []float64{0.3, 0.5, 0.7} {
 		c := example(60, 6)
 		held, all := 0.0, 0.0
@@ -137,7 +137,7 @@ func runProgressShare(ctx context.Context, b *bench) error {
 	return b.randomShares(ctx, clusters)
 }
 
-// What comes out for 20,000 random clusters, and how far one of them deviates.
+// Results for 20,000 random clusters, and the deviation of one of them.
 const laterNever, neitherLater = 90.3, 76.6
 
 var lastEnd, sumBelow = known{0.934, 0.096}, known{0.196, 0.212}
@@ -175,11 +175,11 @@ func (b *bench) randomShares(ctx context.Context, clusters int) error {
 	b.near("random clusters: last end as a part of that with even slots", "less", mean(shorter), "", lastEnd, clusters)
 	b.near("random clusters: part of the time in which shares come to less than 1", "never need be", mean(short), "", sumBelow, clusters).
 		limited("slots that idle at the end count too")
-	b.note("That the shares come to less than 1 says only that some assignment has more: all slots for one job come to exactly 1. Once a job was passed over as often in a row as there are slots it gets the next one, whatever it is worth to it: in figure 5, where all slots fall free at the same moments, that costs both jobs 4 s.")
+	b.note("That the shares come to less than 1 says only that some assignment has more: all slots for one job come to exactly 1. Once a job was passed over as often in a row as there are slots, it gets the next one at any worth. In figure 5, where all slots fall free at the same moments, that costs both jobs 4 s.")
 	return nil
 }
 
-// drawTwoJobs is a cluster and two jobs at random.
+// drawTwoJobs returns a cluster and two jobs at random.
 func drawTwoJobs(seed uint64) (c twoJobs) {
 	s := stream{seed}
 	for t := range c.slots {

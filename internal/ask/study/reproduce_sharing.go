@@ -18,10 +18,10 @@ var sharing = Experiment{
 	run: runSharing,
 }
 
-// savings is the mean saving in percent with each of the averagesTried.
+// savings lists the mean saving in percent with each of the averagesTried.
 var savings = []known{{0.599, 0.04}, {0.469, 0.031}, {0.387, 0.024}, {0.1146, 0.0073}}
 
-// claimedSaving is the paper's, in percent; ours may be so far from it.
+// claimedSaving is the paper's figure, in percent, and claimedSavingWithin the allowed difference of ours.
 const claimedSaving, claimedSavingWithin = 0.48, 0.03
 
 func runSharing(ctx context.Context, b *bench) error {
@@ -70,7 +70,7 @@ func runSharing(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// saving is the share of the cost with dedicated VMs that sharing saves.
+// saving returns the share of the cost with dedicated VMs that sharing saves.
 func (b *bench) saving(ctx context.Context, t table2) (float64, error) {
 	p := t.problem(1)
 	shared, err := b.solved(ctx, p)

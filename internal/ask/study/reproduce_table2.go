@@ -9,9 +9,8 @@ import (
 
 const capacityPaper = "Optimal Map Reduce Job Capacity Allocation in Cloud Systems"
 
-// The paper leaves the average times of its classes open (E12): averagesTried are the ranges that
-// its figures are looked for with. calibrated is the one with which the penalties that follow from the
-// paper's rule p = 10·cost fall into the range it states for them.
+// The paper leaves the average times of its classes open (E12). averagesTried lists the ranges in which its figures
+// are sought. With calibrated, the penalties of the paper's rule p = 10·cost fall into the range it states for them.
 var (
 	calibrated    = averages{0.075, 0.175}
 	averagesTried = []averages{{0.05, 0.15}, calibrated, {0.1, 0.2}, usualAverages}
@@ -19,7 +18,8 @@ var (
 
 func (a averages) String() string { return fmt.Sprintf("%g..%g", a.lowest, a.highest) }
 
-// table2 is classes as in the paper's Table 2 with on-demand VMs alone, each penalty ten times what a job costs on them.
+// table2 holds classes as in the paper's Table 2 with on-demand VMs alone, each penalty ten times a job's cost on
+// them.
 type table2 struct {
 	onDemand float64
 	classes  []figures
@@ -34,13 +34,13 @@ func drawTable2(seed uint64, classes int, a averages) table2 {
 	return t
 }
 
-// penalty is of a job of class i.
+// penalty returns the penalty of a job of class i.
 func (t table2) penalty(i int) float64 {
 	return places(10*t.onDemand*t.classes[i].vmsPerJob(), penaltyPlaces)
 }
 
-// problem asks for the paper's integer program, every deadline multiplied by a factor. Penalties stay those of the
-// deadlines as drawn.
+// problem asks for the paper's integer program, with every deadline multiplied by a factor. Penalties stay those of
+// the drawn deadlines.
 func (t table2) problem(factor float64) capacity.Problem {
 	p := capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600,
@@ -66,11 +66,11 @@ func (t table2) problem(factor float64) capacity.Problem {
 	return p
 }
 
-// totalCost is the paper's cost (5): VMs and penalties.
+// totalCost returns the paper's cost (5): VMs and penalties.
 func totalCost(p capacity.Plan) float64 { return p.Cost.Total.Float() }
 
-// percent of a whole.
+// percent converts a part of a whole.
 func percent(x float64) float64 { return 100 * x }
 
-// noLimit is an end that a range does not have.
+// noLimit is an open end of a range.
 var noLimit = math.Inf(1)

@@ -23,7 +23,7 @@ import (
 	"headroom/internal/test/solvertest"
 )
 
-// wholeSamples asks for the experiments as they are run for people, with several seeds.
+// wholeSamples asks for the full experiments with several seeds.
 var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
 
 // cbc is the real solver, in a process of its own.
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// steady is a clock that goes on by so much whenever somebody looks at it.
+// steady returns a clock that advances by a step at every reading.
 func steady(by time.Duration) func() time.Time {
 	now := time.Unix(0, 0)
 	return func() time.Time {
@@ -99,7 +99,7 @@ func reproduce(t *testing.T, name string, tools Tools, s Setting) Reproduction {
 }
 
 func TestExperimentsComeOut(t *testing.T) {
-	settings := []Setting{{Seed: 40_000, Quick: true}} // seed 1 is what the command line's tests run
+	settings := []Setting{{Seed: 40_000, Quick: true}} // the command line's tests run seed 1
 	if wholeSamples {
 		settings = append(settings, Setting{Seed: 1, Quick: true}, Setting{Seed: 1}, Setting{Seed: 1 << 20}, Setting{Seed: 77 << 30}, Setting{Seed: math.MaxUint64 - 10})
 	}
@@ -123,7 +123,7 @@ func TestExperimentsComeOut(t *testing.T) {
 				}
 				for _, c := range r.Checks {
 					if c.Verdict != Holds && c.Verdict != Limited || c.Ours == nil {
-						t.Errorf("%s: %s", said(c), c.Verdict)
+						t.Errorf("%s: %s", figureOf(c), c.Verdict)
 					}
 				}
 				for _, row := range r.Rows {
@@ -136,7 +136,7 @@ func TestExperimentsComeOut(t *testing.T) {
 	}
 }
 
-func said(c Check) string {
+func figureOf(c Check) string {
 	ours := math.NaN()
 	if c.Ours != nil {
 		ours = *c.Ours
@@ -144,7 +144,7 @@ func said(c Check) string {
 	return fmt.Sprintf("%s: %.6g %s", c.Figure, ours, c.Unit)
 }
 
-// The figures that others found with their own program, generator and samples lie where ours must.
+// The figures that others found with their own program, generator and samples lie in our ranges.
 func TestRangesHoldWhatOthersFound(t *testing.T) {
 	for _, c := range []struct {
 		figure    string
@@ -186,8 +186,8 @@ func TestRangesHoldWhatOthersFound(t *testing.T) {
 	}
 }
 
-// closedForm is gamma with the coefficients as the paper prints them, put together in another way than perf and
-// vmsPerJob do; ok says whether the deadline can be met.
+// closedForm returns gamma with the printed coefficients, computed in another way than in perf and vmsPerJob; ok
+// reports whether the deadline can be met.
 func closedForm(f figures, factor float64, optimistic bool) (gamma float64, ok bool) {
 	p := f.profile
 	low := [3]float64{float64(p.MapTasks) * p.MapAvgSeconds, float64(p.ReduceTasks) * (p.ShuffleAvgSeconds + p.ReduceAvgSeconds),
@@ -208,8 +208,8 @@ func closedForm(f figures, factor float64, optimistic bool) (gamma float64, ok b
 
 func whole(vms float64) float64 { return math.Ceil(vms - loadNoise) }
 
-// The paper's penalties are worth ten on-demand VMs for each that a job takes, so that every job is admitted and the
-// cost is known without a search.
+// The paper's penalties are worth ten on-demand VMs for each that a job takes. So every job is admitted and the cost
+// is known without a search.
 func TestSharingIsTheClosedForm(t *testing.T) {
 	b := &bench{Tools: tools()}
 	seeds := 15
@@ -306,7 +306,7 @@ func TestDeadlinesAreTheClosedForm(t *testing.T) {
 	}
 }
 
-// The bounds that the simulator places executions between are the paper's, put together here in another way.
+// The simulator's bounds of executions are the paper's, computed here in another way.
 func TestAccuracyHoldsTimesAgainstThePapersBounds(t *testing.T) {
 	for _, g := range gaps {
 		in := drawUsers(7, g.jobSize, g.think)
@@ -340,7 +340,7 @@ func TestSlowPlansRefuteTheClaim(t *testing.T) {
 	var wrong []string
 	for _, c := range r.Checks {
 		if c.Verdict == Fails {
-			wrong = append(wrong, said(c))
+			wrong = append(wrong, figureOf(c))
 		}
 	}
 	want := []string{"table2, CBC: mean time: 0.2 s", "table2, Headroom: mean time: 0.2 s", "mixed, CBC: mean time: 0.2 s", "mixed, Headroom: mean time: 0.2 s"}

@@ -2,11 +2,10 @@ package study
 
 import "math"
 
-// Small draws an instance small enough to be solved by trying everything: two to four classes, at
-// most 2,401 choices of jobs, no to three contracts, sometimes a quota (which may leave no plan at
-// all), and on purpose the cases where a choice hangs by a hair: equal prices, free contracts,
-// classes worth exactly a price or as much as each other per VM, loads that fill whole VMs exactly.
-// Prices and gammas have at most two decimals and penalties at most four.
+// Small draws an instance small enough to be solved by trying everything: two to four classes, at most 2,401 choices
+// of jobs, and up to three contracts. Sometimes it has a quota, which may leave no plan at all. It deliberately
+// includes close cases: equal prices, free contracts, classes worth exactly a price or as much as each other per VM,
+// loads that fill whole VMs exactly. Prices and gammas have at most two decimals and penalties at most four.
 func Small(seed uint64) Instance {
 	s := &stream{state: seed}
 	in := Instance{Family: "small", Seed: seed}
@@ -50,10 +49,10 @@ func Small(seed uint64) Instance {
 	return in
 }
 
-// smallGrains are the steps gammas are multiples of.
+// smallGrains lists the steps of gammas.
 var smallGrains = []float64{0.01, 0.01, 0.01, 0.05, 0.1, 0.25, 0.5, 0.7, 1, 2}
 
-// smallPenalty is free two times in three, otherwise tied: to a price, or to the class before.
+// smallPenalty returns a penalty that is free two times in three, otherwise tied: to a price, or to the class before.
 func smallPenalty(s *stream, in Instance, gamma, top float64) float64 {
 	free := places(s.between(0, 1.8*top)*gamma, 2)
 	tie := in.Supply[s.whole(0, int64(len(in.Supply))-1)].Price

@@ -1,8 +1,9 @@
-// Package study holds the seeded families of problems that Headroom is tested and measured with:
-// the paper's own experiment, variations of it that make admission real, and the families on which
-// knapsack solvers fail. A family, a size and a seed name one instance for ever, whoever draws it.
-// It also knows the papers' experiments, with what the papers say comes out of them; whoever runs one
-// hands in the planner, the solver and the clock.
+// Package study holds the seeded families of problems that Headroom is tested and measured with. These are the
+// paper's own experiment, variations of it that give admission a real choice, and families that are hard for knapsack
+// solvers. A family, a size and a seed name the same instance for ever.
+//
+// It also holds the papers' experiments with their published results; the caller provides the planner, the solver and
+// the clock.
 package study
 
 import (
@@ -19,19 +20,19 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Instance is P2 as bare numbers. Prices are per VM-hour and the period is an hour, so that every
-// amount is in the same unit; the paper's cents are read as the problem's currency as they stand.
+// Instance is P2 in plain numbers. Prices are per VM-hour and the period is an hour, so every amount is in the same
+// unit. The paper's cents are read unchanged as the problem's currency.
 type Instance struct {
 	Family  string
 	Seed    uint64
 	Gamma   []float64 // VMs one job takes
-	Penalty []float64 // per job refused
+	Penalty []float64 // per refused job
 	Low     []int64   // promised jobs
 	High    []int64   // wanted jobs
 	Supply  []Tier    // contracts in order of signing, then on-demand
 }
 
-// Tier is some VMs at one price.
+// Tier is a number of VMs at one price.
 type Tier struct {
 	VMs   int64
 	Price float64
@@ -43,18 +44,18 @@ const Unlimited = int64(1) << 52
 // MostClasses is the largest instance Generate makes: about a gigabyte.
 const MostClasses = 10_000_000
 
-// reservedShare is how much of what all demand needs is reserved.
+// reservedShare is the reserved part of the VMs for the whole demand.
 const reservedShare = 0.5
 
-// promisedShare is how much of a class's jobs is promised in families that promise any. The slack
-// keeps 0.9·10 from becoming 10 (E12).
+// promisedShare is the promised part of a class's jobs, in families with promises. The slack keeps 0.9·10 from
+// becoming 10 (E12).
 const promisedShare, promisedSlack = 0.9, 1e-9
 
 func promised(jobs int64) int64 {
 	return int64(math.Ceil(promisedShare*float64(jobs) - promisedSlack))
 }
 
-// Generate draws the instance of a family with so many classes.
+// Generate draws the instance of a family with this many classes.
 func Generate(name string, classes int, seed uint64) (Instance, error) {
 	f, err := familyNamed(name)
 	if err != nil {
@@ -99,8 +100,8 @@ func drawMarket(s *stream) market {
 	return m
 }
 
-// Problem states the instance with gammas given directly, to be solved as the paper's integer
-// program. Every figure is the decimal that the instance's float64 stands for.
+// Problem states the instance with given gammas, as the paper's integer program. Every figure is the decimal that the
+// instance's float64 stands for.
 func (in Instance) Problem() capacity.Problem {
 	p := capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600,
@@ -167,10 +168,9 @@ func (in Instance) supply() capacity.Supply {
 
 func amountOf(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }
 
-// Objective is what admitting so many jobs of each class costs in VMs, minus the penalties avoided
-// (paper P2): every VM is taken from the cheapest tier that has one left. It is infinite where the
-// tiers do not suffice. Sums are compensated and a load that exceeds a whole number of
-// VMs by less than loadNoise counts as that number.
+// Objective returns the cost of the VMs for these jobs of each class, minus the penalties avoided (paper P2). Every
+// VM is taken from the cheapest tier that has one left. It is infinite if the tiers do not suffice. Sums are
+// compensated, and a load that exceeds a whole number of VMs by less than loadNoise counts as that number.
 func (in Instance) Objective(jobs []int64) float64 {
 	var load, avoided money.Sum
 	for i, h := range jobs {
@@ -193,16 +193,16 @@ func (in Instance) Objective(jobs []int64) float64 {
 	return cost.Value()
 }
 
-// Program is the instance as a mixed-integer program: its tiers first, then its classes.
+// Program returns the instance as a mixed-integer program: its tiers first, then its classes.
 func (in Instance) Program() *lp.Program {
 	var p lp.Program
 	load := p.Row(math.Inf(-1), 0)
 	for _, t := range in.Supply {
-		most := math.Inf(1)
+		highest := math.Inf(1)
 		if t.VMs != Unlimited {
-			most = float64(t.VMs)
+			highest = float64(t.VMs)
 		}
-		p.Column(t.Price, 0, most, true, lp.Entry{Row: load, Coefficient: -1})
+		p.Column(t.Price, 0, highest, true, lp.Entry{Row: load, Coefficient: -1})
 	}
 	for i := range in.Gamma {
 		p.Column(-in.Penalty[i], float64(in.Low[i]), float64(in.High[i]), true, lp.Entry{Row: load, Coefficient: in.Gamma[i]})
@@ -210,5 +210,5 @@ func (in Instance) Program() *lp.Program {
 	return &p
 }
 
-// loadNoise is in VMs: what decimals lose as float64 in the loads of a million classes.
+// loadNoise is in VMs: the float64 rounding error of decimals in the loads of a million classes.
 const loadNoise = 1e-7

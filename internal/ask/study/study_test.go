@@ -101,7 +101,7 @@ func decimals(x float64) int {
 	return len(fraction)
 }
 
-// What makes each family the family it is.
+// The defining formula of each family.
 func TestFamiliesKeepTheirFormula(t *testing.T) {
 	const noise = 1e-5
 	type class struct {
@@ -236,7 +236,7 @@ func TestProblemStatesTheInstanceExactly(t *testing.T) {
 	}
 }
 
-// The hundred thousand small instances are worth the trouble only if the awkward cases are among them.
+// The hundred thousand small instances are only useful if the awkward cases are among them.
 func TestSmallInstancesCoverTheAwkwardCases(t *testing.T) {
 	const seeds = 20000
 	seen := map[string]int{}

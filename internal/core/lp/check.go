@@ -7,36 +7,34 @@ import (
 
 // The tolerances of the checks. Bounds and rows of whole columns have none in Check.
 const (
-	// FeasibleTolerance is by how much a bound or row with continuous columns may be missed. It is
-	// an amount and not relative: a billionth of a million machines would be a thousandth of one.
+	// FeasibleTolerance is the amount by which a solution may miss a bound or a row with continuous columns. It is
+	// not relative: a billionth of a million machines would be a thousandth of one.
 	FeasibleTolerance = 1e-7
-	// RoundingTolerance, times the sum of a row's absolute terms, is added for rows with
-	// continuous columns: what the 53 bits of a float64 cannot say.
+	// RoundingTolerance, times the sum of a row's absolute terms, is added for rows with continuous columns: the
+	// error of a float64's 53 bits.
 	RoundingTolerance = 1e-12
-	// ObjectiveTolerance, times the sum of the objective's absolute terms (at least 1), is by how
-	// much the objective said may differ from the one computed.
+	// ObjectiveTolerance, times the sum of the objective's absolute terms (at least 1), bounds the difference between
+	// the stated and the computed objective.
 	ObjectiveTolerance = 1e-9
 
-	// AdviceTolerance takes the place of FeasibleTolerance in CheckAdvice: ten times what CBC and
-	// Clp are asked for, because they measure in scaled rows.
+	// AdviceTolerance takes the place of FeasibleTolerance in CheckAdvice: ten times the tolerance requested of CBC
+	// and Clp, because they measure in scaled rows.
 	AdviceTolerance = 1e-6
 	// AdviceRelative takes the place of RoundingTolerance and ObjectiveTolerance in CheckAdvice.
 	AdviceRelative = 1e-8
 )
 
-// Check is the certificate of one solution, computed without any solver: column bounds, rows, whole
-// columns and objective. Every number of the program is read as the decimal a person would write for
-// it (its shortest one), and rows whose columns are all whole are checked exactly in those decimals,
-// without any tolerance; other rows and columns have FeasibleTolerance. That a solution passes
-// says that it is feasible and costs what it says, not that it is the best one.
-// The program must be valid (see Validate).
+// Check checks one solution without any solver: column bounds, rows, whole columns and objective. It reads every
+// number of the program as the decimal a person would write for it (its shortest one). Rows whose columns are all
+// whole are checked exactly in those decimals, without any tolerance; other rows and columns have FeasibleTolerance.
+// A solution that passes is feasible and has the stated cost; it need not be optimal. The program must be valid (see
+// Validate).
 func Check(p *Program, x []float64, objective float64) error {
 	return check(p, x, objective, tolerances{feasible: FeasibleTolerance, rounding: RoundingTolerance, objective: ObjectiveTolerance, exact: true})
 }
 
-// CheckAdvice is the check of a solver's raw answer, with the tolerances solvers work with. An
-// answer that passes may still miss a limit by AdviceTolerance: whoever acts on it repairs it and
-// then calls Check.
+// CheckAdvice checks a solver's raw answer with the tolerances that solvers work with. An answer that passes may
+// still miss a limit by AdviceTolerance: a caller that acts on it repairs it and then calls Check.
 func CheckAdvice(p *Program, x []float64, objective float64) error {
 	return check(p, x, objective, tolerances{feasible: AdviceTolerance, rounding: AdviceRelative, objective: AdviceRelative})
 }
@@ -63,13 +61,13 @@ func check(p *Program, x []float64, objective float64, t tolerances) error {
 	for j, c := range p.Cost {
 		value += c * x[j]
 		magnitude += math.Abs(c * x[j])
-		if p.Whole != nil && p.Whole[j] { // whose objective may be that of the whole number it stands for
+		if p.Whole != nil && p.Whole[j] { // its objective may be that of the rounded number
 			rounding += math.Abs(c * (x[j] - math.Round(x[j])))
 		}
 	}
 	allowed := t.objective*max(1, magnitude) + rounding
 	if noise := float64(len(x)+3) * unit * magnitude; math.Abs(objective-value) > allowed-noise {
-		// Too near to call in float64 (or wrong): in exact decimals.
+		// Too close to decide in float64, or wrong: in exact decimals.
 		exact := new(decimalSum)
 		for j, c := range p.Cost {
 			exact.add(c, x[j])
@@ -105,8 +103,8 @@ func checkColumns(p *Program, x []float64, t tolerances) error {
 // unit is the largest relative error of one float64 operation.
 const unit = 0x1p-53
 
-// checkRows sums all rows in float64 with a bound on the error made, and sums again in decimals
-// only the rows where that error could decide.
+// checkRows sums all rows in float64 with a bound on the error. It sums again in decimals only the rows where that
+// error could decide.
 func checkRows(p *Program, x []float64, t tolerances) error {
 	rows := make([]rowSum, p.Rows())
 	for j, v := range x {
@@ -144,7 +142,7 @@ type rowSum struct {
 	value, magnitude float64
 	terms            int
 	continuous       bool // has a column that need not be whole
-	doubtful         bool // too near to a limit for float64 to call
+	doubtful         bool // too close to a limit to decide in float64
 	exact            *decimalSum
 }
 

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// decimalSum is an exact sum of products. Each float64 counts as its shortest decimal, that is as
-// digits times a power of ten; terms of one power are added as integers, and the powers meet once at
-// the end. That is much cheaper than a sum of big.Rat, which looks for common divisors every time.
+// decimalSum is an exact sum of products. Each float64 counts as its shortest decimal, that is as digits times a
+// power of ten. Terms of one power are added as integers, and the powers meet once at the end. That is much cheaper
+// than a sum of big.Rat, which looks for common divisors every time.
 type decimalSum struct {
 	powers map[int]*big.Int // power of ten -> sum of its digits; summed in order of the powers
 	term   big.Int
@@ -37,7 +37,7 @@ func (s *decimalSum) add(a, x float64) {
 	at.Add(at, &s.term)
 }
 
-// decimal is v's shortest decimal as digits·10^power; 17 digits fit an int64.
+// decimal returns v's shortest decimal as digits·10^power; 17 digits fit an int64.
 func (s *decimalSum) decimal(v float64) (digits int64, power int) {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return int64(v), 0
@@ -69,12 +69,12 @@ func (s *decimalSum) decimal(v float64) (digits int64, power int) {
 	return digits, power + exponent
 }
 
-// within compares the sum with both limits, which may be infinite.
+// within reports whether the sum lies between the limits, which may be infinite.
 func (s *decimalSum) within(lower, upper float64) bool {
 	return (math.IsInf(lower, -1) || s.minus(lower) >= 0) && (math.IsInf(upper, 1) || s.minus(upper) <= 0)
 }
 
-// minus is the sign of the sum minus v.
+// minus returns the sign of the sum minus v.
 func (s *decimalSum) minus(v float64) int {
 	digits, lowest := s.decimal(v)
 	for power := range s.powers {

@@ -2,14 +2,14 @@ package lp
 
 import "math"
 
-// PriceTolerance is how far a reduced cost may stand on the wrong side of zero for a column (or a
-// dual for a row) that has no limit there, relative to the costs it is made of.
+// PriceTolerance bounds the part of a reduced cost on the wrong side of zero for a column (or of a dual for a row)
+// without a limit there. It is relative to the costs behind it.
 const PriceTolerance = 1e-9
 
-// DualBound is a lower bound on the objective of every feasible solution, computed from row prices
-// alone (weak duality). It holds whatever the prices are and wherever they come from, which makes
-// it a proof: a solution whose objective equals it is optimal. It is -Inf where the prices prove
-// nothing. Whole columns only raise the optimum, so it also bounds mixed-integer programs.
+// DualBound returns a lower bound on the objective of every feasible solution, computed from row prices alone (weak
+// duality). It holds for any prices from any source, which makes it a proof: a solution whose objective equals it is
+// optimal. It is -Inf if the prices prove nothing. Whole columns only raise the optimum, so it also bounds
+// mixed-integer programs.
 func DualBound(p *Program, rowDual []float64) float64 {
 	if len(rowDual) != p.Rows() {
 		return math.Inf(-1)
@@ -25,7 +25,7 @@ func DualBound(p *Program, rowDual []float64) float64 {
 			limit = p.RowUpper[i]
 		}
 		if y == 0 || math.IsInf(limit, 0) {
-			continue // a price for a limit that is not there is none
+			continue // there is no such limit to price
 		}
 		price[i] = y
 		bound += y * limit

@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// Largest is the largest finite number a program may hold. Clp and CBC silently read numbers from
-// 1e27 on as infinite; what is past Largest would mean something else to them than to us.
+// Largest is the largest finite number a program may hold. Clp and CBC silently read numbers from 1e27 on as
+// infinite, so they would take larger ones differently.
 const Largest = 1e20
 
-// Validate says what is malformed: lengths, indices, repeated entries, numbers that are no numbers,
-// bounds the wrong way round. Malformed data in a C++ solver is memory corruption, so a program is
-// validated before it is sent and again by the process that solves it.
+// Validate returns an error for a malformed program: wrong lengths or indices, repeated entries, NaN, or bounds the
+// wrong way round. Malformed data in a C++ solver is memory corruption, so a program is validated before it is sent
+// and again by the process that solves it.
 func (p *Program) Validate() error {
 	columns, rows := p.Columns(), p.Rows()
 	for _, l := range []struct {

@@ -11,7 +11,7 @@ import (
 
 var inf = math.Inf(1)
 
-// planted is a random program around a feasible point, with that point and its objective. Numbers
+// planted returns a random program around a feasible point, with that point and its objective. Numbers
 // have two decimals, so that rows can be met exactly in decimals and missed by a hundredth.
 func planted(random *rand.Rand, whole bool) (*Program, []float64, float64) {
 	p := new(Program)
@@ -56,7 +56,7 @@ func planted(random *rand.Rand, whole bool) (*Program, []float64, float64) {
 	return p, x, value(&objective)
 }
 
-// value is the float64 whose shortest decimal is the sum, computed by way of text.
+// value returns the float64 whose shortest decimal is the sum, computed by way of text.
 func value(s *decimalSum) float64 {
 	total := new(big.Rat)
 	for power, digits := range s.powers {
@@ -136,7 +136,7 @@ func TestCorruptedSolutionsAreRefused(t *testing.T) {
 
 func sign(random *rand.Rand) float64 { return float64(2*random.IntN(2) - 1) }
 
-// activity is a row's value to the hundredth.
+// activity returns a row's value to the hundredth.
 func activity(p *Program, x []float64, row int) float64 {
 	var s decimalSum
 	for j, v := range x {
@@ -302,7 +302,7 @@ func TestDualBound(t *testing.T) {
 		t.Errorf("no prices: got %g, want -Inf", got)
 	}
 	random := rand.New(rand.NewPCG(5, 5))
-	for n := range 1000 { // whatever the prices, never above a feasible point's objective
+	for n := range 1000 { // for any prices, never above a feasible point's objective
 		p, _, objective := planted(random, n%2 == 0)
 		y := make([]float64, p.Rows())
 		for i := range y {
@@ -329,7 +329,7 @@ func BenchmarkCheck1000(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		spare float64
-	}{{"far from its limit", 1}, {"at its limit", 0}} { // where only exact sums can tell
+	}{{"far from its limit", 1}, {"at its limit", 0}} { // only exact sums can tell
 		p.RowUpper[0] = activity(p, x, 0) + c.spare
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {

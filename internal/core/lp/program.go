@@ -1,5 +1,5 @@
-// Package lp is a linear or mixed-integer program as plain data, what a solver says about it, and
-// the check of one solution against it. It knows no solver and no capacity planning.
+// Package lp holds a linear or mixed-integer program as plain data, a solver's answer to it, and the check of one
+// solution. It knows no solver and no capacity planning.
 package lp
 
 import "context"
@@ -19,13 +19,13 @@ type Program struct {
 	Coefficient []float64
 }
 
-// Columns is the number of variables.
+// Columns returns the number of variables.
 func (p *Program) Columns() int { return len(p.Cost) }
 
-// Rows is the number of constraints.
+// Rows returns the number of constraints.
 func (p *Program) Rows() int { return len(p.RowLower) }
 
-// Column appends a variable with its entries and answers its index. Rows must exist already.
+// Column appends a variable with its entries and returns its index. Rows must exist already.
 func (p *Program) Column(cost, lower, upper float64, whole bool, entries ...Entry) int {
 	if len(p.Start) == 0 {
 		p.Start = append(p.Start, 0)
@@ -48,7 +48,7 @@ func (p *Program) Column(cost, lower, upper float64, whole bool, entries ...Entr
 	return j
 }
 
-// Row appends a constraint without entries and answers its index.
+// Row appends a constraint without entries and returns its index.
 func (p *Program) Row(lower, upper float64) int {
 	p.RowLower = append(p.RowLower, lower)
 	p.RowUpper = append(p.RowUpper, upper)
@@ -65,14 +65,14 @@ type Entry struct {
 type Options struct {
 	Gap     float64   // relative gap at which a mixed-integer search may stop
 	AbsGap  float64   // the same as an amount
-	Nodes   int       // most search nodes; 0 for no limit
+	Nodes   int       // largest number of search nodes; 0 for no limit
 	Seconds float64   // elapsed time; 0: only the context limits
 	Start   []float64 // a feasible point to start from, or nil
 	Cuts    bool      // let CBC preprocess and cut: good plans come early, but its "optimal" and "infeasible" may be false
-	Ranging bool      // linear programs: also say how far costs and right-hand sides may move
+	Ranging bool      // linear programs: also return the ranges of costs and right-hand sides
 }
 
-// Status is what a solver said. None of it is believed without a check.
+// Status is a solver's claim about its answer. None is believed without a check.
 type Status string
 
 const (
@@ -95,14 +95,14 @@ type Solution struct {
 	Engine      string // name and version, such as "cbc 2.10.8"
 }
 
-// Ranges says within which limits the optimal basis of a linear program stays optimal.
+// Ranges holds the limits within which the optimal basis of a linear program stays optimal.
 type Ranges struct {
 	CostLower, CostUpper         []float64
 	RowLimitLower, RowLimitUpper []float64
 }
 
-// Solver solves programs: Clp for linear ones, CBC for those with whole columns. An error means that
-// no answer came (no solver, a crash, a full queue); limits reached are a Status.
+// Solver solves programs: Clp for linear ones, CBC for those with whole columns. It returns an error if there is no
+// answer (no solver, a crash, a full queue). A limit that was reached is a Status.
 type Solver interface {
 	Solve(ctx context.Context, p *Program, o Options) (Solution, error)
 }

@@ -8,8 +8,8 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Answer is what Bounds found: a PhaseAnswer, TwoJobsAnswer, SharedPhaseAnswer or JobAnswer. Every
-// number in one is finite.
+// Answer is the result of Bounds: a PhaseAnswer, TwoJobsAnswer, SharedPhaseAnswer or JobAnswer. All its numbers are
+// finite.
 type Answer interface{ answer() }
 
 // Span is an earliest and a latest completion, in seconds.
@@ -31,15 +31,15 @@ type TwoJobsAnswer struct {
 	LastLowerSeconds float64 `json:"last_lower_s"` // both jobs cannot have ended before this
 }
 
-// SharedPhaseAnswer bounds one phase of a class that divides its share among its concurrent jobs (paper
-// Props. 2.4 and 2.5). The lower end holds where slots are partitioned and is an estimate where idle
-// slots are lent (E5). The upper end counts from the job's first slot and needs at least one slot per job
-// and a job that keeps one running until it has its share (E6).
+// SharedPhaseAnswer bounds one phase of a class that divides its share among its concurrent jobs (paper Props. 2.4
+// and 2.5). The lower end holds if slots are partitioned and is an estimate if idle slots are lent (E5). The upper
+// end counts from the job's first slot. It needs at least one slot per job, and a job that keeps one running until it
+// has its share (E6).
 //
-// The one from submission holds where no more of the class's jobs are active than asked about and a
-// freed slot goes to the oldest job below its whole share: one longest task after submission every slot
-// has been handed out anew, so that this job and all older ones have their shares, and keep them. Where
-// tasks of other classes may stand on these slots, add what their longest takes beyond this class's.
+// The upper end from submission holds if no more of the class's jobs are active than the question says, and a freed
+// slot goes to the oldest job below its whole share. One longest task after submission every slot has been handed out
+// anew. This job and all older ones then have their shares, and keep them. If tasks of other classes may hold these
+// slots, add the time by which their longest exceeds this class's.
 type SharedPhaseAnswer struct {
 	Span
 	UpperFromSubmissionSeconds float64            `json:"upper_from_submission_s"`
@@ -51,14 +51,14 @@ type SharedPhaseAnswer struct {
 // JobAnswer bounds a whole execution (paper eqs. 1 to 3): optimistic, expected, conservative.
 type JobAnswer struct {
 	Coefficients   Coefficients       `json:"coefficients"`
-	LowerSeconds   float64            `json:"lower_s"` // never below the overhead
+	LowerSeconds   float64            `json:"lower_s"` // at least the overhead
 	AverageSeconds float64            `json:"average_s"`
 	UpperSeconds   float64            `json:"upper_s"`
 	PremiseOK      bool               `json:"premise_ok"`
 	Warnings       []capacity.Warning `json:"warnings"`
 }
 
-// Coefficients is A, B and C of each of the three forms (see JobDemands).
+// Coefficients holds A, B and C of each of the three forms (see JobDemands).
 type Coefficients struct {
 	Lower   [3]float64 `json:"lower"`
 	Average [3]float64 `json:"average"`
@@ -70,7 +70,7 @@ func (TwoJobsAnswer) answer()     {}
 func (SharedPhaseAnswer) answer() {}
 func (JobAnswer) answer()         {}
 
-// Bounds answers a question, or says everything that is wrong with it (see Validate).
+// Bounds answers a question, or returns an error with all its mistakes (see Validate).
 func Bounds(q BoundsQuestion) (Answer, error) {
 	if err := Validate(q); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Bounds(q BoundsQuestion) (Answer, error) {
 	}
 }
 
-// phase is paper Prop. 2.1, the lower end raised to the longest task.
+// phase computes paper Prop. 2.1, with the lower end raised to the longest task.
 func phase(q PhaseQuestion) PhaseAnswer {
 	work, slots := float64(q.Tasks)*q.MeanSeconds, float64(q.Slots)
 	lower := max(work/slots, q.MaxSeconds)
@@ -95,9 +95,9 @@ func phase(q PhaseQuestion) PhaseAnswer {
 	return PhaseAnswer{Span{lower, max(lower, upper)}} // equal but for rounding on one slot
 }
 
-// twoJobs is paper Props. 2.2 and 2.3. The paper's case split is the smaller of two bounds, each valid
-// by itself: on the job's own share, and behind all work of both on all slots. Only whole slots of a
-// share can be relied on. The first finisher's lower bound as printed does not hold (E4).
+// twoJobs computes paper Props. 2.2 and 2.3. The paper's case split is the smaller of two bounds, each valid by
+// itself: on the job's own share, and behind all work of both on all slots. Only whole slots of a share can be relied
+// on. The first finisher's lower bound as printed does not hold (E4).
 func twoJobs(q TwoJobsQuestion) TwoJobsAnswer {
 	slots := float64(q.Slots)
 	work := func(j PairedJob) float64 { return float64(j.Tasks) * j.MeanSeconds }
@@ -116,8 +116,8 @@ func twoJobs(q TwoJobsQuestion) TwoJobsAnswer {
 	return a
 }
 
-// sharedPhaseAnswer is paper Props. 2.4 and 2.5, the lower end raised to the longest task, the upper end
-// clamped (E7), and beside it the bound that counts from submission (E6).
+// sharedPhaseAnswer computes paper Props. 2.4 and 2.5, with the lower end raised to the longest task and the upper
+// end clamped (E7). It adds the bound that counts from submission (E6).
 func sharedPhaseAnswer(q SharedPhaseQuestion) SharedPhaseAnswer {
 	work, perJob := float64(q.Tasks)*q.MeanSeconds, slotsPerJob(q.Slots, q.Share, q.Jobs)
 	whole := wholeSlots(perJob)
@@ -137,15 +137,15 @@ func sharedPhaseAnswer(q SharedPhaseQuestion) SharedPhaseAnswer {
 	return a
 }
 
-// job is paper eqs. 1 to 3 with the coefficients of Demands.
+// job computes paper eqs. 1 to 3 with the coefficients of Demands.
 func job(q JobQuestion) JobAnswer {
 	d := Demands(q.Profile)
 	mapPerJob := slotsPerJob(q.Slots.Map, q.Share.Map, q.Jobs)
 	reducePerJob := slotsPerJob(q.Slots.Reduce, q.Share.Reduce, q.Jobs)
 	a := JobAnswer{
 		Coefficients: Coefficients{triple(d.Lower), triple(d.Average), triple(d.Upper)},
-		// The lower form takes a typical shuffle off what is divided by slots, so that with very many
-		// slots it falls below what no slots can shorten (E7).
+		// The lower form subtracts a typical shuffle from the part divided by slots. So with very many slots it falls
+		// below the part that no slots can shorten (E7).
 		LowerSeconds:   max(Time(d.Lower, 1, mapPerJob, reducePerJob), q.Profile.OverheadSeconds),
 		AverageSeconds: Time(d.Average, 1, mapPerJob, reducePerJob),
 		UpperSeconds:   Time(d.Upper, 1, mapPerJob, reducePerJob),
@@ -172,13 +172,13 @@ func triple(d capacity.Demand) [3]float64 {
 	return [3]float64{d.MapWorkSeconds, d.ReduceWorkSeconds, d.FixedSeconds}
 }
 
-// slotsPerJob is m in the paper: what one of the class's concurrent jobs gets of a phase's slots.
+// slotsPerJob returns m of the paper: the part of a phase's slots for each of the class's concurrent jobs.
 func slotsPerJob(slots int64, share float64, jobs int64) float64 {
 	return float64(slots) * share / float64(jobs)
 }
 
-// wholeSlots is how many of its slots a job can rely on: a scheduler hands out whole ones. Below one
-// slot, where nothing can be relied on and a warning says so, it is the share itself.
+// wholeSlots returns the number of slots a job can rely on, because a scheduler hands out whole ones. Below one slot,
+// where a warning says that nothing can be relied on, it returns the share itself.
 func wholeSlots(perJob float64) float64 {
 	if above(1, perJob) {
 		return perJob
@@ -197,12 +197,12 @@ const (
 
 func unevenSlots(upper float64) capacity.Warning {
 	return capacity.Warning{Code: UnevenSlotsWarning, Detail: fmt.Sprintf(
-		"The slots per job are not whole, and the upper bound takes every job to get its fraction over time; "+
-			"a job that is always left with the smaller whole number may take up to %.6g s.", upper)}
+		"The slots per job are not whole, and the upper bound assumes that every job gets its fraction over time. "+
+			"A job that is always left with the smaller whole number may take up to %.6g s.", upper)}
 }
 
-// tooFewSlots says what to raise so that each job gets a slot; pool is map, reduce or, where there is
-// only one, empty.
+// tooFewSlots proposes values to raise so that each job gets a slot. pool is map, reduce or, if there is only one,
+// empty.
 func tooFewSlots(pool string, slots int64, share float64, jobs int64) capacity.Warning {
 	pointer, noun := "/slots", "slots"
 	if pool != "" {
@@ -213,15 +213,15 @@ func tooFewSlots(pool string, slots int64, share float64, jobs int64) capacity.W
 	if !above(1, slotsPerJob(needed-1, share, jobs)) { // 7/0.7 is a rounding above 10
 		needed--
 	}
-	if needed <= mostSlots {
+	if needed <= maxSlots {
 		cures = append(cures, fmt.Sprintf("raise the %s to %d", noun, needed))
 	}
 	if jobs <= slots {
 		enough := math.Ceil(float64(jobs)/float64(slots)*1e4) / 1e4 // printed in full, it is still enough
 		cures = append(cures, fmt.Sprintf("raise the share to %g", enough))
 	}
-	if most := math.Floor(float64(slots) * share * (1 + capacity.PremiseSlack)); most >= 1 {
-		cures = append(cures, fmt.Sprintf("run at most %.0f jobs at once", most))
+	if highest := math.Floor(float64(slots) * share * (1 + capacity.PremiseSlack)); highest >= 1 {
+		cures = append(cures, fmt.Sprintf("run at most %.0f jobs at once", highest))
 	}
 	if len(cures) == 0 {
 		cures = append(cures, "raise both the "+noun+" and the share")
@@ -229,7 +229,7 @@ func tooFewSlots(pool string, slots int64, share float64, jobs int64) capacity.W
 	return capacity.Warning{
 		Code:    TooFewSlotsWarning,
 		Pointer: pointer,
-		Detail: fmt.Sprintf("Each of the %d concurrent jobs gets %.4g %s, and the upper bound holds only from one slot per job on: %s.",
+		Detail: fmt.Sprintf("Each of the %d concurrent jobs gets %.4g %s. The upper bound holds only from one slot per job on: %s.",
 			jobs, slotsPerJob(slots, share, jobs), noun, strings.Join(cures, ", or ")),
 	}
 }

@@ -99,8 +99,8 @@ func TestTwoJobsKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// The paper splits the upper bound by whether the other job's work lasts while this one runs on its
-// share; the smaller of both cases is the same.
+// The paper splits the upper bound by whether the other job's work lasts while this one runs on its share; the
+// smaller of both cases is the same.
 func TestTwoJobsUpperIsThePapersCaseSplit(t *testing.T) {
 	r := seeded(4)
 	var own, all int
@@ -132,8 +132,8 @@ func TestTwoJobsUpperIsThePapersCaseSplit(t *testing.T) {
 	}
 }
 
-// The first part of Prop. 2.2 is false where idle slots are lent (E4): the long task of the other job
-// leaves its slots to this one.
+// The first part of Prop. 2.2 is false if idle slots are lent (E4): the long task of the other job leaves its slots
+// to this one.
 func TestE4FirstFinisherBeatsThePapersLowerBound(t *testing.T) {
 	short, long := slices.Repeat([]float64{1}, 45), []float64{1000}
 	jobs := run(10, []*execution{{tasks: short}, {tasks: long}}, sharesFirst([]int{5, 5}, seeded(1)), 0, nil)
@@ -167,8 +167,8 @@ func TestSharedPhaseKeepsItsBoundsWhenPartitioned(t *testing.T) {
 	}
 }
 
-// Where idle slots are lent the lower bound of Prop. 2.4 does not hold for each job (E5), but it does
-// for the last of a batch.
+// If idle slots are lent, the lower bound of Prop. 2.4 does not hold for each job (E5), but it does for the last of a
+// batch.
 func TestE5LentSlotsBeatTheLowerBound(t *testing.T) {
 	tasks := []float64{.2434, .4014, .2186, .8519}
 	reversed := slices.Clone(tasks)
@@ -215,7 +215,7 @@ func TestE6UpperBoundCountsFromTheFirstSlot(t *testing.T) {
 	}
 }
 
-// A closed system that lends idle slots: as each job ends the next one of the class is submitted.
+// A closed system that lends idle slots: when a job ends, the next one of the class is submitted.
 func TestSharedPhaseKeepsItsUpperBoundsInAClosedSystem(t *testing.T) {
 	r := seeded(9)
 	var late, starved, uneven int
@@ -258,15 +258,15 @@ func TestSharedPhaseKeepsItsUpperBoundsInAClosedSystem(t *testing.T) {
 			}
 		}
 	}
-	// The premises are needed: from submission, and with slots that do not divide evenly, jobs exceed
-	// the printed bound.
+	// The premises are needed: from submission, and with slots that do not divide evenly, jobs exceed the printed
+	// bound.
 	if late == 0 || uneven == 0 {
 		t.Errorf("jobs beyond the printed bound: %d from submission, %d on uneven slots (%d starved); want some of each", late, uneven, starved)
 	}
 }
 
-// A first wave of shuffles longer than the typical ones may hold slots longer than the bound's ramp
-// allows: jobs can exceed the upper bound, which is why there is a warning.
+// A first wave of shuffles longer than the typical ones may hold slots longer than the bound's ramp allows. So jobs
+// can exceed the upper bound, and a warning says so.
 func TestLongFirstShuffleExceedsTheUpperBound(t *testing.T) {
 	// Three reduce tasks of 1 s; a shuffle takes 100 s in the first wave (2 slots per job), then 1 s.
 	p := capacity.Profile{MapTasks: 1, ReduceTasks: 3, FirstShuffleAvgSeconds: 100, FirstShuffleMaxSeconds: 100,

@@ -13,47 +13,47 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Measured is one past execution of a class that ended well.
+// Measured is one past execution of a class that succeeded.
 type Measured struct {
 	ID          string
 	At          time.Time // of its submission
-	Seconds     float64   // from submission to end, so that waiting for slots is in it
-	MapSlots    int64     // the most attempts of the phase at once
+	Seconds     float64   // from submission to end, including waiting for slots
+	MapSlots    int64     // largest number of concurrent attempts of the phase
 	ReduceSlots int64
-	IdleSeconds *float64 // of Seconds, in which no attempt ran; nil is not on record
+	IdleSeconds *float64 // part of Seconds in which no attempt ran; nil means unknown
 }
 
-// Place is where a measured time lies among the bounds.
+// Place is the place of a measured time among the bounds.
 type Place string
 
-// The places. What equals a bound lies within.
+// The places. A time equal to a bound lies within.
 const (
 	BelowLower Place = "below"
 	Within     Place = "within"
 	AboveUpper Place = "above"
 )
 
-// Judged is an execution with what the model says of it for the slots it had.
+// Judged is an execution with the model's times for the slots it had.
 type Judged struct {
 	Measured
-	LowerSeconds   float64 // never below the overhead
+	LowerSeconds   float64 // at least the overhead
 	AverageSeconds float64
 	UpperSeconds   float64
 	Place          Place
 
-	planned [3]float64 // the times that plans take, by bound (see planBounds)
+	planned [3]float64 // times used by plans, by bound (see planBounds)
 }
 
-// planBounds is the bounds that a factor can be for; the first is taken where others are hardly better.
+// planBounds lists the bounds that a factor can apply to; the first is chosen unless another is clearly better.
 var planBounds = [3]capacity.Bound{capacity.AverageBound, capacity.LowerBound, capacity.UpperBound}
 
-// PlannedSeconds is what a plan takes the execution for under a bound. Lower may fall below the overhead and
-// even below nothing (E7), where only the shown bound is raised.
+// PlannedSeconds returns the time that a plan expects of the execution under a bound. Unlike the shown bound, Lower
+// may fall below the overhead and even below 0 (E7).
 func (j Judged) PlannedSeconds(bound capacity.Bound) float64 {
 	return j.planned[slices.Index(planBounds[:], bound)]
 }
 
-// ratio is how many times a bound's planned time the execution took. No factor makes a time of nothing hold.
+// ratio returns the measured time as a multiple of a bound's planned time. No factor makes a planned time of 0 hold.
 func (j Judged) ratio(bound int) float64 {
 	if !(j.planned[bound] > 0) {
 		return math.Inf(1)
@@ -61,7 +61,7 @@ func (j Judged) ratio(bound int) float64 {
 	return j.Seconds / j.planned[bound]
 }
 
-// Judge holds an execution against a class's demands; the error is a sentence that says why it cannot be.
+// Judge compares an execution with a class's demands. Its error is a sentence that explains why that is impossible.
 func Judge(d JobDemands, overheadSeconds float64, m Measured) (Judged, error) {
 	j := Judged{Measured: m}
 	switch {
@@ -93,28 +93,29 @@ func Judge(d JobDemands, overheadSeconds float64, m Measured) (Judged, error) {
 	return j, nil
 }
 
-// Calibration says how well a class's bounds fit what its executions took, and what to plan with.
+// Calibration compares a class's measured execution times with its bounds, and recommends a bound and factor to plan
+// with.
 //
-// Executions count from their submission, as deadlines do; the bounds count from the first slot and know of
-// the start and the end only the profile's overhead. Waiting for slots is therefore in the factors, as much
-// of it as the executions had.
+// Executions count from their submission, as deadlines do. The bounds count from the first slot, and of the start and
+// the end they include only the profile's overhead. So the factors include waiting for slots, as much as the
+// executions had.
 type Calibration struct {
-	Coverage   float64    `json:"coverage"` // the part of executions that a calibrated time is to hold for
+	Coverage   float64    `json:"coverage"` // part of executions that should keep their calibrated time
 	From       *time.Time `json:"from"`     // the first execution's submission; null without executions
-	Until      *time.Time `json:"until"`    // the last one's
+	Until      *time.Time `json:"until"`    // the last execution's submission
 	Fit        Fit        `json:"fit"`
 	Bands      []Band     `json:"bands"`
-	Waiting    *Waiting   `json:"waiting"` // null is not on record
+	Waiting    *Waiting   `json:"waiting"` // null means unknown
 	Factors    []Factor   `json:"factors"`
 	Recommends *Factor    `json:"recommended"` // null without executions
 	Tested     *Tested    `json:"tested"`      // null with too few executions
 
-	LeftOut  int64              `json:"left_out"` // executions that nothing can be said of
+	LeftOut  int64              `json:"left_out"` // executions that cannot be judged
 	Warnings []capacity.Warning `json:"warnings"`
 	Judged   []Judged           `json:"-"` // by submission
 }
 
-// Fit is how measured times lie among the bounds. Shares and biases are proportions.
+// Fit counts measured times by their place among the bounds. Shares and biases are proportions.
 type Fit struct {
 	Executions int64   `json:"executions"`
 	Below      float64 `json:"below"`
@@ -130,20 +131,20 @@ type Miss struct {
 	ID           string    `json:"id"`
 	At           time.Time `json:"at"`
 	Seconds      float64   `json:"seconds"`
-	BoundSeconds float64   `json:"bound_s"` // that it missed
+	BoundSeconds float64   `json:"bound_s"` // the missed bound
 	Off          float64   `json:"off"`     // measured/bound - 1
 }
 
-// Band is the fit of the executions that had so many slots, of the phase that had more.
+// Band is the fit of the executions with a range of slots, counted in the phase that had more.
 type Band struct {
 	FromSlots int64 `json:"from_slots"`
 	ToSlots   int64 `json:"to_slots"`
 	Fit
 }
 
-// Waiting is how long executions waited for slots: time in which nothing of them ran, less the overhead.
+// Waiting holds the executions' waiting times for slots: the time in which nothing of them ran, less the overhead.
 type Waiting struct {
-	Executions    int64   `json:"executions"` // of which it is on record
+	Executions    int64   `json:"executions"` // with known waiting times
 	MedianSeconds float64 `json:"p50_s"`
 	P90Seconds    float64 `json:"p90_s"`
 	MedianShare   float64 `json:"p50_share"` // of the measured time
@@ -153,38 +154,38 @@ type Waiting struct {
 type Factor struct {
 	Bound       capacity.Bound `json:"bound"`
 	Factor      float64        `json:"factor"`
-	MeanSeconds float64        `json:"mean_s"` // calibrated time of the executions on average
-	// Holds is the chance that a further execution like these ends within its calibrated time.
+	MeanSeconds float64        `json:"mean_s"` // mean calibrated time of the executions
+	// Holds is the probability that a further execution like these ends within its calibrated time.
 	Holds float64 `json:"holds"`
-	// Running is the factor with waiting for slots taken off the measured times; null is not on record.
+	// Running is the factor without waiting for slots; null means unknown.
 	Running *float64 `json:"running_factor"`
 }
 
-// Tested is what the recommendation was worth on executions that it had not seen: each of the later ones was
-// held against what those before it would have recommended.
+// Tested reports the success of the recommendation on executions it had not seen. Each later execution was compared
+// with the recommendation of those before it.
 type Tested struct {
 	Executions int64   `json:"executions"`
 	Held       int64   `json:"held"`
 	Coverage   float64 `json:"coverage"`
-	// Chance is that of so few held, or fewer, if each held with the coverage wanted.
+	// Chance is the probability that so few held, or fewer, if each held with the wanted coverage.
 	Chance float64 `json:"chance"`
 }
 
 const (
-	// DefaultCoverage is the part of executions that a calibrated time is to hold for.
+	// DefaultCoverage is the part of executions that should keep their calibrated time.
 	DefaultCoverage = 0.95
-	leastCoverage   = 0.5
-	mostCoverage    = 0.999
-	// MaxCalibrated is how many executions a calibration is made of, the latest; older ones say little of
-	// what comes, and testing takes time that grows with their square.
+	minCoverage     = 0.5
+	maxCoverage     = 0.999
+	// MaxCalibrated bounds the executions of a calibration; the latest count. Older ones say little of the future,
+	// and the time for testing grows with the square of the number.
 	MaxCalibrated = 5_000
 	maxBands      = 4
-	// chooseFrom is how many executions are needed to recommend another bound than the average, and muchCloser
-	// how much closer together its ratios must lie: what chance alone makes look better is not taken.
+	// chooseFrom is the number of executions needed to recommend another bound than the average. muchCloser is the
+	// largest relative spread that its ratios may have, so that mere chance does not decide.
 	chooseFrom = 40
 	muchCloser = 0.97
-	longWait   = 0.1 // the part of an execution's time from which waiting is told
-	// unlikely is a chance below which something is told.
+	longWait   = 0.1 // part of an execution's time from which waiting is reported
+	// unlikely is the probability below which a deviation is reported.
 	unlikely = 0.01
 )
 
@@ -196,15 +197,15 @@ const (
 	WaitingWarning          = "waiting_for_slots"
 )
 
-// Calibrate compares executions with a class's demands, whatever their order. Coverage is the part of further
-// executions that calibrated times are to hold for; 0 is DefaultCoverage.
+// Calibrate compares executions with a class's demands, in any order. Coverage is the part of further executions that
+// should keep their calibrated times; 0 means DefaultCoverage.
 func Calibrate(d JobDemands, overheadSeconds float64, executions []Measured, coverage float64) (Calibration, error) {
 	if coverage == 0 {
 		coverage = DefaultCoverage
 	}
-	if !(coverage >= leastCoverage && coverage <= mostCoverage) {
+	if !(coverage >= minCoverage && coverage <= maxCoverage) {
 		return Calibration{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/coverage", Code: "out_of_range",
-			Detail: fmt.Sprintf("The coverage is %g; it must be from %g to %g.", coverage, leastCoverage, mostCoverage)}}}
+			Detail: fmt.Sprintf("The coverage is %g; it must be from %g to %g.", coverage, minCoverage, maxCoverage)}}}
 	}
 	c := Calibration{Coverage: coverage, Bands: []Band{}, Factors: []Factor{}, Warnings: []capacity.Warning{}}
 	var why string
@@ -280,8 +281,8 @@ func median(sorted []float64) float64 {
 
 func (j Judged) slots() int64 { return max(j.MapSlots, j.ReduceSlots) }
 
-// bands divides executions by their slots into a few parts of about the same size; those with the same
-// number stay together.
+// bands divides executions by their slots into a few parts of about the same size; those with equal slots stay
+// together.
 func bands(js []Judged) []Band {
 	js = slices.Clone(js)
 	slices.SortStableFunc(js, func(a, b Judged) int { return cmp.Compare(a.slots(), b.slots()) })
@@ -298,16 +299,16 @@ func bands(js []Judged) []Band {
 	return all
 }
 
-// conformalRank is the place, among n ratios by size, of the one below which the next lies with the chance
-// wanted, if all n+1 came in a random order: the smallest k with k/(n+1) at least that. With too few ratios
-// there is none, and the largest has to do.
+// conformalRank returns a rank among n sorted ratios. The next ratio lies below the ratio of that rank with the
+// wanted probability, if all n+1 came in a random order. It is the smallest k with k/(n+1) at least that. With too
+// few ratios there is none, and the largest must do.
 func conformalRank(n int, coverage float64) (k int, enough bool) {
 	k = int(math.Ceil(float64(n+1)*coverage - 1e-9)) // 100*0.55 is a rounding above 55
 	return min(k, n), k <= n
 }
 
-// leastExecutions is how many a calibration for this coverage needs.
-func leastExecutions(coverage float64) int {
+// minExecutions returns the number of executions that a calibration for this coverage needs.
+func minExecutions(coverage float64) int {
 	n := max(1, int(coverage/(1-coverage))-2)
 	for {
 		if _, enough := conformalRank(n, coverage); enough {
@@ -317,14 +318,14 @@ func leastExecutions(coverage float64) int {
 	}
 }
 
-// factorOf is a ratio as it is recommended: four digits, never less.
+// factorOf rounds a ratio for a recommendation: to four digits, never down.
 func factorOf(ratio float64) float64 {
 	if math.IsInf(ratio, 0) || ratio <= 0 {
 		return ratio
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(ratio))-3)
 	f := math.Ceil(ratio/unit*(1-1e-12)) * unit
-	// Written in decimals it is the number nearest to the four digits; it must not lie below the ratio.
+	// As a decimal it is the number nearest to the four digits; it must not lie below the ratio.
 	return max(roundTo(f, unit), ratio*(1-1e-12))
 }
 
@@ -336,10 +337,10 @@ func roundTo(f, unit float64) float64 {
 	return math.Round(f*per) / per
 }
 
-// ratios is how many times a bound's planned times executions took.
+// ratios holds the executions' times as multiples of a bound's planned times.
 type ratios struct {
 	logs    []float64 // by size
-	planned float64   // seconds in all
+	planned float64   // total seconds
 }
 
 func (r *ratios) add(j Judged, bound int) {
@@ -348,13 +349,13 @@ func (r *ratios) add(j Judged, bound int) {
 	r.logs, r.planned = slices.Insert(r.logs, at, log), r.planned+j.planned[bound]
 }
 
-// factor is the conformal one.
+// factor returns the conformal factor for a coverage.
 func (r *ratios) factor(coverage float64) float64 {
 	rank, _ := conformalRank(len(r.logs), coverage)
 	return factorOf(math.Exp(r.logs[rank-1]))
 }
 
-// spread is the mean distance from the median.
+// spread returns the mean distance from the median.
 func (r *ratios) spread() (s float64) {
 	n := len(r.logs)
 	for i, log := range r.logs[:n/2] {
@@ -363,9 +364,10 @@ func (r *ratios) spread() (s float64) {
 	return s
 }
 
-// choose is the bound to recommend: the one whose ratios lie closest together, so that one factor fits them all
-// and the times it makes are short. Taking the one whose calibrated times are shortest would flatter, because
-// they hang on few slow executions: of 20 executions' calibrations 93.4 of 100 would hold that promise 95.2.
+// choose returns the bound to recommend: the one whose ratios lie closest together, so that one factor fits them all
+// and the calibrated times are short. Choosing the one with the shortest calibrated times would be biased, because
+// they depend on few slow executions. With 20 executions only 93.4 of 100 calibrations would then keep a promise of
+// 95.2.
 func choose(all *[len(planBounds)]ratios) int {
 	best := 0
 	if len(all[0].logs) < chooseFrom {
@@ -379,13 +381,13 @@ func choose(all *[len(planBounds)]ratios) int {
 	return best
 }
 
-// recommend finds the factor of each bound and the bound to take.
+// recommend computes the factor of each bound and recommends a bound.
 func (c *Calibration) recommend(overheadSeconds float64) {
 	n := len(c.Judged)
 	rank, enough := conformalRank(n, c.Coverage)
 	if !enough {
 		c.warn(TooFewExecutionsWarning, "There are %d executions; a time that holds for %g of 100 needs %d. The factor is that of the slowest, which a further execution keeps in %.0f of 100 cases.",
-			n, 100*c.Coverage, leastExecutions(c.Coverage), 100*float64(n)/float64(n+1))
+			n, 100*c.Coverage, minExecutions(c.Coverage), 100*float64(n)/float64(n+1))
 	}
 	var all, running [len(planBounds)]ratios
 	for b, bound := range planBounds {
@@ -415,7 +417,7 @@ func (c *Calibration) recommend(overheadSeconds float64) {
 	}
 }
 
-// tellWaiting says how long executions waited, by figures that few extreme ones do not move.
+// tellWaiting reports waiting times in figures that few extreme ones do not move.
 func (c *Calibration) tellWaiting(overheadSeconds float64) {
 	var waited, shares []float64
 	for _, j := range c.Judged {
@@ -435,7 +437,8 @@ func (c *Calibration) tellWaiting(overheadSeconds float64) {
 	}
 }
 
-// waited is how long an execution waited for slots; of the time in which nothing ran, the overhead is the job's own.
+// waited returns an execution's waiting time for slots; of the time in which nothing ran, the overhead is the job's
+// own.
 func (j Judged) waited(overheadSeconds float64) (s float64, known bool) {
 	if j.IdleSeconds == nil || !(*j.IdleSeconds >= 0) {
 		return 0, false
@@ -443,18 +446,17 @@ func (j Judged) waited(overheadSeconds float64) (s float64, known bool) {
 	return max(0, min(*j.IdleSeconds, j.Seconds)-overheadSeconds), true
 }
 
-// test holds each execution, from the first that has enough before it, against what those before it would
-// have recommended. That finds what the factors alone cannot: a choice of bound that flatters, and run times
-// that change as time goes by.
+// test compares each execution, once enough precede it, with the recommendation of those before it. That finds errors
+// that the factors alone hide: a biased choice of bound, and run times that change over time.
 func (c *Calibration) test() {
-	least := leastExecutions(c.Coverage)
-	if len(c.Judged) <= least {
+	lowest := minExecutions(c.Coverage)
+	if len(c.Judged) <= lowest {
 		return
 	}
-	t := Tested{Executions: int64(len(c.Judged) - least)}
+	t := Tested{Executions: int64(len(c.Judged) - lowest)}
 	var before [len(planBounds)]ratios
 	for i, j := range c.Judged {
-		if i >= least {
+		if i >= lowest {
 			if b := choose(&before); !above(j.ratio(b), before[b].factor(c.Coverage)) {
 				t.Held++
 			}

@@ -16,8 +16,8 @@ import (
 
 var firstDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// drawn makes executions of the documentation's class an hour apart, on 10 to 60 slots, whose times are spread about
-// the average times scale.
+// drawn makes executions of the documentation's class an hour apart, on 10 to 60 slots, with times spread about the
+// average times scale.
 func drawn(r *rand.Rand, n int, from time.Time, scale, spread float64) []Measured {
 	d := Demands(nightly)
 	all := make([]Measured, n)
@@ -100,7 +100,7 @@ func TestCalibrationByCounting(t *testing.T) {
 			t.Errorf("median bias %v has %v above and %v below of %v", c.Fit.MedianBias, slower, faster, n)
 		}
 		for _, f := range c.Factors {
-			// By counting: the factor holds for as many as asked for, and one that is a digit smaller does not.
+			// By counting: the factor holds for the requested number, and one that is a digit smaller does not.
 			wanted := min(n, math.Ceil((n+1)*coverage-1e-9))
 			holds := func(factor float64) (k float64) {
 				for i, m := range executions {
@@ -122,7 +122,7 @@ func TestCalibrationByCounting(t *testing.T) {
 			}
 			near("mean of "+string(f.Bound), f.MeanSeconds, f.Factor*sum/n)
 		}
-		// Another bound than the average is taken where its ratios lie closer to their median.
+		// Another bound than the average is chosen if its ratios lie closer to their median.
 		spread := func(bound capacity.Bound) (sum float64) {
 			var logs []float64
 			for i, m := range executions {
@@ -155,7 +155,7 @@ func TestCalibrationByCounting(t *testing.T) {
 	}
 }
 
-// Each later execution is calibrated for from scratch, with what came before it.
+// Each later execution is compared with a new calibration from those before it.
 func TestCalibrationIsTestedForward(t *testing.T) {
 	executions := drawn(seeded(12), 120, firstDay, 1, 0.2)
 	held := int64(0)
@@ -173,7 +173,7 @@ func TestCalibrationIsTestedForward(t *testing.T) {
 	if c.Tested == nil || c.Tested.Executions != 101 || c.Tested.Held != held {
 		t.Fatalf("got %+v, want %d of 101 held", c.Tested, held)
 	}
-	// The chance that so few hold, summed up term by term.
+	// The probability that so few hold, summed up term by term.
 	chance := 0.0
 	for k := range held + 1 {
 		term := 1.0
@@ -187,7 +187,7 @@ func TestCalibrationIsTestedForward(t *testing.T) {
 	}
 }
 
-// Run times that grow are no order drawn by chance, and the test in their order says so.
+// Growing run times are in no random order, and the test in their order shows it.
 func TestCalibrationOfChangingTimesWarns(t *testing.T) {
 	executions := drawn(seeded(13), 200, firstDay, 1, 0.1)
 	for i := range executions {
@@ -206,8 +206,8 @@ func warned(c Calibration, code string) bool {
 	return slices.ContainsFunc(c.Warnings, func(w capacity.Warning) bool { return w.Code == code })
 }
 
-// What is promised holds for an execution that the calibration has not seen, whatever times are drawn from,
-// though the bound is chosen after the fact.
+// The promise holds for an execution that the calibration has not seen, for any distribution of times, though the
+// bound is chosen after the fact.
 func TestCalibrationKeepsItsPromise(t *testing.T) {
 	d := Demands(nightly)
 	draws := trials(5000)
@@ -285,7 +285,7 @@ func TestCalibrationOfBadInput(t *testing.T) {
 			t.Errorf("coverage %v: got %v", coverage, err)
 		}
 	}
-	// A class whose demand is typed has one bound; one whose bounds are no times has none.
+	// A class with a typed demand has one bound; one whose bounds are not positive has none.
 	typed := capacity.Demand{MapWorkSeconds: 1000, FixedSeconds: 10}
 	c, _ := Calibrate(JobDemands{Lower: typed, Average: typed, Upper: typed}, 0, good, 0)
 	if c.Recommends == nil || c.Recommends.Bound != capacity.AverageBound {
@@ -295,7 +295,7 @@ func TestCalibrationOfBadInput(t *testing.T) {
 	if c, _ := Calibrate(JobDemands{Lower: nothing, Average: nothing, Upper: nothing}, 0, good, 0); c.LeftOut != 30 || c.Recommends != nil {
 		t.Errorf("a demand of nothing: got %+v", c)
 	}
-	// The lower bound of many slots is below nothing, which no factor makes hold (E7).
+	// The lower bound of many slots is negative, and no factor makes it hold (E7).
 	many := slices.Clone(good)
 	for i := range many {
 		many[i].MapSlots, many[i].ReduceSlots = 100_000, 100_000
@@ -305,7 +305,7 @@ func TestCalibrationOfBadInput(t *testing.T) {
 	}
 }
 
-// Waiting for slots is in the factor, and beside it stands the one without.
+// The factor includes waiting for slots, and the one without stands beside it.
 func TestCalibrationTellsWaiting(t *testing.T) {
 	executions := drawn(seeded(15), 60, firstDay, 1, 0)
 	for i := range executions {

@@ -9,14 +9,14 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// graph is a job of stages of which each waits for others before it.
+// graph is a job of stages, each of which waits for some others.
 type graph struct {
-	tasks [][]float64 // of each stage, in the order in which they start
+	tasks [][]float64 // of each stage, in the order of their starts
 	after [][]int
 }
 
-// finish is when the last task ends on slots of the job's own, none of which stays idle while a task could start. Which
-// stage a free slot serves is drawn.
+// finish returns the end of the last task on slots of the job's own, none idle while a task could start. It draws the
+// stage that a free slot serves.
 func (g *graph) finish(slots int, r *rand.Rand) float64 {
 	type task struct {
 		end   float64
@@ -57,7 +57,7 @@ func (g *graph) finish(slots int, r *rand.Rand) float64 {
 	}
 }
 
-// profile is what is measured of the job, its stages in their order.
+// profile returns the profile of the job, with its stages in their order.
 func (g *graph) profile() (p capacity.Profile) {
 	for _, tasks := range g.tasks {
 		s := capacity.Stage{Tasks: int64(len(tasks))}
@@ -83,8 +83,8 @@ func randomGraph(r *rand.Rand, chained bool) *graph {
 	return g
 }
 
-// The upper bound of a chain holds where its stages ran one after the other, and where they ran beside
-// one another; and no execution is shorter than its work on all slots.
+// The upper bound of a chain holds for stages in sequence and in parallel, and no execution is shorter than its work
+// on all slots.
 func TestStagesEndWithinTheBounds(t *testing.T) {
 	r := seeded(40)
 	for _, chained := range []bool{true, false} {
@@ -114,7 +114,7 @@ func TestStagesEndWithinTheBounds(t *testing.T) {
 	}
 }
 
-// line is the same stages one after the other.
+// line returns the same stages one after the other.
 func (g *graph) line() *graph {
 	l := &graph{tasks: g.tasks, after: make([][]int, len(g.tasks))}
 	for s := 1; s < len(g.tasks); s++ {

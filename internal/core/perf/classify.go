@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// JobClass is what a job uses much of, and what follows for where its VMs may stand.
+// JobClass holds a job's main resources, and the role of its VMs in packing.
 type JobClass struct {
 	CPU      bool               `json:"cpu"`
 	IO       bool               `json:"io"`
@@ -14,9 +14,9 @@ type JobClass struct {
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// Classify says whether a job is CPU-bound or I/O-bound: above the thresholds, in percent of a VM and in
-// MB/s of all its VMs together, measured on ReferenceVMs. A job that is both has no CPU to spare for extra
-// VMs, and an extra VM has no disk of its own, so that it is neither host nor guest.
+// Classify classifies a job as CPU-bound or I/O-bound: above the thresholds, in percent of a VM and in MB/s of all
+// its VMs together, measured on ReferenceVMs. A job that is both has no CPU to spare for extra VMs, and an extra VM
+// has no disk of its own. So it is neither host nor guest.
 func Classify(u Usage, cpuPercent, ioMBPerS float64) JobClass {
 	c := JobClass{CPU: u.CPUPercent > cpuPercent, IO: u.IOMBPerS > ioMBPerS, Role: PlainRole, Warnings: []capacity.Warning{}}
 	switch {

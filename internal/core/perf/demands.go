@@ -1,6 +1,6 @@
-// Package perf says how long an execution takes: the bounds of the paper for a phase, for two jobs
-// on shared slots, for a class that divides its share among its jobs, and for a whole execution. It
-// computes times from profiles and slots; what to rent and whom to admit is plan's.
+// Package perf predicts execution times. It has the bounds of the paper for a phase, for two jobs on shared slots,
+// for a class that divides its share among its jobs, and for a whole execution. It computes times from profiles and
+// slots; package plan decides about renting and admission.
 package perf
 
 import "headroom/internal/core/capacity"
@@ -8,14 +8,13 @@ import "headroom/internal/core/capacity"
 // JobDemands is the optimistic, the expected and the conservative demand of one execution, each in
 // the form T = A·h/s_M + B·h/s_R + C (paper eqs. 1, 3 and 2).
 //
-// Lower is a bound only where slots are partitioned; where idle slots are lent it is an estimate, and
-// its fixed part may be negative (E5, E7). Upper holds from the job's first slot on, with at least one
-// map and one reduce slot per job (E6).
+// Lower is a bound only if slots are partitioned. If idle slots are lent it is an estimate, and its fixed part may be
+// negative (E5, E7). Upper holds from the job's first slot on, with at least one map and one reduce slot per job
+// (E6).
 type JobDemands struct {
 	Lower, Average, Upper capacity.Demand
 
-	// Warnings says where the profile lies outside what Upper holds for. The pointers are relative to
-	// the profile.
+	// Warnings name the parts of the profile for which Upper need not hold. The pointers are relative to the profile.
 	Warnings []capacity.Warning
 }
 
@@ -23,11 +22,11 @@ type JobDemands struct {
 // typical one, so that the upper bound may be exceeded.
 const FirstShuffleWarning = "first_shuffle_longer"
 
-// Demands turns a valid profile into its three demands, a map-only one (no reduce tasks) into map work
-// and overhead alone, whatever its reduce figures say, and one of stages into map work (see chain).
+// Demands turns a valid profile into its three demands. A map-only one (no reduce tasks) gives only map work and
+// overhead, whatever its reduce figures say. One of stages gives map work (see chain).
 //
-// The paper's upper form lets A and B become negative for tiny jobs (fewer tasks than two of the
-// longest, E7); such a phase is here all fixed time, which is never more and holds as well.
+// The paper's upper form lets A and B become negative for tiny jobs (fewer tasks than two of the longest, E7). Such a
+// phase is all fixed time here, which is never more and holds as well.
 func Demands(p capacity.Profile) JobDemands {
 	if p.Stages != nil {
 		return chain(p)
@@ -63,9 +62,9 @@ func (d *JobDemands) average() {
 	}
 }
 
-// sharedPhase splits the upper bound of a phase with m slots per job, (W - 2λ)/m + 2λ (paper Prop.
-// 2.5), into what shrinks with slots and what does not. A phase shorter than two of its longest tasks
-// is all fixed time: the printed form would grow with slots (E7).
+// sharedPhase splits the upper bound of a phase with m slots per job, (W - 2λ)/m + 2λ (paper Prop. 2.5), into the
+// part that shrinks with slots and the rest. A phase shorter than two of its longest tasks is all fixed time: the
+// printed form would grow with slots (E7).
 func sharedPhase(work, longest float64) (shrinking, fixed float64) {
 	return max(0, work-2*longest), min(2*longest, work)
 }
@@ -82,8 +81,8 @@ func firstShuffleWarnings(p capacity.Profile) []capacity.Warning {
 	}}
 }
 
-// Planned is the demand a class is planned with: under a calibrated bound what its calibration says, or the
-// average where it has none.
+// Planned returns the demand that a class is planned with: under a calibrated bound that of its calibration, or the
+// average without one.
 func (d JobDemands) Planned(bound capacity.Bound, calibration *capacity.Calibration) capacity.Demand {
 	if bound == capacity.CalibratedBound && calibration != nil {
 		return d.Calibrated(*calibration)
@@ -91,7 +90,7 @@ func (d JobDemands) Planned(bound capacity.Bound, calibration *capacity.Calibrat
 	return d.Of(bound)
 }
 
-// Of is the demand under a bound; anything but lower and upper is the average.
+// Of returns the demand under a bound: lower, upper, or else the average.
 func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
 	switch bound {
 	case capacity.LowerBound:
@@ -103,7 +102,7 @@ func (d JobDemands) Of(bound capacity.Bound) capacity.Demand {
 	}
 }
 
-// Calibrated is the demand of one of the bounds with its time, at any slots, multiplied by a factor.
+// Calibrated returns the demand of one of the bounds with its time, at any slots, multiplied by a factor.
 func (d JobDemands) Calibrated(c capacity.Calibration) capacity.Demand {
 	work := d.Of(c.Bound)
 	return capacity.Demand{
@@ -113,9 +112,9 @@ func (d JobDemands) Calibrated(c capacity.Calibration) capacity.Demand {
 	}
 }
 
-// Time is how long an execution with demand d takes when the given number of jobs run at once on all
-// these slots together: A·h/s_M + B·h/s_R + C. A phase without work takes no time even without slots; a
-// phase with work and no slots takes for ever (+Inf).
+// Time returns the execution time for demand d when the given number of jobs run at once on all these slots together:
+// A·h/s_M + B·h/s_R + C. A phase without work takes no time even without slots; a phase with work and no slots takes
+// for ever (+Inf).
 func Time(d capacity.Demand, jobs, mapSlots, reduceSlots float64) float64 {
 	return phaseTime(d.MapWorkSeconds, jobs, mapSlots) + phaseTime(d.ReduceWorkSeconds, jobs, reduceSlots) + d.FixedSeconds
 }
@@ -127,6 +126,6 @@ func phaseTime(work, jobs, slots float64) float64 {
 	return work * jobs / slots
 }
 
-// above says whether x exceeds limit by more than rounding explains: figures computed or printed
-// elsewhere are not mistaken for the last digit's sake.
+// above reports whether x exceeds limit by more than rounding, so that the last digit of figures computed or printed
+// elsewhere does not matter.
 func above(x, limit float64) bool { return x > limit*(1+capacity.PremiseSlack) }

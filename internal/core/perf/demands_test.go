@@ -39,7 +39,7 @@ func TestDemandsOfTheReadmeExample(t *testing.T) {
 	}
 }
 
-// printed is paper eqs. 1 to 3 as they stand there (with E1 corrected), without clamping.
+// printed computes paper eqs. 1 to 3 as printed (with E1 corrected), without clamping.
 func printed(p capacity.Profile) JobDemands {
 	nm, nr := float64(p.MapTasks), float64(p.ReduceTasks)
 	var d JobDemands
@@ -56,7 +56,7 @@ func printed(p capacity.Profile) JobDemands {
 	return d
 }
 
-// tiny says whether a phase is shorter than two of its longest tasks, so that the clamp binds.
+// tiny reports whether a phase is shorter than two of its longest tasks, so that the clamp binds.
 func tiny(p capacity.Profile) bool {
 	return float64(p.MapTasks)*p.MapAvgSeconds < 2*p.MapMaxSeconds ||
 		float64(p.ReduceTasks)*(p.ShuffleAvgSeconds+p.ReduceAvgSeconds) < 2*(p.ShuffleMaxSeconds+p.ReduceMaxSeconds)
@@ -69,7 +69,7 @@ func nearDemand(a, b capacity.Demand) bool {
 		near(a.FixedSeconds, b.FixedSeconds)
 }
 
-// profiles draws valid profiles with reduce tasks; small ones often, so that the clamp binds.
+// profiles draws valid profiles with reduce tasks, often small ones, so that the clamp binds.
 var profiles = rapid.Custom(func(t *rapid.T) capacity.Profile {
 	count := rapid.Int64Range(1, rapid.SampledFrom([]int64{3, 30, 700}).Draw(t, "most tasks"))
 	p := capacity.Profile{MapTasks: count.Draw(t, "map tasks"), ReduceTasks: count.Draw(t, "reduce tasks")}
@@ -111,7 +111,7 @@ func TestTimesFromDemands(t *testing.T) {
 		p := profiles.Draw(t, "profile")
 		d := Demands(p)
 		jobs := float64(rapid.Int64Range(1, 20).Draw(t, "jobs"))
-		// From one slot per job on, which is what the bounds ask for.
+		// From one slot per job on, as the bounds require.
 		mapSlots := jobs * rapid.Float64Range(1, 50).Draw(t, "map slots per job")
 		reduceSlots := jobs * rapid.Float64Range(1, 50).Draw(t, "reduce slots per job")
 		at := func(d capacity.Demand) float64 { return Time(d, jobs, mapSlots, reduceSlots) }
@@ -140,8 +140,8 @@ func TestTimesFromDemands(t *testing.T) {
 	})
 }
 
-// With map and reduce pools of different sizes the phases add up to eq. 2 only when the shuffle is
-// divided by the reduce slots; the paper's S_M in that place cannot be (E1).
+// With map and reduce pools of different sizes the phases add up to eq. 2 only if the shuffle is divided by the
+// reduce slots; the paper's S_M in that place is wrong (E1).
 func TestE1ShuffleRunsOnReduceSlots(t *testing.T) {
 	const mapPerJob, reducePerJob = 5.0, 2.0
 	phaseUpper := func(tasks int64, mean, longest, perJob float64) float64 {
@@ -159,8 +159,8 @@ func TestE1ShuffleRunsOnReduceSlots(t *testing.T) {
 	}
 }
 
-// The coefficients are not all positive, as the paper says (E7): C_low is negative where the first
-// shuffle is shorter than the typical one, and A_up and B_up as printed are for tiny jobs.
+// Not all coefficients are positive, as the paper claims (E7). C_low is negative if the first shuffle is shorter than
+// the typical one, and A_up and B_up as printed are negative for tiny jobs.
 func TestE7NegativeCoefficients(t *testing.T) {
 	if c := Demands(nightly).Lower.FixedSeconds; c != -28 {
 		t.Errorf("lower fixed time: got %g, want 12 - 40", c)
@@ -213,8 +213,8 @@ func TestTimeWithoutSlots(t *testing.T) {
 	}
 }
 
-// mapReduce runs a whole execution on slots of its own: list-scheduled maps, then reduce tasks, each a
-// shuffle and a reduce, where the first task on each slot has its first shuffle.
+// mapReduce runs a whole execution on slots of its own: list-scheduled maps, then reduce tasks, each a shuffle and a
+// reduce. The first task on each slot has its first shuffle.
 type mapReduce struct {
 	maps, first, shuffles, reduces []float64
 }
@@ -258,8 +258,7 @@ func TestExecutionsOnTheirOwnSlotsKeepTheUpperBound(t *testing.T) {
 	}
 }
 
-// The lower form takes every shuffle for a typical one, so it is a bound only where the shuffles of one
-// kind are alike.
+// The lower form takes every shuffle for a typical one, so it is a bound only if the shuffles of one kind are alike.
 func TestExecutionsOnTheirOwnSlotsKeepTheLowerBound(t *testing.T) {
 	r := seeded(8)
 	for range trials(3_000) {

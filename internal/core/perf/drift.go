@@ -9,21 +9,21 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Basis is what a calibration in use was made of.
+// Basis holds the facts about the executions behind a calibration in use.
 type Basis struct {
 	Bound      capacity.Bound `json:"bound"`
 	Factor     float64        `json:"factor"`
 	Coverage   float64        `json:"coverage"`
 	Executions int64          `json:"executions"`
-	Exceeded   int64          `json:"exceeded"` // of them, the calibrated time
-	// MedianRatio is what half of them took at most, as a part of the bound; Faster counts those that took less.
+	Exceeded   int64          `json:"exceeded"` // executions above the calibrated time
+	// MedianRatio is the median of their times as a part of the bound; Faster counts the shorter ones.
 	MedianRatio float64   `json:"median_ratio"`
 	Faster      int64     `json:"faster"`
-	Until       time.Time `json:"until"` // submission of the last of them
+	Until       time.Time `json:"until"` // submission of the last one
 }
 
-// Basis is what there is to remember of the recommendation when it is taken into use, or of another factor
-// that somebody prefers.
+// Basis returns the facts to remember when the recommendation, or another factor that somebody prefers, is taken into
+// use.
 func (c *Calibration) Basis(bound capacity.Bound, factor float64) (Basis, error) {
 	if len(c.Judged) == 0 {
 		return Basis{}, fmt.Errorf("there is no execution to calibrate with")
@@ -48,18 +48,18 @@ func (c *Calibration) Basis(bound capacity.Bound, factor float64) (Basis, error)
 }
 
 const (
-	// raiseAt is the evidence at which drift is raised. Evidence starts at nothing and, as long as nothing
-	// changed, is expected to grow by one an execution; so each of the two watches reaches this within 1,000
-	// executions with a chance of at most 1 in 200, however often one looks (Doob's inequality).
+	// raiseAt is the evidence at which drift is raised. Evidence starts at 0 and, as long as nothing changes, its
+	// expectation grows by one per execution. So each of the two watches reaches this within 1,000 executions with a
+	// probability of at most 1 in 200, however often one looks (Doob's inequality).
 	raiseAt = 200_000
-	// lowerAfter is how many executions, one after another, must fit again to take drift back.
+	// lowerAfter is the number of consecutive executions that must fit again before drift is withdrawn.
 	lowerAfter = 50
-	// fasterBy is how much shorter than the calibration's the median must be to be told.
+	// fasterBy is the part by which the median must fall below the calibration's to be reported.
 	fasterBy = 0.1
 )
 
-// Drifts holds later executions against the calibration in use. It depends on the executions alone, not on
-// their order nor on how often it is asked; those not later than the calibration's are passed over. Of more than
+// Drifts compares later executions with the calibration in use. It depends on the executions alone, not on their
+// order or on the number of calls. Executions not later than the calibration's do not count. Of more than
 // MaxCalibrated the latest count.
 func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis Basis) Drift {
 	bound := slices.Index(planBounds[:], basis.Bound)
@@ -104,7 +104,7 @@ func Drifts(d JobDemands, overheadSeconds float64, executions []Measured, basis 
 	return basis.drift(later, state, since, exceeds, bound)
 }
 
-// fits says whether recent executions are again as the calibration says.
+// fits reports whether recent executions again agree with the calibration.
 func (b Basis) fits(recent []Judged, state DriftState, exceeds func(Judged) bool, bound int) bool {
 	if state == Faster {
 		return medianRatio(recent, bound) > (1-fasterBy)*b.MedianRatio
@@ -154,24 +154,24 @@ func medianRatio(js []Judged, bound int) float64 {
 	return median(ratios)
 }
 
-// watch gathers evidence that something happens more often than among a calibration's executions. It is
-// Shiryaev and Roberts's sum, over every moment at which a change may have begun, of how much better a
-// higher chance explains what came since than no change does.
+// watch gathers evidence that an event happens more often than among a calibration's executions. It is Shiryaev and
+// Roberts's sum over every moment at which a change may have begun. Each term says how much better a higher
+// probability explains the later events than no change does.
 //
-// What no change says is exact however few executions the calibration had: if all came in a random order, one
-// in which k of n had it happen is followed by another with chance (k+1)/(n+1) at most, and that counts with
-// them afterwards. Two calibrations of few executions differ in what they let happen by mere chance; that
+// The probability without a change is exact even if the calibration had few executions. If all came in a random
+// order, an order with k of n events is followed by another event with a probability of at most (k+1)/(n+1), and that
+// execution then counts too. Two calibrations of few executions differ by mere chance in the events they allow; that
 // is no drift.
 type watch struct {
-	happened, seen float64    // among the calibration's executions, and then among all
-	first          [2]float64 // happened and seen before the first later execution
-	higher         []float64  // chances after a change
+	happened, seen float64    // among the calibration's executions, then among all
+	first          [2]float64 // the same before the first later execution
+	higher         []float64  // probabilities after a change
 	sums           []float64  // evidence for each
-	best           []float64  // the largest term of the sum, and the moment it is for
+	best           []float64  // the largest term of the sum, and its moment
 	starts         []int
 }
 
-// newWatch is for what happened so often among n executions; without executions the chance is known.
+// newWatch returns a watch after happened of n executions had the event; without executions the probability is known.
 func newWatch(happened, n int64, chance float64, higher ...float64) *watch {
 	w := &watch{happened: float64(happened + 1), seen: float64(n + 1), higher: higher}
 	if n == 0 {
@@ -183,7 +183,7 @@ func newWatch(happened, n int64, chance float64, higher ...float64) *watch {
 	return w
 }
 
-// forget begins anew.
+// forget starts again.
 func (w *watch) forget() {
 	w.happened, w.seen = w.first[0], w.first[1]
 	w.sums, w.best, w.starts = make([]float64, len(w.higher)), make([]float64, len(w.higher)), make([]int, len(w.higher))
@@ -209,7 +209,7 @@ func (w *watch) see(i int, happens bool) {
 			w.best[a], w.starts[a] = 1, i
 		}
 		w.best[a] *= likelier
-		// Beyond what raises drift, more only overflows.
+		// More than raises drift only overflows.
 		w.sums[a], w.best[a] = min(w.sums[a], 1e100), min(w.best[a], 1e100)
 	}
 }
@@ -221,7 +221,7 @@ func (w *watch) evidence() (mean float64) {
 	return mean
 }
 
-// since is when the change began, by the alternative that explains it best.
+// since returns the start of the change, by the alternative that explains it best.
 func (w *watch) since() int {
 	best := 0
 	for a := range w.best {

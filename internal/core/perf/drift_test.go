@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// adopted is the recommendation of n executions, taken into use.
+// adopted returns the recommendation of n executions, taken into use.
 func adopted(t testing.TB, r *rand.Rand, n int, spread float64) Basis {
 	t.Helper()
 	c := calibrate(t, drawn(r, n, firstDay, 1, spread), 0)
@@ -27,8 +27,8 @@ func drift(executions []Measured, basis Basis) Drift {
 	return Drifts(Demands(nightly), nightly.OverheadSeconds, executions, basis)
 }
 
-// A class whose executions stay as they were raises drift within 1,000 executions less than once in a hundred
-// times, though it is looked at after each, and whatever the calibration came to.
+// A class with unchanged executions raises drift within 1,000 executions less than once in a hundred times, for any
+// calibration, though it is checked after each.
 func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 	const later = 1000
 	runs := trials(200)
@@ -38,7 +38,7 @@ func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 		for range runs {
 			basis := adopted(t, r, n, 0.2)
 			after := drawn(r, later, basis.Until.Add(time.Hour), 1, 0.2)
-			for at := lowerAfter; at <= later; at += lowerAfter { // what is raised stays for about as long
+			for at := lowerAfter; at <= later; at += lowerAfter { // a raised drift stays for about as long
 				if d := drift(after[:at], basis); d.State != Unchanged {
 					alarms++
 					break
@@ -52,7 +52,7 @@ func TestDriftRaisesFewFalseAlarms(t *testing.T) {
 	}
 }
 
-// seenAfter is how many executions of another scale it takes to raise the state; the median of many.
+// seenAfter returns the number of executions of another scale that raise the state, the median of many.
 func seenAfter(t *testing.T, r *rand.Rand, n int, scale, spread float64, state DriftState) int {
 	var all []int
 	for range trials(40) {
@@ -98,7 +98,7 @@ func TestDriftSeesWhatChanged(t *testing.T) {
 	}
 }
 
-// Drift that is raised says since when, is taken back when executions fit again, and depends on nothing but them.
+// Raised drift says since when, is withdrawn when executions fit again, and depends only on them.
 func TestDriftComesAndGoes(t *testing.T) {
 	r := seeded(22)
 	basis := adopted(t, r, 200, 0.1)
@@ -121,7 +121,7 @@ func TestDriftComesAndGoes(t *testing.T) {
 	if other := drift(all, basis); other.Detail != d.Detail {
 		t.Errorf("in another order: got %+v, want %+v", other, d)
 	}
-	// What is not later than the calibration is not looked at.
+	// Executions not later than the calibration are ignored.
 	if other := drift(append(all, drawn(r, 100, firstDay, 3, 0.1)...), basis); other.Detail != d.Detail {
 		t.Errorf("with executions from before: got %+v, want %+v", other, d)
 	}
@@ -131,7 +131,7 @@ func TestDriftComesAndGoes(t *testing.T) {
 	if d := drift(slices.Concat(good, bad, again, drawn(r, 60, start.Add(400*time.Hour), 1.3, 0.1)), basis); d.State != Slower || d.Since.Sub(start.Add(400*time.Hour)).Abs() > 5*time.Hour {
 		t.Errorf("when they are slower once more: got %+v", d)
 	}
-	// Calibrated anew with the slower ones, they fit.
+	// After a new calibration with the slower ones, they fit.
 	c := calibrate(t, bad, 0)
 	anew, err := c.Basis(c.Recommends.Bound, c.Recommends.Factor)
 	if err != nil {
@@ -145,10 +145,10 @@ func TestDriftComesAndGoes(t *testing.T) {
 	}
 }
 
-// What a calibration of k of n lets happen later is the distribution of Pólya's urn. For many executions that
-// is the binomial one; for few it is what drawing both from one order comes to.
+// The distribution of later events after a calibration of k of n is Pólya's urn. For many executions that is the
+// binomial one. For few it is the result of drawing both from one order.
 func TestWatchKnowsWhatNoChangeLetsHappen(t *testing.T) {
-	// The chance of each count of happenings in m later ones, by running through all sequences.
+	// The probability of each count of events in m later ones, by running through all sequences.
 	counts := func(k, n int64, m int) []float64 {
 		chances := make([]float64, m+1)
 		for sequence := range 1 << m {

@@ -7,31 +7,31 @@ import (
 )
 
 const (
-	// steepest is the largest rate of an exponential: over the hundredth of a node that is told apart, a time
+	// steepest is the largest rate of an exponential: over the hundredth of a node that separates residuals, a time
 	// falls to a third.
 	steepest = 100
-	// dependent is how little of one exponential is left beside another before they count as one.
+	// dependent is the relative rest of one exponential beside another below which they count as one.
 	dependent = 1e-10
-	// finest is how many parts are fitted one by one; more are joined, which changes less than what is known of r.
+	// finest is the number of parts that are fitted one by one; more are joined, which changes less than the
+	// uncertainty of r.
 	finest = 200
 
 	starts         = 8
 	polishSteps    = 400
-	roughlyTo      = 1e-3 // where it shows which start is the best
+	roughlyTo      = 1e-3 // enough to find the best start
 	polishedTo     = 1e-10
 	gridRates      = 20
 	gentlestOnGrid = 0.05
 	steepestOnGrid = 30
 )
 
-// exponentials is weighted points that sums of two exponentials of r are fitted to. For given rates b and d
-// the best a and c are known in closed form (variable projection), so that two numbers are searched and
-// nothing can diverge.
+// exponentials holds weighted points, to fit sums of two exponentials of r to. For given rates b and d the best a and
+// c are known in closed form (variable projection). So the search has two numbers and cannot diverge.
 type exponentials struct {
-	r, y, w []float64 // r counts from the least, y from the largest down
+	r, y, w []float64 // r counts from the smallest, y is relative to the largest
 	from    float64
 	scale   float64
-	p, q    []float64 // of the rates looked at
+	p, q    []float64 // of the present rates
 }
 
 func newExponentials(parts []TaskPart, from, scale float64) *exponentials {
@@ -46,7 +46,7 @@ func newExponentials(parts []TaskPart, from, scale float64) *exponentials {
 	return e
 }
 
-// joined is parts by the half of a hundredth of r.
+// joined returns the parts joined by half hundredths of r.
 func joined(parts []TaskPart) (all []TaskPart) {
 	at := -1.0
 	for _, p := range parts {
@@ -63,25 +63,25 @@ func joined(parts []TaskPart) (all []TaskPart) {
 	return all
 }
 
-// amounts is the best a and c of given rates, and the squares that they leave.
+// amounts holds the best a and c for given rates, and the remaining squares.
 type amounts struct{ a, c, squares float64 }
 
-// project finds them; unless free, a and c may not be negative. In two numbers that is: both, or the better
-// one alone.
+// project finds the best amounts; unless free, a and c may not be negative. With two numbers that means both, or the
+// better one alone.
 func (e *exponentials) project(b, d float64, free bool) amounts {
 	e.powers(b, e.p)
 	e.powers(d, e.q)
 	return e.combine(e.p, e.q, free)
 }
 
-// powers are those of a rate at each point.
+// powers computes the exponential of a rate at each point.
 func (e *exponentials) powers(b float64, into []float64) {
 	for i, r := range e.r {
 		into[i] = math.Exp(b * r)
 	}
 }
 
-// combine is project with the powers of both rates at hand.
+// combine is project with the powers of both rates given.
 func (e *exponentials) combine(ofB, ofD []float64, free bool) amounts {
 	var pp, pq, qq, py, qy float64
 	for i, y := range e.y {
@@ -112,10 +112,10 @@ func (e *exponentials) combine(ofB, ofD []float64, free bool) amounts {
 	return left(0, qy/qq)
 }
 
-// fit is the sum as it is told.
+// fit returns the sum in its normal form.
 func (e *exponentials) fit(b, d float64, m amounts) TaskTime {
 	a, c := m.a*e.scale*math.Exp(-b*e.from), m.c*e.scale*math.Exp(-d*e.from)
-	if a == 0 || c != 0 && math.Abs(d) > math.Abs(b) { // the steeper one first: the order says nothing
+	if a == 0 || c != 0 && math.Abs(d) > math.Abs(b) { // the steeper one first: the order means nothing
 		a, b, c, d = c, d, a, b
 	}
 	if b == 0 {
@@ -129,7 +129,7 @@ func (e *exponentials) fit(b, d float64, m amounts) TaskTime {
 
 func (e *exponentials) constant() TaskTime { return e.fit(0, 0, e.project(0, 0, false)) }
 
-// one is the best single exponential that does not grow: a grid finds the valley, sections its bottom.
+// one returns the best single exponential that does not grow: a grid finds the valley, sections its bottom.
 func (e *exponentials) one() TaskTime {
 	squares := func(b float64) float64 { return e.project(b, b, false).squares }
 	const cells = 200
@@ -139,10 +139,10 @@ func (e *exponentials) one() TaskTime {
 		}
 		return -0.01 * math.Pow(steepest/0.01, float64(i-1)/(cells-1))
 	}
-	best, least := 0, math.Inf(1)
+	best, lowest := 0, math.Inf(1)
 	for i := range cells + 1 {
-		if s := squares(rate(i)); s < least {
-			best, least = i, s
+		if s := squares(rate(i)); s < lowest {
+			best, lowest = i, s
 		}
 	}
 	low, high := rate(min(best+1, cells)), rate(max(best-1, 0))
@@ -161,13 +161,13 @@ func (e *exponentials) one() TaskTime {
 		}
 	}
 	b := low + (high-low)/2
-	if squares(b) >= least { // at an end, above all at no change at all
+	if squares(b) >= lowest { // at an end, or without any change
 		b = rate(best)
 	}
 	return e.fit(b, b, e.project(b, b, false))
 }
 
-// two is the best sum of two exponentials that is positive and grows nowhere.
+// two returns the best sum of two exponentials that is positive and grows nowhere.
 func (e *exponentials) two() TaskTime {
 	rates := []float64{0}
 	for i := range gridRates {
@@ -181,8 +181,8 @@ func gridRate(i int) float64 {
 	return gentlestOnGrid * math.Pow(steepestOnGrid/gentlestOnGrid, float64(i)/(gridRates-1))
 }
 
-// free is the best sum of two exponentials of any signs, and what is wrong with it: ” where it is positive
-// and grows nowhere from the least r to 1.
+// free returns the best sum of two exponentials of any signs, and its fault: "" if it is positive and grows nowhere
+// from the smallest r to 1.
 func (e *exponentials) free() (TaskTime, string) {
 	rates := []float64{0}
 	for i := range gridRates {
@@ -206,8 +206,8 @@ func (e *exponentials) free() (TaskTime, string) {
 	return f, ""
 }
 
-// search finds the rates that leave the least squares: the best pairs of a grid are polished roughly, and the best of
-// those to the end.
+// search finds the rates with the least squares: the best pairs of a grid are polished roughly, and the best of those
+// to the end.
 func (e *exponentials) search(rates []float64, low, high float64, free bool) (b, d float64) {
 	type pair struct{ b, d, squares float64 }
 	var pairs []pair
@@ -233,8 +233,8 @@ func (e *exponentials) search(rates []float64, low, high float64, free bool) (b,
 	return best.b, best.d
 }
 
-// polish goes down from a start by a simplex of three corners (Nelder and Mead), within low and high, until the
-// corners are that close.
+// polish descends from a start by a simplex of three corners (Nelder and Mead), within low and high, until the
+// corners are within to of each other.
 func polish(b, d, low, high, to float64, of func(b, d float64) float64) (float64, float64, float64) {
 	type corner struct{ b, d, value float64 }
 	at := func(b, d float64) corner {

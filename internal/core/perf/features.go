@@ -6,8 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Features is how much a job's tasks use of each resource, from 1 (hardly any) to 10 (as much as there is);
-// 0 is not known.
+// Features rates a job's use of each resource by its tasks, from 1 (hardly any) to 10 (everything); 0 means unknown.
 type Features struct {
 	CPU    int `json:"cpu"`
 	Memory int `json:"memory"`
@@ -15,22 +14,22 @@ type Features struct {
 	Net    int `json:"net"`
 }
 
-// JobFeatures is those of a job's maps and reduces.
+// JobFeatures holds the features of a job's maps and reduces.
 type JobFeatures struct {
 	Map    Features `json:"map"`
 	Reduce Features `json:"reduce"`
 }
 
-// Evidence is what is known of a job that has run before; what is zero is not known.
+// Evidence holds the measurements of a job that has run before; zero means unknown.
 //
-// Past executions record times alone. Only one resource shows in them: reduces that spend their time in the
-// shuffle use the network. How busy processors and disks were is in measurements of usage, and how much tasks
-// suffer where a node has less left for them is in their task times. Of memory nothing tells.
+// Past executions record times alone. They show only one resource: reduces that spend their time in the shuffle use
+// the network. Measurements of usage show how busy processors and disks were. Task times show how much tasks suffer
+// on nodes with less left for them. Nothing shows the use of memory.
 type Evidence struct {
 	Profile  *capacity.Profile // of past executions
 	TaskTime *TaskTimeFit
 	Usage    *Usage
-	// IOMBPerS is from where a job is I/O-bound, of as many VMs as the usage was measured on.
+	// IOMBPerS is the threshold above which a job is I/O-bound, for the VMs that the usage was measured on.
 	IOMBPerS float64
 }
 
@@ -47,11 +46,12 @@ func FeaturesOf(e Evidence) (f JobFeatures) {
 	}
 	cpu, disk := 0, 0
 	if t := e.TaskTime; t != nil && t.LeastResidual < halfLeft && t.Residuals > 1 {
-		// A task that only computes takes 1/r as long with r of a node as with all of it; one that never does, as long.
+		// A task that only computes takes 1/r times as long with r of a node as with all of it. One that never
+		// computes takes equally long.
 		r := max(t.LeastResidual, halfLeft)
-		most := max(r, t.MostResidual)
-		if slower := t.Seconds(r)/t.Seconds(most) - 1; most > r {
-			cpu = tenths(slower / (most/r - 1))
+		highest := max(r, t.MostResidual)
+		if slower := t.Seconds(r)/t.Seconds(highest) - 1; highest > r {
+			cpu = tenths(slower / (highest/r - 1))
 		}
 	}
 	if u := e.Usage; u != nil {
@@ -65,10 +65,10 @@ func FeaturesOf(e Evidence) (f JobFeatures) {
 	return f
 }
 
-// halfLeft is the part of a node at which it is judged how much tasks suffer from having no more.
+// halfLeft is the part of a node at which the slowing of tasks is judged.
 const halfLeft = 0.5
 
-// tenths is a part of what there is as a feature.
+// tenths turns a part into a feature.
 func tenths(part float64) int {
 	return int(math.Ceil(10*min(max(part, 0.01), 1) - 1e-9))
 }

@@ -13,26 +13,26 @@ import (
 	"headroom/internal/core/money"
 )
 
-// JobFit is what is fitted to the measurements of a job and kind. Exactly one of the four is there, or none
-// where Refused says why.
+// JobFit is the fit of a kind to the measurements of a job. Exactly one of the four fits is set, or none if Refused
+// gives a reason.
 type JobFit struct {
 	Job          string              `json:"job"`
 	Kind         FitKind             `json:"kind"`
-	Version      int64               `json:"version"` // 0 is none: nothing has been fitted yet, or not with this method
-	MadeAt       *time.Time          `json:"made_at"` // null as well
+	Version      int64               `json:"version"` // 0 means none: nothing has been fitted yet, or not with this method
+	MadeAt       *time.Time          `json:"made_at"` // null without a fit
 	Measurements int64               `json:"measurements"`
 	FirstAt      *time.Time          `json:"first_at"` // measured
 	LastAt       *time.Time          `json:"last_at"`
-	Refused      string              `json:"refused"` // why the measurements of today cannot be fitted; the fit is of those before
+	Refused      string              `json:"refused"` // reason why today's measurements cannot be fitted; the fit is of earlier ones
 	Power        *PowerFit           `json:"power,omitempty"`
 	TaskTime     *TaskTimeFit        `json:"task_time,omitempty"`
 	Rate         *RateFit            `json:"rate,omitempty"`
 	Usage        *UsageFit           `json:"usage,omitempty"`
-	Predicted    *PowerPrediction    `json:"predicted,omitempty"`      // what was asked for
+	Predicted    *PowerPrediction    `json:"predicted,omitempty"`      // the requested prediction
 	PredictedAt  *TaskTimePrediction `json:"predicted_task,omitempty"` // likewise
 }
 
-// FitChoice is how to fit, where there is a choice.
+// FitChoice selects the method of a fit that has several.
 type FitChoice string
 
 const (
@@ -42,7 +42,7 @@ const (
 	UnconstrainedChoice FitChoice = "unconstrained"
 )
 
-// FitChoices are those of a kind; the first is the usual one.
+// FitChoices returns the methods of a kind; the first is the default.
 func FitChoices(kind FitKind) []FitChoice {
 	switch kind {
 	case PowerFits:
@@ -53,11 +53,11 @@ func FitChoices(kind FitKind) []FitChoice {
 	return nil
 }
 
-// FitJob fits measurements of one job and kind, in any order; "" is the usual way. Where they cannot be
-// fitted the fit says why.
+// FitJob fits measurements of one job and kind, in any order; "" means the default method. If they cannot be fitted,
+// the fit gives the reason.
 func FitJob(job string, kind FitKind, all []JobMeasurement, choice FitChoice) JobFit {
 	f := JobFit{Job: job, Kind: kind, Measurements: int64(len(all))}
-	// Sums depend on the order, fits must not.
+	// Sums depend on the order, but fits must not.
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b JobMeasurement) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 	if len(all) > 0 {
@@ -106,7 +106,7 @@ func FitJob(job string, kind FitKind, all []JobMeasurement, choice FitChoice) Jo
 	return f
 }
 
-// sentence is what is wrong, without its place.
+// sentence returns the text of an error without its pointer.
 func sentence(err error) string {
 	if input, is := err.(*fault.InputError); is && len(input.Findings) > 0 {
 		return input.Findings[0].Detail
@@ -114,25 +114,25 @@ func sentence(err error) string {
 	return strings.TrimSpace(err.Error())
 }
 
-// RateFit is how fast types of nodes run a job's tasks: the slowest has the rate 1.
+// RateFit holds the speeds of types of nodes for a job's tasks: the slowest has the rate 1.
 type RateFit struct {
 	Types    []MeasuredType     `json:"types"` // by name
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// MeasuredType is what tasks took on a type of nodes.
+// MeasuredType holds the task times on a type of nodes.
 type MeasuredType struct {
 	Type             string   `json:"type"`
 	Tasks            int64    `json:"tasks"`
 	MeanSeconds      float64  `json:"mean_s"`
-	DeviationSeconds *float64 `json:"deviation_s"` // null of one task
+	DeviationSeconds *float64 `json:"deviation_s"` // null for one task
 	Rate             float64  `json:"rate"`
 }
 
-// fewTasks is how many tasks of a type say little of its mean.
+// fewTasks is the number of tasks of a type up to which its mean is uncertain.
 const fewTasks = 3
 
-// FitRates is the rates that measurements of tasks on types of nodes come to.
+// FitRates returns the rates fitted to measurements of tasks on types of nodes.
 func FitRates(all []JobMeasurement) (f RateFit, err error) {
 	if len(all) == 0 {
 		return f, &fault.InputError{Findings: []fault.Finding{{Code: "too_few", Detail: "There is no measurement; give the time of at least one task and the type of its node."}}}
@@ -175,7 +175,7 @@ func FitRates(all []JobMeasurement) (f RateFit, err error) {
 	return f, nil
 }
 
-// Rates is the fit as policies read it.
+// Rates returns the fit in the form that policies read.
 func (f *RateFit) Rates() *Rates {
 	r := &Rates{Types: map[string]Mean{}}
 	for _, t := range f.Types {
@@ -184,9 +184,9 @@ func (f *RateFit) Rates() *Rates {
 	return r
 }
 
-// OfInstances is how fast instances of those of the types that were measured work, by the fit: tasks that run at once
-// count together. The slowest of them that has compute units has them as its rate, so that the work of jobs is in the
-// same hours as where nothing was measured; where none has, the slowest has the rate 1.
+// OfInstances returns the fitted speeds of instances of the measured types, counting concurrent tasks together. The
+// slowest of them that has compute units gets these as its rate. So the work of jobs is in the same hours as without
+// measurements. If none has, the slowest gets the rate 1.
 func (f *RateFit) OfInstances(types []NodeType) map[string]float64 {
 	speeds, rates := map[string]float64{}, map[string]float64{}
 	for _, t := range f.Types {
@@ -213,24 +213,24 @@ func (f *RateFit) OfInstances(types []NodeType) map[string]float64 {
 	return rates
 }
 
-// UsageFit is what a job uses, by the thresholds of packing.
+// UsageFit holds a job's use of resources, judged by the thresholds of packing.
 type UsageFit struct {
 	Usage
-	Points int `json:"points"` // that were made on so many VMs; others do not count
+	Points int `json:"points"` // measurements on this number of VMs; others do not count
 	JobClass
 }
 
-// OfTask is the usage on the scale of live jobs, from 1 to 10. Processors are a tenth of the percent that they were
-// busy. Nobody measures what disks could do at most, so that the thresholds are set equal: the MB/s that make a job
-// disk-bound stand where the percent does that makes it processor-bound. Of memory and network nothing is measured.
+// OfTask returns the usage on the scale of live jobs, from 1 to 10. Processors get a tenth of their busy percentage.
+// The capacity of disks is never measured, so the two thresholds are aligned: the MB/s that make a job disk-bound get
+// the figure of the percentage that makes it processor-bound. Memory and network are not measured.
 func (f *UsageFit) OfTask() TaskUsage {
 	within := func(x float64) float64 { return min(max(x, 1), 10) }
 	perVM := DefaultIOMBPerS / ReferenceVMs
 	return TaskUsage{CPU: within(f.CPUPercent / 10), Disk: within(f.IOMBPerS / float64(f.ProfiledAtVM) / perVM * DefaultCPUPercent / 10)}
 }
 
-// FitUsage is the mean of the measurements made on the number of VMs that is nearest to that which the
-// thresholds belong to, of two as near the smaller.
+// FitUsage returns the mean of the measurements on the number of VMs nearest to that of the thresholds; of two
+// equally near, the smaller one.
 func FitUsage(all []JobMeasurement) (f UsageFit, err error) {
 	nearest := int64(0)
 	off := func(vms int64) int64 { return max(vms-ReferenceVMs, ReferenceVMs-vms) }

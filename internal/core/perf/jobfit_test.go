@@ -19,7 +19,7 @@ func jobMeasurement(i int, set func(*JobMeasurement)) JobMeasurement {
 	return m
 }
 
-// A fit depends on the measurements and not on the order in which somebody lists them.
+// A fit depends on the measurements and not on their order.
 func TestFitsDoNotDependOnOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 29))
 	for _, kind := range FitKinds {
@@ -116,7 +116,7 @@ func TestFeaturesOfPastExecutions(t *testing.T) {
 	if shuffles != (JobFeatures{Reduce: Features{Net: 8}}) {
 		t.Errorf("got %+v", shuffles)
 	}
-	// A task that only computes takes twice as long with half of a node, one that waits for disks as long.
+	// With half of a node, a task that only computes takes twice as long, and one that waits for disks equally long.
 	for _, c := range []struct{ half, least, most int }{{200, 10, 10}, {150, 5, 5}, {100, 1, 1}, {400, 10, 10}} {
 		fit := fittedTasks(t, []TaskSample{{0.25, float64(c.half) * 1.2}, {0.5, float64(c.half)}, {1, 100}}, false)
 		if c.half == 100 {

@@ -11,15 +11,15 @@ import (
 	"headroom/internal/core/money"
 )
 
-// confidence is how sure the intervals of fits are.
+// confidence is the level of the intervals of fits.
 const confidence = 0.95
 
-// flatSpread is below which share of the largest a spread of times is rounding: times that are all alike
-// have nothing to explain.
+// flatSpread is the part of the largest time below which a spread is rounding error: times that are all alike have
+// nothing to explain.
 const flatSpread = 1e-24
 
-// FitPower fits t = a·n^b to measurements. What it cannot be fitted to is an *InputError whose pointers
-// begin at the list; what is doubtful about the fit stands in its warnings.
+// FitPower fits t = a·n^b to measurements. If that is impossible it returns an *InputError whose pointers begin at
+// the list. The fit's warnings name doubts about it.
 func FitPower(points []Measurement, method FitMethod) (PowerFit, error) {
 	if findings := unfit(points); len(findings) > 0 {
 		return PowerFit{}, &fault.InputError{Findings: findings}
@@ -40,7 +40,7 @@ func FitPower(points []Measurement, method FitMethod) (PowerFit, error) {
 	return f, nil
 }
 
-// unfit is what is wrong with measurements.
+// unfit lists the faults of measurements.
 func unfit(points []Measurement) (findings []fault.Finding) {
 	refuse := func(i int, member, code, detail string) {
 		if len(findings) < fault.MaxFindings {
@@ -112,8 +112,8 @@ func logLine(points []Measurement) (l line) {
 	return l
 }
 
-// leastSquares is variable projection: for every b the best a is known in closed form, so that one number
-// is searched, and nothing can diverge. A grid finds the valley, the slope's change of sign its bottom.
+// leastSquares uses variable projection: for every b the best a is known in closed form, so the search has one number
+// and cannot diverge. A grid finds the valley, the slope's change of sign its bottom.
 func leastSquares(points []Measurement) PowerModel {
 	const cells = 2000
 	const step = 2 * MaxPowerB / float64(cells)
@@ -138,11 +138,11 @@ func leastSquares(points []Measurement) PowerModel {
 		}
 		return a, s.Value(), d.Value()
 	}
-	at, least := 0.0, math.Inf(1)
+	at, lowest := 0.0, math.Inf(1)
 	for i := range cells + 1 {
 		b := -MaxPowerB + float64(i)*step
-		if _, s, _ := best(b); s < least {
-			at, least = b, s
+		if _, s, _ := best(b); s < lowest {
+			at, lowest = b, s
 		}
 	}
 	low, high := at-step, at+step
@@ -159,7 +159,7 @@ func leastSquares(points []Measurement) PowerModel {
 	return PowerModel{A: a * math.Pow(scale, -b), B: b}
 }
 
-// quality says how well a fit meets its measurements, and what is doubtful about it.
+// quality computes the errors of a fit on its measurements, and warns of doubts.
 func quality(f *PowerFit, points []Measurement, l line) {
 	f.Warnings = []capacity.Warning{}
 	f.LeastVMs, f.MostVMs = math.Inf(1), 0
@@ -224,7 +224,7 @@ func doubts(f *PowerFit) (w []capacity.Warning) {
 	return w
 }
 
-// firstOrder is the deviations of a and b of a least-squares fit, from its derivatives at the optimum.
+// firstOrder returns the deviations of a and b of a least-squares fit, from its derivatives at the optimum.
 func firstOrder(m PowerModel, points []Measurement, variance float64) (a, b float64) {
 	var aa, ab, bb money.Sum
 	for _, p := range points {
@@ -238,16 +238,16 @@ func firstOrder(m PowerModel, points []Measurement, variance float64) (a, b floa
 	return math.Sqrt(variance * bb.Value() / determinant), math.Sqrt(variance * aa.Value() / determinant)
 }
 
-// quantile of Student's t: so many deviations to each side hold the confidence.
+// quantile returns Student's t: the number of deviations to each side that hold the confidence.
 func quantile(freedom float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
 }
 
-// Power is the model's time.
+// Power returns the model's time.
 func Power(m PowerModel, vms float64) float64 { return m.A * math.Pow(vms, m.B) }
 
-// PredictPower says how long the next execution takes: the median, and where the measurements say how far
-// executions lie about it, an interval.
+// PredictPower predicts the time of the next execution: the median, and an interval if the measurements give a
+// spread.
 func PredictPower(f PowerFit, vms float64) (PowerPrediction, error) {
 	if !(vms >= 1 && vms <= capacity.MaxVMs) {
 		return PowerPrediction{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/vms", Code: "range",
@@ -267,7 +267,7 @@ func PredictPower(f PowerFit, vms float64) (PowerPrediction, error) {
 	return p, nil
 }
 
-// Extrapolated warns of a prediction outside of what was measured; nil inside.
+// Extrapolated returns a warning of a prediction outside the measured range, or nil inside it.
 func Extrapolated(f PowerFit, vms float64) *capacity.Warning {
 	if vms >= f.LeastVMs && vms <= f.MostVMs {
 		return nil

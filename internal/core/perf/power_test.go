@@ -37,7 +37,7 @@ func within(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// drawPoints is measurements about a power.
+// drawPoints draws measurements about a power.
 func drawPoints(r *rand.Rand, noise float64) ([]Measurement, PowerModel) {
 	m := PowerModel{A: math.Exp(3 + 6*r.Float64()), B: -1.2*r.Float64() - 0.01}
 	var points []Measurement
@@ -65,7 +65,7 @@ func TestPowersAreFoundAgain(t *testing.T) {
 	}
 }
 
-// The line is the one that another library finds, and the curve is one that no step in any direction betters.
+// The line equals that of another library, and no step in any direction improves the curve.
 func TestFitsAreTheBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 200 {
@@ -223,7 +223,7 @@ func TestJobsAreClassified(t *testing.T) {
 	}
 }
 
-// A sum in one go loses what is small beside what is large; this one does not.
+// A plain sum loses small numbers beside large ones; this one does not.
 func TestSumsLoseNothing(t *testing.T) {
 	var s money.Sum
 	for _, x := range []float64{1, 1e100, 1, -1e100} {

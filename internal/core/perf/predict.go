@@ -12,23 +12,22 @@ import (
 // DefaultLeastUsable is the part of a node from which a slot on it counts as usable.
 const DefaultLeastUsable = 0.05
 
-// Slots is slots that a job may use, by what their nodes have left for it. One that has been given to
-// another job has 0 and does nothing for this one; a slot on a node that has really nothing left is not
-// usable, and is left out or 0 as well.
+// Slots lists the slots that a job may use, by the residual of their nodes. A slot given to another job has 0 and
+// does nothing for this one. A slot on a node without residual is not usable, and is left out or 0 as well.
 type Slots []float64
 
-// Usable is those with at least so much.
-func (s Slots) Usable(least float64) (u Slots) {
+// Usable returns the slots with at least this residual.
+func (s Slots) Usable(lowest float64) (u Slots) {
 	for _, r := range s {
-		if r >= least && r > 0 {
+		if r >= lowest && r > 0 {
 			u = append(u, r)
 		}
 	}
 	return u
 }
 
-// Completable is how many tasks a job completes on its slots in the seconds left (MIMP paper, eq. 3): as
-// the paper adds them up, with parts of tasks, and as whole tasks of each slot.
+// Completable returns the number of tasks that a job completes on its slots in the seconds left (MIMP paper, eq. 3).
+// real sums fractions of tasks, as in the paper; whole counts the whole tasks of each slot.
 func Completable(t *TaskTime, slots Slots, seconds float64) (real float64, whole int64) {
 	if !(seconds > 0) {
 		return 0, 0
@@ -44,28 +43,28 @@ func Completable(t *TaskTime, slots Slots, seconds float64) (real float64, whole
 	return total.Value(), whole
 }
 
-// OnTrack says whether so many completable tasks are enough for those that remain.
+// OnTrack reports whether the completable tasks are enough for the remaining ones.
 func OnTrack(completable, remaining float64) bool {
 	return completable >= remaining*(1-tolerance)
 }
 
-// tolerance is by what part counts of tasks may be less than they must: divisions that come out even in the
-// mind miss by a rounding in the processor.
+// tolerance is the part by which counts of tasks may fall short: divisions with a whole result may miss it by a
+// rounding error.
 const tolerance = 1e-12
 
-// Completion is how long a job's tasks take on its slots, from now on.
+// Completion holds predictions of the time until a job's tasks are done on its slots.
 type Completion struct {
-	// FluidSeconds is where tasks can be cut: the exact inverse of Completable, n / Σ 1/TCT.
+	// FluidSeconds assumes that tasks can be cut: the exact inverse of Completable, n / Σ 1/TCT.
 	FluidSeconds float64 `json:"fluid_s"`
-	// DiscreteSeconds is that of whole tasks, each given to the slot that ends it first; nothing ends them all
-	// sooner. (Tasks that run already are not counted as begun.)
+	// DiscreteSeconds gives each whole task to the slot that ends it first; nothing ends them all sooner. Running
+	// tasks count as not begun.
 	DiscreteSeconds float64 `json:"discrete_s"`
-	// CautiousSeconds is the paper's for admission (eq. 6): as if every slot did as many tasks as every other, and
-	// their mean time were that of all. It is never below FluidSeconds.
+	// CautiousSeconds is the paper's time for admission (eq. 6): it assumes that every slot runs the same number of
+	// tasks, in the mean time of all. It is never below FluidSeconds.
 	CautiousSeconds float64 `json:"cautious_s"`
 }
 
-// CompletionOf predicts when a job's tasks are done on slots; false where no slot does anything.
+// CompletionOf predicts the end of a job's tasks on slots; it returns false if no slot can run them.
 func CompletionOf(t *TaskTime, slots Slots, tasks int64) (c Completion, some bool) {
 	var rate, times money.Sum
 	var seconds []float64
@@ -82,21 +81,21 @@ func CompletionOf(t *TaskTime, slots Slots, tasks int64) (c Completion, some boo
 	}
 	n, k := float64(tasks), float64(len(seconds))
 	c.FluidSeconds = n / rate.Value()
-	c.CautiousSeconds = max(n*times.Value()/(k*k), c.FluidSeconds) // equal slots: apart by a rounding
+	c.CautiousSeconds = max(n*times.Value()/(k*k), c.FluidSeconds) // equal slots: different by a rounding error
 	c.DiscreteSeconds = max(wholeTasks(seconds, tasks, c.FluidSeconds), c.FluidSeconds)
 	return c, true
 }
 
-// wholeTasks is the least time T with Σ floor(T/s) >= tasks, where slots take s seconds for each task: the moment at
-// which the tasks-th of all ends comes. Those before the fluid time are counted, the rest (fewer than there are
-// slots) taken one by one.
+// wholeTasks returns the smallest time T with Σ floor(T/s) >= tasks, where slots take s seconds for each task: the
+// moment of the tasks-th end of all. It counts the ends before the fluid time, and takes the rest (fewer than there
+// are slots) one by one.
 func wholeTasks(seconds []float64, tasks int64, fluid float64) float64 {
 	if tasks == 0 {
 		return 0
 	}
 	seconds = slices.Clone(seconds)
 	slices.Sort(seconds)
-	before := fluid * (1 - 1e-9) // so that no end at the time itself is missed by a rounding
+	before := fluid * (1 - 1e-9) // so that rounding misses no end at the time itself
 	var ended int64
 	next := make(ends, len(seconds))
 	for i, s := range seconds {
@@ -116,7 +115,7 @@ func wholeTasks(seconds []float64, tasks int64, fluid float64) float64 {
 	}
 }
 
-// end is when a slot ends its next task.
+// end is a slot's next end of a task.
 type end struct {
 	at, seconds float64
 	task        int64

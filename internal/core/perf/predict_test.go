@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// drawSlots is some slots of nodes with loads of all kinds, some given to other jobs.
-func drawSlots(r *rand.Rand, most int) (slots Slots) {
-	for range 1 + r.IntN(most) {
+// drawSlots draws slots of nodes with all kinds of loads, some given to other jobs.
+func drawSlots(r *rand.Rand, limit int) (slots Slots) {
+	for range 1 + r.IntN(limit) {
 		switch r.IntN(4) {
 		case 0:
 			slots = append(slots, 1)
@@ -21,7 +21,7 @@ func drawSlots(r *rand.Rand, most int) (slots Slots) {
 	return append(slots, 0.5)
 }
 
-// greedy runs tasks one after the other, each where it ends first, and says when each ends.
+// greedy runs tasks one after the other, each on the slot that ends it first, and returns their ends.
 func greedy(m TaskTime, slots Slots, tasks int) (ends []float64) {
 	free := make([]float64, len(slots))
 	for range tasks {
@@ -37,8 +37,8 @@ func greedy(m TaskTime, slots Slots, tasks int) (ends []float64) {
 	return ends
 }
 
-// What is predicted is what a simulation of the slots gives: the last end of tasks that go where they end
-// first, and as many ends up to a moment as are completable until then.
+// Predictions equal a simulation of the slots: the last end of tasks that go to the slot that ends them first, and
+// the number of ends up to a moment.
 func TestPredictionsAreWhatHappens(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 28))
 	for range 300 {

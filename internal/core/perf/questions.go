@@ -8,22 +8,22 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Limits of a question beside those of capacity: beyond them answers would overflow, and nothing that
-// runs on a cluster comes near.
+// Limits of a question in addition to those of capacity: larger values would overflow, and no real cluster comes
+// near.
 const (
-	mostSlots     = 1_000_000_000
-	smallestShare = 1e-9
+	maxSlots = 1_000_000_000
+	minShare = 1e-9
 )
 
-// Validate says everything that is wrong with a question as a *capacity.InputError, whose pointers are
-// those of the question's JSON; nil where Bounds can answer it.
+// Validate returns all mistakes of a question as a *fault.InputError with pointers into its JSON, or nil if Bounds
+// can answer it.
 func Validate(q BoundsQuestion) error {
 	var c checker
 	given := 0
 	if p := q.Phase; p != nil {
 		given++
 		c.phase("", p.Tasks, p.MeanSeconds, p.MaxSeconds)
-		c.count("/slots", "slots", p.Slots, mostSlots)
+		c.count("/slots", "slots", p.Slots, maxSlots)
 	}
 	if p := q.TwoJobs; p != nil {
 		given++
@@ -32,7 +32,7 @@ func Validate(q BoundsQuestion) error {
 	if p := q.SharedPhase; p != nil {
 		given++
 		c.phase("", p.Tasks, p.MeanSeconds, p.MaxSeconds)
-		c.count("/slots", "slots", p.Slots, mostSlots)
+		c.count("/slots", "slots", p.Slots, maxSlots)
 		c.share("/share", p.Share)
 		c.count("/jobs", "concurrent jobs", p.Jobs, capacity.MaxJobs)
 	}
@@ -58,7 +58,7 @@ func (c *checker) add(pointer, code, format string, args ...any) {
 	c.findings = append(c.findings, fault.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
-// phase checks the tasks of a phase: their number, and that mean and longest are those of some tasks.
+// phase checks the tasks of a phase: their number, and that their mean and longest are possible.
 func (c *checker) phase(at string, tasks int64, mean, longest float64) {
 	ok := c.count(at+"/tasks", "tasks", tasks, capacity.MaxTasks)
 	ok = c.seconds(at+"/mean_s", "The mean task", mean) && ok
@@ -78,7 +78,7 @@ func (c *checker) phase(at string, tasks int64, mean, longest float64) {
 }
 
 func (c *checker) twoJobs(q TwoJobsQuestion) {
-	ok := c.count("/slots", "slots", q.Slots, mostSlots)
+	ok := c.count("/slots", "slots", q.Slots, maxSlots)
 	if len(q.Jobs) != 2 {
 		c.add("/jobs", "range", "There are %d jobs; give exactly two.", len(q.Jobs))
 		ok = false
@@ -100,10 +100,10 @@ func (c *checker) twoJobs(q TwoJobsQuestion) {
 
 func (c *checker) job(q JobQuestion) {
 	c.findings = append(c.findings, q.Profile.Findings("/profile")...)
-	c.count("/slots/map", "map slots", q.Slots.Map, mostSlots)
+	c.count("/slots/map", "map slots", q.Slots.Map, maxSlots)
 	c.share("/share/map", q.Share.Map)
 	if q.Profile.ReduceTasks > 0 || q.Slots.Reduce != 0 { // a map-only job may leave both out
-		c.count("/slots/reduce", "reduce slots", q.Slots.Reduce, mostSlots)
+		c.count("/slots/reduce", "reduce slots", q.Slots.Reduce, maxSlots)
 	}
 	if q.Profile.ReduceTasks > 0 || q.Share.Reduce != 0 {
 		c.share("/share/reduce", q.Share.Reduce)
@@ -111,11 +111,11 @@ func (c *checker) job(q JobQuestion) {
 	c.count("/jobs", "concurrent jobs", q.Jobs, capacity.MaxJobs)
 }
 
-func (c *checker) count(at, what string, n, most int64) bool {
-	if n >= 1 && n <= most {
+func (c *checker) count(at, what string, n, limit int64) bool {
+	if n >= 1 && n <= limit {
 		return true
 	}
-	c.add(at, "range", "The number of %s is %d; give 1 to %d.", what, n, most)
+	c.add(at, "range", "The number of %s is %d; give 1 to %d.", what, n, limit)
 	return false
 }
 
@@ -128,13 +128,13 @@ func (c *checker) seconds(at, what string, s float64) bool {
 }
 
 func (c *checker) share(at string, share float64) {
-	if share >= smallestShare && !above(share, 1) {
+	if share >= minShare && !above(share, 1) {
 		return
 	}
 	c.add(at, rangeOf(share), "The share is %g; give a part of the slots above 0 and at most 1 (0.25 is a quarter).", share)
 }
 
-// rangeOf is the code of a number out of its range.
+// rangeOf returns the code of a number out of its range.
 func rangeOf(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "not_finite"

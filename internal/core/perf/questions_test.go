@@ -95,7 +95,7 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// Figures that are right but for rounding are answered.
+// Figures that are right but for rounding errors are answered.
 func TestPremisesHaveSlack(t *testing.T) {
 	for name, q := range map[string]BoundsQuestion{
 		"max a rounding below the mean": {Phase: &PhaseQuestion{Tasks: 3, MeanSeconds: 1, MaxSeconds: 1 - 1e-10, Slots: 2}},
@@ -155,9 +155,9 @@ func TestTooFewSlotsPerJob(t *testing.T) {
 	a := ask[JobAnswer](t, BoundsQuestion{Job: &JobQuestion{Profile: nightly, Jobs: 10,
 		Slots: SlotPools{Map: 20, Reduce: 8}, Share: PhaseShare{Map: .25, Reduce: .5}}})
 	want := []capacity.Warning{
-		{Code: TooFewSlotsWarning, Pointer: "/slots/map", Detail: "Each of the 10 concurrent jobs gets 0.5 map slots, and the upper bound " +
+		{Code: TooFewSlotsWarning, Pointer: "/slots/map", Detail: "Each of the 10 concurrent jobs gets 0.5 map slots. The upper bound " +
 			"holds only from one slot per job on: raise the map slots to 40, or raise the share to 0.5, or run at most 5 jobs at once."},
-		{Code: TooFewSlotsWarning, Pointer: "/slots/reduce", Detail: "Each of the 10 concurrent jobs gets 0.4 reduce slots, and the upper bound " +
+		{Code: TooFewSlotsWarning, Pointer: "/slots/reduce", Detail: "Each of the 10 concurrent jobs gets 0.4 reduce slots. The upper bound " +
 			"holds only from one slot per job on: raise the reduce slots to 20, or run at most 4 jobs at once."},
 	}
 	if diff := cmp.Diff(want, a.Warnings); diff != "" || a.PremiseOK {
@@ -175,12 +175,12 @@ func TestMapOnlyJobNeedsNoReduceSlots(t *testing.T) {
 	}
 }
 
-// Every cure a warning names is one: applied, the premise holds; and there always is one.
+// Every cure in a warning works: once applied, the premise holds. And there always is one.
 func TestCuresForTooFewSlots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := SharedPhaseQuestion{Tasks: 10, MeanSeconds: 1, MaxSeconds: 2,
 			Slots: rapid.Int64Range(1, 1e9).Draw(t, "slots"),
-			Share: rapid.OneOf(rapid.Float64Range(smallestShare, 1), rapid.SampledFrom([]float64{1e-9, .1, .3, .7})).Draw(t, "share"),
+			Share: rapid.OneOf(rapid.Float64Range(minShare, 1), rapid.SampledFrom([]float64{1e-9, .1, .3, .7})).Draw(t, "share"),
 			Jobs:  rapid.Int64Range(1, capacity.MaxJobs).Draw(t, "jobs")}
 		bad := sharedPhaseAnswer(q)
 		if bad.PremiseOK {
@@ -225,7 +225,7 @@ func TestManySlotsDoNotMakeTheLowerBoundNegative(t *testing.T) {
 	}
 }
 
-// Whatever is asked, the answer is a finding or can be written as JSON, which has no NaN and no infinity.
+// The answer to any question is a finding, or can be written as JSON, which has no NaN and no infinity.
 func TestEveryAnswerIsFinite(t *testing.T) {
 	extreme := rapid.OneOf(rapid.SampledFrom([]float64{0, 1e-320, 1e-9, 1, 1e7, math.NaN(), math.Inf(1), -1}), rapid.Float64Range(0, 1e7))
 	count := rapid.OneOf(rapid.SampledFrom([]int64{0, 1, 2, 1e7, 1e9, -1, math.MaxInt64, math.MinInt64}), rapid.Int64Range(0, 100))

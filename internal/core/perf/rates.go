@@ -1,8 +1,8 @@
 package perf
 
-// Rates is how fast types of nodes run the tasks of one kind of job, from the tasks that have ended on
-// them: CR(i,j) = T_ref / T_mean(i,j) (heterogeneity paper). Only their ratios mean something: the slowest
-// type that was measured has the rate 1. Its zero value is ready.
+// Rates holds the speeds of types of nodes for one kind of job, from the tasks that have ended on them: CR(i,j) =
+// T_ref / T_mean(i,j) (heterogeneity paper). Only their ratios matter: the slowest measured type has the rate 1. Its
+// zero value is ready.
 type Rates struct {
 	Types map[string]Mean `json:"types"`
 }
@@ -13,8 +13,8 @@ type Mean struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Add counts a map that ended well after so many seconds on a node of a type; of failed tasks, and of copies
-// of others, nothing is to be added. What is no time is not counted.
+// Add counts a map that took the given seconds on a node of a type. Failed tasks and copies of others must not be
+// added. It ignores values that are no times.
 func (r *Rates) Add(kind string, seconds float64) (counted bool) {
 	if !isTime(seconds) {
 		return false
@@ -29,7 +29,7 @@ func (r *Rates) Add(kind string, seconds float64) (counted bool) {
 	return true
 }
 
-// Rate is a type's rate, and whether it was measured.
+// Rate returns a type's rate, and whether it was measured.
 func (r *Rates) Rate(kind string) (rate float64, measured bool) {
 	if r == nil {
 		return 0, false
@@ -45,10 +45,10 @@ func (r *Rates) Rate(kind string) (rate float64, measured bool) {
 	return slowest / m.Seconds, true
 }
 
-// NodeType is what is known of a type of nodes before tasks have run on it.
+// NodeType describes a type of nodes before tasks have run on it.
 type NodeType struct {
 	Name         string
-	ComputeUnits float64 // what its maker says of its speed; of one slot
+	ComputeUnits float64 // its maker's figure for its speed; of one slot
 	Slots        int64   // of one node
 }
 
@@ -61,9 +61,9 @@ type TypeRate struct {
 	Imputed bool    `json:"imputed"` // no task has been measured: the compute units stand for it
 }
 
-// Of is the rates of a cluster's types, in their order. Where no task of a type has been measured, the
-// ratio of compute units to those of the slowest type measured stands for its rate (to those of the
-// weakest type where none has been). Compute units of 0 count as 1.
+// Of returns the rates of a cluster's types, in their order. For a type without measured tasks, the ratio of its
+// compute units to those of the slowest measured type stands for its rate. If none was measured, the ratio is to the
+// weakest type. Compute units of 0 count as 1.
 func (r *Rates) Of(types []NodeType) []TypeRate {
 	units := func(t NodeType) float64 {
 		if t.ComputeUnits > 0 {
@@ -102,8 +102,8 @@ func (r *Rates) Of(types []NodeType) []TypeRate {
 	return all
 }
 
-// Calibrating is the types of which no task has been measured, in their order: a job is calibrating until
-// there are none, and its first tasks go to them.
+// Calibrating returns the types without measured tasks, in their order. A job is calibrating until there are none,
+// and its first tasks go to them.
 func (r *Rates) Calibrating(types []NodeType) (missing []string) {
 	for _, t := range types {
 		if _, measured := r.Rate(t.Name); !measured {

@@ -37,7 +37,7 @@ func TestRates(t *testing.T) {
 	if got := r.Calibrating(types); !slices.Equal(got, []string{"gpu"}) {
 		t.Errorf("calibrating %v", got)
 	}
-	// The slowest measured is n1: its compute units are the reference.
+	// The slowest measured type is n1: its compute units are the reference.
 	r = Rates{}
 	r.Add("n1", 10)
 	want = []TypeRate{{"n1", 1, 2, 1, false}, {"n2", 0.25, 1, 0, true}, {"gpu", 5, 5, 0, true}}
@@ -49,7 +49,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Ratios are those of the means, however samples come, and a process that ends forgets nothing.
+// Ratios are those of the means, in any order of samples, and survive the end of a process.
 func TestRatesAreRatiosOfMeans(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 27))
 	kinds := []string{"a", "b", "c"}
@@ -69,19 +69,19 @@ func TestRatesAreRatiosOfMeans(t *testing.T) {
 	if err := json.Unmarshal(text, &rates); err != nil {
 		t.Fatal(err)
 	}
-	least := math.Inf(1)
+	lowest := math.Inf(1)
 	for _, k := range kinds {
 		for _, other := range kinds {
 			x, _ := rates.Rate(k)
 			y, measured := rates.Rate(other)
 			within(t, "ratio", x/y, (total[other]/count[other])/(total[k]/count[k]), 1e-9)
-			if least = min(least, x); !measured {
+			if lowest = min(lowest, x); !measured {
 				t.Errorf("%s is not measured", other)
 			}
 		}
 	}
-	if least != 1 {
-		t.Errorf("the slowest type has the rate %g", least)
+	if lowest != 1 {
+		t.Errorf("the slowest type has the rate %g", lowest)
 	}
 	if _, measured := rates.Rate("d"); measured {
 		t.Error("d was measured")

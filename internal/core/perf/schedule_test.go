@@ -7,30 +7,30 @@ import (
 	"testing"
 )
 
-// This file is the second, independent way to say how long something takes: it runs the tasks. Slots
-// are handed out one by one at each event, so that the formulas and the schedule share nothing.
+// This file computes times in a second, independent way: it runs the tasks. Slots are handed out one by one at each
+// event, so that the formulas and the schedule share nothing.
 
 // execution is one job on the simulated slots.
 type execution struct {
 	submit float64
-	tasks  []float64 // in the order in which they start
+	tasks  []float64 // in the order of their starts
 
 	started, running int
 	first, finish    float64 // first slot, last task's end
-	starved          bool    // had tasks to start and none running within ramp of its first slot
+	starved          bool    // had tasks to start and none running after ramp from its first slot
 }
 
-// pending says whether a job that has arrived has a task to start.
+// pending reports whether a job that has arrived has a task to start.
 func (x *execution) pending(now float64) bool { return x.submit <= now && x.started < len(x.tasks) }
 
-// done says whether all its tasks have ended.
+// done reports whether all its tasks have ended.
 func (x *execution) done() bool { return x.started == len(x.tasks) && x.running == 0 }
 
 // policy picks the job that gets a free slot among those with pending tasks, or -1 to leave it idle.
 type policy func(jobs []*execution, now float64) int
 
-// run executes all jobs on the slots. Finished, where given, may append jobs (a closed system). Ramp is
-// how long after its first slot a job counts as starved when it has tasks to start and none running.
+// run executes all jobs on the slots. finished, if set, may append jobs (a closed system). ramp is the time after its
+// first slot from which a job with tasks to start and none running counts as starved.
 func run(slots int, jobs []*execution, pick policy, ramp float64, finished func(now float64) []*execution) []*execution {
 	type task struct {
 		end float64
@@ -158,7 +158,7 @@ func partitioned(shares ...int) policy {
 	}
 }
 
-// trials is how many random cases a test runs; HEADROOM_LONG=1 runs ten times as many.
+// trials returns the number of random cases of a test, ten times as many with HEADROOM_LONG=1.
 func trials(n int) int {
 	if os.Getenv("HEADROOM_LONG") == "1" {
 		return 10 * n
@@ -166,11 +166,10 @@ func trials(n int) int {
 	return n
 }
 
-// seeded is the random source of a test, the same at every run.
+// seeded returns the random source of a test, the same at every run.
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 4)) }
 
-// randomTasks draws task lengths of the shapes that stretch a schedule: alike, spread, one straggler,
-// zero among them.
+// randomTasks draws task lengths that stretch a schedule: alike, spread, one straggler, zero among them.
 func randomTasks(r *rand.Rand, n int) []float64 {
 	tasks := make([]float64, n)
 	shape := r.IntN(4)
@@ -189,7 +188,7 @@ func randomTasks(r *rand.Rand, n int) []float64 {
 	if r.IntN(3) == 0 {
 		tasks[r.IntN(n)] *= 20
 	}
-	if r.IntN(3) == 0 { // the order that is worst on dedicated slots: the longest last
+	if r.IntN(3) == 0 { // the worst order on dedicated slots: the longest last
 		longest := 0
 		for i := range tasks {
 			if tasks[i] > tasks[longest] {
@@ -201,7 +200,7 @@ func randomTasks(r *rand.Rand, n int) []float64 {
 	return tasks
 }
 
-// figures is what a profile would say of these tasks.
+// figures returns the mean and longest of these tasks, as in a profile.
 func figures(tasks []float64) (mean, longest float64) {
 	sum := 0.0
 	for _, d := range tasks {
@@ -211,10 +210,10 @@ func figures(tasks []float64) (mean, longest float64) {
 	return sum / float64(len(tasks)), longest
 }
 
-// later says whether a exceeds b by more than rounding.
+// later reports whether a exceeds b by more than rounding.
 func later(a, b float64) bool { return a > b+1e-9*(1+math.Abs(b)) }
 
-// dedicated is the makespan of tasks on slots of their own: a plain list schedule over slot clocks,
+// dedicated returns the makespan of tasks on slots of their own: a plain list schedule over slot clocks,
 // apart from run.
 func dedicated(slots int, tasks []float64) float64 {
 	clocks := make([]float64, slots)
@@ -243,7 +242,7 @@ func TestTheTwoSchedulersAgreeOnDedicatedSlots(t *testing.T) {
 	}
 }
 
-// shuffled is the same tasks in another order.
+// shuffled returns the same tasks in another order.
 func shuffled(tasks []float64, r *rand.Rand) []float64 {
 	other := make([]float64, len(tasks))
 	for i, j := range r.Perm(len(tasks)) {

@@ -22,7 +22,7 @@ func fittedTasks(t *testing.T, samples []TaskSample, unconstrained bool) TaskTim
 	return f
 }
 
-// drawTaskTime is a sum of exponentials that falls.
+// drawTaskTime returns a sum of exponentials that falls.
 func drawTaskTime(r *rand.Rand) TaskTime {
 	return TaskTime{A: 10 + 200*r.Float64(), B: -1 - 10*r.Float64(), C: 20 + 50*r.Float64(), D: -0.8 * r.Float64()}
 }
@@ -35,7 +35,7 @@ func drawSamples(r *rand.Rand, m TaskTime, n int, noise float64) (samples []Task
 	return samples
 }
 
-// squaresOf is what any sum of exponentials leaves, written as it is defined.
+// squaresOf returns the squares left by any sum of exponentials, by definition.
 func squaresOf(samples []TaskSample, a, b, c, d float64) (s float64) {
 	for _, p := range samples {
 		e := p.Seconds - a*math.Exp(b*p.Residual) - c*math.Exp(d*p.Residual)
@@ -53,14 +53,14 @@ func TestTaskTimesAreFoundAgain(t *testing.T) {
 		if f.Form != TwoExponentials || !f.Constrained {
 			t.Fatalf("got %s", f.Form)
 		}
-		for _, s := range samples { // coefficients are not told apart where rates are near each other; times are
+		for _, s := range samples { // coefficients of near rates are uncertain, times are not
 			within(t, "a measured time", f.Seconds(s.Residual), s.Seconds, 1e-6)
 		}
 	}
 }
 
-// No sum of falling exponentials fits better: not on a grid finer than the one that the fit begins at, with
-// a and c searched too, and not a step away in any direction.
+// No sum of falling exponentials fits better: not on a grid finer than the fit's first one, with a and c searched
+// too, and not a step away in any direction.
 func TestTaskTimeFitsAreTheBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 22))
 	worst := 0.0
@@ -93,8 +93,8 @@ func TestTaskTimeFitsAreTheBest(t *testing.T) {
 	t.Logf("squares over those of the best of a fine grid: at most %+.2g", worst)
 }
 
-// leastOf is the least squares of given rates over a, c >= 0, by going down from either alone: what is left
-// is convex in them.
+// leastOf returns the least squares of given rates over a, c >= 0, by descending in each alone: the squares are
+// convex in them.
 func leastOf(samples []TaskSample, b, d float64) float64 {
 	var pp, pq, qq, py, qy float64
 	for _, s := range samples {
@@ -136,7 +136,7 @@ func TestConstrainedTaskTimesFall(t *testing.T) {
 	}
 }
 
-// Without constraints no more is left over; what falls below nothing or grows is refused in a sentence.
+// Without constraints the squares do not grow. Fits that become negative or grow are refused in a sentence.
 func TestUnconstrainedTaskTimes(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 24))
 	refused, cost := 0, 0.0
@@ -247,7 +247,7 @@ func TestWhatIsNoTaskTimeIsRefused(t *testing.T) {
 	}
 }
 
-// What is kept in bounded memory gives the same fit as the measurements themselves, until it forgets.
+// The bounded memory gives the same fit as the measurements themselves, until it forgets.
 func TestTaskTimesInBoundedMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 25))
 	m := drawTaskTime(r)
@@ -281,7 +281,7 @@ func TestTaskTimesInBoundedMemory(t *testing.T) {
 		within(t, "time", got.Seconds(at), want.Seconds(at), 1e-4)
 	}
 
-	// The job changes: after many tasks only what it takes now counts, and memory is what it was.
+	// The job changes: after many tasks only its present times count, and the memory has not grown.
 	for range 300_000 {
 		at := r.Float64()
 		times.Add(at, 3*m.Seconds(at)*math.Exp(0.1*r.NormFloat64()))
@@ -313,7 +313,7 @@ func TestResiduals(t *testing.T) {
 		within(t, "by utilisation", a*math.Exp(b*(1-r))+c*math.Exp(d*(1-r)), m.Seconds(r), 1e-12)
 	}
 	within(t, "normed", m.Normed(0.3), m.Seconds(0.3)/m.Seconds(1), 1e-12)
-	within(t, "read", m.ReadMBPerSecond(8, 0.3)*m.Seconds(0.3), 8*m.Seconds(1), 1e-12) // as much in all
+	within(t, "read", m.ReadMBPerSecond(8, 0.3)*m.Seconds(0.3), 8*m.Seconds(1), 1e-12) // the same total
 }
 
 func TestPredictedTaskTimes(t *testing.T) {

@@ -12,23 +12,22 @@ import (
 )
 
 const (
-	// sameResidual is how far apart two r must lie to be told apart: a node's load is known no better, and
-	// a curve through two times that lie closer says nothing of the rest.
+	// sameResidual is the distance from which two r are distinguished: a node's load is known no better, and a curve
+	// through two closer times says nothing of the rest.
 	sameResidual = 0.01
-	// remembered is how many tasks at about the same r are remembered: later ones make earlier ones fade, so
-	// that a job that changes is followed, and as much memory is enough for any number of tasks.
+	// remembered is the number of tasks at about the same r that are remembered. Later ones make earlier ones fade,
+	// so that changes of a job show, and memory does not grow with the tasks.
 	remembered = 500
 )
 
-// TaskTimes is what the tasks of one kind of job took, by what their nodes had left: enough to fit TaskTime
-// at any moment, in memory that does not grow with the tasks. Its zero value is ready; as JSON it outlives
-// the process.
+// TaskTimes holds the task times of one kind of job by residual: enough to fit TaskTime at any moment, in memory that
+// does not grow with the tasks. Its zero value is ready; as JSON it outlives the process.
 type TaskTimes struct {
-	Parts []TaskPart `json:"parts"` // by r; of each percent of a node at most one
+	Parts []TaskPart `json:"parts"` // by r; at most one for each percent of a node
 	Added int64      `json:"added"`
 }
 
-// TaskPart is tasks that had about the same r.
+// TaskPart is a group of tasks with about the same r.
 type TaskPart struct {
 	Percent  int     `json:"percent"`
 	Count    float64 `json:"count"`
@@ -39,7 +38,7 @@ type TaskPart struct {
 	Most     float64 `json:"most"`
 }
 
-// Add counts a task that ended well after so many seconds at r. What is no measurement is not counted.
+// Add counts a task that succeeded after the given seconds at r. It ignores impossible values.
 func (t *TaskTimes) Add(r, seconds float64) (counted bool) {
 	if !(r >= 0 && r <= 1) || !isTime(seconds) {
 		return false
@@ -64,7 +63,7 @@ func (t *TaskTimes) Add(r, seconds float64) (counted bool) {
 	return true
 }
 
-// Fit is the task times fitted to what was added, constrained. With nothing added there is none.
+// Fit returns the constrained fit of the added tasks, or false without any.
 func (t *TaskTimes) Fit() (f TaskTimeFit, some bool) {
 	if len(t.Parts) == 0 {
 		return f, false
@@ -72,15 +71,14 @@ func (t *TaskTimes) Fit() (f TaskTimeFit, some bool) {
 	return fitParts(slices.Clone(t.Parts), false), true
 }
 
-// Due says whether enough has been added since a fit that it may have changed: a tenth more, or anything
-// while there is little.
+// Due reports whether enough tasks were added since a fit to change it: a tenth more, or any while there are few.
 func (t *TaskTimes) Due(fittedAt int64) bool {
 	return t.Added > fittedAt && (t.Added-fittedAt)*10 >= min(fittedAt, 10*remembered)
 }
 
-// FitTaskTime fits TaskTime to measurements. What it cannot be fitted to is an *InputError whose pointers
-// begin at the list; what is doubtful about the fit stands in its warnings. Unconstrained fits, which may
-// have any signs, are taken only where they are positive and never longer with more of a node.
+// FitTaskTime fits TaskTime to measurements. If that is impossible it returns an *InputError whose pointers begin at
+// the list. The fit's warnings name doubts about it. Unconstrained fits, which may have any signs, are used only if
+// they are positive and never grow with r.
 func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) {
 	findings := unfitTasks(samples)
 	if len(samples) == 0 {
@@ -93,7 +91,7 @@ func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) 
 	slices.SortFunc(samples, func(a, b TaskSample) int {
 		return cmp.Or(cmp.Compare(a.Residual, b.Residual), cmp.Compare(a.Seconds, b.Seconds))
 	})
-	var parts []TaskPart // of each r one
+	var parts []TaskPart // one for each r
 	for from := 0; from < len(samples); {
 		p := TaskPart{Residual: samples[from].Residual, Least: samples[from].Seconds}
 		to := from
@@ -113,22 +111,22 @@ func FitTaskTime(samples []TaskSample, unconstrained bool) (TaskTimeFit, error) 
 	return fitParts(parts, unconstrained), nil
 }
 
-// fitParts fits the means of parts, which are by r, each with the weight of its tasks: that is the least
-// squares of the tasks themselves. The parts are the function's own.
+// fitParts fits the means of parts, which are sorted by r, each with the weight of its tasks: that is the least
+// squares of the tasks themselves. It may change parts.
 func fitParts(parts []TaskPart, unconstrained bool) TaskTimeFit {
 	f := TaskTimeFit{Constrained: true, Warnings: []capacity.Warning{}}
-	most := 0.0
+	highest := 0.0
 	for _, p := range parts {
-		most = max(most, p.Seconds)
+		highest = max(highest, p.Seconds)
 	}
-	clusters := toldApart(parts)
+	clusters := distinct(parts)
 	f.Residuals = len(clusters)
-	s := newExponentials(parts, parts[0].Residual, most)
+	s := newExponentials(parts, parts[0].Residual, highest)
 	switch {
 	case f.Residuals == 1:
 		f.Form, f.TaskTime = ConstantTime, s.constant()
 	case f.Residuals == 2:
-		f.Form, f.TaskTime = OneExponential, newExponentials(clusters, clusters[0].Residual, most).one()
+		f.Form, f.TaskTime = OneExponential, newExponentials(clusters, clusters[0].Residual, highest).one()
 	case f.Residuals < 5:
 		f.Form, f.TaskTime = OneExponential, s.one()
 	default:
@@ -150,8 +148,8 @@ func fitParts(parts []TaskPart, unconstrained bool) TaskTimeFit {
 	return f
 }
 
-// toldApart joins parts that lie so close that their r are about the same.
-func toldApart(parts []TaskPart) (clusters []TaskPart) {
+// distinct joins parts that lie so close that their r are about the same.
+func distinct(parts []TaskPart) (clusters []TaskPart) {
 	first := math.Inf(-1)
 	for _, p := range parts {
 		if p.Residual-first < sameResidual {
@@ -168,20 +166,20 @@ func toldApart(parts []TaskPart) (clusters []TaskPart) {
 	return clusters
 }
 
-// judge says how far the measurements lie from the fit.
+// judge computes the distances of the measurements from the fit.
 func (f *TaskTimeFit) judge(parts []TaskPart) {
 	var squares, count money.Sum
-	least, most := math.Inf(1), 0.0
+	lowest, highest := math.Inf(1), 0.0
 	for _, p := range parts {
 		e := p.Seconds - f.Seconds(p.Residual)
 		squares.Add(p.Squares + p.Count*e*e)
 		count.Add(p.Count)
-		least, most = min(least, p.Least), max(most, p.Most)
+		lowest, highest = min(lowest, p.Least), max(highest, p.Most)
 	}
 	f.Points = int64(math.Round(count.Value()))
 	f.RMSESeconds = math.Sqrt(squares.Value() / count.Value())
-	if most > least {
-		f.NRMSE = new(f.RMSESeconds / (most - least))
+	if highest > lowest {
+		f.NRMSE = new(f.RMSESeconds / (highest - lowest))
 	}
 }
 
@@ -189,7 +187,7 @@ func (f *TaskTimeFit) warn(code, format string, args ...any) {
 	f.Warnings = append(f.Warnings, capacity.Warning{Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
-// nearlyDedicated is an r from which a node counts as measured dedicated.
+// nearlyDedicated is the residual from which a node counts as dedicated.
 const nearlyDedicated = 0.9
 
 func (f *TaskTimeFit) doubt(parts []TaskPart) {

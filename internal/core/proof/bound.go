@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// choices is the whole-numbered problem as a search sees it: each class takes exactly one of its
-// options, and the VMs for their weights are rented cheapest first. Weights are in units of a VM
-// and money in units fine enough to fit 64 bits; what does not fit exactly is rounded so that
-// every cost found is a lower bound.
+// choices is the whole-numbered problem for a search: each class takes exactly one of its options, and the VMs for
+// their weights are rented cheapest first. Weights are in units of a VM, and money in units fine enough to fit 64
+// bits. Numbers that do not fit exactly are rounded so that every cost found is a lower bound.
 type choices struct {
 	unit     int64    // weight of one VM
-	spare    int64    // weight for which no VM need be rented
+	spare    int64    // weight that needs no VM
 	scale    *big.Rat // money units in one unit of currency
 	classes  []choice
 	steps    []step
 	nu       *big.Int // price of one weight unit, in money units shifted by fraction bits
-	bound    *big.Rat // no selection costs less, in currency; without what is fixed
+	bound    *big.Rat // no selection costs less, in currency; without fixed costs
 	rootCost int64    // bound in money units, rounded down
 }
 
-// choice is one class's options.
+// choice holds one class's options.
 type choice struct {
 	class   int
 	options []option
@@ -34,10 +33,10 @@ type option struct {
 	slots     slotting
 	weight    int64 // low, in units
 	cost      int64 // minus the penalties avoided
-	regret    int64 // cost with VMs at nu, over the class's least
+	regret    int64 // cost with VMs at nu, above the class's smallest
 }
 
-// step is a source in units.
+// step is a source of VMs in units.
 type step struct {
 	vms       int64 // math.MaxInt64: unlimited
 	price     int64
@@ -50,16 +49,16 @@ const (
 	maxWeight = 1 << 61 // of all classes together
 	maxMoney  = 1 << 57 // of all amounts together
 	maxUnit   = 1e12    // finest unit of a VM that is tried
-	coarse    = 1e9     // unit where no finer one is exact
-	maxChoice = 60_000  // most options looked at: beyond, the linear bound has to do
+	coarse    = 1e9     // unit if no finer one is exact
+	maxChoice = 60_000  // largest number of options; beyond it the linear bound must do
 	noEnd     = 1 << 62 // VMs of an unlimited source
-	keepGoing = 200     // complete selections tried before giving up on a better plan
+	keepGoing = 200     // complete selections tried before a better plan is given up
 	bisection = 60      // steps towards the best nu
 )
 
-// choices lists the options that a plan better than threshold can use. Jobs that the linear
-// program wants at a bound deviate from it at a known price each, and better plans cannot pay more than
-// threshold minus the linear bound. It is false, with the reason, where there are too many.
+// choices lists the options that a plan better than threshold can use. A deviation from the linear program's jobs at
+// their bounds has a known price, and better plans cannot pay more than threshold minus the linear bound. It returns
+// nil and the reason if there are too many.
 func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 	s := &choices{}
 	budget := sub(threshold, lp.objective)
@@ -100,9 +99,9 @@ func (m *model) choices(lp relaxed, threshold *big.Rat) (*choices, string) {
 	return s, ""
 }
 
-// weigh chooses the unit of weight: the least in which all weights are whole, or a coarser one.
+// weigh chooses the unit of weight: the smallest in which all weights are whole, or a coarser one.
 func (s *choices) weigh(lacking *big.Rat) {
-	unit, most, exact := big.NewInt(1), zero(), true
+	unit, highest, exact := big.NewInt(1), zero(), true
 	include := func(d *big.Int) {
 		if exact && new(big.Int).Rem(unit, d).Sign() != 0 {
 			unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
@@ -116,12 +115,12 @@ func (s *choices) weigh(lacking *big.Rat) {
 			heaviest = larger(heaviest, ch.options[k].high)
 			include(ch.options[k].low.Denom())
 		}
-		most.Add(most, heaviest)
+		highest.Add(highest, heaviest)
 	}
 	if !exact {
 		unit.SetInt64(coarse)
 	}
-	if limit := floor(quo(whole(maxWeight), add(whole(1), most))); limit.Cmp(unit) < 0 {
+	if limit := floor(quo(whole(maxWeight), add(whole(1), highest))); limit.Cmp(unit) < 0 {
 		unit.Set(limit)
 	}
 	s.unit = max(1, unit.Int64())
@@ -135,9 +134,9 @@ func (s *choices) weigh(lacking *big.Rat) {
 	}
 }
 
-// price chooses the unit of money and prices sources and options in it, rounded down.
+// price chooses the unit of money and converts sources and options to it, rounded down.
 func (s *choices) price(m *model) {
-	unit, most, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
+	unit, highest, vms, dearest := big.NewInt(1), zero(), whole(1), zero()
 	include := func(x *big.Rat) {
 		d := x.Denom()
 		unit.Mul(unit, new(big.Int).Div(d, new(big.Int).GCD(nil, nil, unit, d)))
@@ -145,7 +144,7 @@ func (s *choices) price(m *model) {
 	for _, ch := range s.classes {
 		c := &m.classes[ch.class]
 		include(c.penalty)
-		most.Add(most, mul(c.penalty, c.max))
+		highest.Add(highest, mul(c.penalty, c.max))
 		heaviest := zero()
 		for k := range ch.options {
 			heaviest = larger(heaviest, ch.options[k].high)
@@ -156,9 +155,9 @@ func (s *choices) price(m *model) {
 		include(src.price)
 		dearest = larger(dearest, src.price)
 	}
-	most.Add(most, add(whole(1), mul(dearest, vms)))
+	highest.Add(highest, add(whole(1), mul(dearest, vms)))
 	s.scale = new(big.Rat).SetInt(unit)
-	limit := quo(whole(maxMoney), most)
+	limit := quo(whole(maxMoney), highest)
 	for half := quo(limit, whole(2)); s.scale.Cmp(half) <= 0; {
 		s.scale.Mul(s.scale, whole(2)) // regrets are rounded down to this unit: the finer the better
 	}
@@ -181,7 +180,7 @@ func (s *choices) price(m *model) {
 	}
 }
 
-// rent is what the cheapest n VMs cost, in units; false where there are not so many.
+// rent returns the cost of the cheapest n VMs, in units; false if there are not that many.
 func (s *choices) rent(n int64) (int64, bool) {
 	cost := int64(0)
 	for _, st := range s.steps {
@@ -194,14 +193,14 @@ func (s *choices) rent(n int64) (int64, bool) {
 	return cost, n == 0
 }
 
-// relax finds a price of weight, nu, for which the bound
+// relax finds a price of weight, nu, with a high value of the bound
 //
 //	sum over classes of min over options (cost + nu·weight) + min over N of (rent(N) - nu·unit·N)
 //
-// less nu·spare, is high. Any nu gives a bound, since a selection's weight never exceeds unit·N + spare; so
-// nu may come from floating point and the bound is exact all the same.
+// less nu·spare. Any nu gives a bound, since a selection's weight never exceeds unit·N + spare. So nu may come from
+// floating point, and the bound is still exact.
 func (s *choices) relax(lp relaxed) {
-	low, high := 0.0, 0.0 // of nu a VM in money units
+	low, high := 0.0, 0.0 // of nu, per VM in money units
 	for _, ch := range s.classes {
 		for _, o := range ch.options {
 			if o.weight > 0 {
@@ -244,9 +243,9 @@ func (s *choices) relax(lp relaxed) {
 	s.bound = quo(new(big.Rat).SetFrac(best, new(big.Int).Lsh(big.NewInt(1), fraction)), s.scale)
 	for i := range s.classes {
 		options := s.classes[i].options
-		least := s.cheapest(options, s.nu)
+		lowest := s.cheapest(options, s.nu)
 		for k := range options {
-			regret := new(big.Int).Sub(options[k].at(s.nu), least)
+			regret := new(big.Int).Sub(options[k].at(s.nu), lowest)
 			regret.Rsh(regret, fraction)
 			options[k].regret = math.MaxInt64 / 4
 			if regret.IsInt64() {
@@ -256,7 +255,7 @@ func (s *choices) relax(lp relaxed) {
 	}
 }
 
-// excess is how much weight the classes want above what the sources offer, VMs at nu money units.
+// excess returns the weight that the classes want beyond the sources' offer, with VMs at nu money units.
 func (s *choices) excess(nu float64) float64 {
 	sum := 0.0
 	for _, ch := range s.classes {
@@ -277,7 +276,7 @@ func (s *choices) excess(nu float64) float64 {
 	return sum
 }
 
-// shifted is nu as a whole number, clipped where an unlimited source would make the bound useless.
+// shifted returns nu as a whole number, clipped where an unlimited source would make the bound useless.
 func (s *choices) shifted(perVM float64) *big.Int {
 	if !(perVM >= 0) || math.IsInf(perVM, 0) {
 		return nil
@@ -296,23 +295,23 @@ func (s *choices) shifted(perVM float64) *big.Int {
 	return nu
 }
 
-// at is the option's cost with its weight at nu.
+// at returns the option's cost with its weight priced at nu.
 func (o *option) at(nu *big.Int) *big.Int {
 	v := new(big.Int).Mul(nu, big.NewInt(o.weight))
 	return v.Add(v, new(big.Int).Lsh(big.NewInt(o.cost), fraction))
 }
 
 func (s *choices) cheapest(options []option, nu *big.Int) *big.Int {
-	var least *big.Int
+	var lowest *big.Int
 	for k := range options {
-		if v := options[k].at(nu); least == nil || v.Cmp(least) < 0 {
-			least = v
+		if v := options[k].at(nu); lowest == nil || v.Cmp(lowest) < 0 {
+			lowest = v
 		}
 	}
-	return least
+	return lowest
 }
 
-// value is the bound at nu.
+// value returns the bound at nu.
 func (s *choices) value(nu *big.Int) *big.Int {
 	sum := new(big.Int).Mul(nu, big.NewInt(-s.spare))
 	for _, ch := range s.classes {

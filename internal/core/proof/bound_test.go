@@ -12,21 +12,21 @@ import (
 	"headroom/internal/core/money"
 )
 
-// plainSlots looks at every number of map slots from the smallest that can do, until map slots
-// alone cost more than the best.
+// plainSlots tries every number of map slots from the smallest possible one, until map slots alone cost more than the
+// best.
 func plainSlots(c *class, jobs int64) (best slotting, cost *big.Rat) {
-	least := int64(1)
+	lowest := int64(1)
 	if c.oneSlot {
-		least = jobs
+		lowest = jobs
 	}
-	leastMap, leastReduce := int64(0), int64(0)
+	minMap, minReduce := int64(0), int64(0)
 	if c.hasMap {
-		leastMap = least
+		minMap = lowest
 	}
 	if c.hasReduce {
-		leastReduce = least
+		minReduce = lowest
 	}
-	for s := leastMap; cost == nil || whole(s).Cmp(mul(cost, whole(c.perMap))) < 0; s++ {
+	for s := minMap; cost == nil || whole(s).Cmp(mul(cost, whole(c.perMap))) < 0; s++ {
 		left := sub(whole(1), zero())
 		if c.plan.a.Sign() > 0 {
 			if s == 0 {
@@ -34,7 +34,7 @@ func plainSlots(c *class, jobs int64) (best slotting, cost *big.Rat) {
 			}
 			left.Sub(left, quo(mul(c.plan.a, whole(jobs)), mul(c.slack, whole(s))))
 		}
-		r := leastReduce
+		r := minReduce
 		if c.plan.b.Sign() > 0 {
 			if left.Sign() <= 0 {
 				continue
@@ -107,7 +107,7 @@ func TestSlotsOfOddSizesArePackedByTrying(t *testing.T) {
 	}
 }
 
-// cheapest is the objective of the best selection, by trying all.
+// cheapest returns the objective of the best selection, by trying all.
 func cheapest(m *model, classes []choice, i int, load, avoided *big.Rat) *big.Rat {
 	if i == len(classes) {
 		cost, ok := m.rent(new(big.Rat).SetInt(ceil(load)))
@@ -177,7 +177,7 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		} else {
 			t.Fatal("the table of all weights is too large for so small a problem")
 		}
-		// At the optimum there is nothing better, a hair above there is; a starved search may not say otherwise.
+		// At the optimum there is nothing better, slightly above it there is; a starved search must agree.
 		for _, nodes := range []int{defaultNodes, 1} {
 			s, _ = m.choices(lp, want)
 			if f := m.search(s, want, nodes); f.better != nil || want.Cmp(f.bound) < 0 || nodes > 1 && f.bound.Cmp(want) < 0 {
@@ -195,7 +195,7 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 func TestAStarvedSearchSaysWhatItDoesNotKnow(t *testing.T) {
 	p := nightly()
 	p.Classes = nil
-	for k := range 24 { // ties at no round figures: nothing can be dropped early
+	for k := range 24 { // ties at no round figures, so nothing can be dropped early
 		gamma := decimal.New(int64(1_000_003+k*k*7919%1_999_993), -6)
 		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprint(k), VMsPerJob: &gamma,
 			Penalty: money.Amount{Decimal: gamma.Mul(decimal.New(15, -2))}, Jobs: capacity.JobRange{Max: 1}})
@@ -274,7 +274,7 @@ func TestOrdinaryProblemsAreDecided(t *testing.T) {
 	}
 }
 
-// optimum searches under ever higher thresholds until there is a plan.
+// optimum searches below ever higher thresholds until there is a plan.
 func optimum(m *model, lp relaxed) (f finding, why string) {
 	r := &Report{}
 	for step := mul(big.NewRat(1, 1e6), abs(lp.objective)); ; step = mul(step, whole(2)) {

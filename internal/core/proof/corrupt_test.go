@@ -15,7 +15,7 @@ import (
 
 func plus(m *money.Amount, by string) { m.Decimal = m.Add(cash(by).Decimal) }
 
-// clone copies a plan so that a corruption reaches nobody else.
+// clone copies a plan so that a corruption changes no other.
 func clone(pl capacity.Plan) capacity.Plan {
 	var c capacity.Plan
 	text, err := json.Marshal(pl)
@@ -32,14 +32,14 @@ func TestTheStoredFormOfAPlanIsAcceptedToo(t *testing.T) {
 	accepted(t, mixed(), clone(planFor(t, mixed())))
 }
 
-// corruption is one thing put wrong in a right plan, and the check that must refuse it.
+// corruption is one error put into a right plan, and the check that must refuse it.
 type corruption struct {
 	name  string
 	check string
 	spoil func(p *capacity.Problem, pl *capacity.Plan)
 }
 
-// replanned is the plan for so many jobs of each class, no more and no fewer.
+// replanned returns the plan for exactly these jobs of each class.
 func replanned(t testing.TB, p capacity.Problem, jobs ...float64) capacity.Plan {
 	t.Helper()
 	for i, n := range jobs {
@@ -222,7 +222,7 @@ func TestAWorsePlanIsRefutedByABetterOne(t *testing.T) {
 			t.Errorf("check %s: got %s: %s, want ok: only the choice is wrong", c.Name, c.Outcome, c.Detail)
 		}
 	}
-	pl.Status = capacity.Feasible // and with an honest bound it may stand as a feasible plan
+	pl.Status = capacity.Feasible // with an honest bound it may stand as a feasible plan
 	pl.Proof.Bound = right.Objective
 	pl.Proof.Gap = pl.Objective.Sub(right.Objective.Decimal).Div(decimal.Min(pl.Objective.Abs(), pl.Cost.Total.Decimal)).InexactFloat64()
 	accepted(t, p, pl)

@@ -9,14 +9,14 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// apply puts a cure's value where it points, in a copy.
+// apply applies a cure to a copy of the problem.
 func apply(p capacity.Problem, h fault.Hint) (capacity.Problem, bool) {
 	steps := strings.Split(h.Pointer, "/")[1:]
 	x, ok := value(h.Value)
 	if !ok && h.Value != nil || len(steps) == 0 {
 		return p, false
 	}
-	var n *int64 // where it is whole
+	var n *int64 // set if it is whole
 	if ok && x.IsInt() && x.Num().IsInt64() {
 		whole := x.Num().Int64()
 		n = &whole
@@ -56,8 +56,8 @@ func apply(p capacity.Problem, h fault.Hint) (capacity.Problem, bool) {
 	return p, false
 }
 
-// applyToSupply changes a quota, which may be lifted, or the size of a contract, of the only type or of one
-// of several.
+// applyToSupply changes a quota, which may be lifted, or the size of a contract, of the only type or of one of
+// several.
 func applyToSupply(p capacity.Problem, steps []string, n *int64, lifted bool) (capacity.Problem, bool) {
 	contracts, onDemand := &p.Supply.Contracts, &p.Supply.OnDemand
 	if len(steps) > 2 && steps[0] == "vm_types" {

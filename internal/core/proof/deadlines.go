@@ -6,86 +6,86 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// deadlines checks that each class's jobs finish in time on its slots, and the times said.
+// deadlines checks that each class's jobs finish in time on its slots, and the stated times.
 func (m *model) deadlines(pl capacity.Plan, a answer) []string {
 	var f faults
 	for i := range m.classes {
-		c, said := &m.classes[i], &pl.Classes[i]
+		c, stated := &m.classes[i], &pl.Classes[i]
 		switch {
 		case c.given:
-			if said.Slots != nil || said.Time != nil {
-				f.addf("%s: only its VMs per job are known, so that it has neither slots nor times.", said.Name)
+			if stated.Slots != nil || stated.Time != nil {
+				f.addf("%s: only its VMs per job are known, so that it has neither slots nor times.", stated.Name)
 			}
 		case a[i].jobs.Sign() == 0:
-			m.idle(&f, said, a[i])
+			m.idle(&f, stated, a[i])
 		case !a[i].slots:
-			f.addf("%s: %v jobs are admitted and no slots given.", said.Name, said.Admitted)
+			f.addf("%s: %v jobs are admitted and no slots given.", stated.Name, stated.Admitted)
 		default:
-			m.deadline(&f, c, said, a[i])
+			m.deadline(&f, c, stated, a[i])
 		}
 	}
 	return f
 }
 
 // idle checks a class without jobs.
-func (m *model) idle(f *faults, said *capacity.ClassPlan, x part) {
+func (m *model) idle(f *faults, stated *capacity.ClassPlan, x part) {
 	if x.maps.Sign() != 0 || x.reduces.Sign() != 0 {
-		f.addf("%s: no job is admitted and yet slots are given.", said.Name)
+		f.addf("%s: no job is admitted and yet slots are given.", stated.Name)
 	}
-	if t := said.Time; t != nil && (t.Lower != nil || t.Average != nil || t.Upper != nil || t.Calibrated != nil) {
-		f.addf("%s: no job is admitted, so that none takes the time said.", said.Name)
+	if t := stated.Time; t != nil && (t.Lower != nil || t.Average != nil || t.Upper != nil || t.Calibrated != nil) {
+		f.addf("%s: no job is admitted, so that none takes the time said.", stated.Name)
 	}
 }
 
-func (m *model) deadline(f *faults, c *class, said *capacity.ClassPlan, x part) {
+func (m *model) deadline(f *faults, c *class, stated *capacity.ClassPlan, x part) {
 	executable := m.integrality == capacity.Executable
 	if x.maps.Sign() < 0 || x.reduces.Sign() < 0 || executable && (!x.maps.IsInt() || !x.reduces.IsInt()) {
-		f.addf("%s: %v map and %v reduce slots cannot be set up.", said.Name, said.Slots.Map, said.Slots.Reduce)
+		f.addf("%s: %v map and %v reduce slots cannot be set up.", stated.Name, stated.Slots.Map, stated.Slots.Reduce)
 		return
 	}
-	m.leastSlots(f, c, said.Name, "map", c.hasMap, x.maps, x.jobs)
-	m.leastSlots(f, c, said.Name, "reduce", c.hasReduce, x.reduces, x.jobs)
-	if !executable { // the slots are gamma's, seen from another side
+	m.minSlots(f, c, stated.Name, "map", c.hasMap, x.maps, x.jobs)
+	m.minSlots(f, c, stated.Name, "reduce", c.hasReduce, x.reduces, x.jobs)
+	if !executable { // the slots are gamma's in another form
 		if size := c.size(x.maps, x.reduces); less(add(x.need, mul(x.jobs, c.doubt())), size) {
-			f.addf("%s: its slots take %s VMs, more than the %s they are counted as.", said.Name, short(size), short(x.need))
+			f.addf("%s: its slots take %s VMs, more than the %s they are counted as.", stated.Name, short(size), short(x.need))
 		}
 	}
 	t, _, ok := c.plan.time(x.jobs, x.maps, x.reduces, c.loss)
 	if !ok {
-		f.addf("%s: a phase with work has no slots.", said.Name)
+		f.addf("%s: a phase with work has no slots.", stated.Name)
 		return
 	}
 	if less(add(c.latest(), c.lost(x)), t) {
 		f.addf("%s: on %v map and %v reduce slots it takes %s s and has %s s.",
-			said.Name, said.Slots.Map, said.Slots.Reduce, short(t), short(c.deadline))
+			stated.Name, stated.Slots.Map, stated.Slots.Reduce, short(t), short(c.deadline))
 	}
-	if said.Time == nil {
-		f.addf("%s: no time is given.", said.Name)
+	if stated.Time == nil {
+		f.addf("%s: no time is given.", stated.Name)
 		return
 	}
 	if !c.profiled {
-		c.said(f, said.Name, "average", said.Time.Average, c.plan, x)
-		if said.Time.Lower != nil || said.Time.Upper != nil || said.Time.Calibrated != nil {
-			f.addf("%s: a demand has the average time alone.", said.Name)
+		c.predicted(f, stated.Name, "average", stated.Time.Average, c.plan, x)
+		if stated.Time.Lower != nil || stated.Time.Upper != nil || stated.Time.Calibrated != nil {
+			f.addf("%s: a demand has the average time alone.", stated.Name)
 		}
 		return
 	}
-	c.said(f, said.Name, "lower", said.Time.Lower, c.lower, x)
-	c.said(f, said.Name, "average", said.Time.Average, c.average, x)
-	c.said(f, said.Name, "upper", said.Time.Upper, c.upper, x)
+	c.predicted(f, stated.Name, "lower", stated.Time.Lower, c.lower, x)
+	c.predicted(f, stated.Name, "average", stated.Time.Average, c.average, x)
+	c.predicted(f, stated.Name, "upper", stated.Time.Upper, c.upper, x)
 	if c.calibrated != nil {
-		c.said(f, said.Name, "calibrated", said.Time.Calibrated, *c.calibrated, x)
-	} else if said.Time.Calibrated != nil {
-		f.addf("%s: a calibrated time is said, and it has no calibration.", said.Name)
+		c.predicted(f, stated.Name, "calibrated", stated.Time.Calibrated, *c.calibrated, x)
+	} else if stated.Time.Calibrated != nil {
+		f.addf("%s: a calibrated time is said, and it has no calibration.", stated.Name)
 	}
 }
 
-// latest is the deadline with its tolerance, which applies to the deadline and to the slack alike.
+// latest returns the deadline with its tolerance, which applies to the deadline and the slack alike.
 func (c *class) latest() *big.Rat {
 	return add(c.deadline, mul(relative, larger(c.deadline, c.slack)))
 }
 
-// lost is the time that works lose in floating point, which only shows on the tiniest fractions of slots.
+// lost returns the time that works lose in floating point, which only shows on the tiniest fractions of slots.
 func (c *class) lost(x part) *big.Rat {
 	sum := zero()
 	for _, slots := range []*big.Rat{x.maps, x.reduces} {
@@ -96,27 +96,27 @@ func (c *class) lost(x part) *big.Rat {
 	return sum
 }
 
-// leastSlots checks the slots without which the bounds do not hold (erratum E6 and eq. 3: m >= 1).
-func (m *model) leastSlots(f *faults, c *class, name, phase string, has bool, slots, jobs *big.Rat) {
+// minSlots checks for the slots that the bounds require (erratum E6 and eq. 3: m >= 1).
+func (m *model) minSlots(f *faults, c *class, name, phase string, has bool, slots, jobs *big.Rat) {
 	if !has {
 		return
 	}
-	least := zero()
+	lowest := zero()
 	switch {
 	case c.oneSlot && m.integrality == capacity.Executable:
-		least = jobs
+		lowest = jobs
 	case c.oneSlot:
-		least = mul(jobs, sub(whole(1), relative))
+		lowest = mul(jobs, sub(whole(1), relative))
 	case m.integrality == capacity.Executable:
-		least = whole(1)
+		lowest = whole(1)
 	}
-	if less(slots, least) {
-		f.addf("%s: %s %s slots are fewer than the %s needed.", name, short(slots), phase, short(least))
+	if less(slots, lowest) {
+		f.addf("%s: %s %s slots are fewer than the %s needed.", name, short(slots), phase, short(lowest))
 	}
 }
 
-// said checks one predicted time.
-func (c *class) said(f *faults, name, bound string, figure *float64, d demand, x part) {
+// predicted checks one predicted time.
+func (c *class) predicted(f *faults, name, bound string, figure *float64, d demand, x part) {
 	t, scale, ok := d.time(x.jobs, x.maps, x.reduces, c.loss)
 	switch {
 	case figure == nil && ok:

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// dense is the plain dynamic program over every weight that the open classes can have together: for each
-// the least cost. It leaves nothing out and is worth its memory where weights are coarse.
+// dense is the plain dynamic program over every weight that the open classes can have together: the smallest cost for
+// each. It leaves nothing out, and is worth its memory if weights are coarse.
 type dense struct {
 	open    []choice
-	base    state // what is settled, with the open classes at their lightest
+	base    state // the settled classes, with the open classes at their lightest
 	grain   int64 // all weights are multiples of it, counted from the base
 	cells   int
-	cost    []int64    // of the last layer, math.MaxInt64 where a weight cannot be had
+	cost    []int64    // of the last layer, math.MaxInt64 for impossible weights
 	options [][]uint16 // by layer and cell
 	light   []int64    // the lightest weight of each class
 }
 
 const (
 	denseSteps = 100 // steps allowed for each node a search may keep
-	denseCells = 100 // bytes likewise
+	denseCells = 100 // the same for bytes
 )
 
-// newDense lays the table out; nil where it would be too large.
+// newDense lays out the table, or returns nil if it would be too large.
 func newDense(open []choice, base state, nodes int) *dense {
 	d := &dense{open: open, base: base}
 	span := int64(0)
@@ -63,7 +63,7 @@ func (d *dense) fill() {
 	}
 	d.cost = row()
 	d.cost[0] = d.base.cost
-	reach := 1 // cells beyond it cannot be had yet
+	reach := 1 // cells beyond it cannot be reached yet
 	for l, ch := range d.open {
 		next, taken, farthest := row(), make([]uint16, d.cells), 0
 		for k, o := range ch.options {
@@ -79,12 +79,12 @@ func (d *dense) fill() {
 	}
 }
 
-// step is the cells by which an option of a layer is heavier than the lightest.
+// step returns the cells by which an option of a layer is heavier than the lightest.
 func (d *dense) step(layer, option int) int {
 	return int((d.open[layer].options[option].weight - d.light[layer]) / d.grain)
 }
 
-// ends is the complete selections, one for each weight.
+// ends returns the complete selections, one for each weight.
 func (d *dense) ends() iter.Seq[state] {
 	return func(yield func(state) bool) {
 		for i, cost := range d.cost {
@@ -95,7 +95,7 @@ func (d *dense) ends() iter.Seq[state] {
 	}
 }
 
-// back is the option that a cell of a layer was reached by and the cell before; layers count from 1.
+// back returns the option that led to a cell of a layer, and the cell before; layers count from 1.
 func (d *dense) back(at, layer int) (option, parent int) {
 	k := int(d.options[layer-1][at])
 	return k, at - d.step(layer-1, k)

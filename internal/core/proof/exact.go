@@ -12,18 +12,18 @@ import (
 
 // Tolerances. Everything else is compared exactly.
 var (
-	// relative is how far a figure that went through floating point may be off.
+	// relative is the relative error allowed in a figure that went through floating point.
 	relative = big.NewRat(1, 1e9)
-	// halfUnit is what rounding to money's nine places may add or take.
+	// halfUnit is the error of rounding to money's nine places.
 	halfUnit = big.NewRat(5, 1e10)
-	// spare is what whole VMs may lack where a gamma is irrational: sums of such gammas are
-	// worked out in floating point and rounded up only beyond it, give or take what floats are off. Certain is what they
-	// may lack at any rate.
+	// spare is the part of a VM that whole VMs may lack if a gamma is irrational: sums of such gammas are computed in
+	// floating point and rounded up only beyond it. It includes the error of floats. certain is the part that they
+	// may lack in any case.
 	spare   = big.NewRat(1001, 1e10)
 	certain = big.NewRat(1, 1e8)
-	// digits is what float64 leaves out of sums in which large penalties stand.
+	// digits is the relative error of float64 in sums with large penalties.
 	digits = big.NewRat(1, 1e13)
-	// smallest is an amount below which objectives count as equal, where a relative gap says nothing.
+	// smallest is an amount below which objectives count as equal, because a relative gap says nothing.
 	smallest = big.NewRat(1, 1e8)
 )
 
@@ -49,8 +49,8 @@ func smaller(x, y *big.Rat) *big.Rat {
 	return x
 }
 
-// number is a float as the shortest decimal that names it: what a person wrote, not what the
-// hardware kept.
+// number returns a float as the shortest decimal that names it: the number a person wrote, not the one the hardware
+// stored.
 func number(f float64) *big.Rat {
 	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		return whole(int64(f))
@@ -59,47 +59,47 @@ func number(f float64) *big.Rat {
 	return r
 }
 
-// amount is a decimal as a fraction.
+// amount returns a decimal as a fraction.
 func amount(d decimal.Decimal) *big.Rat { return d.Rat() }
 
-// amountOf is a fraction rounded as money is.
+// amountOf returns a fraction rounded like money.
 func amountOf(x *big.Rat) money.Amount {
 	d, _ := decimal.NewFromString(x.FloatString(money.Places))
 	return money.Amount{Decimal: d}
 }
 
-// short is a fraction for a sentence.
+// short returns a fraction for a sentence.
 func short(x *big.Rat) string {
 	f, _ := x.Float64()
 	return strconv.FormatFloat(f, 'g', 10, 64)
 }
 
-// moreThan is a fraction for a sentence that says it to be more than another, with as many digits as show that.
+// moreThan returns x for a sentence that says it is more than y, with enough digits to show that.
 func moreThan(x, y *big.Rat) string {
-	said, other := short(x), short(y)
-	for places := 9; said == other && x.Cmp(y) != 0 && places <= 30; places++ {
-		said, other = x.FloatString(places), y.FloatString(places)
+	stated, other := short(x), short(y)
+	for places := 9; stated == other && x.Cmp(y) != 0 && places <= 30; places++ {
+		stated, other = x.FloatString(places), y.FloatString(places)
 	}
-	return said
+	return stated
 }
 
-// near says whether two numbers differ by at most the relative tolerance of a scale.
+// near reports whether two numbers differ by at most the relative tolerance of a scale.
 func near(x, y, scale *big.Rat) bool {
 	return abs(sub(x, y)).Cmp(mul(relative, abs(scale))) <= 0
 }
 
-// floor is the largest whole number not above x.
+// floor returns the largest whole number not above x.
 func floor(x *big.Rat) *big.Int {
 	return new(big.Int).Div(x.Num(), x.Denom()) // Euclidean: rounds down, the denominator being positive
 }
 
-// ceil is the smallest whole number not below x.
+// ceil returns the smallest whole number not below x.
 func ceil(x *big.Rat) *big.Int {
 	n := new(big.Int).Neg(x.Num())
 	return n.Neg(n.Div(n, x.Denom()))
 }
 
-// onGrid is x rounded down, or up, to a multiple of 1/per.
+// onGrid returns x rounded down, or up, to a multiple of 1/per.
 func onGrid(x *big.Rat, per *big.Int, up bool) *big.Rat {
 	scaled := mul(x, new(big.Rat).SetInt(per))
 	if up {

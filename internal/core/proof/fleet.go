@@ -7,27 +7,27 @@ import (
 )
 
 // fleet is a problem with several VM types or with spot VMs, or a relaxed one with a budget for VMs, in exact
-// numbers. Each type is a model as if the problem had no other; what binds them are the classes' jobs, which
-// may be spread over types, and the budgets.
+// numbers. Each type is a model as if the problem had no other. They share the classes' jobs, which may be spread
+// over types, and the budgets.
 type fleet struct {
 	*model // the classes' jobs and penalties; VMs per job depend on the type
 	types  []vmType
-	named  bool     // the types have names, and the plan tells them apart
-	purse  *big.Rat // what may be spent on VMs beyond what is paid in any case; nil without a budget
+	named  bool     // the types have names, and the plan separates them
+	purse  *big.Rat // money for VMs beyond the fixed costs; nil without a budget
 }
 
-// vmType is one type of VMs. Classes that it cannot carry are impossible there.
+// vmType is one type of VMs. Classes that it cannot run are impossible there.
 type vmType struct {
 	*model
 	name string
 	spot *spot
 }
 
-// spot is VMs that may be at most a share of a type's.
+// spot describes the spot VMs, which may be at most a share of a type's.
 type spot struct{ price, share *big.Rat }
 
-// isFleet says that a problem has more than one price of capacity. A budget for whole VMs of one kind
-// is no more than a quota.
+// isFleet reports whether a problem has more than one price of capacity. A budget for whole VMs of one kind is no
+// more than a quota.
 func isFleet(p capacity.Problem) bool {
 	return len(p.Supply.VMTypes) > 0 || p.Supply.Spot != nil ||
 		p.Options.Integrality == capacity.Relaxed && p.Budget != nil && p.Budget.VMCost != nil
@@ -73,7 +73,7 @@ func newFleet(p capacity.Problem) *fleet {
 	return f
 }
 
-// classOn is a class on VMs of a type.
+// classOn returns a class on VMs of a type.
 func classOn(in *capacity.Class, name string, bound capacity.Bound, oneSlot bool) class {
 	if in.RunsOn(name) {
 		return newClassAt(in, in.SlotsPerVM.On(name), number(in.Speed.On(name)), bound, oneSlot)
@@ -82,19 +82,19 @@ func classOn(in *capacity.Class, name string, bound capacity.Bound, oneSlot bool
 		given: in.VMsPerJob != nil, profiled: in.Profile != nil, impossible: true, deadline: number(in.DeadlineSeconds),
 		plan: demand{zero(), zero(), number(in.DeadlineSeconds)}, perMap: 1, perReduce: 1,
 		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
-		low: zero(), high: zero(), least: zero(), most: zero(), slack: zero(), loss: zero(),
+		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), loss: zero(),
 	}
 }
 
-// part is what a plan says of one type, as a plan of that type alone.
+// part returns one type's part of a plan, as a plan of that type alone.
 func (f *fleet) part(pl capacity.Plan, v int) capacity.Plan {
 	t := &f.types[v]
 	if !f.named {
 		return pl
 	}
-	said := pl.VMs.Types[v]
+	stated := pl.VMs.Types[v]
 	own := capacity.Plan{Status: pl.Status, VMs: capacity.VMs{
-		Total: said.Total, Reserved: said.Reserved, OnDemand: said.OnDemand, Spot: said.Spot, Rounding: said.Rounding,
+		Total: stated.Total, Reserved: stated.Reserved, OnDemand: stated.OnDemand, Spot: stated.Spot, Rounding: stated.Rounding,
 	}}
 	for _, u := range pl.VMs.Contracts {
 		if u.VMType == t.name {
@@ -121,7 +121,7 @@ func (f *fleet) part(pl capacity.Plan, v int) capacity.Plan {
 	return own
 }
 
-// each asks a check of every type and says of which type its faults are.
+// each runs a check for every type and names the type of each fault.
 func (f *fleet) each(check func(t *vmType, v int) []string) []string {
 	var all faults
 	for v := range f.types {
@@ -135,7 +135,7 @@ func (f *fleet) each(check func(t *vmType, v int) []string) []string {
 	return all
 }
 
-// fleet checks a plan for several types, step by step as Verify does one for a single type.
+// fleet checks a plan for several types, step by step as Verify does for a single type.
 func (r *Report) fleet(p capacity.Problem, pl capacity.Plan, o Options) {
 	f := newFleet(p)
 	if pl.Status == capacity.InfeasibleStatus {

@@ -12,8 +12,8 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// twoTypes has classes of each kind, one of them spread over both types, contracts on both, a quota, speeds,
-// slots by type and a budget.
+// twoTypes has classes of each kind, one of them spread over both types, contracts on both, a quota, speeds, slots by
+// type and a budget.
 func twoTypes() capacity.Problem {
 	p := mixed()
 	small := capacity.VMTypeSupply{Name: "small", Contracts: p.Supply.Contracts, OnDemand: capacity.OnDemand{Price: cash("0.20"), Quota: pointer(int64(2))}}
@@ -29,7 +29,7 @@ func twoTypes() capacity.Problem {
 	return p
 }
 
-// spotted is one type with spot VMs.
+// spotted has one type with spot VMs.
 func spotted() capacity.Problem {
 	p := mixed()
 	p.Supply.Spot = &capacity.Spot{Price: cash("0.09"), MaxShare: 0.3}
@@ -53,7 +53,7 @@ func TestRightFleetPlansAreAccepted(t *testing.T) {
 	}
 }
 
-// planned is the product's plan.
+// planned returns the product's plan.
 func planned(t testing.TB, p capacity.Problem) capacity.Plan {
 	t.Helper()
 	p.Options.Engine = capacity.EngineExact
@@ -64,7 +64,7 @@ func planned(t testing.TB, p capacity.Problem) capacity.Plan {
 	return pl
 }
 
-// enumerated is the plan found by trying all.
+// enumerated returns the plan found by trying all.
 func enumerated(t testing.TB, p capacity.Problem) capacity.Plan {
 	t.Helper()
 	pl, found, _ := newFleetPlanner(p).plan()
@@ -74,7 +74,7 @@ func enumerated(t testing.TB, p capacity.Problem) capacity.Plan {
 	return pl
 }
 
-// split is the class that runs on both types.
+// split returns the class that runs on both types.
 func split(pl *capacity.Plan) *capacity.ClassPlan {
 	for i := range pl.Classes {
 		if len(pl.Classes[i].Types) == 2 {
@@ -226,7 +226,7 @@ var fleetCorruptions = []corruption{
 	}},
 }
 
-// fewer takes a VM of a type away.
+// fewer removes a VM of a type.
 func fewer(pl *capacity.Plan, v int) {
 	x := &pl.VMs.Types[v]
 	x.Total, x.Rounding = x.Total-1, x.Rounding-1

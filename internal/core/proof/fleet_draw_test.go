@@ -13,11 +13,13 @@ import (
 	"headroom/internal/core/money"
 )
 
-// drawnFleet is a random problem of the kinds that have more than one price of capacity, or a budget: one type
-// with a budget, one with spot VMs, several types; all integralities, both ways of sharing.
+// drawnFleet draws a problem with more than one price of capacity, or with a budget. It has one type with a budget,
+// one type with spot VMs, or several types; all integralities, and both ways of sharing.
 func drawnFleet(r *rand.Rand) capacity.Problem {
 	pick := r.IntN
-	cents := func(most int) money.Amount { return money.Amount{Decimal: decimal.New(int64(pick(most*100)), -2)} }
+	cents := func(maximum int) money.Amount {
+		return money.Amount{Decimal: decimal.New(int64(pick(maximum*100)), -2)}
+	}
 	round := func(x float64) float64 { return math.Round(x*100) / 100 }
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: []int64{3600, 3600, 900, 1000}[pick(4)], Options: capacity.DefaultOptions()}
 	p.Options.Engine = capacity.EngineExact
@@ -81,8 +83,8 @@ func drawnFleet(r *rand.Rand) capacity.Problem {
 		case 1:
 			c.Demand = &capacity.Demand{MapWorkSeconds: round(900 * r.Float64() * float64(pick(5)) / 4), ReduceWorkSeconds: round(500 * r.Float64() * float64(pick(5)) / 4), FixedSeconds: round(100 * r.Float64())}
 		default:
-			top := func(most float64) (avg, high float64) {
-				high = round(1 + most*r.Float64())
+			top := func(limit float64) (avg, high float64) {
+				high = round(1 + limit*r.Float64())
 				return round(high * (0.5 + 0.5*r.Float64())), high
 			}
 			f := capacity.Profile{MapTasks: int64(2 + pick(40)), OverheadSeconds: float64(pick(12))}
@@ -128,7 +130,7 @@ func drawnFleet(r *rand.Rand) capacity.Problem {
 	return p
 }
 
-// long is how many trials are made, more where time is no concern.
+// long returns the number of trials, more with HEADROOM_LONG=1.
 func long(usual, more int) int {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		return more

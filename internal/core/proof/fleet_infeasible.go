@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// likelihood is whether there is a plan.
+// likelihood is the answer to whether there is a plan.
 type likelihood int
 
 const (
@@ -20,25 +20,25 @@ const (
 
 const totalPointer = "/budget/total"
 
-// hairline tells amounts apart that the exact arithmetic of whole plans keeps apart: decimals over a period.
+// hairline separates amounts that the exact arithmetic of whole plans separates: decimals over a period.
 var hairline = big.NewRat(1, 1e14)
 
-// limited says that the problem has a budget for everything.
+// limited reports whether the problem has a budget for everything.
 func (m *model) limited() bool { return m.problem.Budget != nil && m.problem.Budget.Total != nil }
 
-// roundings is what a plan's total, a sum of five lines rounded one by one, may be off.
+// roundings is the error of a plan's total, a sum of five lines rounded one by one.
 var roundings = mul(whole(5), halfUnit)
 
-// allowed is the objective above which a plan costs more than the budget for everything, or so much more.
+// allowed returns the objective above which a plan exceeds the budget for everything by more.
 func (m *model) allowed(more *big.Rat) *big.Rat {
-	most := add(amount(m.problem.Budget.Total.Decimal), more)
+	highest := add(amount(m.problem.Budget.Total.Decimal), more)
 	for i := range m.classes {
-		most.Sub(most, mul(m.classes[i].penalty, m.classes[i].max))
+		highest.Sub(highest, mul(m.classes[i].penalty, m.classes[i].max))
 	}
-	return most
+	return highest
 }
 
-// total says whether a plan of one type costs no more than the budget for everything.
+// total tells whether a plan of one type keeps the budget for everything.
 func (m *model) total(nodes int, more *big.Rat) likelihood {
 	lp := m.relax(zero())
 	if !lp.feasible {
@@ -48,7 +48,7 @@ func (m *model) total(nodes int, more *big.Rat) likelihood {
 	return f.below(m.allowed(more))
 }
 
-// below is whether there is a plan below a threshold.
+// below tells whether there is a plan below a threshold.
 func (f finding) below(threshold *big.Rat) likelihood {
 	switch {
 	case f.better != nil && less(f.better.objective, threshold):
@@ -59,7 +59,7 @@ func (f finding) below(threshold *big.Rat) likelihood {
 	return open
 }
 
-// overTotal notes whether all plans cost more than the budget for everything.
+// overTotal notes the answer to whether all plans exceed the budget for everything.
 func (r *Report) overTotal(cheap likelihood) {
 	switch cheap {
 	case no:
@@ -71,8 +71,8 @@ func (r *Report) overTotal(cheap likelihood) {
 	}
 }
 
-// promised says whether the promised jobs that can run anywhere can all run, within the budget for VMs; strictly, what
-// fractions of VMs cost a hair more than the budget is not known to do.
+// promised tells whether the promised jobs that can run anywhere can all run, within the budget for VMs. If strictly
+// is set, fractional VMs that cost slightly more than the budget count as unknown.
 func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
 	if f.purse != nil && f.purse.Sign() < 0 {
 		return no, "The contracts that are paid in any case cost more than the budget for VMs."
@@ -108,27 +108,27 @@ func (f *fleet) promised(nodes int, strictly bool) (likelihood, string) {
 	return open, "Whether the budget pays for the VMs of the promised jobs is not known."
 }
 
-// largest is the most VMs of a type that anybody needs.
+// largest returns the largest number of VMs of a type that any plan needs.
 func (p *program) largest() *big.Rat {
-	most := zero()
+	highest := zero()
 	for _, lines := range p.rented {
 		sum := zero()
 		for _, l := range lines {
 			sum.Add(sum, l.length)
 		}
-		most = larger(most, sum)
+		highest = larger(highest, sum)
 	}
-	return most
+	return highest
 }
 
-// exists says whether the fleet has a plan: its promises can be kept and, if asked, the budget for
-// everything and so much more.
+// exists tells whether the fleet has a plan that keeps its promises and, with total, the budget for everything plus
+// that much.
 func (f *fleet) exists(nodes int, total *big.Rat) (likelihood, string) {
 	there, why := f.promised(nodes, total != nil && total.Sign() < 0)
 	if there == no || total == nil || !f.limited() {
 		return there, why
 	}
-	if f.integrality == capacity.Relaxed { // fractional plans are off by what their linear program is
+	if f.integrality == capacity.Relaxed { // fractional plans are off like their linear program
 		slack := f.newProgram(true, objective).sides().slack
 		total = add(total, mul(whole(int64(total.Sign())), slack))
 	}
@@ -142,7 +142,7 @@ func (f *fleet) exists(nodes int, total *big.Rat) (likelihood, string) {
 	return open, "Whether a plan keeps the budget is not known."
 }
 
-// impossible is the promised classes whose deadline no number of slots of any type meets.
+// impossible returns the promised classes whose deadline no number of slots of any type meets.
 func (f *fleet) impossible() (classes []int) {
 	for i := range f.classes {
 		if c := &f.classes[i]; c.impossible && c.min.Sign() > 0 {
@@ -152,7 +152,7 @@ func (f *fleet) impossible() (classes []int) {
 	return classes
 }
 
-// infeasibleFleet checks that there is no plan and that each cure named removes what it is named for.
+// infeasibleFleet checks that there is no plan and that each cure removes its conflict.
 func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 	impossible := f.impossible()
 	promised, _ := f.promised(o.Nodes, true)
@@ -212,7 +212,7 @@ func (r *Report) infeasibleFleet(f *fleet, pl capacity.Plan, o Options) {
 			all.addf("With %v at %s a promised class becomes impossible.", c.Hint.Value, c.Hint.Pointer)
 			continue
 		}
-		var total *big.Rat // what keeps promises from being kept need not cure the rest
+		var total *big.Rat // the cure of the promises need not cure the rest
 		if promised == yes || c.Hint.Pointer == totalPointer {
 			total = roundings
 		}

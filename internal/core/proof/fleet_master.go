@@ -2,8 +2,8 @@ package proof
 
 import "math"
 
-// master is the linear program over the pieces of the bound seen so far: the highest point under all of them,
-// prices between nothing and top. It is solved from its other side,
+// master is the linear program over the pieces of the bound seen so far. It seeks the highest point under all of
+// them, with prices from 0 to top. It solves the dual,
 //
 //	min base·share + top·over,  the shares of all pieces adding up to one,  slope·share <= over in each price,
 //
@@ -20,7 +20,7 @@ func newMaster(top []float64) *master { return &master{top: top} }
 
 func (m *master) add(c cut) { m.cuts = append(m.cuts, c) }
 
-// column is a column's entries; row 0 is the sum of shares.
+// column returns a column's entries; row 0 is the sum of shares.
 func (m *master) column(j int, dst []float64) []float64 {
 	rows := len(m.top) + 1
 	dst = append(dst[:0], make([]float64, rows)...)
@@ -46,7 +46,7 @@ func (m *master) cost(j int) float64 {
 	return m.top[(-j-1)/2]
 }
 
-// solve answers the point, its height, and by how much the pieces' mixture breaks the rows.
+// solve returns the point, its height, and the amount by which the pieces' mixture breaks the rows.
 func (m *master) solve() (point []float64, height, broken float64) {
 	rows := len(m.top) + 1
 	if m.basis == nil {
@@ -73,7 +73,7 @@ func (m *master) solve() (point []float64, height, broken float64) {
 			}
 			scale = max(scale, math.Abs(price[r]))
 		}
-		enter, least := 0, 0.0
+		enter, lowest := 0, 0.0
 		found := false
 		for j := -2 * len(m.top); j < len(m.cuts); j++ {
 			entries = m.column(j, entries)
@@ -82,8 +82,8 @@ func (m *master) solve() (point []float64, height, broken float64) {
 				reduced -= price[r] * x
 				size += math.Abs(price[r] * x)
 			}
-			if reduced < -1e-13*size && reduced < least {
-				enter, least, found = j, reduced, true
+			if reduced < -1e-13*size && reduced < lowest {
+				enter, lowest, found = j, reduced, true
 			}
 		}
 		if !found {
@@ -122,7 +122,7 @@ func (m *master) solve() (point []float64, height, broken float64) {
 	return point, height, broken
 }
 
-// invert works out the basis's inverse and its values; false where it has none any more.
+// invert computes the basis's inverse and its values; it returns false if there is no inverse any more.
 func (m *master) invert() bool {
 	rows := len(m.basis)
 	a := make([][]float64, rows)
@@ -163,7 +163,7 @@ func (m *master) invert() bool {
 	m.inverse, m.value = make([][]float64, rows), make([]float64, rows)
 	for k := range a {
 		m.inverse[k] = a[k][rows:]
-		m.value[k] = m.inverse[k][0] // the right-hand side is one share in all
+		m.value[k] = m.inverse[k][0] // the right-hand side is a total share of one
 	}
 	return true
 }

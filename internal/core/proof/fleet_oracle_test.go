@@ -13,8 +13,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// This file is a planner of fleets for tests: all mixes of all classes are tried, in plain floating point and
-// with nothing of the package under test.
+// This file is a planner of fleets for tests: it tries all mixes of all classes, in plain floating point and without
+// the package under test.
 
 // fleetPlanner enumerates; each type is a planner of its own.
 type fleetPlanner struct {
@@ -28,7 +28,7 @@ type fleetPlanner struct {
 	tried int
 }
 
-// onOneType is a problem as if it had one of its types alone.
+// onOneType returns a problem as if it had one of its types alone.
 func onOneType(p capacity.Problem, t capacity.VMTypeSupply) capacity.Problem {
 	p.Supply = capacity.Supply{Contracts: t.Contracts, OnDemand: t.OnDemand}
 	p.Budget = nil
@@ -92,8 +92,8 @@ func (b *fleetPlanner) rent(v int, n int64) (cost float64, spot int64) {
 		return cost, 0
 	}
 	price := b.spots[v].Price.Float() * float64(b.p.PeriodSeconds) / 3600
-	most := decimal.NewFromFloat(b.spots[v].MaxShare).Mul(decimal.NewFromInt(n)).Floor().IntPart()
-	for s := int64(1); s <= most; s++ {
+	highest := decimal.NewFromFloat(b.spots[v].MaxShare).Mul(decimal.NewFromInt(n)).Floor().IntPart()
+	for s := int64(1); s <= highest; s++ {
 		if steady, _ := b.types[v].rent(float64(n - s)); steady+float64(s)*price < cost-1e-12 {
 			cost, spot = steady+float64(s)*price, s
 		}
@@ -101,9 +101,9 @@ func (b *fleetPlanner) rent(v int, n int64) (cost float64, spot int64) {
 	return cost, spot
 }
 
-const mostTried = 60_000
+const maxTried = 60_000
 
-// plan is the best plan; found is false where there is none, and done where there were too many mixes to try.
+// plan returns the best plan. found is false if there is none, and done is false if there were too many mixes to try.
 func (b *fleetPlanner) plan() (pl capacity.Plan, found, done bool) {
 	loads := make([]float64, len(b.types))
 	mixes := make([][]int64, len(b.p.Classes))
@@ -111,18 +111,18 @@ func (b *fleetPlanner) plan() (pl capacity.Plan, found, done bool) {
 		mixes[i] = make([]int64, len(b.types))
 	}
 	b.class(0, loads, 0, mixes)
-	if b.tried > mostTried || math.IsInf(b.cost, 1) {
-		return pl, false, b.tried <= mostTried
+	if b.tried > maxTried || math.IsInf(b.cost, 1) {
+		return pl, false, b.tried <= maxTried
 	}
 	pl = b.fill()
-	if most := b.p.Budget; most != nil && most.Total != nil && pl.Cost.Total.GreaterThan(most.Total.Decimal) {
+	if highest := b.p.Budget; highest != nil && highest.Total != nil && pl.Cost.Total.GreaterThan(highest.Total.Decimal) {
 		return pl, false, true
 	}
 	return pl, true, true
 }
 
 func (b *fleetPlanner) class(i int, loads []float64, avoided float64, mixes [][]int64) {
-	if b.tried > mostTried {
+	if b.tried > maxTried {
 		return
 	}
 	if i == len(mixes) {
@@ -167,12 +167,12 @@ func (b *fleetPlanner) finish(loads []float64, avoided float64, mixes [][]int64)
 		cost, _ := b.rent(v, vms[v])
 		spent += cost
 	}
-	if most := b.p.Budget; most != nil && most.VMCost != nil {
+	if highest := b.p.Budget; highest != nil && highest.VMCost != nil {
 		fixed := 0.0
 		for _, t := range b.types {
 			fixed += t.idleAlways()
 		}
-		if spent+fixed > most.VMCost.Float()+1e-10 {
+		if spent+fixed > highest.VMCost.Float()+1e-10 {
 			return
 		}
 	}
@@ -245,7 +245,7 @@ func (b *fleetPlanner) fill() capacity.Plan {
 	return pl
 }
 
-// part is what one type's VMs and classes are, without penalties.
+// part returns one type's VMs and classes, without penalties.
 func (b *planner) part(jobs []float64, steady float64) capacity.Plan {
 	full := b.fillCounts(jobs, steady)
 	for i := range full.Classes {
@@ -308,7 +308,7 @@ func (b *fleetPlanner) join(i int, parts []capacity.Plan, named bool) capacity.C
 	return c
 }
 
-// Plans found by trying all mixes are accepted with everything proved, and where there is none, that is confirmed.
+// Plans found by trying all mixes are accepted with everything proved, and their absence is confirmed.
 func TestFleetsPlannedByTryingAllAreAccepted(t *testing.T) {
 	accepted, none := 0, 0
 	for trial := range long(300, 6000) {

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// What the product plans for several VM types, spot VMs and budgets is accepted here, and small problems are proved.
+// The product's plans for several VM types, spot VMs and budgets are accepted here, and small problems are proved.
 func TestPlansForFleetsAreAccepted(t *testing.T) {
 	trials := long(300, 20_000)
 	count := map[capacity.Status]int{}

@@ -5,14 +5,14 @@ import (
 	"math/big"
 )
 
-// cut is one evaluation of the bound, which is concave and piecewise linear in the prices: what it is at
-// prices of zero on this piece, and its slope in each price.
+// cut is one evaluation of the bound, which is concave and piecewise linear in the prices: its value at prices of
+// zero on this piece, and its slope in each price.
 type cut struct {
 	base  float64
 	slope []float64
 }
 
-// at is the bound in floating point, its piece, and how large the terms of its sum are together.
+// at returns the bound in floating point, its piece, and the size of the terms of its sum.
 func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
 	f := &p.floats
 	n := len(p.types)
@@ -20,8 +20,8 @@ func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
 	mix := make([]int, n)
 	for i := range p.classes {
 		if f.weight != nil && p.weights[i] != nil {
-			least := p.mix(i, nu, mix)
-			size += math.Abs(least)
+			lowest := p.mix(i, nu, mix)
+			size += math.Abs(lowest)
 			for v, h := range mix {
 				if h > 0 {
 					c.slope[v] += f.weight[i][v][h]
@@ -63,7 +63,7 @@ func (p *program) at(nu []float64, mu float64) (c cut, value, size float64) {
 	return c, value, size
 }
 
-// straight is the type on which a job of a class costs least at the prices, by its gamma; -1 for none.
+// straight returns the type on which a job of a class costs least at the prices, by its gamma; -1 for none.
 func (p *program) straight(i int, nu []float64) (at int, slope float64) {
 	at, slope = -1, math.Inf(1)
 	for v, g := range p.floats.gamma[i] {
@@ -74,14 +74,14 @@ func (p *program) straight(i int, nu []float64) (at int, slope float64) {
 	return at, slope
 }
 
-// rentAt is the number of VMs of a type whose rent less their worth is least, and their rent.
+// rentAt returns the number of VMs of a type that minimises their rent less their worth, and their rent.
 func (p *program) rentAt(v int, nu, mu float64) (vms, cost float64) {
 	f := &p.floats
 	if p.counted != nil && p.counted[v] != nil {
-		least := 0.0
+		lowest := 0.0
 		for n, x := range p.counted[v] {
-			if y := (1+mu)*x - nu*float64(n); y < least {
-				least, vms, cost = y, float64(n), x
+			if y := (1+mu)*x - nu*float64(n); y < lowest {
+				lowest, vms, cost = y, float64(n), x
 			}
 		}
 		return vms, cost
@@ -95,20 +95,20 @@ func (p *program) rentAt(v int, nu, mu float64) (vms, cost float64) {
 	return vms, cost
 }
 
-// mix finds the class's mix of jobs over types that is worth least at the prices, by adding type after type.
-func (p *program) mix(i int, nu []float64, jobs []int) (least float64) {
+// mix finds the class's cheapest mix of jobs over types at the prices, by adding type after type.
+func (p *program) mix(i int, nu []float64, jobs []int) (lowest float64) {
 	f := &p.floats
-	most := int(f.high[i])
+	highest := int(f.high[i])
 	clear(jobs)
 	rows := p.mixes(i, nu)
 	if len(rows) == 0 {
 		return 0
 	}
-	least = math.Inf(1)
+	lowest = math.Inf(1)
 	total := 0
-	for h := int(f.low[i]); h <= most; h++ {
-		if x := rows[0].least[h] - f.penalty[i]*float64(h); x < least {
-			least, total = x, h
+	for h := int(f.low[i]); h <= highest; h++ {
+		if x := rows[0].lowest[h] - f.penalty[i]*float64(h); x < lowest {
+			lowest, total = x, h
 		}
 	}
 	for k, r := range rows {
@@ -117,21 +117,21 @@ func (p *program) mix(i int, nu []float64, jobs []int) (least float64) {
 			break
 		}
 		for h := 0; h <= total; h++ {
-			if r.own[h]+rows[k+1].least[total-h] == r.least[total] {
+			if r.own[h]+rows[k+1].lowest[total-h] == r.lowest[total] {
 				jobs[r.kind] = h
 				total -= h
 				break
 			}
 		}
 	}
-	return least
+	return lowest
 }
 
-// mixRow is one type of a class: what jobs on it cost at the prices, and what they cost at least on it and the
-// types after it.
+// mixRow is one type of a class: the costs of jobs on it at the prices, and the smallest costs on it and the types
+// after it.
 type mixRow struct {
-	kind       int
-	own, least []float64
+	kind        int
+	own, lowest []float64
 }
 
 func (p *program) mixes(i int, nu []float64) (rows []mixRow) {
@@ -149,22 +149,22 @@ func (p *program) mixes(i int, nu []float64) (rows []mixRow) {
 	for k := len(rows) - 1; k >= 0; k-- {
 		r := &rows[k]
 		if k == len(rows)-1 {
-			r.least = r.own
+			r.lowest = r.own
 			continue
 		}
-		after := rows[k+1].least
-		r.least = make([]float64, len(r.own))
-		for total := range r.least {
-			r.least[total] = math.Inf(1)
+		after := rows[k+1].lowest
+		r.lowest = make([]float64, len(r.own))
+		for total := range r.lowest {
+			r.lowest[total] = math.Inf(1)
 			for h := range total + 1 {
-				r.least[total] = min(r.least[total], r.own[h]+after[total-h])
+				r.lowest[total] = min(r.lowest[total], r.own[h]+after[total-h])
 			}
 		}
 	}
 	return rows
 }
 
-// exactly is the bound at prices, in exact arithmetic, for the linear program.
+// exactly returns the bound at prices, in exact arithmetic, for the linear program.
 func (p *program) exactly(nu []float64, mu float64) *big.Rat {
 	sum := new(big.Rat)
 	exact := make([]*big.Rat, len(nu))
@@ -173,7 +173,7 @@ func (p *program) exactly(nu []float64, mu float64) *big.Rat {
 	}
 	money := new(big.Rat).SetFloat64(max(0, mu))
 	for i := range p.classes {
-		least := zero()
+		lowest := zero()
 		for k, jobs := range []*big.Rat{p.low[i], p.high[i]} {
 			var best *big.Rat
 			for v, g := range p.gamma[i] {
@@ -184,11 +184,11 @@ func (p *program) exactly(nu []float64, mu float64) *big.Rat {
 			if best == nil {
 				break
 			}
-			if x := mul(jobs, sub(best, p.worth(i))); k == 0 || less(x, least) {
-				least = x
+			if x := mul(jobs, sub(best, p.worth(i))); k == 0 || less(x, lowest) {
+				lowest = x
 			}
 		}
-		sum.Add(sum, least)
+		sum.Add(sum, lowest)
 	}
 	for v := range p.types {
 		sum.Sub(sum, mul(exact[v], p.spare[v]))
@@ -204,22 +204,21 @@ func (p *program) exactly(nu []float64, mu float64) *big.Rat {
 	return sum
 }
 
-// dual is prices with the bound they give, and what the linear program over all pieces seen came to, which
-// is no lower.
+// dual holds prices with their bound, and the value of the linear program over all pieces seen, which is no lower.
 type dual struct {
 	nu      []float64
 	mu      float64
 	value   float64 // in floating point, at the prices
 	size    float64
 	above   float64 // of the program over mixtures of the choices seen
-	missing float64 // by how much those mixtures break the rows
+	missing float64 // amount by which those mixtures break the rows
 }
 
 const maxCuts = 400
 
-// solve climbs the bound by cutting planes: the best point of all pieces seen so far is tried next, and a
-// point half way to the best one so far, so that it does not swing. The method needs no care: whatever
-// prices it ends with, the bound is worked out from them anew.
+// solve raises the bound by cutting planes. It next tries the best point of all pieces seen so far, and a point
+// halfway to the best one so far, so that it does not swing. The method needs no care: the bound is computed anew
+// from its final prices.
 func (p *program) solve() dual {
 	top := p.highest()
 	m := newMaster(top)
@@ -260,7 +259,7 @@ func (p *program) solve() dual {
 	return best
 }
 
-// highest is prices beyond which nothing changes but for want of VMs or money, or for the price of it.
+// highest returns prices beyond which only a lack of VMs or money, or its price, changes anything.
 func (p *program) highest() []float64 {
 	f := &p.floats
 	price, cheap, ratio := 1e-9, math.Inf(1), 1.0

@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// program is what is to be minimised over a fleet, as the price method sees it:
+// program is the minimisation over a fleet, in the form of the price method:
 //
 //	sum of VM costs - penalties avoided,  each type's load within its VMs,  VM costs within the purse.
 //
@@ -16,7 +16,7 @@ import (
 //	cost >= sum over classes of min over mixes (nu·load - penalties avoided)
 //	      + sum over types of min over N ((1+mu)·rent(N) - nu·N) - nu·spare - mu·purse.
 //
-// So any prices give a bound, and it is only a matter of luck or method how good it is.
+// So any prices give a bound; only its quality depends on them.
 type program struct {
 	*fleet
 	linear  bool // fractional jobs and VMs: the linear program; else whole ones
@@ -24,12 +24,12 @@ type program struct {
 	purse   *big.Rat
 	low     []*big.Rat // jobs
 	high    []*big.Rat
-	gamma   [][]*big.Rat // [class][type] VMs a job takes at least; nil where it cannot run
+	gamma   [][]*big.Rat // [class][type] smallest number of VMs per job; nil where it cannot run
 	rented  [][]line     // [type] the cost of VMs
-	spare   []*big.Rat   // [type] what VMs may lack
+	spare   []*big.Rat   // [type] VMs that may be lacking
 	floats  floats
-	weights [][][]*option // [class][type][jobs], where whole jobs are weighed one by one
-	counted [][]float64   // [type][VMs] what whole VMs cost; nil where they are too many
+	weights [][][]*option // [class][type][jobs], if whole jobs are weighed one by one
+	counted [][]float64   // [type][VMs] the cost of whole VMs; nil if they are too many
 }
 
 // floats is the program in floating point.
@@ -45,13 +45,13 @@ type floats struct {
 
 func float(x *big.Rat) float64 { f, _ := x.Float64(); return f }
 
-// aim is what a program minimises.
+// aim is the objective of a program.
 type aim int
 
 const (
 	objective aim = iota // VM costs less penalties avoided
 	spending             // VM costs of the promised jobs alone
-	missing              // VMs that are not there and that the promised jobs need; those there are cost nothing
+	missing              // VMs that the promised jobs need beyond the existing ones, which cost nothing
 )
 
 func (f *fleet) newProgram(linear bool, aim aim) *program {
@@ -80,8 +80,8 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 				continue
 			}
 			gammas[v] = f.lightest(on, linear)
-			most := add(mul(larger(on.high, on.most), high), whole(4)) // and whole slots, and whole VMs
-			need[v] = add(need[v], most)
+			highest := add(mul(larger(on.high, on.highest), high), whole(4)) // and whole slots, and whole VMs
+			need[v] = add(need[v], highest)
 		}
 		p.gamma = append(p.gamma, gammas)
 	}
@@ -101,18 +101,18 @@ func (f *fleet) newProgram(linear bool, aim aim) *program {
 	return p
 }
 
-// lightest is what a job takes at least on a type, tolerances used up.
+// lightest returns the smallest number of VMs per job on a type, with tolerances used up.
 func (f *fleet) lightest(c *class, linear bool) *big.Rat {
 	switch {
 	case linear || c.given:
 		return c.low
 	case f.integrality == capacity.Executable:
-		return smaller(c.least, c.gamma(c.plan.a, c.plan.b, c.tolerant(), false))
+		return smaller(c.lowest, c.gamma(c.plan.a, c.plan.b, c.tolerant(), false))
 	}
-	return c.least
+	return c.lowest
 }
 
-// lines is the cost of a type's VMs, up to what anybody needs, as the program sees it.
+// lines returns the program's cost of a type's VMs, up to the largest need.
 func (p *program) lines(t *vmType, need *big.Rat) (lines []line) {
 	left := new(big.Rat).Set(need)
 	for _, l := range t.lines() {
@@ -162,7 +162,7 @@ func (p *program) inFloats() {
 	}
 }
 
-// worth is the penalty that a job admitted avoids.
+// worth returns the penalty that an admitted job avoids.
 func (p *program) worth(i int) *big.Rat {
 	if p.aim != objective {
 		return zero()
@@ -171,13 +171,13 @@ func (p *program) worth(i int) *big.Rat {
 }
 
 const (
-	maxWeighed = 10_000 // most job counts that are weighed one by one for one plan
-	maxMixed   = 300    // most jobs of a class whose mixes are all looked at
-	maxCounted = 20_000 // most VMs of a type that are counted one by one
+	maxWeighed = 10_000 // largest number of job counts that one plan weighs one by one
+	maxMixed   = 300    // largest number of jobs of a class whose mixes are all tried
+	maxCounted = 20_000 // largest number of VMs of a type that are counted one by one
 )
 
-// count weighs whole jobs and prices whole VMs one by one, where they are not too many. What is not
-// counted keeps to the straight lines below.
+// count weighs whole jobs and prices whole VMs one by one, unless they are too many. The rest keeps to the straight
+// lines below.
 func (p *program) count(need []*big.Rat) {
 	p.weights = make([][][]*option, len(p.classes))
 	p.floats.weight = make([][][]float64, len(p.classes))
@@ -220,7 +220,7 @@ func (p *program) count(need []*big.Rat) {
 	}
 }
 
-// weigh finds the least load of every number of a class's jobs on every type.
+// weigh finds the smallest load of every number of a class's jobs on every type.
 func (p *program) weigh(i, jobs int) bool {
 	p.weights[i] = make([][]*option, len(p.types))
 	p.floats.weight[i] = make([][]float64, len(p.types))
@@ -240,7 +240,7 @@ func (p *program) weigh(i, jobs int) bool {
 	return true
 }
 
-// rent is what whole VMs of a type cost in this program; false where there are not so many.
+// rent returns the cost of whole VMs of a type in this program; false if there are not that many.
 func (p *program) rent(t *vmType, n *big.Rat) (*big.Rat, bool) {
 	there := t.limit(n)
 	if p.aim == missing {

@@ -8,22 +8,22 @@ import (
 	"headroom/internal/core/money"
 )
 
-// sides is the linear program's objective from both sides.
+// sides bounds the linear program's objective from both sides.
 type sides struct {
 	low   *big.Rat // proved: nothing costs less
-	high  *big.Rat // reached, up to rounding; nil where there is no answer
-	slack *big.Rat // what plans may be off
+	high  *big.Rat // reached, up to rounding; nil without an answer
+	slack *big.Rat // error of plans
 }
 
 func (p *program) sides() sides {
 	d := p.solve()
 	s := sides{low: add(p.paid(), p.exactly(d.nu, d.mu)), high: p.above(d)}
 	lost := 1e-9 * (1 + d.size)
-	for v, nu := range d.nu { // whole plans may lack so much of a VM, and so may their linear program
+	for v, nu := range d.nu { // whole plans may lack that much of a VM, and so may their linear program
 		lost += (nu + float(p.types[v].dearest())) * 1.1 * float(spare)
 		for i := range p.classes {
 			if c := &p.types[v].classes[i]; p.gamma[i][v] != nil && !c.given {
-				lost += nu * float(mul(c.max, sub(c.most, c.least)))
+				lost += nu * float(mul(c.max, sub(c.highest, c.lowest)))
 			}
 		}
 	}
@@ -31,7 +31,7 @@ func (p *program) sides() sides {
 	return s
 }
 
-// relaxedFleet checks the linear program's answer that a plan shows.
+// relaxedFleet checks a plan's answer of the linear program.
 func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 	var all faults
 	x := pl.Relaxed
@@ -44,14 +44,14 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 		r.note(RelaxationCheck, NotProved, "The linear program was not solved here.")
 		return
 	}
-	said := amount(x.Objective.Decimal)
-	if less(add(said, lp.slack), lp.low) {
+	stated := amount(x.Objective.Decimal)
+	if less(add(stated, lp.slack), lp.low) {
 		all.addf("Its objective is no less than %s, not %s.", amountOf(lp.low), x.Objective)
 	}
-	if less(add(lp.high, lp.slack), said) {
+	if less(add(lp.high, lp.slack), stated) {
 		all.addf("Its objective is %s, not %s.", amountOf(lp.high), x.Objective)
 	}
-	least, most, lost := zero(), zero(), zero() // VMs
+	lowest, highest, lost := zero(), zero(), zero() // VMs
 	fixed := f.newProgram(true, objective)
 	for i := range f.classes {
 		c, jobs := &f.classes[i], number(x.Jobs[i])
@@ -69,19 +69,19 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 					light, heavy = on.low, on.low
 				}
 				light, heavy = smaller(light, on.low), larger(heavy, on.low)
-				lost.Add(lost, mul(c.max, sub(on.most, on.least)))
+				lost.Add(lost, mul(c.max, sub(on.highest, on.lowest)))
 			}
 		}
 		if light != nil {
-			least.Add(least, mul(light, jobs))
-			most.Add(most, mul(heavy, jobs))
+			lowest.Add(lowest, mul(light, jobs))
+			highest.Add(highest, mul(heavy, jobs))
 		}
 	}
 	vms := number(x.Capacity)
 	lost.Add(lost, mul(whole(int64(len(f.types))), spare))
-	lost.Add(lost, mul(whole(10), mul(relative, add(whole(1), most))))
-	if less(add(vms, lost), least) || less(add(most, lost), vms) {
-		all.addf("Its jobs need %s to %s VMs, not %v.", short(least), short(most), x.Capacity)
+	lost.Add(lost, mul(whole(10), mul(relative, add(whole(1), highest))))
+	if less(add(vms, lost), lowest) || less(add(highest, lost), vms) {
+		all.addf("Its jobs need %s to %s VMs, not %v.", short(lowest), short(highest), x.Capacity)
 	}
 	if len(all) == 0 {
 		for v := range fixed.spare {
@@ -90,30 +90,29 @@ func (r *Report) relaxedFleet(f *fleet, pl capacity.Plan, lp sides) {
 		if fixed.purse != nil {
 			fixed.pay(mul(mul(whole(10), relative), add(whole(1), fixed.purse)))
 		}
-		if d := fixed.solve(); less(add(said, mul(whole(2), lp.slack)), add(fixed.paid(), fixed.exactly(d.nu, d.mu))) {
+		if d := fixed.solve(); less(add(stated, mul(whole(2), lp.slack)), add(fixed.paid(), fixed.exactly(d.nu, d.mu))) {
 			all.addf("Its jobs cost more than %s.", x.Objective)
 		}
 	}
 	r.add(RelaxationCheck, all, "The linear program's answer is right.")
 }
 
-// Steps by which the linear program is moved to see its slopes. What it costs is convex in them, so that over a
-// step of any length the slope to the one side is no higher, and to the other no lower, than any price at the
-// point itself.
+// Steps that move the linear program to show its slopes. Its cost is convex in them. So over a step of any length the
+// slope to one side is no higher, and to the other no lower, than any price at the point itself.
 var (
 	stepVMs   = big.NewRat(1, 100)
 	stepPart  = big.NewRat(1, 1000) // of the purse
 	firstStep = big.NewRat(8, 1e7)  // of VMs, and of the purse
 )
 
-const maxMoved = 40_000 // classes times prices that are looked at
+const maxMoved = 40_000 // limit of classes times prices
 
-// hairs, in a step, is within how many of its parts of a kink a plan may take itself to stand on it.
+// hairs, in parts of a step, is the distance from a kink within which a plan may count as on it.
 const hairs = 500
 
-// slope is within what bounds the linear program saves for each one more of something, or loses for each one less
-// where steps are negative: a step far off bounds it from the one side, and the first step of all from the other.
-// A bound is nil where the linear program has no answer.
+// slope bounds the savings of the linear program for each one more of something, or its losses for each one less if
+// steps are negative. A long step bounds the slope from one side, and the shortest step from the other. A bound is
+// nil if the linear program has no answer.
 func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *big.Rat) bool) (low, high *big.Rat) {
 	at := func(by *big.Rat) (s sides, ok bool) {
 		p := f.newProgram(true, objective)
@@ -141,7 +140,7 @@ func (f *fleet) slope(lp sides, step, first *big.Rat, move func(p *program, by *
 	return far, near
 }
 
-// within says whether an amount is a slope; tolerance is that of the linear program's sides.
+// within reports whether an amount is a slope; tolerance is that of the linear program's sides.
 func (f *fleet) within(m money.Amount, low, high *big.Rat) bool {
 	x := amount(m.Decimal)
 	slack := add(add(halfUnit, halfUnit), mul(big.NewRat(1, 1e7), add(whole(1), abs(x))))
@@ -175,13 +174,13 @@ func (r *Report) pricesFleet(f *fleet, x capacity.Prices, lp sides) {
 	}
 	at := 0
 	for v := range f.types {
-		said := x.Capacity
+		stated := x.Capacity
 		if f.named {
-			if said = x.Types[v].CapacityPrice; x.Types[v].Name != f.types[v].name {
+			if stated = x.Types[v].CapacityPrice; x.Types[v].Name != f.types[v].name {
 				all.addf("In place %d of the prices stands type %s, not %s.", v, x.Types[v].Name, f.types[v].name)
 			}
 		}
-		f.priceOf(&all, v, said, lp)
+		f.priceOf(&all, v, stated, lp)
 		for k, c := range f.types[v].problem.Supply.Contracts {
 			worth := x.Contracts[at]
 			if at++; worth.Name != c.Name {
@@ -225,8 +224,8 @@ func between(low, high *big.Rat) string {
 	return fmt.Sprintf("%s to %s", amountOf(low), amountOf(high))
 }
 
-// priceOf checks what a VM of a type is worth.
-func (f *fleet) priceOf(all *faults, v int, said capacity.CapacityPrice, lp sides) {
+// priceOf checks the worth of a VM of a type.
+func (f *fleet) priceOf(all *faults, v int, stated capacity.CapacityPrice, lp sides) {
 	lend := func(p *program, by *big.Rat) bool {
 		p.lend(v, by)
 		return true
@@ -235,23 +234,23 @@ func (f *fleet) priceOf(all *faults, v int, said capacity.CapacityPrice, lp side
 	if f.named {
 		name += " of " + f.types[v].name
 	}
-	if low, high := f.slope(lp, stepVMs, firstStep, lend); !f.within(said.Low, low, high) {
-		all.addf("%s less costs %s, not %s.", name, between(low, high), said.Low)
+	if low, high := f.slope(lp, stepVMs, firstStep, lend); !f.within(stated.Low, low, high) {
+		all.addf("%s less costs %s, not %s.", name, between(low, high), stated.Low)
 	}
 	low, high := f.slope(lp, zero().Neg(stepVMs), zero().Neg(firstStep), lend)
 	switch {
-	case said.High == nil && high != nil:
+	case stated.High == nil && high != nil:
 		all.addf("%s more costs %s, and the plan says it cannot be had.", name, between(low, high))
-	case said.High != nil && high == nil && f.lacks(v):
-		all.addf("%s more cannot be had, not even for %s.", name, *said.High)
-	case said.High != nil && !f.within(*said.High, low, high):
-		all.addf("%s more costs %s, not %s.", name, between(low, high), *said.High)
-	case said.High != nil && said.High.LessThan(said.Low.Decimal):
-		all.addf("%s more costs %s, and one less saves %s, which is more.", name, *said.High, said.Low)
+	case stated.High != nil && high == nil && f.lacks(v):
+		all.addf("%s more cannot be had, not even for %s.", name, *stated.High)
+	case stated.High != nil && !f.within(*stated.High, low, high):
+		all.addf("%s more costs %s, not %s.", name, between(low, high), *stated.High)
+	case stated.High != nil && stated.High.LessThan(stated.Low.Decimal):
+		all.addf("%s more costs %s, and one less saves %s, which is more.", name, *stated.High, stated.Low)
 	}
 }
 
-// lacks says that the promised jobs need all VMs of a type.
+// lacks reports whether the promised jobs need all VMs of a type.
 func (f *fleet) lacks(v int) bool {
 	p := f.newProgram(true, missing)
 	p.lend(v, zero().Neg(firstStep))
@@ -259,13 +258,13 @@ func (f *fleet) lacks(v int) bool {
 	return less(mul(firstStep, big.NewRat(1, 2)), p.exactly(d.nu, d.mu))
 }
 
-// worthOf checks what one VM more in a contract saves. One that is billed always is paid in any case: what it does
-// is free.
-func (f *fleet) worthOf(all *faults, v, k int, said money.Amount, lp sides) {
+// worthOf checks the savings from one more VM in a contract. A contract billed always is paid in any case, so its VMs
+// are free.
+func (f *fleet) worthOf(all *faults, v, k int, stated money.Amount, lp sides) {
 	c := f.types[v].problem.Supply.Contracts[k]
 	price, always := mul(amount(c.Price.Decimal), f.hours), c.Billing == capacity.BilledAlways
 	step := stepVMs
-	if always && f.purse != nil && price.Sign() > 0 { // a step that the purse pays for
+	if always && f.purse != nil && price.Sign() > 0 { // a step that the purse can pay
 		if step = smaller(step, quo(f.purse, mul(whole(2), price))); step.Sign() <= 0 {
 			return
 		}
@@ -276,16 +275,16 @@ func (f *fleet) worthOf(all *faults, v, k int, said money.Amount, lp sides) {
 		}
 		return p.enlarge(v, k, by)
 	})
-	saved := said
+	saved := stated
 	if always {
-		saved = amountOf(add(amount(said.Decimal), price))
+		saved = amountOf(add(amount(stated.Decimal), price))
 	}
 	if !f.within(saved, low, high) {
 		all.addf("One VM more in contract %s saves %s, and %s is said.", c.Name, between(low, high), saved)
 	}
 }
 
-// enlarge makes a contract larger or smaller; false where it would have less than no VMs.
+// enlarge makes a contract larger or smaller; it returns false if that leaves fewer than no VMs.
 func (p *program) enlarge(v, k int, by *big.Rat) bool {
 	t := p.types[v]
 	own := *t.model
@@ -310,13 +309,13 @@ func (p *program) enlarge(v, k int, by *big.Rat) bool {
 	return true
 }
 
-// lend gives a type VMs for nothing.
+// lend gives a type free VMs.
 func (p *program) lend(v int, vms *big.Rat) {
 	p.spare[v] = add(p.spare[v], vms)
 	p.floats.spare[v] = float(p.spare[v])
 }
 
-// pay puts money into the purse.
+// pay adds money to the purse.
 func (p *program) pay(money *big.Rat) {
 	p.purse = add(p.purse, money)
 	p.floats.purse = float(p.purse)

@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// rental checks where the VMs of a type are taken from: the counts, and that so many cannot be had for less.
+// rental checks the sources of a type's VMs: the counts, and that the same number cannot cost less.
 func (t *vmType) rental(pl capacity.Plan) []string {
 	var f faults
 	total := number(pl.VMs.Total)
@@ -54,8 +54,8 @@ func (t *vmType) rental(pl capacity.Plan) []string {
 	if t.spot == nil && bought.Sign() != 0 {
 		f.addf("%v spot VMs are taken, and none are offered.", pl.VMs.Spot)
 	} else if t.spot != nil {
-		if most := t.share(total); less(add(most, slack), bought) {
-			f.addf("%v of %v VMs are spot, and at most %s may be.", pl.VMs.Spot, pl.VMs.Total, short(most))
+		if highest := t.share(total); less(add(highest, slack), bought) {
+			f.addf("%v of %v VMs are spot, and at most %s may be.", pl.VMs.Spot, pl.VMs.Total, short(highest))
 		}
 		cost.Add(cost, mul(t.spot.price, bought))
 	}
@@ -69,44 +69,44 @@ func (t *vmType) rental(pl capacity.Plan) []string {
 	if len(f) > 0 {
 		return f
 	}
-	least, ok := t.cheapest(smaller(total, t.limit(total)))
+	lowest, ok := t.cheapest(smaller(total, t.limit(total)))
 	tolerance := zero()
 	if slack.Sign() > 0 {
 		tolerance = add(mul(relative, cost), mul(slack, t.dearest()))
 	}
-	if ok && less(add(least, tolerance), cost) {
-		f.addf("%v VMs can be rented for %s, not %s.", pl.VMs.Total, amountOf(least), amountOf(cost))
+	if ok && less(add(lowest, tolerance), cost) {
+		f.addf("%v VMs can be rented for %s, not %s.", pl.VMs.Total, amountOf(lowest), amountOf(cost))
 	}
 	return f
 }
 
-// dearest is the highest price of a VM of the type.
+// dearest returns the highest price of a VM of the type.
 func (t *vmType) dearest() *big.Rat {
-	most := zero()
+	highest := zero()
 	for _, s := range t.supply {
-		most = larger(most, s.price)
+		highest = larger(highest, s.price)
 	}
 	if t.spot != nil {
-		most = larger(most, t.spot.price)
+		highest = larger(highest, t.spot.price)
 	}
-	return most
+	return highest
 }
 
-// share is how many of n VMs may be spot; whole ones where VMs are.
+// share returns the number of spot VMs allowed among n, a whole one unless the plan is relaxed.
 func (t *vmType) share(n *big.Rat) *big.Rat {
 	if t.spot == nil {
 		return zero()
 	}
-	most := mul(t.spot.share, n)
+	highest := mul(t.spot.share, n)
 	if t.integrality != capacity.Relaxed {
-		most = new(big.Rat).SetInt(floor(most))
+		highest = new(big.Rat).SetInt(floor(highest))
 	}
-	return most
+	return highest
 }
 
-// cheapest is what n VMs of the type cost at least, without what is paid in any case; false where there are
-// not so many. As many as may not be spot come from contracts and on-demand, the cheapest first; the rest
-// from what is left of these for as long as it costs no more than spot, and from spot.
+// cheapest returns the smallest cost of n VMs of the type, without fixed costs; false if there are not that many. The
+// VMs that may not be spot come from contracts and on-demand, the cheapest first. The rest comes from what is left of
+// these as long as it costs no more than spot, and from spot.
 func (t *vmType) cheapest(n *big.Rat) (*big.Rat, bool) {
 	cost, rest := zero(), t.share(n)
 	steady := sub(n, rest)
@@ -130,9 +130,9 @@ func (t *vmType) cheapest(n *big.Rat) (*big.Rat, bool) {
 	return cost, steady.Sign() <= 0
 }
 
-// limit is the most VMs of the type that can be had, no more than so many.
+// limit returns the largest number of VMs of the type that can be rented, at most need.
 func (t *vmType) limit(need *big.Rat) *big.Rat {
-	steady, bounded := t.most()
+	steady, bounded := t.existing()
 	if !bounded {
 		return need
 	}
@@ -142,19 +142,19 @@ func (t *vmType) limit(need *big.Rat) *big.Rat {
 	if t.spot.share.Cmp(whole(1)) >= 0 {
 		return need
 	}
-	most := quo(steady, sub(whole(1), t.spot.share)) // as many as (1-share) of which are steady
+	highest := quo(steady, sub(whole(1), t.spot.share)) // (1-share) of them are steady
 	if t.integrality != capacity.Relaxed {
-		most = new(big.Rat).SetInt(floor(most))
+		highest = new(big.Rat).SetInt(floor(highest))
 	}
-	return smaller(need, most)
+	return smaller(need, highest)
 }
 
 // line is a number of VMs at one price each; a nil length has no end.
 type line struct{ length, price *big.Rat }
 
-// lines is the cost of fractional VMs, of which a share may be spot: contracts that are cheaper than spot,
-// then spot up to its share of these, then both in proportion. It is convex and never above the cost of
-// whole VMs, whose share is rounded down.
+// lines returns the cost of fractional VMs, of which a share may be spot: contracts that are cheaper than spot, then
+// spot up to its share of these, then both in proportion. It is convex and never above the cost of whole VMs, whose
+// share is rounded down.
 func (t *vmType) lines() (lines []line) {
 	length := func(s source) *big.Rat {
 		if s.unlimited {

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// maxTypes is the most VM types that are searched; loads of more are not kept apart.
+// maxTypes is the largest number of VM types that are searched; loads of more are not kept apart.
 const maxTypes = 4
 
 // blend is one way to spread a class's jobs over types.
@@ -18,45 +18,45 @@ type blend struct {
 	jobs   [maxTypes]int32
 	load   [maxTypes]int64
 	cost   float64 // minus the penalties avoided
-	regret float64 // over the class's least at the prices
+	regret float64 // above the class's smallest at the prices
 }
 
-// spread is a class with the blends that a better plan can use.
+// spread holds a class with the blends that a better plan can use.
 type spread struct {
 	class  int
 	blends []blend
-	least  [maxTypes]int64 // load
+	lowest [maxTypes]int64 // load
 }
 
-// mixture is a choice of blends for the first classes, by its last one.
+// mixture is a choice of blends for the first classes, represented by its last one.
 type mixture struct {
 	load           [maxTypes]int64
 	cost, regret   float64
 	parent, option int32
 }
 
-// hunt is a search for a plan below a threshold: every sum of regrets from the prices' bound up to the threshold
-// is looked at, class by class; of two mixtures for the same classes the one that is heavier on every type and no
-// cheaper is dropped.
+// hunt is a search for a plan below a threshold. It tries every sum of regrets from the prices' bound up to the
+// threshold, class by class. Of two mixtures for the same classes it drops one that is heavier on every type and no
+// cheaper.
 type hunt struct {
 	*program
 	dual
 	unit   [maxTypes]int64
-	limit  [maxTypes]int64 // load that there are VMs for
+	limit  [maxTypes]int64 // load of the existing VMs
 	open   []spread
 	base   mixture
-	chosen []int     // per class, where settled: its blend
+	chosen []int     // per class, if settled: its blend
 	fixed  []*spread // per class
 	known  []map[int64]float64
 }
 
-// look bounds the cost of every plan, by prices first and then by trying all that is left.
+// look bounds the cost of every plan, by prices first and then by trying all remaining mixes.
 func (f *fleet) look(threshold *big.Rat, nodes int) (finding, string) {
 	relaxed := f.integrality == capacity.Relaxed
 	return f.newProgram(relaxed, objective).look(threshold, nodes)
 }
 
-// noise is what a sum in floating point may be off.
+// noise returns the error of a sum in floating point.
 func (p *program) noise(d dual) float64 {
 	terms := 100.0
 	for v := range p.types {
@@ -65,7 +65,7 @@ func (p *program) noise(d dual) float64 {
 	return 2.3e-16 * terms * (1 + d.size)
 }
 
-// paid is what is paid whatever is decided.
+// paid returns the costs that no decision changes.
 func (p *program) paid() *big.Rat {
 	if p.aim != objective {
 		return zero()
@@ -112,8 +112,8 @@ func (p *program) judge(d dual, threshold *big.Rat) (f finding, why string) {
 	return f, "its prices leave so much open"
 }
 
-// above is what the mixture of choices that the prices come from costs, an upper limit of the linear program;
-// nil where it breaks a row, as it does where there is no answer.
+// above returns the cost of the mixture of choices behind the prices, an upper limit of the linear program. It
+// returns nil if the mixture breaks a row, as it does without an answer.
 func (p *program) above(d dual) *big.Rat {
 	if !(d.missing < 1e-9) || math.IsInf(d.above, 0) {
 		return nil
@@ -121,7 +121,7 @@ func (p *program) above(d dual) *big.Rat {
 	return add(p.paid(), new(big.Rat).SetFloat64(max(d.above, d.value)+1e-11*(1+d.size)))
 }
 
-// weigh chooses each type's unit of load: the least in which all loads are whole, or a coarser one.
+// weigh chooses each type's unit of load: the smallest in which all loads are whole, or a coarser one.
 func (h *hunt) weigh() {
 	for v := range h.types {
 		unit, exact := big.NewInt(1), true
@@ -144,15 +144,15 @@ func (h *hunt) weigh() {
 			h.unit[v] = unit.Int64()
 		}
 		h.limit[v] = math.MaxInt64
-		most := h.types[v].limit(whole(noEnd))
-		if units := mul(add(most, h.spare[v]), whole(h.unit[v])); h.aim != missing && units.Cmp(whole(math.MaxInt64/4)) < 0 {
+		highest := h.types[v].limit(whole(noEnd))
+		if units := mul(add(highest, h.spare[v]), whole(h.unit[v])); h.aim != missing && units.Cmp(whole(math.MaxInt64/4)) < 0 {
 			h.limit[v] = floor(units).Int64()
 		}
 		h.known = append(h.known, map[int64]float64{})
 	}
 }
 
-// spread lists every class's blends of small regret; false where there are too many.
+// spread lists every class's blends of small regret; it returns false if there are too many.
 func (h *hunt) spread(budget float64) bool {
 	h.chosen, h.fixed = make([]int, len(h.classes)), make([]*spread, len(h.classes))
 	total := 0
@@ -176,9 +176,9 @@ func (h *hunt) spread(budget float64) bool {
 			continue
 		}
 		for v := range h.types {
-			s.least[v] = math.MaxInt64
+			s.lowest[v] = math.MaxInt64
 			for _, b := range s.blends {
-				s.least[v] = min(s.least[v], b.load[v])
+				s.lowest[v] = min(s.lowest[v], b.load[v])
 			}
 		}
 		h.open = append(h.open, *s)
@@ -193,14 +193,14 @@ func (h *hunt) spread(budget float64) bool {
 	return true
 }
 
-// blends lists one class's.
+// blends lists one class's blends.
 func (h *hunt) blends(s *spread, budget float64) bool {
 	i := s.class
 	rows, penalty := h.mixes(i, h.nu), h.floats.penalty[i]
 	low, high := int(h.floats.low[i]), int(h.floats.high[i])
-	least := math.Inf(1)
+	lowest := math.Inf(1)
 	for n := low; n <= high; n++ {
-		least = min(least, rows[0].least[n]-penalty*float64(n))
+		lowest = min(lowest, rows[0].lowest[n]-penalty*float64(n))
 	}
 	var b blend
 	var place func(k, left, total int, sum float64) bool
@@ -213,10 +213,10 @@ func (h *hunt) blends(s *spread, budget float64) bool {
 		for n := from; n <= left; n++ {
 			rest := 0.0
 			if k < len(rows)-1 {
-				rest = rows[k+1].least[left-n]
+				rest = rows[k+1].lowest[left-n]
 			}
 			x := sum + r.own[n]
-			if x+rest-penalty*float64(total)-least > budget {
+			if x+rest-penalty*float64(total)-lowest > budget {
 				continue
 			}
 			b.jobs[r.kind] = int32(n)
@@ -227,7 +227,7 @@ func (h *hunt) blends(s *spread, budget float64) bool {
 				}
 				continue
 			}
-			b.regret = max(0, x-penalty*float64(total)-least)
+			b.regret = max(0, x-penalty*float64(total)-lowest)
 			b.cost = -penalty * float64(total)
 			if s.blends = append(s.blends, b); len(s.blends) > maxChoice {
 				return false
@@ -237,7 +237,7 @@ func (h *hunt) blends(s *spread, budget float64) bool {
 		return true
 	}
 	for n := low; n <= high; n++ {
-		if rows[0].least[n]-penalty*float64(n)-least <= budget && !place(0, n, n, 0) {
+		if rows[0].lowest[n]-penalty*float64(n)-lowest <= budget && !place(0, n, n, 0) {
 			return false
 		}
 	}
@@ -253,7 +253,7 @@ func (h *hunt) run(threshold *big.Rat, budget, noise float64, nodes int) (f find
 	rest := make([][maxTypes]int64, len(h.open)+1)
 	for l := len(h.open) - 1; l >= 0; l-- {
 		for v := range h.types {
-			rest[l][v] = rest[l+1][v] + h.open[l].least[v]
+			rest[l][v] = rest[l+1][v] + h.open[l].lowest[v]
 		}
 	}
 	for l, s := range h.open {
@@ -296,8 +296,8 @@ func (h *hunt) run(threshold *big.Rat, budget, noise float64, nodes int) (f find
 	return f, fmt.Sprintf("the search stopped at %s", count(f.states, "state", "states"))
 }
 
-// light drops mixtures that another one is no heavier than on any of the first two types, as heavy as on
-// the others, and no dearer.
+// light drops mixtures if another one is no heavier on any of the first two types, equally heavy on the others, and
+// no dearer.
 func light(ms []mixture) []mixture {
 	slices.SortFunc(ms, func(x, y mixture) int {
 		return cmp.Or(cmp.Compare(x.load[2], y.load[2]), cmp.Compare(x.load[3], y.load[3]), cmp.Compare(x.load[0], y.load[0]),
@@ -336,7 +336,7 @@ func light(ms []mixture) []mixture {
 	return kept
 }
 
-// keep is the mixtures of least regret where there are more than there is room for.
+// keep returns the mixtures of smallest regret, at most room of them.
 func keep(ms []mixture, room int, cut float64) ([]mixture, float64) {
 	if len(ms) <= room {
 		return ms, cut
@@ -345,7 +345,7 @@ func keep(ms []mixture, room int, cut float64) ([]mixture, float64) {
 	return ms[:room], min(cut, ms[room].regret)
 }
 
-// rentOf is what VMs of a type for a load cost; +Inf where there are not so many.
+// rentOf returns the cost of VMs of a type for a load; +Inf if there are not that many.
 func (h *hunt) rentOf(v int, load int64) float64 {
 	n := -floorDiv(-(load - floor(mul(h.spare[v], whole(h.unit[v]))).Int64()), h.unit[v])
 	n = max(0, n)
@@ -371,7 +371,7 @@ func floorDiv(x, y int64) int64 {
 	return q
 }
 
-// finish rents VMs for the complete mixtures, and answers the cheapest that is below the threshold for certain.
+// finish rents VMs for the complete mixtures, and returns the cheapest that is certainly below the threshold.
 func (h *hunt) finish(layers [][]mixture, threshold *big.Rat, noise float64) (better *selection, doubt bool) {
 	type end struct {
 		cost float64
@@ -411,7 +411,7 @@ func (h *hunt) finish(layers [][]mixture, threshold *big.Rat, noise float64) (be
 	return nil, doubt || len(ends) > keepGoing
 }
 
-// carryOut rents VMs for a choice exactly. It is below the threshold with tolerances used up, and certain if it is
+// carryOut rents VMs for a choice exactly. below means below the threshold with tolerances used up, and certain means
 // so without them.
 func (h *hunt) carryOut(blends []*blend, threshold *big.Rat) (sel *selection, below, certain bool) {
 	avoided := zero()
@@ -437,7 +437,7 @@ func (h *hunt) carryOut(blends []*blend, threshold *big.Rat) (sel *selection, be
 				high.Add(high, chosen[i].high)
 			}
 		}
-		most, surely := t.lacking()
+		highest, surely := t.lacking()
 		vms := upTo(high, surely)
 		if !t.packs(chosen, vms) {
 			if vms.Add(vms, whole(1)); !t.packs(chosen, vms) {
@@ -445,11 +445,11 @@ func (h *hunt) carryOut(blends []*blend, threshold *big.Rat) (sel *selection, be
 			}
 		}
 		sel.vms.Add(sel.vms, vms)
-		least, ok := h.rent(t, upTo(low, most))
+		lowest, ok := h.rent(t, upTo(low, highest))
 		if !ok {
 			return nil, false, true
 		}
-		loose.Add(loose, least)
+		loose.Add(loose, lowest)
 		cost, ok := h.rent(t, vms)
 		if certain = certain && ok; ok {
 			tight.Add(tight, cost)

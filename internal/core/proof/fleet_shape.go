@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// shape checks who stands in the plan, on which types, and that parts add up to wholes.
+// shape checks the classes and types of the plan, and that parts add up to wholes.
 func (f *fleet) shape(pl capacity.Plan) []string {
 	all := faults(f.model.shape(pl))
 	if len(pl.Classes) != len(f.classes) {
@@ -21,8 +21,8 @@ func (f *fleet) shape(pl capacity.Plan) []string {
 		return all
 	}
 	for v := range f.types {
-		if said := pl.VMs.Types[v].Name; said != f.types[v].name {
-			all.addf("In place %d of the VMs stands type %s, not %s.", v, said, f.types[v].name)
+		if stated := pl.VMs.Types[v].Name; stated != f.types[v].name {
+			all.addf("In place %d of the VMs stands type %s, not %s.", v, stated, f.types[v].name)
 		}
 	}
 	for i := range pl.Classes {
@@ -31,7 +31,7 @@ func (f *fleet) shape(pl capacity.Plan) []string {
 	return all
 }
 
-// typed says what a plan tells of types though the problem names none.
+// typed lists what a plan says of types if the problem names none.
 func typed(pl capacity.Plan) []string {
 	var f faults
 	if len(pl.VMs.Types) > 0 {
@@ -55,24 +55,24 @@ func typed(pl capacity.Plan) []string {
 	return f
 }
 
-// spread checks on which types a class's jobs run.
-func (f *fleet) spread(all *faults, i int, said *capacity.ClassPlan) {
+// spread checks the types that a class's jobs run on.
+func (f *fleet) spread(all *faults, i int, stated *capacity.ClassPlan) {
 	jobs, vms, maps, reduces := zero(), zero(), zero(), zero()
 	at := 0
-	for _, on := range said.Types {
+	for _, on := range stated.Types {
 		for at < len(f.types) && f.types[at].name != on.VMType {
 			at++
 		}
 		if at == len(f.types) {
-			all.addf("%s: the type %q is not there, or not in its place.", said.Name, on.VMType)
+			all.addf("%s: the type %q is not there, or not in its place.", stated.Name, on.VMType)
 			return
 		}
 		if f.types[at].classes[i].impossible {
-			all.addf("%s: it cannot run on %s.", said.Name, on.VMType)
+			all.addf("%s: it cannot run on %s.", stated.Name, on.VMType)
 		}
 		n := number(on.Admitted)
 		if n.Sign() <= 0 || f.integrality != capacity.Relaxed && !n.IsInt() {
-			all.addf("%s: %v jobs cannot run on %s.", said.Name, on.Admitted, on.VMType)
+			all.addf("%s: %v jobs cannot run on %s.", stated.Name, on.Admitted, on.VMType)
 		}
 		jobs.Add(jobs, n)
 		vms.Add(vms, number(on.VMs))
@@ -88,16 +88,16 @@ func (f *fleet) spread(all *faults, i int, said *capacity.ClassPlan) {
 			slack = zero()
 		}
 		if abs(sub(sum, whole)).Cmp(slack) > 0 {
-			all.addf("%s: its types have %s %s together, not %s.", said.Name, short(sum), what, short(whole))
+			all.addf("%s: its types have %s %s together, not %s.", stated.Name, short(sum), what, short(whole))
 		}
 	}
-	differs("jobs", jobs, number(said.Admitted))
-	differs("VMs", vms, number(said.VMs))
-	if s := said.Slots; s != nil {
+	differs("jobs", jobs, number(stated.Admitted))
+	differs("VMs", vms, number(stated.VMs))
+	if s := stated.Slots; s != nil {
 		differs("map slots", maps, number(s.Map))
 		differs("reduce slots", reduces, number(s.Reduce))
 	} else if maps.Sign() != 0 || reduces.Sign() != 0 {
-		all.addf("%s: its types have slots, and it has none.", said.Name)
+		all.addf("%s: its types have slots, and it has none.", stated.Name)
 	}
 }
 
@@ -107,35 +107,35 @@ var whole1 = whole(1)
 func (f *fleet) averages(pl capacity.Plan) []string {
 	var all faults
 	for i := range pl.Classes {
-		said := &pl.Classes[i]
+		stated := &pl.Classes[i]
 		if !f.named {
 			continue
 		}
 		if f.classes[i].impossible {
-			if said.VMsPerJob != 0 {
-				all.addf("%s: on no type can it run, and a job is said to take %v VMs.", said.Name, said.VMsPerJob)
+			if stated.VMsPerJob != 0 {
+				all.addf("%s: on no type can it run, and a job is said to take %v VMs.", stated.Name, stated.VMsPerJob)
 			}
 			continue
 		}
-		gamma, jobs := number(said.VMsPerJob), zero()
-		if len(said.Types) == 0 { // that of the cheapest type, which hangs on prices
+		gamma, jobs := number(stated.VMsPerJob), zero()
+		if len(stated.Types) == 0 { // that of the cheapest type, which depends on prices
 			known := false
 			for v := range f.types {
 				c := &f.types[v].classes[i]
 				known = known || !c.impossible && c.agrees(gamma)
 			}
 			if !known {
-				all.addf("%s: on no type does one job take %v VMs.", said.Name, said.VMsPerJob)
+				all.addf("%s: on no type does one job take %v VMs.", stated.Name, stated.VMsPerJob)
 			}
 			continue
 		}
 		sum := zero()
-		for _, on := range said.Types {
+		for _, on := range stated.Types {
 			jobs.Add(jobs, number(on.Admitted))
 			sum.Add(sum, mul(number(on.Admitted), number(on.VMsPerJob)))
 		}
 		if !near(mul(gamma, jobs), sum, sum) {
-			all.addf("%s: a job takes %s VMs on average, not %v.", said.Name, short(quo(sum, jobs)), said.VMsPerJob)
+			all.addf("%s: a job takes %s VMs on average, not %v.", stated.Name, short(quo(sum, jobs)), stated.VMsPerJob)
 		}
 	}
 	return all
@@ -145,11 +145,11 @@ func (f *fleet) averages(pl capacity.Plan) []string {
 func (f *fleet) slowest(pl capacity.Plan) []string {
 	var all faults
 	for i := range pl.Classes {
-		said := &pl.Classes[i]
+		stated := &pl.Classes[i]
 		if !f.named {
 			continue
 		}
-		var most *big.Rat
+		var highest *big.Rat
 		timed, fits := false, false
 		average := func(t *capacity.Times) *big.Rat {
 			if t == nil || t.Average == nil {
@@ -157,22 +157,22 @@ func (f *fleet) slowest(pl capacity.Plan) []string {
 			}
 			return number(*t.Average)
 		}
-		for _, on := range said.Types {
+		for _, on := range stated.Types {
 			timed = timed || on.Time != nil
-			if x := average(on.Time); x != nil && (most == nil || less(most, x)) {
-				most = x
+			if x := average(on.Time); x != nil && (highest == nil || less(highest, x)) {
+				highest = x
 			}
 		}
-		for _, on := range said.Types {
+		for _, on := range stated.Types {
 			x := average(on.Time)
-			slowest := (x == nil) == (most == nil) && (x == nil || near(x, most, most))
-			fits = fits || on.Time != nil && said.Time != nil && slowest && sameTimes(*on.Time, *said.Time)
+			slowest := (x == nil) == (highest == nil) && (x == nil || near(x, highest, highest))
+			fits = fits || on.Time != nil && stated.Time != nil && slowest && sameTimes(*on.Time, *stated.Time)
 		}
-		if timed != (said.Time != nil) || timed && !fits {
-			all.addf("%s: its times are not those of its slowest type.", said.Name)
+		if timed != (stated.Time != nil) || timed && !fits {
+			all.addf("%s: its times are not those of its slowest type.", stated.Name)
 		}
-		if f.classes[i].given == (said.Slots != nil) {
-			all.addf("%s: slots are given though only its VMs per job are known, or are missing.", said.Name)
+		if f.classes[i].given == (stated.Slots != nil) {
+			all.addf("%s: slots are given though only its VMs per job are known, or are missing.", stated.Name)
 		}
 	}
 	return all
@@ -202,7 +202,7 @@ func (f *fleet) rounding(pl capacity.Plan) []string {
 	return all
 }
 
-// strangers checks that every line of the layout and every contract is of a type there is.
+// strangers checks that every line of the layout and every contract is of an existing type.
 func (f *fleet) strangers(pl capacity.Plan) []string {
 	var all faults
 	for k, l := range pl.Layout {
@@ -258,18 +258,18 @@ func (f *fleet) totals(pl capacity.Plan) []string {
 	return all
 }
 
-// budget checks that what the plan costs is within what the problem allows.
+// budget checks that the plan's costs keep the problem's budgets.
 func (r *Report) budget(m *model, b bill) {
 	limits := m.problem.Budget
 	if limits == nil || limits.VMCost == nil && limits.Total == nil {
 		return
 	}
 	var f faults
-	if most := limits.VMCost; most != nil && less(add(amount(most.Decimal), b.slack), b.vms) {
-		f.addf("The VMs cost %s and the budget for them is %s.", amountOf(b.vms), *most)
+	if highest := limits.VMCost; highest != nil && less(add(amount(highest.Decimal), b.slack), b.vms) {
+		f.addf("The VMs cost %s and the budget for them is %s.", amountOf(b.vms), *highest)
 	}
-	if most := limits.Total; most != nil && less(add(amount(most.Decimal), add(b.slack, roundings)), b.total) {
-		f.addf("The plan costs %s and the budget is %s.", amountOf(b.total), *most)
+	if largest := limits.Total; largest != nil && less(add(amount(largest.Decimal), add(b.slack, roundings)), b.total) {
+		f.addf("The plan costs %s and the budget is %s.", amountOf(b.total), *largest)
 	}
 	r.add(BudgetCheck, f, fmt.Sprintf("The plan costs %s, of which %s for VMs, and keeps the budget.", amountOf(b.total), amountOf(b.vms)))
 }

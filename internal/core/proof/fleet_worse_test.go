@@ -12,8 +12,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// restricted is a problem in which less is possible: other numbers of jobs, or a class kept from a type. Its plans
-// are plans of the problem itself.
+// restricted returns a problem with fewer possibilities: other numbers of jobs, or a class kept from a type. Its
+// plans are plans of the problem itself.
 func restricted(r *rand.Rand, p capacity.Problem) capacity.Problem {
 	p.Classes = slices.Clone(p.Classes)
 	i := r.IntN(len(p.Classes))
@@ -32,7 +32,7 @@ func restricted(r *rand.Rand, p capacity.Problem) capacity.Problem {
 	return p
 }
 
-// of makes a restricted problem's plan one of the problem.
+// of turns a restricted problem's plan into one of the problem.
 func of(p capacity.Problem, pl capacity.Plan) capacity.Plan {
 	f := newFleet(p)
 	before := pl.Cost.Penalties.Decimal
@@ -56,8 +56,8 @@ func of(p capacity.Problem, pl capacity.Plan) capacity.Plan {
 	return pl
 }
 
-// A plan that is worse than the best by more than the gap is refuted, by a plan as good as the best, and for nothing
-// else than that; and with the best one's bound it may stand as a feasible one.
+// A plan that is worse than the best by more than the gap is refuted by a plan as good as the best, and for no other
+// reason. With the best one's bound it may stand as a feasible one.
 func TestNoSuboptimalFleetPlanPassesAsOptimal(t *testing.T) {
 	refuted := 0
 	for trial := range long(300, 6000) {
@@ -84,7 +84,7 @@ func TestNoSuboptimalFleetPlanPassesAsOptimal(t *testing.T) {
 		if distance <= 1e-6*(1e-2+math.Abs(pl.Objective.Float())) {
 			continue
 		}
-		if most := p.Budget; most != nil && most.Total != nil && pl.Cost.Total.GreaterThan(most.Total.Decimal) {
+		if highest := p.Budget; highest != nil && highest.Total != nil && pl.Cost.Total.GreaterThan(highest.Total.Decimal) {
 			continue
 		}
 		refuted++
@@ -173,7 +173,7 @@ func TestCuresOfFleetsAreTried(t *testing.T) {
 	}
 }
 
-// Whatever the prices, no plan is below the bound they give; and the best prices give the linear program's answer.
+// Under any prices, no plan is below their bound. The best prices give the linear program's answer.
 func TestAnyPricesGiveABound(t *testing.T) {
 	tried := 0
 	for trial := range long(150, 2000) {
@@ -193,7 +193,7 @@ func TestAnyPricesGiveABound(t *testing.T) {
 		}
 		tried++
 		reached := best.Objective.InexactFloat64()
-		reached += 1e-6 * (1 + math.Abs(reached)) // whole plans may use tolerances that the linear program does not know of
+		reached += 1e-6 * (1 + math.Abs(reached)) // whole plans may use tolerances unknown to the linear program
 		f := newFleet(p)
 		for _, linear := range []bool{true, false} {
 			program := f.newProgram(linear, objective)

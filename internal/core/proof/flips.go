@@ -11,18 +11,18 @@ import (
 	"headroom/internal/core/money"
 )
 
-// market is the linear program as one class sees it: what VMs it finds if it is worth so much a VM, all other
-// classes as they are. Sums are exact and then rounded to floats once; figures are compared with far more room
-// than that takes.
+// market is the linear program from the point of view of one class: the VMs it finds at a worth per VM, with all
+// other classes unchanged. Sums are exact and then rounded to floats once. Figures are compared with far more
+// tolerance than that needs.
 type market struct {
 	m        *model
-	relaxed  []float64  // each class's jobs in the linear program, as the plan says
+	relaxed  []float64  // each class's jobs in the plan's linear program
 	promised float64    // VMs of all promised jobs
-	worth    []float64  // a VM of each class; infinite where its jobs take none
+	worth    []float64  // of a VM, by class; infinite if its jobs take none
 	ranked   []float64  // worths, ascending
-	above    []float64  // VMs of the jobs beyond the promised ones of classes from that place on
+	above    []float64  // VMs of the jobs beyond the promised ones, of classes from that place on
 	sources  []offering // by ascending price
-	size     float64    // of the VMs that are added up
+	size     float64    // sum of the VMs added up
 }
 
 // offering is a price and the VMs that cost no more.
@@ -79,24 +79,25 @@ func (m *model) market(relaxed []float64) *market {
 	return k
 }
 
-// span is how many jobs there may be: floats may have lost one of two.
-type span struct{ least, most float64 }
+// span is a range of possible job counts: floats may have lost one of two.
+type span struct{ lowest, highest float64 }
 
-func (s span) with(o span) span  { return span{math.Min(s.least, o.least), math.Max(s.most, o.most)} }
-func (s span) meets(o span) bool { return s.least <= o.most && o.least <= s.most }
-func (s span) is(o span) bool    { return s == o && s.least == s.most }
+func (s span) with(o span) span {
+	return span{math.Min(s.lowest, o.lowest), math.Max(s.highest, o.highest)}
+}
+func (s span) meets(o span) bool { return s.lowest <= o.highest && o.lowest <= s.highest }
+func (s span) is(o span) bool    { return s == o && s.lowest == s.highest }
 
-// wholes is the whole jobs of the class in a number of them that may be off, between the promised and the wanted
-// ones, at which they stay exactly.
+// wholes returns the whole jobs in a number that may be off. At the promised and the wanted number they stay exact.
 func (c *class) wholes(jobs, off float64) span {
-	least, most := math.Floor(float(c.min)+1e-9), math.Floor(float(c.max)+1e-9)
-	at := func(jobs float64) float64 { return math.Min(most, math.Max(least, math.Floor(jobs))) }
+	lowest, highest := math.Floor(float(c.min)+1e-9), math.Floor(float(c.max)+1e-9)
+	at := func(jobs float64) float64 { return math.Min(highest, math.Max(lowest, math.Floor(jobs))) }
 	return span{at(jobs - off), at(jobs + off)}
 }
 
-// now is the whole jobs in the linear program's answer.
+// now returns the whole jobs in the linear program's answer.
 func (c *class) now(jobs float64) span {
-	switch near := 1e-13 * (1 + float(c.max)); { // what is further off may be a hair of the classes' own figures
+	switch near := 1e-13 * (1 + float(c.max)); { // a larger error may come from the classes' own figures
 	case jobs >= float(c.max)-near:
 		return c.wholes(math.Inf(1), 0)
 	case jobs <= float(c.min)+near:
@@ -105,8 +106,8 @@ func (c *class) now(jobs float64) span {
 	return c.wholes(jobs, 1e-8+1e-9*jobs)
 }
 
-// found is the VMs that class i finds where it is worth so much a VM, its promised ones included; ties are not
-// looked at. Theirs is a worth above which others come first.
+// found returns the VMs that class i finds at a worth per VM, including its promised ones; ties do not count. theirs
+// is the worth above which others come first.
 func (k *market) found(i int, vms, theirs float64) float64 {
 	c := &k.m.classes[i]
 	others := k.promised + k.above[sort.SearchFloat64s(k.ranked, theirs)]
@@ -119,7 +120,7 @@ func (k *market) found(i int, vms, theirs float64) float64 {
 	return math.Max(0, vms-others)
 }
 
-// cheaper is the VMs that cost less than so much.
+// cheaper returns the VMs that cost less than worth.
 func (k *market) cheaper(worth float64) offering {
 	at := sort.Search(len(k.sources), func(s int) bool { return k.sources[s].price >= worth })
 	if at == 0 {
@@ -128,12 +129,12 @@ func (k *market) cheaper(worth float64) offering {
 	return k.sources[at-1]
 }
 
-// jobs is the class's whole jobs where a job takes gamma VMs and a VM is worth so much to it.
+// jobs returns the class's whole jobs if a job takes gamma VMs and a VM has this worth to it.
 func (k *market) jobs(i int, worth, gamma float64) span {
 	return k.carried(i, k.found(i, k.cheaper(worth).vms, worth), gamma)
 }
 
-// carried is the whole jobs that so many VMs carry.
+// carried returns the whole jobs that these VMs carry.
 func (k *market) carried(i int, vms, gamma float64) span {
 	jobs := vms / gamma
 	if math.IsInf(jobs, 1) {
@@ -142,38 +143,38 @@ func (k *market) carried(i int, vms, gamma float64) span {
 	return k.m.classes[i].wholes(jobs, 1e-8+1e-9*jobs+1e-11*k.size/gamma)
 }
 
-// flips checks, for each class, from what penalty on one more job is worth its VMs, and the nearest penalty,
-// deadline and price on demand that would change its jobs in the linear program: just before such a value they are
-// what they are now, just beyond it they are not, and as far to the other side nothing changes either.
+// flips checks, for each class, the penalty from which one more job is worth its VMs. It also checks the nearest
+// penalty, deadline and on-demand price that would change its jobs in the linear program. Just before such a value
+// the jobs are unchanged, just beyond it they change, and equally far to the other side nothing changes either.
 func (m *model) flips(pl capacity.Plan) []string {
 	var f faults
 	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(m.classes) {
-		return nil // which other checks refuse
+		return nil // other checks refuse it
 	}
 	k := m.market(pl.Relaxed.Jobs)
 	for i := range m.classes {
-		c, said := &m.classes[i], &pl.Classes[i]
-		k.breakEven(&f, i, said, pl.Prices.Capacity.High)
+		c, stated := &m.classes[i], &pl.Classes[i]
+		k.breakEven(&f, i, stated, pl.Prices.Capacity.High)
 		decided := !(math.Floor(float(c.max)+1e-9) > math.Floor(float(c.min)+1e-9))
-		k.penalty(&f, i, said, decided)
-		k.deadline(&f, i, said, decided)
-		k.onDemand(&f, i, said, decided)
+		k.penalty(&f, i, stated, decided)
+		k.deadline(&f, i, stated, decided)
+		k.onDemand(&f, i, stated, decided)
 	}
 	return f
 }
 
-func (k *market) breakEven(f *faults, i int, said *capacity.ClassPlan, high *money.Amount) {
+func (k *market) breakEven(f *faults, i int, stated *capacity.ClassPlan, high *money.Amount) {
 	c := &k.m.classes[i]
-	switch shown := said.BreakEvenPenalty; {
+	switch shown := stated.BreakEvenPenalty; {
 	case c.impossible || high == nil:
 		if shown != nil {
-			f.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", said.Name, shown)
+			f.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", stated.Name, shown)
 		}
 	default:
 		exact := mul(c.low, amount(high.Decimal))
 		slack := add(add(halfUnit, mul(halfUnit, c.low)), add(mul(relative, exact), mul(c.doubt(), amount(high.Decimal))))
 		if shown == nil || abs(sub(amount(shown.Decimal), exact)).Cmp(slack) > 0 {
-			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, amountOf(exact), orNone(shown))
+			f.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(exact), orNone(shown))
 		}
 	}
 }
@@ -185,15 +186,15 @@ func orNone[T any](x *T) any {
 	return *x
 }
 
-// crossing is a value said to change a class's jobs, and what is needed to try it.
+// crossing is a value that should change a class's jobs, with the means to test it.
 type crossing struct {
-	value, own float64              // what is said, and what the problem has
-	off        float64              // what the value may be off
+	value, own float64              // the stated value, and the problem's
+	off        float64              // error of the value
 	jobs       func(x float64) span // at a value
 	now        span
 }
 
-// holds says whether jobs change at the value and at none nearer.
+// holds reports whether jobs change at the value and at none nearer.
 func (c crossing) holds() bool {
 	before, beyond := c.jobs(c.value-c.off), c.jobs(c.value+c.off)
 	if c.value < c.own {
@@ -210,11 +211,11 @@ func (c crossing) holds() bool {
 	return before.meets(c.now) && !beyond.is(c.now) && c.jobs(other).meets(c.now)
 }
 
-func (k *market) penalty(f *faults, i int, said *capacity.ClassPlan, decided bool) {
-	c, shown := &k.m.classes[i], said.Flips.Penalty
+func (k *market) penalty(f *faults, i int, stated *capacity.ClassPlan, decided bool) {
+	c, shown := &k.m.classes[i], stated.Flips.Penalty
 	gamma := float(c.low)
 	wrong := func() {
-		f.addf("%s: its jobs do not change at a penalty of %v, or at a nearer one.", said.Name, orNone(shown))
+		f.addf("%s: its jobs do not change at a penalty of %v, or at a nearer one.", stated.Name, orNone(shown))
 	}
 	now := c.now(k.relaxed[i])
 	switch {
@@ -222,7 +223,7 @@ func (k *market) penalty(f *faults, i int, said *capacity.ClassPlan, decided boo
 		if shown != nil {
 			wrong()
 		}
-	case gamma == 0: // taken for any penalty
+	case gamma == 0: // applies to any penalty
 		if shown == nil || !shown.IsZero() {
 			wrong()
 		}
@@ -239,10 +240,10 @@ func (k *market) penalty(f *faults, i int, said *capacity.ClassPlan, decided boo
 	}
 }
 
-func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bool) {
-	c, shown := &k.m.classes[i], said.Flips.DeadlineSeconds
+func (k *market) deadline(f *faults, i int, stated *capacity.ClassPlan, decided bool) {
+	c, shown := &k.m.classes[i], stated.Flips.DeadlineSeconds
 	wrong := func() {
-		f.addf("%s: its jobs do not change at a deadline of %v s, or at a nearer one.", said.Name, orNone(shown))
+		f.addf("%s: its jobs do not change at a deadline of %v s, or at a nearer one.", stated.Name, orNone(shown))
 	}
 	penalty, fixed := float(c.penalty), 0.0
 	now := c.now(k.relaxed[i])
@@ -259,7 +260,7 @@ func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bo
 			return c.wholes(0, 0)
 		}
 		gamma := float(c.gamma(c.plan.a, c.plan.b, new(big.Rat).SetFloat64(slack), false))
-		s := k.jobs(i, penalty/gamma*(1-1e-7), gamma) // of a tie, which more time need not break, both readings
+		s := k.jobs(i, penalty/gamma*(1-1e-7), gamma) // both readings of a tie, which more time need not break
 		return s.with(k.jobs(i, penalty/gamma*(1+1e-7), gamma))
 	}
 	switch {
@@ -268,7 +269,7 @@ func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bo
 			wrong()
 		}
 	case idle: // any time is enough but none, which no promise survives
-		changes := fixed > 0 && (c.impossible || now.most > 0)
+		changes := fixed > 0 && (c.impossible || now.highest > 0)
 		if shown == nil && changes && (c.impossible || !now.is(c.wholes(0, 0))) || shown != nil && (!changes || math.Abs(*shown-fixed) > 1e-9*(1+fixed)) {
 			wrong()
 		}
@@ -286,11 +287,11 @@ func (k *market) deadline(f *faults, i int, said *capacity.ClassPlan, decided bo
 	}
 }
 
-// onDemand: with VMs on demand below what a VM is worth to the class they serve it, and above they do not.
-func (k *market) onDemand(f *faults, i int, said *capacity.ClassPlan, decided bool) {
-	c, shown := &k.m.classes[i], said.Flips.OnDemandPrice
+// onDemand checks the on-demand price: below a VM's worth to the class such VMs serve it, and above they do not.
+func (k *market) onDemand(f *faults, i int, stated *capacity.ClassPlan, decided bool) {
+	c, shown := &k.m.classes[i], stated.Flips.OnDemandPrice
 	wrong := func() {
-		f.addf("%s: its jobs do not change at a price on demand of %v, or at a nearer one.", said.Name, orNone(shown))
+		f.addf("%s: its jobs do not change at a price on demand of %v, or at a nearer one.", stated.Name, orNone(shown))
 	}
 	worth, gamma := k.worth[i], float(c.low)
 	if c.impossible || decided || gamma == 0 || worth == 0 {
@@ -325,7 +326,7 @@ func (k *market) onDemand(f *faults, i int, said *capacity.ClassPlan, decided bo
 	}
 }
 
-// rent is how many VMs there are on demand.
+// rent returns the number of VMs on demand.
 func (k *market) rent() float64 {
 	for _, s := range k.m.supply {
 		if s.contract < 0 && s.unlimited {

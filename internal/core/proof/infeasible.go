@@ -15,20 +15,20 @@ import (
 	"headroom/internal/core/money"
 )
 
-// shortage is why a problem has no plan: promised classes that no slots help, or too few VMs for the
+// shortage is the reason why a problem has no plan: promised classes that no slots help, or too few VMs for the
 // promised jobs of the rest.
 type shortage struct {
 	impossible []int
 	low, high  *big.Rat // VMs the promised jobs need
 	packed     bool     // the slots of high fit on the ceiling of high
-	most       *big.Rat // VMs there are; nil: no end
-	known      bool     // low and high could be worked out
+	vms        *big.Rat // existing VMs; nil: no limit
+	known      bool     // low and high could be computed
 }
 
 func (m *model) shortage() shortage {
 	s := shortage{low: zero(), high: zero(), known: true}
-	s.most, _ = m.most()
-	most, surely := m.lacking()
+	s.vms, _ = m.existing()
+	highest, surely := m.lacking()
 	chosen := make([]option, len(m.classes))
 	for i := range m.classes {
 		c := &m.classes[i]
@@ -51,27 +51,27 @@ func (m *model) shortage() shortage {
 			s.high.Add(s.high, high)
 		}
 	}
-	if m.integrality == capacity.Relaxed { // as much as the capacity check lets a plan lack
-		most = m.hairOf(s.low)
+	if m.integrality == capacity.Relaxed { // the capacity check lets a plan lack as much
+		highest = m.hairOf(s.low)
 	}
-	s.low, s.high = sub(s.low, most), sub(s.high, surely)
+	s.low, s.high = sub(s.low, highest), sub(s.high, surely)
 	s.packed = m.packs(chosen, upTo(s.high, zero()))
 	return s
 }
 
-// short says that the VMs certainly do not suffice.
-func (s shortage) short() bool { return s.known && s.most != nil && less(s.most, s.low) }
+// short reports whether the VMs certainly do not suffice.
+func (s shortage) short() bool { return s.known && s.vms != nil && less(s.vms, s.low) }
 
-// enough says that they certainly do, up to the fine grid that gamma is on.
+// enough reports whether they certainly do, up to the fine grid of gamma.
 func (s shortage) enough() bool {
-	if !s.known || s.most == nil {
+	if !s.known || s.vms == nil {
 		return s.known
 	}
-	hair := mul(mul(relative, relative), add(whole(1), s.most))
-	return s.packed && s.high.Cmp(add(s.most, hair)) <= 0
+	hair := mul(mul(relative, relative), add(whole(1), s.vms))
+	return s.packed && s.high.Cmp(add(s.vms, hair)) <= 0
 }
 
-// infeasible checks that there is no plan and that each cure named removes what it is named for.
+// infeasible checks that there is no plan and that each cure removes its conflict.
 func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 	s := m.shortage()
 	switch {
@@ -81,7 +81,7 @@ func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 		c := m.problem.Classes[s.impossible[0]]
 		r.note(InfeasibilityCheck, OK, fmt.Sprintf("No number of slots meets the deadline of %s, whose jobs are promised.", c.Name))
 	case s.short():
-		r.note(InfeasibilityCheck, OK, fmt.Sprintf("The promised jobs need %s VMs and there are %s.", short(s.low), short(s.most)))
+		r.note(InfeasibilityCheck, OK, fmt.Sprintf("The promised jobs need %s VMs and there are %s.", short(s.low), short(s.vms)))
 	case m.limited():
 		r.overTotal(m.total(o.Nodes, zero().Neg(roundings)))
 		if r.Outcome == Failed {
@@ -89,8 +89,8 @@ func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 		}
 	case s.enough():
 		there := "there is no end to them"
-		if s.most != nil {
-			there = "there are " + short(s.most)
+		if s.vms != nil {
+			there = "there are " + short(s.vms)
 		}
 		r.note(InfeasibilityCheck, Failed, fmt.Sprintf("There is a plan: the promised jobs need %s VMs and %s.", short(s.high), there))
 		return
@@ -100,8 +100,8 @@ func (r *Report) infeasible(m *model, pl capacity.Plan, o Options) {
 	r.cures(m, s, pl, o)
 }
 
-// cures applies each cure and looks whether what it is for is gone. Where promised classes are
-// impossible, a cure for the VMs is tried with those classes' own cures applied.
+// cures applies each cure and checks that its conflict is gone. If promised classes are impossible, a cure for the
+// VMs is tried with those classes' own cures applied.
 func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 	var f faults
 	if len(pl.Conflicts) == 0 {
@@ -175,7 +175,7 @@ func (r *Report) cures(m *model, s shortage, pl capacity.Plan, o Options) {
 	r.add(CuresCheck, f, "Each cure named removes what it is named for.")
 }
 
-// classOf is the class that a finding or its cure points into.
+// classOf returns the class that a finding or its cure points into.
 func classOf(c fault.Finding, classes int) (int, bool) {
 	pointers := []string{c.Pointer}
 	if c.Hint != nil {
@@ -191,7 +191,7 @@ func classOf(c fault.Finding, classes int) (int, bool) {
 	return 0, false
 }
 
-// value is a cure's value as a number, whether it comes from a program or from stored JSON.
+// value returns a cure's value as a number, whether it comes from a program or from stored JSON.
 func value(v any) (*big.Rat, bool) {
 	switch v := v.(type) {
 	case float64:

@@ -97,7 +97,7 @@ func withQuota(n int64) capacity.Problem {
 	return p
 }
 
-// A problem is confirmed infeasible exactly where enumeration finds no plan.
+// A problem is confirmed infeasible exactly if enumeration finds no plan.
 func TestInfeasibleMeansThatEnumerationFindsNone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := aProblem(t)
@@ -165,8 +165,8 @@ func TestUnreadableProblemsAreNamed(t *testing.T) {
 	}
 }
 
-// Whatever a plan says, Verify answers; and a changed plan never passes unnoticed by chance alone:
-// the figures that are checked are those drawn here.
+// Verify answers any plan. A changed plan never passes unnoticed by chance alone: the figures that are checked are
+// those drawn here.
 func TestAnyChangedFigureIsNoticed(t *testing.T) {
 	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
 		p := mixed()
@@ -262,7 +262,7 @@ func TestTheIntegerPlanSaysHowManyVMsItLacks(t *testing.T) {
 	accepted(t, p, pl)
 }
 
-// A demand without work in a phase may mean that the phase is absent or that it is short: both readings stand.
+// A demand without work in a phase may mean an absent phase or a short one: both readings stand.
 func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
 	p := nightly()
 	p.Classes = []capacity.Class{{Name: "maps", Demand: &capacity.Demand{MapWorkSeconds: 90, FixedSeconds: 10}, DeadlineSeconds: 100,
@@ -287,7 +287,7 @@ func TestADemandWithoutReduceWorkIsReadAsThePlanDoes(t *testing.T) {
 	plus(c.BreakEvenPenalty, "0.05")
 	accepted(t, p, short)
 
-	c.VMsPerJob = 0.75 // and no other
+	c.VMsPerJob = 0.75 // and no other figure
 	refused(t, p, short, ConversionCheck)
 }
 

@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// layout checks that the slots stand on VMs that can carry them, and that all of them stand somewhere.
+// layout checks that VMs can carry their slots, and that all slots have a VM.
 func (m *model) layout(pl capacity.Plan, a answer) []string {
 	var f faults
 	place := make(map[string]int, len(m.classes))
@@ -47,7 +47,7 @@ func (m *model) layout(pl capacity.Plan, a answer) []string {
 			f.addf("%s: %s map and %s reduce slots are laid out, and %s and %s planned.",
 				name, short(maps[i]), short(reduces[i]), short(a[i].maps), short(a[i].reduces))
 		}
-		if m.dedicated && m.classes[i].given { // its VMs carry no slots that could be listed
+		if m.dedicated && m.classes[i].given { // its VMs have no slots to list
 			vms.Add(vms, m.roundUp(i, a[i]))
 		}
 	}

@@ -19,21 +19,21 @@ type model struct {
 	classes     []class
 	byWorth     []int    // classes by descending penalty a VM
 	supply      []source // by ascending price at the margin
-	overspent   bool     // the budget does not even pay for what is fixed
-	fixed       *big.Rat // what is paid a period whatever is used
-	hair        *big.Rat // what VMs of one type among several may lack beside, in floating point
-	steps       int      // numbers of map slots that may still be looked at
+	overspent   bool     // the budget does not even cover the fixed costs
+	fixed       *big.Rat // costs per period that no decision changes
+	hair        *big.Rat // VMs of one type among several that may be lacking in addition, in floating point
+	steps       int      // numbers of map slots that may still be tried
 }
 
-// source is one place VMs come from.
+// source is one source of VMs.
 type source struct {
 	contract  int      // index in the problem; -1 is on-demand
-	price     *big.Rat // of one VM more, a period
+	price     *big.Rat // of one more VM, a period
 	vms       *big.Rat
 	unlimited bool
 }
 
-// demand is the three coefficients of an execution's time, T = A·h/s_M + B·h/s_R + C.
+// demand holds the three coefficients of an execution's time, T = A·h/s_M + B·h/s_R + C.
 type demand struct{ a, b, c *big.Rat }
 
 // class is one class in exact numbers.
@@ -42,17 +42,17 @@ type class struct {
 	profiled              bool
 	lower, average, upper demand   // of a profile
 	calibrated            *demand  // of a profile with a calibration
-	stretch               *big.Rat // its factor, and at least 1: what the bounds lose is multiplied as well
-	plan                  demand   // what the deadline is planned with
+	stretch               *big.Rat // its factor, and at least 1: the error of the bounds is multiplied as well
+	plan                  demand   // the demand that the deadline is planned with
 	deadline, slack       *big.Rat
 	impossible            bool // no number of slots meets the deadline
 	perMap, perReduce     int64
 	hasMap, hasReduce     bool // the phase exists, so that it needs a slot
 	oneSlot               bool
-	long                  bool     // gamma is given and no decimal of nine places on this VM type
-	low, high             *big.Rat // gamma lies between; equal where it is rational
-	loss                  *big.Rat // what a work or fixed time may lose in floating point
-	least, most           *big.Rat // what gamma may become by it
+	long                  bool     // gamma is given and has no exact decimal of nine places on this VM type
+	low, high             *big.Rat // gamma lies between; equal if it is rational
+	loss                  *big.Rat // error of a work or fixed time in floating point
+	lowest, highest       *big.Rat // bounds of gamma with that error
 	penalty, min, max     *big.Rat
 }
 
@@ -91,7 +91,8 @@ func newModel(p capacity.Problem) *model {
 	return m
 }
 
-// keepWithin leaves as many VMs as a budget pays for. They are rented cheapest first, so that it is a quota.
+// keepWithin limits the VMs to those that a budget pays for. They are rented cheapest first, so the budget is a
+// quota.
 func (m *model) keepWithin(budget *big.Rat) {
 	left := sub(budget, m.fixed)
 	m.overspent = left.Sign() < 0
@@ -141,25 +142,25 @@ func (m *model) rank() {
 	}
 }
 
-// nearby, relative, is far more than what floats of two factors each make of their products: products that differ
-// by more differ as the exact ones do.
+// nearby is a relative difference, far more than the rounding error of a product of two factors. Products that differ
+// by more differ like the exact ones.
 const nearby = 1e-14
 
 func newClass(in *capacity.Class, bound capacity.Bound, oneSlot bool) class {
 	return newClassAt(in, in.SlotsPerVM, whole(1), bound, oneSlot)
 }
 
-// newClassAt is a class on VMs that offer so many slots and work at such a speed: all of a demand and all of
-// a profile but its overhead is divided by it, and so are VMs per job.
+// newClassAt returns a class on VMs with these slots and this speed. The speed divides all of a demand, all of a
+// profile but its overhead, and VMs per job.
 func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, bound capacity.Bound, oneSlot bool) class {
 	c := class{
 		penalty: amount(in.Penalty.Decimal), min: number(in.Jobs.Min), max: number(in.Jobs.Max),
-		low: zero(), high: zero(), least: zero(), most: zero(), slack: zero(), oneSlot: oneSlot,
+		low: zero(), high: zero(), lowest: zero(), highest: zero(), slack: zero(), oneSlot: oneSlot,
 	}
 	if in.VMsPerJob != nil {
 		c.given, c.low = true, quo(amount(*in.VMsPerJob), speed)
 		c.long = !mul(c.low, whole(1e9)).IsInt()
-		c.high, c.least, c.most = c.low, c.low, c.low
+		c.high, c.lowest, c.highest = c.low, c.low, c.low
 		return c
 	}
 	c.perMap, c.perReduce = slots.Map, slots.Reduce
@@ -192,8 +193,8 @@ func newClassAt(in *capacity.Class, slots capacity.SlotsPerVM, speed *big.Rat, b
 	return c
 }
 
-// at is the coefficients where all but the overhead is done at another speed. They are sums, differences and
-// the larger or smaller of task times, so that what divides these divides them.
+// at returns the coefficients at another speed of everything but the overhead. They are sums, differences, minima and
+// maxima of task times, so the division applies to them too.
 func (d demand) at(speed, overhead *big.Rat) demand {
 	if speed.Cmp(whole(1)) == 0 {
 		return d
@@ -201,14 +202,14 @@ func (d demand) at(speed, overhead *big.Rat) demand {
 	return demand{quo(d.a, speed), quo(d.b, speed), add(quo(sub(d.c, overhead), speed), overhead)}
 }
 
-// times is the coefficients of an execution that takes so many times as long.
+// times returns the coefficients of an execution that takes factor times as long.
 func (d demand) times(factor *big.Rat) demand {
 	return demand{mul(d.a, factor), mul(d.b, factor), mul(d.c, factor)}
 }
 
-// demands is the coefficients of the three bounds (paper eq. 1-3 with errata E1, E7, E8), clamped so
-// that phases shorter than two of their longest tasks charge no negative work. A map-only job
-// has no shuffle and no reduce, whatever figures stand there.
+// demands returns the coefficients of the three bounds (paper eq. 1-3 with errata E1, E7, E8), clamped so that phases
+// shorter than two of their longest tasks have no negative work. A map-only job has no shuffle and no reduce,
+// whatever their figures.
 func demands(p *capacity.Profile) (lower, average, upper demand) {
 	two := whole(2)
 	if len(p.Stages) > 0 {
@@ -233,13 +234,13 @@ func demands(p *capacity.Profile) (lower, average, upper demand) {
 	return lower, mean(lower, upper), upper
 }
 
-// mean is the average of two demands.
+// mean returns the average of two demands.
 func mean(x, y demand) demand {
 	return demand{add(x.a, y.a), add(x.b, y.b), add(x.c, y.c)}.times(big.NewRat(1, 2))
 }
 
-// chained is the same of a job of stages: each is a phase on map slots (the map terms of eq. 1-3, clamped), and
-// their times add up.
+// chained returns the coefficients of a job of stages: each is a phase on map slots (the map terms of eq. 1-3,
+// clamped), and their times add up.
 func chained(p *capacity.Profile) (lower, average, upper demand) {
 	overhead := number(p.OverheadSeconds)
 	work, ends := zero(), zero()
@@ -253,8 +254,8 @@ func chained(p *capacity.Profile) (lower, average, upper demand) {
 	return lower, mean(lower, upper), upper
 }
 
-// convert works out gamma, exactly and with what its terms may lose in floating point: works and slack
-// are differences, so that they may be off by a few last places of what they are differences of.
+// convert computes gamma, exactly and with the errors of its terms. Works and slack are differences, so they may be
+// off by a few last places of their terms.
 func (c *class) convert() {
 	off := func(d demand) *big.Rat {
 		return mul(floating, add(add(d.a, d.b), abs(d.c)))
@@ -266,17 +267,17 @@ func (c *class) convert() {
 	loss := c.loss
 	c.low = c.gamma(c.plan.a, c.plan.b, c.slack, false)
 	c.high = c.gamma(c.plan.a, c.plan.b, c.slack, true)
-	c.least = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss), false)
-	c.most = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)), true)
+	c.lowest = c.gamma(larger(zero(), sub(c.plan.a, loss)), larger(zero(), sub(c.plan.b, loss)), add(c.slack, loss), false)
+	c.highest = c.gamma(add(c.plan.a, loss), add(c.plan.b, loss), larger(mul(c.slack, big.NewRat(1, 2)), sub(c.slack, loss)), true)
 }
 
 // floating is the relative error of a few operations in floating point.
 var floating = big.NewRat(1, 1e15)
 
-// gamma is the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and y = s_R/h, the least
-// x/c_M + y/c_R for which A/x + B/y fits the slack, both at least one where every job keeps a slot
-// in each of its phases. Without that, x = (A + r/c_R)/F, y = (B + r/c_M)/F with r = sqrt(A·B·c_M·c_R), and
-// gamma = (A·c_R + B·c_M + 2r)/(F·c_M·c_R). It is rounded down, or up, to the fine grid.
+// gamma returns the VMs of one concurrent job (paper eq. 29-30): with x = s_M/h and y = s_R/h, the smallest x/c_M +
+// y/c_R for which A/x + B/y fits the slack. Both are at least one if every job keeps a slot in each of its phases.
+// Without that, x = (A + r/c_R)/F, y = (B + r/c_M)/F with r = sqrt(A·B·c_M·c_R), and gamma = (A·c_R + B·c_M +
+// 2r)/(F·c_M·c_R). It is rounded down, or up, to the fine grid.
 func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
 	a, b, f := fixed(work, up), fixed(reduceWork, up), fixed(slack, !up)
 	perMap, perReduce := big.NewInt(c.perMap), big.NewInt(c.perReduce)
@@ -290,7 +291,7 @@ func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
 	}
 	var gamma *big.Int
 	alone := func(phase, other, perPhase, perOther *big.Int, otherHas bool) { // one slot a job in one phase
-		y := over(other, new(big.Int).Sub(f, phase)) // the phase's work is below the slack: its slots would be below one
+		y := over(other, new(big.Int).Sub(f, phase)) // the phase's work is below the slack, so its slots would be below one
 		if otherHas && y.Cmp(fineGrid) < 0 {
 			y = fineGrid
 		}
@@ -308,7 +309,7 @@ func (c *class) gamma(work, reduceWork, slack *big.Rat, up bool) *big.Rat {
 	return new(big.Rat).SetFrac(gamma, fineGrid)
 }
 
-// fixed is x on the fine grid, in its units.
+// fixed returns x on the fine grid, in its units.
 func fixed(x *big.Rat, up bool) *big.Int {
 	n := new(big.Int).Mul(x.Num(), fineGrid)
 	if up {
@@ -317,8 +318,8 @@ func fixed(x *big.Rat, up bool) *big.Int {
 	return n.Div(n, x.Denom())
 }
 
-// settle reads a demand without work in a phase as the plan does: such a phase may be absent, or
-// be there and take one slot a job. A profile says which; a demand leaves it open.
+// settle reads a demand without work in a phase like the plan: such a phase may be absent, or exist and take one slot
+// a job. A profile says which; a demand leaves it open.
 func (m *model) settle(pl capacity.Plan) {
 	changed := false
 	for i := range m.classes {
@@ -329,8 +330,8 @@ func (m *model) settle(pl capacity.Plan) {
 		other := *c
 		other.hasMap, other.hasReduce = true, true
 		if c.oneSlot {
-			said := number(pl.Classes[i].VMsPerJob)
-			if other.convert(); c.agrees(said) || !other.agrees(said) {
+			stated := number(pl.Classes[i].VMsPerJob)
+			if other.convert(); c.agrees(stated) || !other.agrees(stated) {
 				continue
 			}
 		} else if s := pl.Classes[i].Slots; s == nil || !c.hasMap && s.Map == 0 || !c.hasReduce && s.Reduce == 0 {
@@ -344,16 +345,16 @@ func (m *model) settle(pl capacity.Plan) {
 	}
 }
 
-// agrees says whether a gamma is this class's.
+// agrees reports whether a gamma fits this class.
 func (c *class) agrees(gamma *big.Rat) bool {
-	return gamma.Cmp(mul(c.least, sub(whole(1), relative))) >= 0 && gamma.Cmp(mul(c.most, add(whole(1), relative))) <= 0
+	return gamma.Cmp(mul(c.lowest, sub(whole(1), relative))) >= 0 && gamma.Cmp(mul(c.highest, add(whole(1), relative))) <= 0
 }
 
-// doubt is what a job's VMs may be off.
-func (c *class) doubt() *big.Rat { return add(mul(relative, c.low), sub(c.most, c.least)) }
+// doubt returns the error of a job's VMs.
+func (c *class) doubt() *big.Rat { return add(mul(relative, c.low), sub(c.highest, c.lowest)) }
 
-// time is T for h jobs on the slots, and the sum of its terms' sizes, against which rounding is
-// measured. It is false where a phase has work, more than what rounding leaves, and no slots.
+// time returns T for h jobs on the slots, and the sum of its terms' sizes, the scale of rounding errors. It returns
+// false if a phase has work beyond rounding, and no slots.
 func (d demand) time(h, maps, reduces, rounding *big.Rat) (t, scale *big.Rat, ok bool) {
 	t, scale = new(big.Rat).Set(d.c), abs(d.c)
 	for _, phase := range []struct{ work, slots *big.Rat }{{d.a, maps}, {d.b, reduces}} {
@@ -373,7 +374,7 @@ func (d demand) time(h, maps, reduces, rounding *big.Rat) (t, scale *big.Rat, ok
 	return t, scale, true
 }
 
-// size is the VMs that slots take (erratum E16: a slot is a map slot or a reduce slot).
+// size returns the VMs that slots take (erratum E16: a slot is a map slot or a reduce slot).
 func (c *class) size(maps, reduces *big.Rat) *big.Rat {
 	return add(quo(maps, whole(c.perMap)), quo(reduces, whole(c.perReduce)))
 }

@@ -7,11 +7,11 @@ import (
 	"headroom/internal/core/money"
 )
 
-// bill is what a plan's counts cost a period, worked out exactly.
+// bill holds the cost of a plan's counts in a period, computed exactly.
 type bill struct {
 	onDemand, spot, reserved, idle, penalties *big.Rat
 	vms, total, objective                     *big.Rat
-	slack                                     *big.Rat // what relaxed plans, whose counts are floats, may be off
+	slack                                     *big.Rat // error of relaxed plans, whose counts are floats
 }
 
 // bill prices the counts.
@@ -26,8 +26,8 @@ func emptyBill() bill {
 	return bill{onDemand: zero(), spot: zero(), reserved: zero(), idle: zero(), penalties: zero(), slack: zero()}
 }
 
-// rent adds the VMs of one type. A used VM of a contract is reserved however it is billed; an unused one of
-// a contract billed always is paid idle.
+// rent adds the VMs of one type. A used VM of a contract is reserved under any billing; an unused one of a contract
+// billed always is paid idle.
 func (b *bill) rent(m *model, offer *spot, vms capacity.VMs) {
 	b.onDemand.Add(b.onDemand, mul(mul(amount(m.problem.Supply.OnDemand.Price.Decimal), m.hours), number(vms.OnDemand)))
 	if offer != nil {
@@ -49,7 +49,7 @@ func (b *bill) rent(m *model, offer *spot, vms capacity.VMs) {
 	}
 }
 
-// sum adds the penalties to what is rented, and up.
+// sum adds up the rents and the penalties.
 func (b *bill) sum(m *model, a answer) {
 	b.vms = add(add(b.onDemand, b.spot), add(b.reserved, b.idle))
 	avoided := zero()
@@ -64,12 +64,12 @@ func (b *bill) sum(m *model, a answer) {
 	}
 }
 
-// yardstick is what a gap is a share of: the objective or, where that is less, the whole cost. Penalties that
+// yardstick is the amount that a gap is a share of: the objective or, if that is less, the whole cost. Penalties that
 // say "never" make objectives large, and a small share of them is worth more than all VMs.
 func (b bill) yardstick() *big.Rat { return smaller(abs(b.objective), b.total) }
 
-// fits says whether a gap is the share that a distance is of the yardstick: where that is nothing, of what the VMs
-// cost, and where that is nothing too, of any amount, 1.
+// fits reports whether a gap is the share of a distance in the yardstick. If that is zero, the VMs' cost replaces it;
+// if that is zero too, any amount is a gap of 1.
 func (b bill) fits(gap, distance, slack *big.Rat) bool {
 	size := b.yardstick()
 	if amountOf(size).IsZero() {
@@ -81,13 +81,13 @@ func (b bill) fits(gap, distance, slack *big.Rat) bool {
 	return gap.Sign() >= 0 && abs(sub(mul(gap, size), distance)).Cmp(larger(slack, smallest)) <= 0
 }
 
-// noise is how far a bound may be off that came from floating point.
+// noise returns the error of a bound from floating point.
 func (b bill) noise() *big.Rat {
 	return add(b.slack, add(mul(relative, b.yardstick()), mul(digits, sub(b.total, b.objective))))
 }
 
-// money compares every amount of the plan with the bill. An amount may be rounded to money's nine
-// places; a sum may be that of the rounded lines shown.
+// money compares every amount of the plan with the bill. An amount may be rounded to money's nine places, and a sum
+// may be that of the rounded lines shown.
 func (m *model) money(pl capacity.Plan, b bill) []string {
 	var f faults
 	c := pl.Cost
@@ -110,7 +110,7 @@ func (m *model) money(pl capacity.Plan, b bill) []string {
 		lines.Add(lines, amount(x.Decimal))
 	}
 	line("The total", c.Total, b.slack, b.total, lines)
-	all := zero() // the penalties of turning everybody away
+	all := zero() // the penalties of refusing all jobs
 	for i := range m.classes {
 		all.Add(all, mul(m.classes[i].penalty, m.classes[i].max))
 	}

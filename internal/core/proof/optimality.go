@@ -32,8 +32,8 @@ func (r *Report) certificate(m *model, pl capacity.Plan, b bill) {
 	r.add(CertificateCheck, f, "Bound, gap and status agree with the objective.")
 }
 
-// optimality looks for a plan that refutes what is claimed: that none is cheaper than the bound and,
-// for an optimal plan, that none is cheaper by more than the gap allowed.
+// optimality looks for a plan that refutes the claims: that none is cheaper than the bound and, for an optimal plan,
+// that none is cheaper by more than the allowed gap.
 func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(threshold *big.Rat) (finding, string)) {
 	allowed := sub(b.objective, larger(smallest, mul(number(m.problem.Options.Gap), b.yardstick())))
 	allowed.Sub(allowed, add(halfUnit, b.slack))
@@ -77,13 +77,13 @@ func (r *Report) optimality(m *model, pl capacity.Plan, b bill, look func(thresh
 		}
 		r.note(OptimalityCheck, NotProved, fmt.Sprintf("No plan %s was found; the bound says within %s: %s.", claim, within, why))
 	}
-	said := amountOf(f.bound)
-	r.Bound = &said
+	stated := amountOf(f.bound)
+	r.Bound = &stated
 }
 
 // look bounds the cost of every plan, by the linear program first and then by a search.
 func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f finding, why string) {
-	if !lp.feasible { // the plan checked is a plan, up to faults that other checks name
+	if !lp.feasible { // the checked plan is a plan, up to faults that other checks name
 		return finding{bound: new(big.Rat).Set(threshold)}, ""
 	}
 	f.bound = sub(lp.objective, m.leeway(lp))
@@ -113,19 +113,19 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 	return f, fmt.Sprintf("the search stopped at %s", count(f.states, "state", "states"))
 }
 
-// leeway is what the linear program's cost may exceed a plan's because plans may use the tolerances of deadlines
-// and of irrational gammas.
+// leeway returns the amount by which the linear program's cost may exceed a plan's, because plans may use the
+// tolerances of deadlines and of irrational gammas.
 func (m *model) leeway(lp relaxed) *big.Rat {
 	if m.integrality == capacity.Relaxed {
 		return zero()
 	}
-	sum := mul(m.spare(-1), whole(int64(len(m.classes)))) // of each class where VMs are dedicated
+	sum := mul(m.spare(-1), whole(int64(len(m.classes)))) // of each class if VMs are dedicated
 	for i := range m.classes {
 		c := &m.classes[i]
 		if c.given || c.impossible {
 			continue
 		}
-		share := sub(c.low, c.least)
+		share := sub(c.low, c.lowest)
 		if m.integrality == capacity.Executable {
 			share = mul(c.low, sub(quo(c.tolerant(), c.slack), whole(1)))
 		}
@@ -143,7 +143,7 @@ func (m *model) describe(s *selection) *Better {
 	return b
 }
 
-// integer checks the integer program's answer that a plan shows beside its own.
+// integer checks a plan's answer of the integer program.
 func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string {
 	var f faults
 	x := pl.Integer
@@ -151,8 +151,8 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 	if lp.feasible && m.integrality != capacity.Relaxed {
 		without := *m // slots
 		without.integrality = capacity.Integer
-		least := sub(sub(lp.objective, without.leeway(lp)), add(halfUnit, mul(relative, m.magnitude(lp))))
-		if less(objective, least) {
+		lowest := sub(sub(lp.objective, without.leeway(lp)), add(halfUnit, mul(relative, m.magnitude(lp))))
+		if less(objective, lowest) {
 			f.addf("Its objective %s is below the linear program's %s.", x.Objective, amountOf(lp.objective))
 		}
 	}
@@ -186,13 +186,13 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 		low.Add(low, l)
 		high.Add(high, h)
 	}
-	least := larger(zero(), sub(upTo(low, executable.spare(-1)), vms))
-	most := larger(zero(), sub(new(big.Rat).SetInt(ceil(high)), vms))
-	if !executable.packs(sizes, add(vms, most)) {
+	smallest := larger(zero(), sub(upTo(low, executable.spare(-1)), vms))
+	highest := larger(zero(), sub(new(big.Rat).SetInt(ceil(high)), vms))
+	if !executable.packs(sizes, add(vms, highest)) {
 		return f // slots of odd sizes may take more VMs than their sum
 	}
-	if less(missing, least) || less(most, missing) {
-		f.addf("With whole slots %s VMs are missing, not %v.", short(least), x.ShortVMs)
+	if less(missing, smallest) || less(highest, missing) {
+		f.addf("With whole slots %s VMs are missing, not %v.", short(smallest), x.ShortVMs)
 	}
 	return f
 }

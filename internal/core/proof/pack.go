@@ -7,14 +7,14 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// packs says whether the slots of a selection can be put on so many VMs. Shares of VMs only add up
-// where slots of different sizes fill one: VMs full of one size are set up first, and the few
-// slots left over are tried in all ways.
+// packs reports whether the slots of a selection fit on the given number of VMs. Shares of VMs only add up if slots
+// of different sizes fill one. So it first sets up VMs full of one size, then tries the few remaining slots in all
+// ways.
 func (m *model) packs(chosen []option, vms *big.Rat) bool {
 	if m.integrality != capacity.Executable || m.dedicated {
 		return true // one class alone fits the ceiling of its size
 	}
-	slots := map[int64]int64{} // how many of size 1/key
+	slots := map[int64]int64{} // number of slots of size 1/key
 	for i := range chosen {
 		if c := &m.classes[i]; !c.given {
 			slots[c.perMap] += chosen[i].slots.maps
@@ -22,7 +22,7 @@ func (m *model) packs(chosen []option, vms *big.Rat) bool {
 		}
 	}
 	lcm, full := int64(1), int64(0)
-	var left []int64 // the sizes' denominators of what is left over
+	var left []int64 // denominators of the remaining slots' sizes
 	for per, n := range slots {
 		full += n / per
 		for range n % per {

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// finds is the whole jobs of a class in the linear program if a VM is worth so much to it and a job takes gamma.
+// finds returns the whole jobs of a class in the linear program if a VM is worth so much to it and a job takes gamma.
 func (b *planner) finds(i int, worth, gamma float64, onDemand bool) float64 {
 	vms := 0.0
 	for _, s := range b.order {
@@ -30,7 +30,7 @@ func (b *planner) finds(i int, worth, gamma float64, onDemand bool) float64 {
 	return math.Floor(min(jobs.Max, max(jobs.Min, vms/gamma)) + 1e-9)
 }
 
-// flips looks at every kink for the nearest at which a class's jobs change, and halves intervals of deadlines.
+// flips tries every kink for the nearest at which a class's jobs change, and halves intervals of deadlines.
 func (b *planner) flips(i int, relaxed float64) (f capacity.Flips) {
 	k := b.kinds[i]
 	jobs, penalty, now := k.in.Jobs, k.in.Penalty.Float(), math.Floor(relaxed+1e-9)
@@ -103,7 +103,7 @@ func (b *planner) deadlineFlip(k kind, i int, now float64) *float64 {
 	return nearest
 }
 
-// served is the whole jobs of a class if VMs on demand cost less than it is worth, or more.
+// served returns the whole jobs of a class if VMs on demand cost less than it is worth, or more.
 func (b *planner) served(i int, onDemand bool) float64 {
 	k, rent := b.kinds[i], b.p.Supply.OnDemand.Price
 	defer func() { b.p.Supply.OnDemand.Price = rent }()

@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// layOut puts slots on VMs one by one, full VMs of one slot size first and then wherever there is room.
+// layOut puts slots on VMs one by one, full VMs of one slot size first, then anywhere with room.
 func layOut(p capacity.Problem, pl capacity.Plan) []capacity.VMLayout {
 	const size = 12 // twelfths of a VM, for up to four slots
 	type slot struct {

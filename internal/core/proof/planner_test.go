@@ -12,10 +12,10 @@ import (
 	"headroom/internal/core/money"
 )
 
-// This file is a planner for tests: brute force over all jobs of a few small classes, in plain floating
-// point and with nothing of the package under test, so that a right plan comes from outside.
+// This file is a planner for tests: brute force over all jobs of a few small classes, in plain floating point and
+// without the package under test, so that a right plan comes from outside.
 
-// kind is what the planner knows of a class.
+// kind holds the planner's figures of a class.
 type kind struct {
 	in        *capacity.Class
 	coef      [4][3]float64 // lower, average, upper, calibrated: A, B, C
@@ -73,7 +73,7 @@ func kindOf(in *capacity.Class, o capacity.Options) kind {
 	return k
 }
 
-// chainCoefficients is those of a chain, stage by stage from the slope and the start of its bound.
+// chainCoefficients returns the coefficients of a chain, stage by stage from the slope and the start of its bound.
 func chainCoefficients(p *capacity.Profile) (coef [4][3]float64) {
 	for _, s := range p.Stages {
 		on := func(slots float64) float64 { // the upper bound of the stage alone, clamped
@@ -81,7 +81,7 @@ func chainCoefficients(p *capacity.Profile) (coef [4][3]float64) {
 			return math.Min(w, (w-2*s.MaxSeconds)/slots+2*s.MaxSeconds)
 		}
 		coef[0][0] += float64(s.Tasks) * s.AvgSeconds
-		coef[2][0] += 2 * (on(1) - on(2)) // T(1) - T(2) is half of what shrinks
+		coef[2][0] += 2 * (on(1) - on(2)) // T(1) - T(2) is half of the shrinking part
 		coef[2][2] += 2*on(2) - on(1)
 	}
 	coef[0][2], coef[2][2] = p.OverheadSeconds, coef[2][2]+p.OverheadSeconds
@@ -91,22 +91,22 @@ func chainCoefficients(p *capacity.Profile) (coef [4][3]float64) {
 	return coef
 }
 
-// perJob is the fractional slots of one job.
+// perJob returns the fractional slots of one job.
 func (k kind) perJob(o capacity.Options) (x, y float64) {
 	a, b, m, r := k.plan[0], k.plan[1], float64(k.in.SlotsPerVM.Map), float64(k.in.SlotsPerVM.Reduce)
 	x, y = (a+math.Sqrt(a*b*m/r))/k.slack, (b+math.Sqrt(a*b*r/m))/k.slack
 	if !o.OneSlotPerJob {
 		return x, y
 	}
-	least := 0.0
+	lowest := 0.0
 	if k.hasReduce {
-		least = 1
+		lowest = 1
 	}
 	if x < 1 {
-		return 1, math.Max(least, b/(k.slack-a))
+		return 1, math.Max(lowest, b/(k.slack-a))
 	}
-	if y < least {
-		return math.Max(1, a/(k.slack-b)), least
+	if y < lowest {
+		return math.Max(1, a/(k.slack-b)), lowest
 	}
 	return x, y
 }
@@ -116,21 +116,21 @@ func (k kind) wholeSlots(h int64, o capacity.Options) (maps, reduces int64, size
 	if h == 0 {
 		return 0, 0, 0
 	}
-	leastMap, leastReduce := int64(1), int64(0)
+	minMap, minReduce := int64(1), int64(0)
 	if k.hasReduce {
-		leastReduce = 1
+		minReduce = 1
 	}
 	if o.OneSlotPerJob {
-		leastMap *= h
-		leastReduce *= h
+		minMap *= h
+		minReduce *= h
 	}
 	a, b := k.plan[0]*float64(h)/k.slack, k.plan[1]*float64(h)/k.slack
 	size = math.Inf(1)
-	for s := max(leastMap, int64(math.Ceil(a))); float64(s)/float64(k.in.SlotsPerVM.Map) < size; s++ {
+	for s := max(minMap, int64(math.Ceil(a))); float64(s)/float64(k.in.SlotsPerVM.Map) < size; s++ {
 		if b > 0 && float64(s) <= a*(1+1e-12) {
 			continue
 		}
-		r := leastReduce
+		r := minReduce
 		if b > 0 {
 			r = max(r, int64(math.Ceil(b*float64(s)/(float64(s)-a)-1e-9)))
 		}
@@ -183,7 +183,7 @@ func tryPlan(p capacity.Problem) (capacity.Plan, bool) {
 	return b.fill(jobs, float64(b.vms)), true
 }
 
-// price is a source's at the margin, an hour.
+// price returns a source's price at the margin, an hour.
 func (b *planner) price(k int) float64 {
 	c := b.p.Supply.Contracts
 	switch {
@@ -247,7 +247,7 @@ func (b *planner) enumerate(i int, load, avoided float64, jobs []int64) {
 	}
 }
 
-// dual is the linear program's bound at a price of capacity.
+// dual returns the linear program's bound at a price of capacity.
 func (b *planner) dual(nu float64) float64 {
 	sum := 0.0
 	for _, k := range b.kinds {
@@ -267,7 +267,7 @@ func (b *planner) dual(nu float64) float64 {
 
 func (b *planner) perPeriod(k int) float64 { return b.price(k) * float64(b.p.PeriodSeconds) / 3600 }
 
-// relaxation solves the linear program by its dual, whose kinks are the prices and the penalties a VM.
+// relaxation solves the linear program by its dual, which has its kinks at the prices and the penalties a VM.
 func (b *planner) relaxation() (jobs []float64, load, low, high, objective float64) {
 	kinks := []float64{0}
 	for _, s := range b.order {
@@ -310,7 +310,7 @@ func (b *planner) relaxation() (jobs []float64, load, low, high, objective float
 		jobs = append(jobs, h)
 		load += h * k.gamma
 	}
-	for _, i := range tied { // they take what is left of the cheaper sources
+	for _, i := range tied { // they take the rest of the cheaper sources
 		k := b.kinds[i]
 		more := math.Max(0, math.Min(k.in.Jobs.Max-k.in.Jobs.Min, (room-load)/k.gamma))
 		jobs[i] += more
@@ -339,7 +339,7 @@ func (b *planner) relaxedPlan() (capacity.Plan, bool) {
 
 func dec(f float64) decimal.Decimal { return decimal.NewFromFloat(f) }
 
-// fill writes the plan for so many jobs and VMs.
+// fill writes the plan for these jobs and VMs.
 func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
 	p, pl := b.p, b.fillCounts(jobs, vms)
 	c := &pl.Cost
@@ -360,7 +360,7 @@ func (b *planner) fill(jobs []float64, vms float64) capacity.Plan {
 	return pl
 }
 
-// fillCounts writes everything but the sums down.
+// fillCounts writes everything but the sums.
 func (b *planner) fillCounts(jobs []float64, vms float64) capacity.Plan {
 	p := b.p
 	pl := capacity.Plan{Status: capacity.Optimal, Warnings: []capacity.Warning{}, Conflicts: []fault.Finding{}}

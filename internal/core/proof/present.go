@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// NotChecked is what plans say that no check looks at.
+// NotChecked lists the contents of plans that no check covers.
 var NotChecked = []string{
 	"the sentences of reasons",
 	"warnings",
@@ -20,7 +20,8 @@ var NotChecked = []string{
 	"the conflicts of a problem without a plan, but for what cures them",
 }
 
-// parts says which parts of a plan are missing though the planner always writes them, or are there though it never does.
+// parts lists the parts of a plan that are missing though the planner always writes them, or present though it never
+// does.
 func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	var f faults
 	if pl.Relaxed == nil {
@@ -39,14 +40,14 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	case !without && pl.Integer == nil:
 		whole := *m
 		whole.integrality = capacity.Integer
-		if whole.shortage().enough() { // else whole slots fit by the deadlines' tolerance alone
+		if whole.shortage().enough() { // otherwise whole slots fit by the deadlines' tolerance alone
 			f.addf("integer is missing: every plan of whole jobs says what the integer program comes to.")
 		}
 	}
 	return f
 }
 
-// blank says what a plan tells though there is none.
+// blank lists the figures of a plan that should have none.
 func (m *model) blank(pl capacity.Plan) []string {
 	var f faults
 	c, v := &pl.Cost, &pl.VMs
@@ -69,8 +70,8 @@ func (m *model) blank(pl capacity.Plan) []string {
 	return f
 }
 
-// budgetWorth checks what one more in a budget for VMs is said to save where the budget is a quota: the difference
-// between a VM's worth and its price, for the money that one costs, and nothing while money is left.
+// budgetWorth checks the savings from one more in a budget for VMs that acts as a quota. They are the difference
+// between a VM's worth and its price, per money for a VM, and zero while money is left.
 func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
 	var f faults
 	if b := m.problem.Budget; b == nil || b.VMCost == nil {
@@ -83,7 +84,7 @@ func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
 		f.addf("prices/budget is missing: the problem has a budget for VMs.")
 		return f
 	}
-	var next *big.Rat // the cheapest price of VMs that the budget does not pay for
+	var next *big.Rat // the cheapest price of VMs that the budget does not cover
 	for _, s := range m.supply {
 		full := m.problem.Supply.OnDemand.Quota
 		if s.contract >= 0 {
@@ -93,7 +94,7 @@ func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
 			next = s.price
 		}
 	}
-	worth, said := zero(), amount(x.Budget.Decimal)
+	worth, stated := zero(), amount(x.Budget.Decimal)
 	if next != nil && next.Sign() > 0 {
 		worth = quo(larger(zero(), sub(amount(x.Capacity.Low.Decimal), next)), next)
 	}
@@ -101,17 +102,17 @@ func (m *model) budgetWorth(x capacity.Prices, lp relaxed) []string {
 	if next != nil && next.Sign() > 0 {
 		slack.Add(slack, quo(halfUnit, next))
 	}
-	most, bounded := m.most()
+	highest, bounded := m.existing()
 	hair := mul(relative, add(whole(1), lp.load))
-	usedUp := bounded && !less(add(lp.load, add(whole(1), hair)), most)
-	left := bounded && less(add(lp.load, sub(whole(1), hair)), most) || !bounded
-	if !(usedUp && abs(sub(said, worth)).Cmp(slack) <= 0) && !(left && said.Sign() == 0) {
+	usedUp := bounded && !less(add(lp.load, add(whole(1), hair)), highest)
+	left := bounded && less(add(lp.load, sub(whole(1), hair)), highest) || !bounded
+	if !(usedUp && abs(sub(stated, worth)).Cmp(slack) <= 0) && !(left && stated.Sign() == 0) {
 		f.addf("One more in the budget for VMs saves %s, not %s.", amountOf(worth), x.Budget)
 	}
 	return f
 }
 
-// maker checks what the proof says of itself.
+// maker checks the proof's statements about itself.
 func (m *model) maker(p *capacity.Proof) []string {
 	var f faults
 	method := "core"
@@ -127,8 +128,8 @@ func (m *model) maker(p *capacity.Proof) []string {
 	return f
 }
 
-// flips checks penalties of a fleet's classes: from which one more job is worth its VMs where they are cheapest,
-// and where a decided one would change; no other flips are known of several types.
+// flips checks the penalties of a fleet's classes: the one from which one more job is worth its VMs on their cheapest
+// type, and the one that changes a decision. Several types have no other flips.
 func (f *fleet) flips(pl capacity.Plan) []string {
 	var all faults
 	if pl.Relaxed == nil || pl.Prices == nil || len(pl.Relaxed.Jobs) != len(f.classes) || f.named && len(pl.Prices.Types) != len(f.types) {
@@ -141,12 +142,12 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 		return pl.Prices.Capacity
 	}
 	for i := range f.classes {
-		c, said := &f.classes[i], &pl.Classes[i]
-		if said.Flips.DeadlineSeconds != nil || said.Flips.OnDemandPrice != nil {
-			all.addf("%s: with several prices of capacity only the penalty that would change its jobs is known.", said.Name)
+		c, stated := &f.classes[i], &pl.Classes[i]
+		if stated.Flips.DeadlineSeconds != nil || stated.Flips.OnDemandPrice != nil {
+			all.addf("%s: with several prices of capacity only the penalty that would change its jobs is known.", stated.Name)
 		}
-		var low, high, slack *big.Rat // of a job's VMs where they are cheapest; high nil where there are no more
-		least := func(to **big.Rat, x *big.Rat) {
+		var low, high, slack *big.Rat // of a job's VMs on their cheapest type; high nil if there are no more
+		lowest := func(to **big.Rat, x *big.Rat) {
 			if *to == nil || less(x, *to) {
 				*to = x
 			}
@@ -158,44 +159,44 @@ func (f *fleet) flips(pl capacity.Plan) []string {
 				continue
 			}
 			p := price(v)
-			least(&low, mul(on.low, amount(p.Low.Decimal)))
-			most := zero()
+			lowest(&low, mul(on.low, amount(p.Low.Decimal)))
+			highest := zero()
 			if p.High != nil {
-				most = mul(on.low, amount(p.High.Decimal))
+				highest = mul(on.low, amount(p.High.Decimal))
 			}
 			if p.High != nil || on.low.Sign() == 0 {
-				least(&high, most)
+				lowest(&high, highest)
 			}
-			slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, most), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
+			slack = add(slack, add(mul(halfUnit, on.low), add(mul(relative, highest), mul(on.doubt(), add(whole(1), amount(p.Low.Decimal))))))
 		}
-		shown := said.BreakEvenPenalty
+		shown := stated.BreakEvenPenalty
 		none := c.impossible || high == nil
 		if none != (shown == nil) || !none && abs(sub(amount(shown.Decimal), high)).Cmp(slack) > 0 {
 			if none {
-				all.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", said.Name, shown)
+				all.addf("%s: there is no penalty for which one more job is worth its VMs, and %s is said.", stated.Name, shown)
 			} else {
-				all.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", said.Name, amountOf(high), orNone(shown))
+				all.addf("%s: one more job is worth its VMs from a penalty of %s on, not %s.", stated.Name, amountOf(high), orNone(shown))
 			}
 		}
-		f.penaltyFlip(&all, i, said, pl.Relaxed.Jobs[i], low, high, slack)
+		f.penaltyFlip(&all, i, stated, pl.Relaxed.Jobs[i], low, high, slack)
 	}
 	return all
 }
 
-// penaltyFlip checks the penalty that changes a decision: what a job's VMs save where all of its class run and there is one
-// less, and what they cost where only the promised ones do and there is one more.
-func (f *fleet) penaltyFlip(all *faults, i int, said *capacity.ClassPlan, jobs float64, low, high, slack *big.Rat) {
-	c, shown := &f.classes[i], said.Flips.Penalty
+// penaltyFlip checks the penalty that changes a decision. If all jobs of the class run, it is the savings of a job's
+// VMs with one less. If only the promised ones run, it is their cost with one more.
+func (f *fleet) penaltyFlip(all *faults, i int, stated *capacity.ClassPlan, jobs float64, low, high, slack *big.Rat) {
+	c, shown := &f.classes[i], stated.Flips.Penalty
 	open := !c.impossible && low != nil && less(c.min, c.max)
 	near := 1e-7 * (1 + float(c.max))
 	flips := func(decided bool, at *big.Rat) bool {
 		return open && decided && at != nil && (shown == nil || abs(sub(amount(shown.Decimal), at)).Cmp(slack) <= 0)
 	}
-	most, least := float(c.max), float(c.min)
+	highest, lowest := float(c.max), float(c.min)
 	switch {
-	case shown == nil && (flips(jobs >= most, low) || flips(jobs <= least, high)):
-		all.addf("%s: the penalty at which its jobs change is missing.", said.Name)
-	case shown != nil && !flips(jobs >= most-near, low) && !flips(jobs <= least+near, high):
-		all.addf("%s: its jobs do not change at a penalty of %s, or at a nearer one.", said.Name, shown)
+	case shown == nil && (flips(jobs >= highest, low) || flips(jobs <= lowest, high)):
+		all.addf("%s: the penalty at which its jobs change is missing.", stated.Name)
+	case shown != nil && !flips(jobs >= highest-near, low) && !flips(jobs <= lowest+near, high):
+		all.addf("%s: its jobs do not change at a penalty of %s, or at a nearer one.", stated.Name, shown)
 	}
 }

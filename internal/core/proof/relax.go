@@ -8,18 +8,18 @@ import (
 	"headroom/internal/core/money"
 )
 
-// relaxed is the linear program's answer (paper P2 without whole numbers), exact up to the grid gamma is on.
+// relaxed is the linear program's answer (paper P2 without whole numbers), exact up to the grid of gamma.
 type relaxed struct {
 	feasible  bool
 	jobs      []*big.Rat
 	load      *big.Rat // VMs needed
 	objective *big.Rat
-	low, high *big.Rat // the price of one VM of capacity: one less, one more; high nil where there is no more
+	low, high *big.Rat // the price of one VM of capacity: one less, one more; high nil if there is no more
 }
 
-// relax solves the linear program by its closed form: promised jobs first, then classes by
-// descending penalty a VM, each as long as the next VM costs less. Further is a demand beside the
-// classes' (negative: VMs for nothing), by which the prices' one-sided limits are found.
+// relax solves the linear program by its closed form: promised jobs first, then classes by descending penalty a VM,
+// each as long as the next VM costs less. further is a demand in addition to the classes' (negative: free VMs), which
+// gives the prices' one-sided limits.
 func (m *model) relax(further *big.Rat) relaxed {
 	r := relaxed{load: zero(), jobs: make([]*big.Rat, len(m.classes)), objective: new(big.Rat).Set(m.fixed)}
 	supply := m.supply
@@ -31,7 +31,7 @@ func (m *model) relax(further *big.Rat) relaxed {
 		used[k] = zero()
 	}
 	at := 0
-	room := func() *big.Rat { return sub(supply[at].vms, used[at]) } // where it is limited
+	room := func() *big.Rat { return sub(supply[at].vms, used[at]) } // if it is limited
 	next := func() bool {                                            // moves to the cheapest source with room
 		for at < len(supply) && !supply[at].unlimited && room().Sign() <= 0 {
 			at++
@@ -115,7 +115,7 @@ func (m *model) relax(further *big.Rat) relaxed {
 	return r
 }
 
-// hairOf is how much of so many VMs plans may lack.
+// hairOf returns the amount of these VMs that plans may lack.
 func (m *model) hairOf(vms *big.Rat) *big.Rat {
 	return larger(m.spare(-1), mul(relative, add(whole(1), vms)))
 }
@@ -126,7 +126,7 @@ func (r *relaxed) cheaper(price *big.Rat) {
 	}
 }
 
-// magnitude is the size of the amounts whose difference the objective is.
+// magnitude returns the size of the amounts whose difference is the objective.
 func (m *model) magnitude(r relaxed) *big.Rat {
 	sum := abs(r.objective)
 	for i := range m.classes {
@@ -135,7 +135,7 @@ func (m *model) magnitude(r relaxed) *big.Rat {
 	return add(whole(1), sum)
 }
 
-// relaxation checks the linear program's answer that a plan shows.
+// relaxation checks a plan's answer of the linear program.
 func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 	var f faults
 	if !lp.feasible {
@@ -148,7 +148,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 	}
 	lost := zero() // VMs that rounding in gamma may lose
 	for i := range m.classes {
-		lost.Add(lost, mul(m.classes[i].max, sub(m.classes[i].most, m.classes[i].least)))
+		lost.Add(lost, mul(m.classes[i].max, sub(m.classes[i].highest, m.classes[i].lowest)))
 	}
 	tolerance := add(add(halfUnit, mul(lost, lp.low)), mul(relative, m.magnitude(lp)))
 	objective := amount(x.Objective.Decimal)
@@ -170,7 +170,7 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 		f.addf("Its jobs need %s VMs, not %v.", short(load), x.Capacity)
 	}
 	cost, ok := m.rent(vms)
-	if most, bounded := m.most(); !ok && bounded && !less(add(most, m.hairOf(most)), vms) {
+	if highest, bounded := m.existing(); !ok && bounded && !less(add(highest, m.hairOf(highest)), vms) {
 		ok = true // the last VM is missing by rounding only
 	}
 	if !ok {
@@ -182,9 +182,9 @@ func (m *model) relaxation(x capacity.RelaxedPlan, lp relaxed) []string {
 	return f
 }
 
-// prices checks the price of capacity, the slope of the linear program's cost, and the contracts'
-// worth. At a kink the slopes on its two sides differ, and rounding may put an answer on either: low may
-// be the slope anywhere up to where high is.
+// prices checks the price of capacity, the slope of the linear program's cost, and the contracts' worth. At a kink
+// the slopes on its two sides differ, and rounding may put an answer on either. So low may be the slope anywhere up
+// to high.
 func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 	var f faults
 	if !lp.feasible {
@@ -200,7 +200,7 @@ func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 	}
 	step := mul(whole(4), mul(relative, add(whole(1), lp.load)))
 	sides := []relaxed{lp, m.relax(step)}
-	if lp.load.Sign() > 0 { // else there is no VM less
+	if lp.load.Sign() > 0 { // otherwise there is no VM to remove
 		sides = slices.Insert(sides, 0, m.relax(zero().Neg(step)))
 	}
 	for i, from := range sides {
@@ -208,7 +208,7 @@ func (m *model) prices(x capacity.Prices, lp relaxed) []string {
 			if !from.feasible {
 				continue
 			}
-			from.high = to.high // nil where there is no more
+			from.high = to.high // nil if there is no more
 			if len(m.pricesAt(x, from)) == 0 {
 				return nil
 			}
@@ -234,18 +234,18 @@ func (m *model) pricesAt(x capacity.Prices, lp relaxed) []string {
 		f.addf("One VM more costs %s, not %s.", amountOf(lp.high), *high)
 	}
 	for k, c := range m.problem.Supply.Contracts {
-		said := x.Contracts[k]
-		if said.Name != c.Name {
-			f.addf("In place %d of the prices stands contract %s, not %s.", k, said.Name, c.Name)
+		stated := x.Contracts[k]
+		if stated.Name != c.Name {
+			f.addf("In place %d of the prices stands contract %s, not %s.", k, stated.Name, c.Name)
 			continue
 		}
 		price := mul(amount(c.Price.Decimal), m.hours)
 		saving := sub(lp.low, price)
-		if c.Billing != capacity.BilledAlways { // else it is paid whether it is used or not
+		if c.Billing != capacity.BilledAlways { // otherwise it is paid whether used or not
 			saving = larger(zero(), saving)
 		}
-		if abs(sub(amount(said.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, larger(lp.low, price)))) > 0 {
-			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, amountOf(saving), said.Worth)
+		if abs(sub(amount(stated.Worth.Decimal), saving)).Cmp(add(halfUnit, mul(relative, larger(lp.low, price)))) > 0 {
+			f.addf("One VM more in contract %s saves %s, not %s.", c.Name, amountOf(saving), stated.Worth)
 		}
 	}
 	return f

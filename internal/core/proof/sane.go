@@ -7,8 +7,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// readable says what keeps a problem from being understood at all. The full rules of validity are
-// not repeated here: this is what the checks stand on.
+// readable lists what makes a problem impossible to understand. It does not repeat the full rules of validity, only
+// those that the checks rely on.
 func readable(p capacity.Problem) []string {
 	var f faults
 	if p.PeriodSeconds <= 0 {
@@ -135,7 +135,7 @@ func readableClass(f *faults, c *capacity.Class, fractions bool, types map[strin
 	}
 }
 
-// sane says which figures of a plan are no numbers one can calculate with.
+// sane lists the figures of a plan that cannot be calculated with.
 func sane(pl capacity.Plan) []string {
 	var f faults
 	figure := func(what string, xs ...float64) {

@@ -8,31 +8,31 @@ import (
 	"slices"
 )
 
-// state is a selection of options for the first classes, by its last one.
+// state is a selection of options for the first classes, represented by its last one.
 type state struct {
 	weight, cost, regret int64
 	parent, option       int32
 }
 
-// finding is what a search for a plan cheaper than a threshold came to.
+// finding is the result of a search for a plan cheaper than a threshold.
 type finding struct {
 	bound  *big.Rat // no plan costs less; at least the threshold if there is none below it
 	better *selection
-	doubt  bool // a cheaper plan exists if tolerances are stretched, and not certainly
+	doubt  bool // a cheaper plan exists with stretched tolerances, but not certainly
 	states int
 }
 
 // selection is one option for every class.
 type selection struct {
-	options   []option // by class; jobs alone where they are not whole
+	options   []option // by class; jobs alone if they are not whole
 	jobs      []float64
 	vms       *big.Rat
 	objective *big.Rat
 }
 
-// search looks for a plan that costs less than the threshold, by dynamic programming over the classes: of two
-// selections for the same classes the heavier one that is not cheaper is dropped, and so is one whose bound
-// and regrets reach the threshold. What had to be dropped for want of room counts against the bound.
+// search looks for a plan that costs less than the threshold, by dynamic programming over the classes. Of two
+// selections for the same classes it drops the heavier one unless it is cheaper. It also drops one whose bound and
+// regrets reach the threshold. States dropped for lack of room lower the bound.
 func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	target := mul(sub(threshold, m.fixed), s.scale)
 	limit := ceil(target)
@@ -46,7 +46,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	budget := limit.Int64() - s.rootCost // regrets from here on cannot lead below the threshold
 	base, open := s.reduce(budget)
 	layers := [][]state{{{weight: base.weight, cost: base.cost}}}
-	cut := int64(math.MaxInt64) // least regret of a state dropped for want of room
+	cut := int64(math.MaxInt64) // smallest regret of a state dropped for lack of room
 	room, grain := max(256, nodes/max(1, len(open))), budget/1024+1
 	for _, ch := range open {
 		before := layers[len(layers)-1]
@@ -72,7 +72,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 		return int(st.option), int(st.parent)
 	})
 	if cut < budget && f.better == nil {
-		if d := newDense(open, base, nodes); d != nil { // all weights there can be, so that nothing is cut
+		if d := newDense(open, base, nodes); d != nil { // all possible weights, so nothing is cut
 			d.fill()
 			cut = math.MaxInt64
 			f.states += d.cells * len(open)
@@ -92,8 +92,8 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	return f
 }
 
-// reduce drops the options a better plan cannot use, and answers what is settled by that and what is
-// left open, widest regrets first, so that states are given up early.
+// reduce drops the options that a better plan cannot use. It returns the classes that this settles and the open ones,
+// widest regrets first, so that states are given up early.
 func (s *choices) reduce(budget int64) (base state, open []choice) {
 	for i := range s.classes {
 		ch := &s.classes[i]
@@ -106,37 +106,37 @@ func (s *choices) reduce(budget int64) (base state, open []choice) {
 		}
 	}
 	second := func(ch choice) int64 {
-		least := [2]int64{math.MaxInt64, math.MaxInt64}
+		lowest := [2]int64{math.MaxInt64, math.MaxInt64}
 		for _, o := range ch.options {
-			if o.regret < least[0] {
-				least = [2]int64{o.regret, least[0]}
-			} else if o.regret < least[1] {
-				least[1] = o.regret
+			if o.regret < lowest[0] {
+				lowest = [2]int64{o.regret, lowest[0]}
+			} else if o.regret < lowest[1] {
+				lowest[1] = o.regret
 			}
 		}
-		return least[1]
+		return lowest[1]
 	}
 	slices.SortStableFunc(open, func(x, y choice) int { return cmp.Compare(second(y), second(x)) })
 	return base, open
 }
 
-// undominated keeps of any two states the lighter and cheaper one; by ascending weight.
+// undominated keeps of any two states the lighter and cheaper one, by ascending weight.
 func undominated(states []state) []state {
 	slices.SortFunc(states, func(x, y state) int {
 		return cmp.Or(cmp.Compare(x.weight, y.weight), cmp.Compare(x.cost, y.cost),
 			cmp.Compare(x.parent, y.parent), cmp.Compare(x.option, y.option))
 	})
-	kept, least := states[:0], int64(math.MaxInt64)
+	kept, lowest := states[:0], int64(math.MaxInt64)
 	for _, st := range states {
-		if st.cost < least {
-			kept, least = append(kept, st), st.cost
+		if st.cost < lowest {
+			kept, lowest = append(kept, st), st.cost
 		}
 	}
 	return kept
 }
 
-// trim keeps the states of least regret where there are more than there is room for; among near equals (by
-// grain) a scattered choice, so that many weights survive to fill the VMs with.
+// trim keeps the states of smallest regret, at most room of them. Among near equals (by grain) the choice is
+// scattered, so that many weights survive to fill the VMs.
 func trim(states []state, room int, grain, cut int64) ([]state, int64) {
 	if len(states) <= room {
 		return states, cut
@@ -152,15 +152,15 @@ func trim(states []state, room int, grain, cut int64) ([]state, int64) {
 	return states, cut
 }
 
-// scattered is a fixed permutation of 64 bits without a pattern.
+// scattered permutes 64-bit numbers in a fixed way without a pattern.
 func scattered(n int64) uint64 {
 	z := uint64(n) * 0x9E3779B97F4A7C15
 	return (z ^ z>>29) * 0xBF58476D1CE4E5B9
 }
 
-// finish rents VMs for the complete selections and takes the cheapest that is below the threshold
-// and can be carried out with certainty; doubt is that some are below it and none is certain. Back
-// tells the option and the parent of a state, by its place in a layer.
+// finish rents VMs for the complete selections and takes the cheapest that is below the threshold and can certainly
+// be carried out. doubt means that some are below it and none is certain. back returns the option and the parent of a
+// state, by its place in a layer.
 func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states iter.Seq[state], back func(at, layer int) (option, parent int)) (better *selection, doubt bool) {
 	type complete struct {
 		cost int64
@@ -201,8 +201,7 @@ func (m *model) finish(s *choices, open []choice, threshold *big.Rat, states ite
 	return nil, len(ends) > 0
 }
 
-// carryOut rents VMs for a selection; false where there are too few of them, or where the slots could not
-// be put on them.
+// carryOut rents VMs for a selection. It returns false if there are too few, or if the slots do not fit on them.
 func (m *model) carryOut(chosen []option) (*selection, bool) {
 	load, avoided := zero(), zero()
 	for i := range chosen {

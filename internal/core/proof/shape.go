@@ -6,16 +6,16 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// answer is a plan's classes in exact numbers.
+// answer holds a plan's classes in exact numbers.
 type answer []part
 
-// part is one class's.
+// part holds one class's numbers.
 type part struct {
 	jobs, refused *big.Rat
-	slots         bool // given; then maps and reduces are theirs
+	slots         bool // given; then maps and reduces hold them
 	maps, reduces *big.Rat
-	need          *big.Rat // VMs that the jobs need, at least
-	noise         *big.Rat // what need may be off by floating point
+	need          *big.Rat // smallest number of VMs that the jobs need
+	noise         *big.Rat // error of need in floating point
 }
 
 // read turns a plan whose shape is right into exact numbers.
@@ -23,24 +23,24 @@ func (m *model) read(pl capacity.Plan) answer {
 	m.settle(pl)
 	a := make(answer, len(m.classes))
 	for i := range m.classes {
-		c, said, x := &m.classes[i], &pl.Classes[i], &a[i]
-		x.jobs, x.refused = number(said.Admitted), number(said.Refused)
+		c, stated, x := &m.classes[i], &pl.Classes[i], &a[i]
+		x.jobs, x.refused = number(stated.Admitted), number(stated.Refused)
 		x.maps, x.reduces, x.noise = zero(), zero(), zero()
-		if said.Slots != nil {
-			x.slots, x.maps, x.reduces = true, number(said.Slots.Map), number(said.Slots.Reduce)
+		if stated.Slots != nil {
+			x.slots, x.maps, x.reduces = true, number(stated.Slots.Map), number(stated.Slots.Reduce)
 		}
 		switch {
 		case m.integrality == capacity.Executable && !c.given:
 			x.need = c.size(x.maps, x.reduces)
 		default:
 			x.need = mul(c.low, x.jobs)
-			x.noise = mul(x.jobs, sub(c.low, c.least))
+			x.noise = mul(x.jobs, sub(c.low, c.lowest))
 		}
 	}
 	return a
 }
 
-// shape checks who stands in the plan and how many of them.
+// shape checks the plan's classes and their jobs.
 func (m *model) shape(pl capacity.Plan) []string {
 	var f faults
 	if pl.Status != capacity.Optimal && pl.Status != capacity.Feasible {
@@ -54,42 +54,42 @@ func (m *model) shape(pl capacity.Plan) []string {
 		return f
 	}
 	for i := range m.classes {
-		c, said := &m.classes[i], &pl.Classes[i]
-		if name := m.problem.Classes[i].Name; said.Name != name {
-			f.addf("In place %d stands class %s, not %s.", i, said.Name, name)
+		c, stated := &m.classes[i], &pl.Classes[i]
+		if name := m.problem.Classes[i].Name; stated.Name != name {
+			f.addf("In place %d stands class %s, not %s.", i, stated.Name, name)
 			continue
 		}
-		m.shapeOf(&f, c, said)
+		m.shapeOf(&f, c, stated)
 	}
 	return f
 }
 
-func (m *model) shapeOf(f *faults, c *class, said *capacity.ClassPlan) {
-	jobs, refused := number(said.Admitted), number(said.Refused)
+func (m *model) shapeOf(f *faults, c *class, stated *capacity.ClassPlan) {
+	jobs, refused := number(stated.Admitted), number(stated.Refused)
 	slack := zero()
 	if m.integrality == capacity.Relaxed {
 		slack = mul(relative, c.max)
 	} else if !jobs.IsInt() || !refused.IsInt() {
-		f.addf("%s: %v admitted and %v refused are not whole.", said.Name, said.Admitted, said.Refused)
+		f.addf("%s: %v admitted and %v refused are not whole.", stated.Name, stated.Admitted, stated.Refused)
 	}
 	if abs(sub(add(jobs, refused), c.max)).Cmp(slack) > 0 {
-		f.addf("%s: %v admitted and %v refused are not the %s there are.", said.Name, said.Admitted, said.Refused, short(c.max))
+		f.addf("%s: %v admitted and %v refused are not the %s there are.", stated.Name, stated.Admitted, stated.Refused, short(c.max))
 	}
 	if less(jobs, sub(c.min, slack)) || less(add(c.max, slack), jobs) || jobs.Sign() < 0 || refused.Cmp(zero().Neg(slack)) < 0 {
-		f.addf("%s: %v admitted is outside %s to %s.", said.Name, said.Admitted, short(c.min), short(c.max))
+		f.addf("%s: %v admitted is outside %s to %s.", stated.Name, stated.Admitted, short(c.min), short(c.max))
 	}
 	if c.impossible && jobs.Sign() != 0 {
 		f.addf("%s: %v admitted, though its fixed time of %s s leaves nothing of the deadline of %s s.",
-			said.Name, said.Admitted, short(c.plan.c), short(c.deadline))
+			stated.Name, stated.Admitted, short(c.plan.c), short(c.deadline))
 	}
 	// In floating point "all" and "none" are met up to rounding: either reading will do.
 	exact, rounded := c.verdict(jobs, zero()), c.verdict(jobs, slack)
-	if said.Verdict != exact && said.Verdict != rounded {
-		f.addf("%s: the verdict is %q and should be %q.", said.Name, said.Verdict, exact)
+	if stated.Verdict != exact && stated.Verdict != rounded {
+		f.addf("%s: the verdict is %q and should be %q.", stated.Name, stated.Verdict, exact)
 	}
 }
 
-// verdict is what becomes of a class with so many jobs admitted.
+// verdict returns the verdict on a class with this number of admitted jobs.
 func (c *class) verdict(jobs, slack *big.Rat) capacity.Verdict {
 	is := func(n *big.Rat) bool { return abs(sub(jobs, n)).Cmp(slack) <= 0 }
 	switch {
@@ -105,35 +105,35 @@ func (c *class) verdict(jobs, slack *big.Rat) capacity.Verdict {
 	return capacity.VerdictPartial
 }
 
-// conversion checks gamma and what each class's share of the VMs is said to be.
+// conversion checks gamma and each class's stated share of the VMs.
 func (m *model) conversion(pl capacity.Plan, a answer) []string {
 	var f faults
 	for i := range m.classes {
-		c, said := &m.classes[i], &pl.Classes[i]
-		gamma, share := number(said.VMsPerJob), number(said.VMs)
+		c, stated := &m.classes[i], &pl.Classes[i]
+		gamma, share := number(stated.VMsPerJob), number(stated.VMs)
 		switch {
 		case c.impossible:
 			if gamma.Sign() != 0 || share.Sign() != 0 {
-				f.addf("%s: an impossible class takes no VMs, not %v and %v a job.", said.Name, said.VMs, said.VMsPerJob)
+				f.addf("%s: an impossible class takes no VMs, not %v and %v a job.", stated.Name, stated.VMs, stated.VMsPerJob)
 			}
 			continue
 		case !c.agrees(gamma):
-			f.addf("%s: one job takes %s VMs, not %v.", said.Name, short(c.low), said.VMsPerJob)
+			f.addf("%s: one job takes %s VMs, not %v.", stated.Name, short(c.low), stated.VMsPerJob)
 		}
 		doubt := add(mul(relative, a[i].need), mul(c.doubt(), a[i].jobs))
 		ok := abs(sub(share, a[i].need)).Cmp(doubt) <= 0
 		if m.dedicated && !ok { // a class alone on its VMs may count them whole
-			most := upTo(a[i].need, zero())
-			ok = share.IsInt() && share.Cmp(m.roundUp(i, a[i])) >= 0 && share.Cmp(most) <= 0
+			highest := upTo(a[i].need, zero())
+			ok = share.IsInt() && share.Cmp(m.roundUp(i, a[i])) >= 0 && share.Cmp(highest) <= 0
 		}
 		if !ok {
-			f.addf("%s: its jobs take %s VMs, not %v.", said.Name, short(a[i].need), said.VMs)
+			f.addf("%s: its jobs take %s VMs, not %v.", stated.Name, short(a[i].need), stated.VMs)
 		}
 	}
 	return f
 }
 
-// roundUp is the whole VMs that a class alone on its VMs needs.
+// roundUp returns the whole VMs that a class alone on its VMs needs.
 func (m *model) roundUp(i int, x part) *big.Rat {
 	if m.integrality == capacity.Relaxed {
 		return x.need
@@ -141,8 +141,8 @@ func (m *model) roundUp(i int, x part) *big.Rat {
 	return upTo(sub(x.need, x.noise), m.spare(i))
 }
 
-// spare is what the VMs of class i, or of all for -1, may lack: nothing where every need is known exactly, which
-// ratios of more than nine places are not said to be.
+// spare returns the part of the VMs of class i, or of all for -1, that may be lacking. It is zero if every need is
+// known exactly; ratios of more than nine places are not.
 func (m *model) spare(i int) *big.Rat {
 	for k := range m.classes {
 		c := &m.classes[k]
@@ -153,7 +153,7 @@ func (m *model) spare(i int) *big.Rat {
 	return zero()
 }
 
-// upTo is the whole number of VMs for a load, which may exceed them by slack.
+// upTo returns the whole number of VMs for a load, which may exceed them by slack.
 func upTo(load, slack *big.Rat) *big.Rat {
 	return new(big.Rat).SetInt(ceil(larger(zero(), sub(load, slack))))
 }

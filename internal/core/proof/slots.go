@@ -10,16 +10,15 @@ import (
 // slotting is a whole number of map and reduce slots for a class's jobs.
 type slotting struct{ maps, reduces int64 }
 
-// slots finds the fewest VMs' worth of whole slots on which so many jobs finish in time. With a = A·h/F and
-// b = B·h/F the deadline reads a/s_M + b/s_R <= 1, so that s_M > a asks for s_R = ceil(b·s_M/(s_M-a)).
-// Without that rounding the VMs are a convex function of s_M; from any start it is enough to walk
-// both ways until this function, which never exceeds the true cost, reaches the best cost seen.
-// It is false where the numbers are beyond reason or the steps are used up.
+// slots finds the fewest VMs' worth of whole slots on which these jobs finish in time. With a = A·h/F and b = B·h/F
+// the deadline reads a/s_M + b/s_R <= 1, so s_M > a needs s_R = ceil(b·s_M/(s_M-a)). Without that rounding the VMs
+// are a convex function of s_M. It walks both ways from any start until this function, which never exceeds the true
+// cost, reaches the best cost seen. It returns false if the numbers are beyond reason or the steps are used up.
 func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 	if jobs == 0 {
 		return slotting{}, true
 	}
-	least := func(has bool) int64 {
+	lowest := func(has bool) int64 {
 		switch {
 		case !has:
 			return 0
@@ -28,7 +27,7 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 		}
 		return 1
 	}
-	leastMap, leastReduce := least(c.hasMap), least(c.hasReduce)
+	minMap, minReduce := lowest(c.hasMap), lowest(c.hasReduce)
 	h := whole(jobs)
 	a, b := quo(mul(c.plan.a, h), slack), quo(mul(c.plan.b, h), slack)
 	limit := whole(maxSlots)
@@ -40,31 +39,31 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 		return slotting{}, false
 	}
 	if a.Sign() == 0 {
-		return slotting{leastMap, max(leastReduce, ceil(b).Int64())}, true
+		return slotting{minMap, max(minReduce, ceil(b).Int64())}, true
 	}
 	if b.Sign() == 0 {
-		return slotting{max(leastMap, ceil(a).Int64()), leastReduce}, true
+		return slotting{max(minMap, ceil(a).Int64()), minReduce}, true
 	}
-	// a = p/d, b = q/d, and slots cost x and y where a VM costs lcm.
+	// a = p/d, b = q/d, and slots cost x and y if a VM costs lcm.
 	d := new(big.Int).Mul(a.Denom(), b.Denom())
 	p := new(big.Int).Mul(a.Num(), b.Denom())
 	q := new(big.Int).Mul(b.Num(), a.Denom())
 	x, y := lcm/c.perMap, lcm/c.perReduce
 
-	first := max(leastMap, floor(a).Int64()+1)
+	first := max(minMap, floor(a).Int64()+1)
 	fa, _ := a.Float64()
 	fb, _ := b.Float64()
 	start := max(first, int64(fa+math.Sqrt(fa*fb*float64(c.perMap)/float64(c.perReduce))))
 	var best slotting
 	cost := int64(math.MaxInt64)
 	free, need, part := new(big.Int), new(big.Int), new(big.Int)
-	// try looks at one s_M and says whether none beyond it can be better.
+	// try tests one s_M and reports whether none beyond it can be better.
 	try := func(s int64) bool {
 		free.Sub(part.Mul(d, part.SetInt64(s)), p) // d·(s - a)
 		need.Mul(q, need.SetInt64(s))              // d·b·s
 		reduces, rest := part.DivMod(need, free, new(big.Int))
-		r := leastReduce
-		if reduces.Cmp(big.NewInt(2*maxSlots*maxSlots)) < 0 { // else s is hopelessly near to a
+		r := minReduce
+		if reduces.Cmp(big.NewInt(2*maxSlots*maxSlots)) < 0 { // otherwise s is far too near to a
 			n := reduces.Int64()
 			if rest.Sign() > 0 {
 				n++
@@ -77,7 +76,7 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 		if cost == math.MaxInt64 {
 			return false
 		}
-		if s*x+leastReduce*y >= cost {
+		if s*x+minReduce*y >= cost {
 			return true
 		}
 		// s·x + y·b·s/(s-a) >= cost
@@ -96,8 +95,8 @@ func (c *class) slots(jobs int64, slack *big.Rat, steps *int) (slotting, bool) {
 	return best, *steps > 0
 }
 
-// maxSteps bounds the numbers of map slots looked at for one plan: some twenty a class and number of jobs
-// are usual, and more the more slots there are.
+// maxSteps bounds the numbers of map slots tried for one plan: some twenty a class and number of jobs are usual, and
+// more with more slots.
 const maxSteps = 3_000_000
 
 // maxSlots bounds one class's slots, so that their products fit 64 bits.
@@ -110,11 +109,11 @@ func gcd(x, y int64) int64 {
 	return x
 }
 
-// tolerant is the slack that is just still accepted; it is the one a lower bound must use.
+// tolerant returns the largest slack that is still accepted, which a lower bound must use.
 func (c *class) tolerant() *big.Rat { return sub(c.latest(), c.plan.c) }
 
-// needs is the VMs so many jobs of a class need: at least low, and with certainty no more than high,
-// which differ by tolerances alone. Slots are those of high, for executable plans.
+// needs returns the VMs for this number of a class's jobs: at least low, and certainly no more than high, which
+// differ by tolerances alone. Slots are those of high, for executable plans.
 func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok bool) {
 	c := &m.classes[i]
 	h := whole(jobs)
@@ -137,7 +136,7 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 		low = c.size(whole(loose.maps), whole(loose.reduces))
 		high = c.size(whole(s.maps), whole(s.reduces))
 	default:
-		low, high = mul(c.least, h), mul(c.most, h)
+		low, high = mul(c.lowest, h), mul(c.highest, h)
 	}
 	if m.dedicated && m.integrality != capacity.Relaxed {
 		slack := m.spare(i)
@@ -146,8 +145,8 @@ func (m *model) needs(i int, jobs int64) (low, high *big.Rat, s slotting, ok boo
 	return low, high, s, true
 }
 
-// lacking is what VMs shared by all may lack at most, and with certainty.
-func (m *model) lacking() (most, surely *big.Rat) {
+// lacking returns the largest part of VMs shared by all that may be lacking, and the certain one.
+func (m *model) lacking() (limit, surely *big.Rat) {
 	if m.dedicated {
 		return zero(), zero() // the needs are whole already
 	}

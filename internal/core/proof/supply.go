@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// capacity checks that what the classes need fits what is rented.
+// capacity checks that the classes' needs fit the rented VMs.
 func (m *model) capacity(pl capacity.Plan, a answer) []string {
 	var f faults
 	need, slack, shares := zero(), zero(), zero()
@@ -37,7 +37,7 @@ func (m *model) capacity(pl capacity.Plan, a answer) []string {
 	return f
 }
 
-// rental checks where the VMs are taken from.
+// rental checks the sources of the VMs.
 func (m *model) rental(pl capacity.Plan) []string {
 	var f faults
 	slack := zero()
@@ -65,7 +65,7 @@ func (m *model) rental(pl capacity.Plan) []string {
 		used[u.Name] = taken("contract "+u.Name, u.Used)
 		reserved.Add(reserved, used[u.Name])
 	}
-	order := make([]*big.Rat, 0, len(m.supply)) // as m.supply, cheapest first
+	order := make([]*big.Rat, 0, len(m.supply)) // in the order of m.supply, cheapest first
 	for _, s := range m.supply {
 		if s.contract < 0 {
 			order = append(order, taken("on-demand", pl.VMs.OnDemand))
@@ -97,8 +97,8 @@ func (m *model) rental(pl capacity.Plan) []string {
 			room = k
 		}
 	}
-	total, said := taken("everywhere", pl.VMs.Total), number(pl.VMs.Reserved)
-	if abs(sub(said, reserved)).Cmp(slack) > 0 {
+	total, stated := taken("everywhere", pl.VMs.Total), number(pl.VMs.Reserved)
+	if abs(sub(stated, reserved)).Cmp(slack) > 0 {
 		f.addf("The contracts add up to %s reserved VMs, not %v.", short(reserved), pl.VMs.Reserved)
 	}
 	if abs(sub(total, add(reserved, number(pl.VMs.OnDemand)))).Cmp(slack) > 0 {
@@ -114,7 +114,8 @@ func (m *model) sourceName(s source) string {
 	return "contract " + m.problem.Supply.Contracts[s.contract].Name
 }
 
-// rent is what the cheapest n VMs cost a period, contracts billed always included; false where there are not so many.
+// rent returns the cost of the cheapest n VMs a period, including contracts billed always; false if there are not
+// that many.
 func (m *model) rent(n *big.Rat) (*big.Rat, bool) {
 	cost, left := new(big.Rat).Set(m.fixed), new(big.Rat).Set(n)
 	for _, s := range m.supply {
@@ -131,8 +132,8 @@ func (m *model) rent(n *big.Rat) (*big.Rat, bool) {
 	return cost, left.Sign() <= 0
 }
 
-// most is how many VMs there are; false where there is no end to them.
-func (m *model) most() (*big.Rat, bool) {
+// existing returns the number of VMs; false if it is unlimited.
+func (m *model) existing() (*big.Rat, bool) {
 	sum := zero()
 	for _, s := range m.supply {
 		if s.unlimited {

@@ -1,7 +1,6 @@
-// Package proof re-checks a plan against its problem in exact arithmetic: whether the plan can be
-// carried out, whether its money adds up, and whether a cheaper one exists. It shares nothing with
-// the code that finds plans, on purpose: it imports the vocabulary alone and works everything else
-// out again from the paper, so that one mistake cannot be made by both.
+// Package proof re-checks a plan against its problem in exact arithmetic: the plan must be possible, its money must
+// add up, and no plan may be cheaper. It deliberately shares nothing with the code that finds plans. It imports the
+// vocabulary alone and computes everything else again from the paper, so that both cannot make the same mistake.
 package proof
 
 import (
@@ -13,70 +12,70 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Outcome is what became of one check.
+// Outcome is the result of one check.
 type Outcome string
 
 // The three outcomes.
 const (
 	OK        Outcome = "ok"
-	Failed    Outcome = "failed"     // the plan says something that is not so
-	NotProved Outcome = "not proved" // nothing speaks against it, but the proof would cost more than allowed
+	Failed    Outcome = "failed"     // the plan says something false
+	NotProved Outcome = "not proved" // nothing contradicts it, but the proof would cost more than allowed
 )
 
-// The names of the checks. Feasible and optimal plans are asked Problem to Prices, infeasible
-// ones Problem, Parts, Infeasibility and Cures.
+// The names of the checks. Feasible and optimal plans get Problem to Prices; infeasible ones get Problem, Parts,
+// Infeasibility and Cures.
 const (
 	ProblemCheck       = "problem"       // the problem itself can be read
 	ShapeCheck         = "shape"         // every class once and in order, jobs within bounds, verdicts
-	PartsCheck         = "parts"         // nothing is missing that every such plan says
+	PartsCheck         = "parts"         // every part of such plans is there
 	ConversionCheck    = "conversion"    // VMs per job (gamma) and each class's share
-	DeadlinesCheck     = "deadlines"     // slots meet the deadlines; the times said are so
-	CapacityCheck      = "capacity"      // what the classes need fits what is rented
-	LayoutCheck        = "layout"        // the slots fit on the VMs they are said to stand on
+	DeadlinesCheck     = "deadlines"     // slots meet the deadlines; the stated times are right
+	CapacityCheck      = "capacity"      // the classes' needs fit the rented VMs
+	LayoutCheck        = "layout"        // the slots fit on their VMs
 	RentalCheck        = "rental"        // contracts, quota, cheapest first, totals
 	MoneyCheck         = "money"         // every cost line and the objective
 	OptimalityCheck    = "optimality"    // no better plan than the status allows
 	BoundCheck         = "bound"         // no plan is below the bound of the plan's proof
-	BudgetCheck        = "budget"        // the plan keeps the problem's budgets; asked where it has any
+	BudgetCheck        = "budget"        // the plan keeps the problem's budgets, if it has any
 	CertificateCheck   = "certificate"   // bound, gap and status agree with each other
 	RelaxationCheck    = "relaxation"    // the linear program's answer
 	PricesCheck        = "prices"        // marginal prices of capacity and contracts
-	FlipsCheck         = "flips"         // what would change a decision, and from what penalty on a job is worth its VMs
+	FlipsCheck         = "flips"         // changes that would flip a decision, and the penalty from which a job is worth its VMs
 	IntegerCheck       = "integer"       // the integer program's answer and its missing VMs
-	InfeasibilityCheck = "infeasibility" // there is no plan indeed
-	CuresCheck         = "cures"         // each cure named cures
+	InfeasibilityCheck = "infeasibility" // there is indeed no plan
+	CuresCheck         = "cures"         // each named cure cures
 )
 
-// Check is one thing looked at, with a sentence about what was found.
+// Check is the result of one check, with a sentence.
 type Check struct {
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
 	Detail  string  `json:"detail"`
 }
 
-// Report is everything that was looked at. Outcome is the worst of the checks.
+// Report holds the results of all checks. Outcome is the worst of them.
 type Report struct {
 	Outcome Outcome `json:"outcome"`
 	Checks  []Check `json:"checks"`
-	// NotChecked is what the plan says that no check looks at.
+	// NotChecked lists the contents of the plan that no check covers.
 	NotChecked []string      `json:"not_checked"`
 	Bound      *money.Amount `json:"bound,omitempty"`  // no plan's objective is lower; found here
-	Better     *Better       `json:"better,omitempty"` // a plan that beats the one checked by more than it allows
+	Better     *Better       `json:"better,omitempty"` // a plan that beats the checked one by more than its allowed gap
 
 	pause func() `json:"-"`
 }
 
-// Better is a plan found here that refutes a claim of optimality.
+// Better is a plan that refutes a claim of optimality.
 type Better struct {
 	Objective money.Amount `json:"objective"`
 	VMs       float64      `json:"vms"`
 	Jobs      []float64    `json:"jobs"` // in the order of the problem's classes
 }
 
-// Accepted says that nothing speaks against the plan.
+// Accepted reports whether nothing contradicts the plan.
 func (r Report) Accepted() bool { return r.Outcome != Failed }
 
-// Find is the check of that name; ok is false where the plan was not asked it.
+// Find returns the check of that name; ok is false if the plan did not get it.
 func (r Report) Find(name string) (c Check, ok bool) {
 	for _, c := range r.Checks {
 		if c.Name == name {
@@ -86,7 +85,7 @@ func (r Report) Find(name string) (c Check, ok bool) {
 	return Check{}, false
 }
 
-// String is the report as lines for people.
+// String returns the report as lines for people.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, c := range r.Checks {
@@ -98,9 +97,9 @@ func (r Report) String() string {
 
 // Options limits the search for a better plan. The zero value takes well under a second.
 type Options struct {
-	Nodes int    // most states the search keeps; 0 for 300,000
-	Brief bool   // the plan may lack what brief plans lack: relaxed, prices and integer
-	Pause func() // called between checks, so that others get the processor; nil is not called
+	Nodes int    // largest number of states in the search; 0 for 300,000
+	Brief bool   // the plan may lack the parts that brief plans lack: relaxed, prices and integer
+	Pause func() // called between checks, so that others get the processor; may be nil
 }
 
 const (
@@ -110,8 +109,7 @@ const (
 
 const defaultNodes = 300_000
 
-// Verify checks a plan against the problem it answers. It never fails and never panics: whatever is
-// wrong with either is in the report.
+// Verify checks a plan against its problem. It never fails and never panics: the report names every fault of either.
 func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	if o.Nodes <= 0 {
 		o.Nodes = defaultNodes
@@ -155,7 +153,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	r.budget(m, bill)
 	r.certificate(m, pl, bill)
 	if !rented {
-		return *r // what it costs is not known, so nor is whether less would do
+		return *r // its cost is unknown, so nothing can be compared with it
 	}
 	lp := m.relax(zero())
 	r.optimality(m, pl, bill, func(threshold *big.Rat) (finding, string) { return r.look(m, lp, threshold, o) })
@@ -172,10 +170,10 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	return *r
 }
 
-// maxFaults bounds how many faults one check's sentence lists.
+// maxFaults bounds the faults that one check's sentence lists.
 const maxFaults = 3
 
-// add notes a check: failed if there are faults. It answers whether there were none.
+// add records a check, failed if there are faults. It reports whether there were none.
 func (r *Report) add(name string, faults []string, fine string) bool {
 	if len(faults) == 0 {
 		r.note(name, OK, fine)

@@ -21,7 +21,7 @@ func cash(s string) money.Amount {
 
 func pointer[T any](x T) *T { return &x }
 
-// nightly is the problem of docs/reference/problem.md: one class of ten jobs.
+// nightly returns the problem of docs/reference/problem.md: one class of ten jobs.
 func nightly() capacity.Problem {
 	return capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600,
@@ -87,7 +87,7 @@ func TestRightPlansAreAccepted(t *testing.T) {
 		for _, sharing := range []capacity.Sharing{capacity.Shared, capacity.Dedicated} {
 			for _, bound := range []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound} {
 				if integrality == capacity.Relaxed && sharing == capacity.Dedicated {
-					continue // nothing is rounded, so that it is the shared problem
+					continue // nothing is rounded, so it is the shared problem
 				}
 				t.Run(fmt.Sprint(integrality, sharing, bound), func(t *testing.T) {
 					p := mixed()

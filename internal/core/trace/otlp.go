@@ -43,7 +43,7 @@ const (
 	partialRefused = 1
 )
 
-// encode is a batch as an ExportTraceServiceRequest.
+// encode returns a batch as an ExportTraceServiceRequest.
 func (t *Tracer) encode(batch []*Span) []byte {
 	var resource, scope, scoped, all []byte
 	for _, key := range slices.Sorted(maps.Keys(t.config.Resource)) {
@@ -102,7 +102,7 @@ func message(b []byte, field protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), content)
 }
 
-// refusedIn is how many spans an ExportTraceServiceResponse says were not taken.
+// refusedIn returns the number of spans that an ExportTraceServiceResponse reports as refused.
 func refusedIn(text []byte) int64 {
 	partial := fieldIn(text, answerPartial)
 	for len(partial) > 0 {
@@ -123,7 +123,7 @@ func refusedIn(text []byte) int64 {
 	return 0
 }
 
-// fieldIn is the content of the first field of bytes with a number.
+// fieldIn returns the content of the first field with a number that holds bytes.
 func fieldIn(text []byte, want protowire.Number) []byte {
 	for len(text) > 0 {
 		field, kind, n := protowire.ConsumeTag(text)

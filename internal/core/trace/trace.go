@@ -1,7 +1,7 @@
-// Package trace tells a collector of OpenTelemetry what took how long: requests, statements, solves, runs. It has the
-// parts of OpenTelemetry that Headroom uses, spans, W3C's traceparent, sampling and OTLP over HTTP, because the SDK with
-// its exporter would add 5 MB and sixteen modules. A span that is nil, as all are where nobody asked for traces, does
-// nothing, and neither does anything below it.
+// Package trace sends timings of requests, statements, solves and runs to a collector of OpenTelemetry. It has the
+// parts of OpenTelemetry that Headroom uses: spans, W3C's traceparent, sampling and OTLP over HTTP. The SDK with its
+// exporter would add 5 MB and sixteen modules. A nil span does nothing, and neither do its children. All spans are
+// nil without tracing.
 package trace
 
 import (
@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// Kind is what a span is to others.
+// Kind is a span's relation to other services.
 type Kind int
 
 // The kinds, with OTLP's numbers.
 const (
 	Internal Kind = 1 // a part of the work
 	Server   Kind = 2 // answers a request
-	Client   Kind = 3 // asks somebody
-	Consumer Kind = 5 // does what was asked for earlier
+	Client   Kind = 3 // sends a request
+	Consumer Kind = 5 // does work that was requested earlier
 )
 
-// Span is a piece of work that takes time. Nothing of what customers name or keep may stand in it: names and texts are
-// from closed sets. Its methods may be called on nil, by one goroutine at a time.
+// Span is a piece of work that takes time. It must not contain names or data of customers: names and texts are from
+// closed sets. Its methods may be called on nil, by one goroutine at a time.
 type Span struct {
 	tracer       *Tracer
 	trace        [16]byte
@@ -50,35 +50,35 @@ func (s *Span) Name(name string) {
 	}
 }
 
-// Text notes a text from a closed set.
+// Text sets a text from a closed set.
 func (s *Span) Text(key, value string) {
 	if s != nil {
 		s.attributes = append(s.attributes, attribute{key, value})
 	}
 }
 
-// Count notes a whole number.
+// Count sets a whole number.
 func (s *Span) Count(key string, value int64) {
 	if s != nil {
 		s.attributes = append(s.attributes, attribute{key, value})
 	}
 }
 
-// Seconds notes a duration.
+// Seconds sets a duration.
 func (s *Span) Seconds(key string, value time.Duration) {
 	if s != nil {
 		s.attributes = append(s.attributes, attribute{key, value.Seconds()})
 	}
 }
 
-// Fail says that the work came to nothing.
+// Fail marks the work as failed.
 func (s *Span) Fail() {
 	if s != nil {
 		s.failed = true
 	}
 }
 
-// End says that the work is over, and hands the span on. Doing it twice is no mistake.
+// End ends the span and hands it on. A second call does nothing.
 func (s *Span) End() {
 	if s != nil {
 		s.once.Do(func() {
@@ -88,7 +88,7 @@ func (s *Span) End() {
 	}
 }
 
-// Trace is the id that the span shares with all that belongs to the same request; "" for nil.
+// Trace returns the id of the trace that the span belongs to; "" for nil.
 func (s *Span) Trace() string {
 	if s == nil {
 		return ""
@@ -96,7 +96,7 @@ func (s *Span) Trace() string {
 	return hex.EncodeToString(s.trace[:])
 }
 
-// Parent is the header traceparent for whom the span asks; "" for nil.
+// Parent returns the header traceparent for a request made within the span; "" for nil.
 func (s *Span) Parent() string {
 	if s == nil {
 		return ""
@@ -106,13 +106,13 @@ func (s *Span) Parent() string {
 
 type contextKey struct{}
 
-// From is the span that a context belongs to; nil where there is none.
+// From returns the span of a context, or nil.
 func From(ctx context.Context) *Span {
 	s, _ := ctx.Value(contextKey{}).(*Span)
 	return s
 }
 
-// Begin makes a span below the one of the context; below none it makes none. Its end is the caller's.
+// Begin starts a child of the context's span, or returns nil without one. The caller ends it.
 func Begin(ctx context.Context, name string, kind Kind) (context.Context, *Span) {
 	above := From(ctx)
 	if above == nil {
@@ -123,8 +123,8 @@ func Begin(ctx context.Context, name string, kind Kind) (context.Context, *Span)
 	return context.WithValue(ctx, contextKey{}, s), s
 }
 
-// Root makes a span of a new trace, or of the one in the header traceparent of whoever asks. A tracer that is nil makes
-// none, nor does one that leaves this trace out.
+// Root starts a span of a new trace, or of the trace in the caller's header traceparent. It returns nil from a nil
+// tracer, or if the tracer leaves this trace out.
 func (t *Tracer) Root(ctx context.Context, name string, kind Kind, traceparent string) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
@@ -141,21 +141,21 @@ func (t *Tracer) Root(ctx context.Context, name string, kind Kind, traceparent s
 	return context.WithValue(ctx, contextKey{}, s), s
 }
 
-// draw fills an id, which is no secret, with a random one that is not zero.
+// draw fills an id with random bytes that are not all zero. Ids are not secret.
 func (s *Span) draw(id []byte) {
 	for i := 0; i < len(id); i += 8 {
 		binary.LittleEndian.PutUint64(id[i:], rand.Uint64()|1)
 	}
 }
 
-// parent is what a header traceparent says.
+// parent holds the content of a header traceparent.
 type parent struct {
 	trace   [16]byte
 	span    [8]byte
 	sampled bool
 }
 
-// readParent reads a header traceparent (W3C Trace Context). One that cannot be read is as good as none.
+// readParent reads a header traceparent (W3C Trace Context). An unreadable one counts as none.
 func readParent(text string) (p parent, ok bool) {
 	const length = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	if len(text) < length || text[2] != '-' || text[35] != '-' || text[52] != '-' || text[:2] == "ff" || len(text) > length && (text[:2] == "00" || text[length] != '-') {
@@ -179,7 +179,7 @@ func readParent(text string) (p parent, ok bool) {
 	return p, p.trace != [16]byte{} && p.span != [8]byte{}
 }
 
-// TraceIn is the id of the trace that a header traceparent names; "" where it names none.
+// TraceIn returns the id of the trace in a header traceparent, or "".
 func TraceIn(traceparent string) string {
 	p, ok := readParent(traceparent)
 	if !ok {

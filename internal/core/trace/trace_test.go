@@ -18,13 +18,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector takes traces, and reads them with OpenTelemetry's own types. A TracesData has the form of a request.
+// collector receives traces and reads them with OpenTelemetry's own types. A TracesData has the form of a request.
 type collector struct {
 	*httptest.Server
 	mu     sync.Mutex
 	header http.Header
 	got    []*otlp.ResourceSpans
-	answer func(w http.ResponseWriter) bool // in its own way, where it says so
+	answer func(w http.ResponseWriter) bool // its own answer; true if it gave one
 }
 
 func newCollector(t *testing.T) *collector {
@@ -119,7 +119,7 @@ func TestACollectorReadsWhatWasTold(t *testing.T) {
 	}
 }
 
-// A collector that hangs, refuses or is away costs nobody more than the spans.
+// A collector that hangs, refuses or is away costs no more than the spans.
 func TestCollectorsInTrouble(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
@@ -164,7 +164,7 @@ func TestCollectorsInTrouble(t *testing.T) {
 	}
 }
 
-// What waits is bounded, and who ends a span never waits.
+// The number of waiting spans is bounded, and End never waits.
 func TestMoreSpansThanTheCollectorTakes(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
@@ -232,7 +232,7 @@ func TestReadingTraceparent(t *testing.T) {
 	}
 }
 
-// Where nobody asked for traces nothing is made, and nothing can go wrong.
+// Without tracing nothing is made, and nothing can go wrong.
 func TestOffIsNothing(t *testing.T) {
 	var tracer *Tracer
 	tracer.Close(t.Context())

@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// Config is where spans go. Zero values mean the defaults named.
+// Config configures a Tracer. Zero values mean the defaults.
 type Config struct {
 	Endpoint string            // the collector's address, to which /v1/traces is added
-	Headers  map[string]string // sent along; they may be secret
-	Resource map[string]string // what all spans are of, such as service.name
+	Headers  map[string]string // sent along; may be secret
+	Resource map[string]string // attributes of all spans, such as service.name
 	Version  string            // of this program
 
-	Ratio         float64 // of traces that are kept
-	IgnoreAskers  bool    // whoever asks has no say in whether its trace is kept
+	Ratio         float64 // part of the traces to keep
+	IgnoreAskers  bool    // callers cannot decide that a trace is kept
 	Log           *slog.Logger
-	Queue, Batch  int           // spans that wait, and that go at once; default 2048 and 512
-	Every, Within time.Duration // a batch goes after this; it is given up after that; default 5 s and 10 s
+	Queue, Batch  int           // spans that may wait, and that a batch holds; default 2048 and 512
+	Every, Within time.Duration // a batch goes after Every and is given up after Within; default 5 s and 10 s
 }
 
-// Tracer makes spans and tells a collector of them. What it cannot tell in time is dropped and counted: nobody waits for
-// it. It is safe for concurrent use.
+// Tracer makes spans and sends them to a collector. It drops and counts those it cannot send in time: nobody waits
+// for it. It is safe for concurrent use.
 type Tracer struct {
 	config  Config
 	address string
@@ -44,10 +44,10 @@ type Tracer struct {
 	cut     context.CancelFunc
 
 	sent, dropped atomic.Int64
-	trouble       string // as was logged; the sending goroutine's
+	trouble       string // as last logged; used by the sending goroutine alone
 }
 
-// New starts to send spans. Close ends it.
+// New starts a tracer. Close ends it.
 func New(c Config) *Tracer {
 	if c.Queue <= 0 {
 		c.Queue = 2048
@@ -66,7 +66,7 @@ func New(c Config) *Tracer {
 	}
 	t := &Tracer{config: c, address: strings.TrimSuffix(c.Endpoint, "/") + "/v1/traces", queue: make(chan *Span, c.Queue), stop: make(chan struct{}), ended: make(chan struct{})}
 	t.client = &http.Client{
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10}, // no proxy, whatever the environment says
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10}, // no proxy, regardless of the environment
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	t.sending, t.cut = context.WithCancel(context.Background())
@@ -74,15 +74,15 @@ func New(c Config) *Tracer {
 	return t
 }
 
-// samples decides whether a trace is kept. By its id, so that every service that asks the same decides alike.
-func (t *Tracer) samples(id [16]byte, told, sampled bool) bool {
-	if told && !t.config.IgnoreAskers {
+// samples reports whether to keep a trace, by its id, so that every service with the same ratio decides alike.
+func (t *Tracer) samples(id [16]byte, decided, sampled bool) bool {
+	if decided && !t.config.IgnoreAskers {
 		return sampled
 	}
 	return float64(binary.BigEndian.Uint64(id[8:])>>1) < t.config.Ratio*(1<<63)
 }
 
-// take takes a span that is over, unless too many wait.
+// take queues a finished span, unless too many wait.
 func (t *Tracer) take(s *Span) {
 	select {
 	case <-t.stop:
@@ -97,11 +97,11 @@ func (t *Tracer) take(s *Span) {
 	}
 }
 
-// Sent and Dropped are how many spans the collector has taken, and how many it has not.
+// Sent and Dropped return the numbers of spans that the collector has accepted, and that it has not.
 func (t *Tracer) Sent() float64    { return float64(t.sent.Load()) }
 func (t *Tracer) Dropped() float64 { return float64(t.dropped.Load()) }
 
-// Close sends what waits, until the context ends.
+// Close sends the waiting spans, until the context ends.
 func (t *Tracer) Close(ctx context.Context) {
 	if t == nil {
 		return
@@ -149,7 +149,7 @@ func (t *Tracer) send() {
 	}
 }
 
-// deliver sends a batch once: a collector that is in trouble is not asked more often because of it.
+// deliver sends a batch once: a collector in trouble gets no more requests because of it.
 func (t *Tracer) deliver(batch []*Span) {
 	refused, err := t.post(t.encode(batch))
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *Tracer) deliver(batch []*Span) {
 	}
 }
 
-// post sends a request of OTLP, and answers how many of its spans were refused.
+// post sends a request of OTLP, and returns the number of its refused spans.
 func (t *Tracer) post(body []byte) (refused int64, err error) {
 	ctx, cancel := context.WithTimeout(t.sending, t.config.Within)
 	defer cancel()
@@ -183,7 +183,7 @@ func (t *Tracer) post(body []byte) (refused int64, err error) {
 	r.Header.Set("User-Agent", "headroom/"+t.config.Version)
 	response, err := t.client.Do(r)
 	if err != nil {
-		var outer *url.Error // which repeats the address
+		var outer *url.Error // its text repeats the address
 		if errors.As(err, &outer) {
 			err = outer.Err
 		}
@@ -191,7 +191,7 @@ func (t *Tracer) post(body []byte) (refused int64, err error) {
 	}
 	defer response.Body.Close()
 	const longest = 64 << 10
-	text, _ := io.ReadAll(io.LimitReader(response.Body, longest)) // the status says what came of it
+	text, _ := io.ReadAll(io.LimitReader(response.Body, longest)) // the status gives the outcome
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return 0, fmt.Errorf("it answers %d", response.StatusCode)
 	}

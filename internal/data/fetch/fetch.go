@@ -1,8 +1,7 @@
-// Package fetch is the one way out: whatever the server sends to an address that somebody named goes
-// through this client. An admin's list says which hosts may be reached; each address that a name stands
-// for is looked at when the connection is made, not before, so that nothing can change in between; no
-// redirect leads off a host, no proxy is asked, and everything has a limit. It decides nothing about when
-// and what to send.
+// Package fetch is the only way out: the server sends everything to user-supplied addresses through this client. An
+// admin's list names the hosts that may be reached. Each address behind a name is checked when the connection is
+// made, not before, so that nothing can change in between. No redirect leads to another host, no proxy is used, and
+// everything has a limit. The package does not decide when to send, or what.
 package fetch
 
 import (
@@ -24,35 +23,34 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Config is how a client works. Zero values mean the defaults named.
+// Config configures a client. Zero values mean the defaults.
 type Config struct {
-	// HostOf is the allowed host of a name and a port; capacity.NotFound where there is none. It is
-	// asked at every use.
+	// HostOf returns the allowed host of a name and a port, or fault.NotFound. It is called at every use.
 	HostOf func(ctx context.Context, host string, port int64) (AllowedHost, error)
 
-	Connections int           // at once; default 64
-	Timeout     time.Duration // of a Post, from the first step to the last; default 10 s
-	Stall       time.Duration // a Get whose answer, or so much more of it, takes longer is ended; default 30 s
-	Pause       time.Duration // before a history server that did not answer is asked again; it doubles; default 500 ms
+	Connections int           // concurrent; default 64
+	Timeout     time.Duration // of a whole Post; default 10 s
+	Stall       time.Duration // a Get ends if its answer, or the next part of it, takes longer; default 30 s
+	Pause       time.Duration // before a silent history server is asked again; it doubles; default 500 ms
 	Resolver    *net.Resolver // default the machine's
 	TLS         *tls.Config   // default the machine's authorities
 	UserAgent   string        // default "headroom"
 }
 
-// Client sends. It is safe for concurrent use.
+// Client sends requests. It is safe for concurrent use.
 type Client struct {
 	config Config
 	places chan struct{}
 }
 
-// Limits of what a target may answer.
+// Limits of a target's answer.
 const (
-	longestHeader  = 16 << 10
-	longestExcerpt = 1 << 10
-	excerptWait    = time.Second // for the body of an answer whose status is there
+	maxHeader   = 16 << 10
+	maxExcerpt  = 1 << 10
+	excerptWait = time.Second // for the body of an answer whose status has arrived
 )
 
-// New makes a client.
+// New returns a client.
 func New(c Config) *Client {
 	if c.Connections <= 0 {
 		c.Connections = 64
@@ -72,20 +70,20 @@ func New(c Config) *Client {
 	return &Client{c, make(chan struct{}, c.Connections)}
 }
 
-// Answer is what a target said.
+// Answer is a target's answer.
 type Answer struct {
 	Status     int
-	RetryAfter time.Duration // what it asks for; 0 is nothing
+	RetryAfter time.Duration // requested by the target; 0 means none
 	Excerpt    string        // the beginning of its body, as text
 }
 
-// Error is why nothing was sent or no answer came: a sentence. It names the host and never the rest of
-// an address, which may be a secret.
+// Error is a sentence on why nothing was sent or no answer came. It names the host and never the rest of an address,
+// which may be a secret.
 type Error struct {
 	Sentence string
 	Refused  bool          // by our own rules
-	Final    bool          // the same would come of another try
-	After    time.Duration // what the target asks for before another try; 0 is nothing
+	Final    bool          // another try would fail the same way
+	After    time.Duration // wait before another try that the target asks for; 0 means none
 	cause    error
 }
 
@@ -94,8 +92,8 @@ func (e *Error) Unwrap() error { return e.cause }
 
 func refused(sentence string) *Error { return &Error{Sentence: sentence, Refused: true, Final: true} }
 
-// Post sends a body with headers. Every answer is one, whatever its status; an error is an *Error,
-// unless the caller went away or the list could not be read.
+// Post sends a body with headers. An answer of any status is an answer. An error is an *Error, unless the caller went
+// away or the list could not be read.
 func (c *Client) Post(ctx context.Context, address string, header http.Header, body string) (Answer, error) {
 	target, host, err := c.allowed(ctx, address)
 	if err != nil {
@@ -117,18 +115,18 @@ func (c *Client) Post(ctx context.Context, address string, header http.Header, b
 	}
 	maps.Copy(r.Header, header)
 	r.Header.Set("User-Agent", c.config.UserAgent)
-	response, err := transport.RoundTrip(r) // which follows no redirect
+	response, err := transport.RoundTrip(r) // follows no redirect
 	if err != nil {
 		return Answer{}, c.failed(ctx, target, c.config.Timeout, err)
 	}
 	defer response.Body.Close()
 	stop := time.AfterFunc(excerptWait, cancel)
 	defer stop.Stop()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, longestExcerpt)) // the status says what came of it
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxExcerpt)) // the status gives the outcome
 	return Answer{Status: response.StatusCode, RetryAfter: retryAfter(response.Header.Get("Retry-After")), Excerpt: plainText(text)}, nil
 }
 
-// allowed is an address and the entry of the list that lets it be used.
+// allowed returns an address, and the entry of the list that permits it.
 func (c *Client) allowed(ctx context.Context, address string) (Target, AllowedHost, error) {
 	target, wrong := ParseTarget(address)
 	if wrong != "" {
@@ -139,14 +137,14 @@ func (c *Client) allowed(ctx context.Context, address string) (Target, AllowedHo
 		return target, host, refused(target.NotAllowed())
 	}
 	if err == nil {
-		if fault := host.Allows(target); fault != "" {
-			err = refused(fault)
+		if wrong := host.Allows(target); wrong != "" {
+			err = refused(wrong)
 		}
 	}
 	return target, host, err
 }
 
-// transport serves one request, or a visit with so many at once: what it may connect to is this host's alone.
+// transport serves one request, or a visit with this many concurrent ones. It may connect to this host alone.
 func (c *Client) transport(host AllowedHost, atOnce int) *http.Transport {
 	settings := &tls.Config{}
 	if c.config.TLS != nil {
@@ -164,16 +162,16 @@ func (c *Client) transport(host AllowedHost, atOnce int) *http.Transport {
 		return nil
 	}}
 	return &http.Transport{
-		Proxy: nil, // whatever the environment says
+		Proxy: nil, // regardless of the environment
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, network, net.JoinHostPort(host.Host, strconv.FormatInt(host.Port, 10)))
 		},
 		TLSClientConfig: settings, DisableKeepAlives: atOnce == 1, DisableCompression: true,
-		MaxConnsPerHost: atOnce, MaxIdleConnsPerHost: atOnce, MaxResponseHeaderBytes: longestHeader,
+		MaxConnsPerHost: atOnce, MaxIdleConnsPerHost: atOnce, MaxResponseHeaderBytes: maxHeader,
 	}
 }
 
-// failed says why no answer came.
+// failed explains why no answer came.
 func (c *Client) failed(ctx context.Context, t Target, within time.Duration, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -218,12 +216,12 @@ func retryAfter(value string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// plainText is the beginning of a body as text that can be stored and shown.
+// plainText returns the beginning of a body as text that can be stored and shown.
 func plainText(b []byte) string {
 	const unreadable = "\uFFFD"
 	s := strings.ReplaceAll(strings.ToValidUTF8(string(b), unreadable), "\x00", unreadable)
 	for i := range s {
-		if i > longestExcerpt-utf8.UTFMax {
+		if i > maxExcerpt-utf8.UTFMax {
 			return s[:i]
 		}
 	}

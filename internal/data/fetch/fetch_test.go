@@ -26,8 +26,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// names is a name server on loopback: a name's first answer, second answer and so on, the last of
-// which is given for ever.
+// names returns a name server on loopback, which gives a name's answers in order and repeats the last one for ever.
 func names(t *testing.T, answers map[string][][]string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -38,14 +37,14 @@ func names(t *testing.T, answers map[string][][]string) *net.Resolver {
 	t.Cleanup(func() { _ = conn.Close(); <-done })
 	go func() {
 		defer close(done)
-		asked := map[string]int{}
+		requests := map[string]int{}
 		buffer := make([]byte, 512)
 		for {
 			n, from, err := conn.ReadFrom(buffer)
 			if err != nil {
 				return
 			}
-			_, _ = conn.WriteTo(answerName(buffer[:n], answers, asked), from)
+			_, _ = conn.WriteTo(answerName(buffer[:n], answers, requests), from)
 		}
 	}()
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -53,7 +52,7 @@ func names(t *testing.T, answers map[string][][]string) *net.Resolver {
 	}}
 }
 
-func answerName(question []byte, answers map[string][][]string, asked map[string]int) []byte {
+func answerName(question []byte, answers map[string][][]string, requests map[string]int) []byte {
 	name, at := "", 12
 	for question[at] != 0 {
 		length := int(question[at])
@@ -63,7 +62,7 @@ func answerName(question []byte, answers map[string][][]string, asked map[string
 	at++
 	kind := binary.BigEndian.Uint16(question[at:])
 	reply := bytes.Clone(question[:at+4])
-	reply[2], reply[3] = 0x81, 0x80 // an answer, recursion as asked
+	reply[2], reply[3] = 0x81, 0x80 // an answer, recursion as requested
 	binary.BigEndian.PutUint16(reply[8:], 0)
 	binary.BigEndian.PutUint16(reply[10:], 0)
 	turns := answers[strings.TrimSuffix(name, ".")]
@@ -71,8 +70,8 @@ func answerName(question []byte, answers map[string][][]string, asked map[string
 		reply[3] |= 3 // no such name
 		return reply
 	}
-	turn := min(asked[fmt.Sprint(name, kind)], len(turns)-1)
-	asked[fmt.Sprint(name, kind)]++
+	turn := min(requests[fmt.Sprint(name, kind)], len(turns)-1)
+	requests[fmt.Sprint(name, kind)]++
 	count := uint16(0)
 	for _, text := range turns[turn] {
 		a := netip.MustParseAddr(text)
@@ -89,7 +88,7 @@ func answerName(question []byte, answers map[string][][]string, asked map[string
 	return reply
 }
 
-// list is an allow-list.
+// list returns an allow-list.
 func list(hosts ...AllowedHost) func(context.Context, string, int64) (AllowedHost, error) {
 	return func(_ context.Context, host string, port int64) (AllowedHost, error) {
 		for _, h := range hosts {
@@ -114,7 +113,7 @@ func portOf(t *testing.T, address string) int64 {
 	return port
 }
 
-// receiver is a server on loopback that counts who comes.
+// receiver returns a server on loopback that counts its requests.
 func receiver(t *testing.T, h http.HandlerFunc) (port int64, came *atomic.Int64) {
 	t.Helper()
 	came = new(atomic.Int64)
@@ -136,8 +135,7 @@ func refusedWith(t *testing.T, situation string, err error, words string) {
 	}
 }
 
-// Names that stand for this machine or its surroundings are refused when the connection is made, and
-// nothing arrives.
+// Names of this machine or its surroundings are refused when the connection is made, and nothing arrives.
 func TestPrivateAddressesBehindNames(t *testing.T) {
 	t.Parallel()
 	port, came := receiver(t, nil)
@@ -166,7 +164,7 @@ func TestPrivateAddressesBehindNames(t *testing.T) {
 	}
 }
 
-// A name that changes what it stands for is looked at anew each time, at the connection itself.
+// A name that changes its address is checked each time, at the connection itself.
 func TestNamesThatChange(t *testing.T) {
 	t.Parallel()
 	port, came := receiver(t, nil)
@@ -214,7 +212,7 @@ func TestWhatIsNotOnTheList(t *testing.T) {
 	}
 }
 
-// local is a client that may use one receiver on loopback.
+// local returns a client that may use one receiver on loopback.
 func local(port int64, change func(*Config)) (*Client, string) {
 	c := Config{HostOf: list(AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.0/8"}})}
 	if change != nil {
@@ -260,7 +258,7 @@ func TestRedirectsAreAnswers(t *testing.T) {
 	}
 }
 
-// Whatever a target sends, little of it is read and it takes no longer than allowed.
+// However much a target sends, little of it is read, in no more time than allowed.
 func TestTargetsThatSendTooMuch(t *testing.T) {
 	t.Parallel()
 	var bomb bytes.Buffer
@@ -276,13 +274,13 @@ func TestTargetsThatSendTooMuch(t *testing.T) {
 		{"an endless body", func(w http.ResponseWriter, r *http.Request) {
 			for _, err := w.Write(make([]byte, 1<<16)); err == nil; _, err = w.Write(make([]byte, 1<<16)) {
 			}
-		}, 200, longestExcerpt},
+		}, 200, maxExcerpt},
 		{"a gzip bomb", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(bomb.Bytes())
-		}, 200, longestExcerpt},
+		}, 200, maxExcerpt},
 		{"a slow body", func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // only then does the server see who goes
+			_, _ = io.Copy(io.Discard, r.Body) // only then does the server see that the client goes
 			_, _ = io.WriteString(w, "so far")
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
@@ -304,7 +302,7 @@ func TestTargetsThatSendTooMuch(t *testing.T) {
 	}
 }
 
-// raw answers whatever it is told to a connection on loopback.
+// raw gives its answer to any input on a connection on loopback.
 func raw(t *testing.T, answer func(net.Conn)) int64 {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -417,14 +415,14 @@ func TestCertificatesAndVersions(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// No more connections than there are places, and each waits for its turn.
+// The number of connections is bounded, and each waits for its turn.
 func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	var now, most atomic.Int64
+	var now, highest atomic.Int64
 	port, came := receiver(t, func(http.ResponseWriter, *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
-		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		for m := highest.Load(); n > m && !highest.CompareAndSwap(m, n); m = highest.Load() {
 		}
 	})
 	client, address := local(port, func(c *Config) { c.Connections = 2 })
@@ -437,7 +435,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if came.Load() != 20 || most.Load() > 2 {
-		t.Errorf("%d came, %d at once", came.Load(), most.Load())
+	if came.Load() != 20 || highest.Load() > 2 {
+		t.Errorf("%d came, %d at once", came.Load(), highest.Load())
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// machine is an entry for a port of this machine.
+// machine returns an entry for a port of this machine.
 func machine(port int64) AllowedHost {
 	return AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}
 }
@@ -66,8 +66,8 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 		}
 	})
 	c := New(Config{HostOf: list(machine(port), machine(elsewhere)), Stall: 300 * time.Millisecond})
-	get := func(path string, most int) ([]byte, int64, error) {
-		d, err := c.Get(t.Context(), fmt.Sprintf("http://127.0.0.1:%d%s", port, path), int64(most))
+	get := func(path string, limit int) ([]byte, int64, error) {
+		d, err := c.Get(t.Context(), fmt.Sprintf("http://127.0.0.1:%d%s", port, path), int64(limit))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -98,7 +98,7 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 		"/500":    {false, false, "answers 500"},
 		"/429":    {false, false, "answers 429"},
 		"/silent": {false, false, "did not answer within 300ms"},
-		// What comes is too little to be worth waiting for.
+		// Too little arrives to be worth waiting for.
 		"/trickle": {false, false, "sends too little"},
 	} {
 		_, _, err := get(path, len(file))
@@ -107,9 +107,9 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
-	var asked *Error
-	if _, _, err := get("/429", 1); !errors.As(err, &asked) || asked.After != 7*time.Second {
-		t.Errorf("asked to wait: %+v", asked)
+	var requests *Error
+	if _, _, err := get("/429", 1); !errors.As(err, &requests) || requests.After != 7*time.Second {
+		t.Errorf("asked to wait: %+v", requests)
 	}
 	for _, path := range []string{"/file", "/announced"} {
 		_, _, err := get(path, len(file)-1)

@@ -11,11 +11,11 @@ import (
 	"headroom/internal/data/history"
 )
 
-// hadoopPath is where Hadoop's history server answers about jobs.
+// hadoopPath is the path of Hadoop's history server for jobs.
 const hadoopPath = "/ws/v1/history/mapreduce/jobs"
 
-// mostTasks is of how many tasks of one job attempts are asked for, which takes a request each.
-const mostTasks = 100_000
+// maxTasks bounds the tasks of a job whose attempts are fetched, one request each.
+const maxTasks = 100_000
 
 // hadoop asks Hadoop's history server.
 type hadoop struct {
@@ -42,13 +42,13 @@ func (h hadoop) list(ctx context.Context, in window, limit int) (p page, err err
 	return p, err
 }
 
-// may says whether a listed job can be one that is asked for: its name may be cut there.
+// may reports whether a listed job can match the query: the list may cut its name.
 func (h hadoop) may(e history.Listed) bool {
 	return h.query.Job == "" || strings.HasPrefix(h.query.Job, e.Name)
 }
 
-// execution asks for all of a job: what it declared, its tasks, and the attempts at each. The times of tasks
-// alone would not do: they begin before their attempts, and do not tell shuffles.
+// execution fetches all of a job: its declarations, its tasks, and the attempts at each. The times of tasks alone
+// would not do: they begin before their attempts, and do not separate shuffles.
 func (h hadoop) execution(ctx context.Context, of history.Listed) (e *history.Execution, err error) {
 	job := hadoopPath + "/" + url.PathEscape(of.ID)
 	if err := h.document(ctx, job, nil, func(r io.Reader) error { e, err = history.Job(r); return err }); err != nil {
@@ -58,14 +58,14 @@ func (h hadoop) execution(ctx context.Context, of history.Listed) (e *history.Ex
 		return nil, history.Refusal{Where: of.ID, Detail: fmt.Sprintf("The server answers with the job %s.", e.ID)}
 	}
 	if e.Outcome != history.Succeeded || !h.query.wants(e) {
-		return e, nil // nothing else is learnt of it
+		return e, nil // nothing else can be learned from it
 	}
 	var tasks []string
 	if err := h.document(ctx, job+"/tasks", nil, func(r io.Reader) error { tasks, err = history.Tasks(r); return err }); err != nil {
 		return nil, err
 	}
-	if len(tasks) > mostTasks {
-		return nil, history.Refusal{Where: of.ID, Detail: fmt.Sprintf("It has %d tasks; the attempts of at most %d are asked for one task after the other. Import its .jhist file.", len(tasks), mostTasks)}
+	if len(tasks) > maxTasks {
+		return nil, history.Refusal{Where: of.ID, Detail: fmt.Sprintf("It has %d tasks; the attempts of at most %d are asked for one task after the other. Import its .jhist file.", len(tasks), maxTasks)}
 	}
 	parts := make([]history.Execution, len(tasks))
 	err = together(ctx, len(tasks), func(ctx context.Context, i int) error {

@@ -15,37 +15,37 @@ import (
 	"headroom/internal/data/history"
 )
 
-// HistoryKind is what is at an address.
+// HistoryKind is the kind of history at an address.
 type HistoryKind string
 
 // The kinds.
 const (
-	HistoryAuto      HistoryKind = "auto"      // by the address, and if that does not tell by what answers there
+	HistoryAuto      HistoryKind = "auto"      // by the address, else by the answer
 	HistoryFile      HistoryKind = "file"      // of any form that history reads
 	HistoryMapReduce HistoryKind = "mapreduce" // Hadoop's history server
 	HistorySpark     HistoryKind = "spark"     // Spark's history server
 )
 
-// HistoryQuery is which executions are fetched. Zero values ask for all.
+// HistoryQuery selects the executions to fetch. Zero values select all.
 type HistoryQuery struct {
 	Kind             HistoryKind
-	From, Until      time.Time // between which they began (of a file: were submitted); Until is not in it
-	User, Queue, Job string    // of a Job are those too whose history names none
-	Limit            int       // the newest so many, of a server
-	MaxBytes         int64     // of a file, as it comes and unpacked; 0 is history.DefaultMaxBytes
+	From, Until      time.Time // range of their start (of a file: their submission), without Until
+	User, Queue, Job string    // a Job includes executions whose history names none
+	Limit            int       // the newest ones, of a server
+	MaxBytes         int64     // of a file, packed and unpacked; 0 means history.DefaultMaxBytes
 
-	// Known says which executions are there already and need not be asked for; nil is none.
+	// Known returns the executions that exist already and need not be fetched; nil means none.
 	Known func(ctx context.Context, ids []string) (map[string]bool, error)
-	// Progress hears how far it is: executions of a server, bytes of a file. A total of 0 is not known.
+	// Progress reports executions of a server, or bytes of a file. A total of 0 is unknown.
 	Progress func(done, total int64, unit string)
 }
 
-// wants says whether an execution is one that is asked for, whenever it began.
+// wants reports whether an execution matches the query, apart from its times.
 func (q *HistoryQuery) wants(e *history.Execution) bool {
 	return (q.User == "" || e.User == q.User) && (q.Queue == "" || e.Queue == q.Queue) && (q.Job == "" || e.Name == "" || e.Name == q.Job)
 }
 
-// window is when the executions began, for lists.
+// window returns the range of starting times, for lists.
 func (q *HistoryQuery) window() window {
 	w := window{0, time.Now().Add(24 * time.Hour).UnixMilli()} // clocks differ
 	if !q.From.IsZero() {
@@ -57,9 +57,9 @@ func (q *HistoryQuery) window() window {
 	return w
 }
 
-// History fetches executions and hands them to a sink, those of a server from the oldest to the newest. What
-// cannot be had of one is a Refusal, and the others go on. An error is an *Error, the sink's or Known's own,
-// or says that the caller went away; who asks again later hands over what is Known by then.
+// History fetches executions and hands them to a sink, those of a server from the oldest to the newest. An execution
+// that cannot be had becomes a Refusal, and the others go on. An error is an *Error, the sink's or Known's own, or
+// says that the caller went away. A later call skips the executions that are Known by then.
 func (c *Client) History(ctx context.Context, address string, q HistoryQuery, to history.Sink) error {
 	kind, base, err := c.recognize(ctx, address, q.Kind)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *Client) History(ctx context.Context, address string, q HistoryQuery, to
 	return v.walk(ctx, q, hadoop{v, q}, to)
 }
 
-// recognize finds out of which kind an address is, and the beginning of those of its server.
+// recognize determines the kind of an address, and the base of its server's addresses.
 func (c *Client) recognize(ctx context.Context, address string, kind HistoryKind) (HistoryKind, string, error) {
 	switch kind {
 	case HistoryFile:
@@ -110,7 +110,7 @@ func (c *Client) recognize(ctx context.Context, address string, kind HistoryKind
 	case query != "" || path != "":
 		return HistoryFile, address, nil
 	}
-	// The address of a server and no more: who is it?
+	// The address of a server alone: which kind is it?
 	base := strings.TrimRight(plain, "/")
 	var last error
 	for _, probe := range []struct {
@@ -127,20 +127,20 @@ func (c *Client) recognize(ctx context.Context, address string, kind HistoryKind
 		case ctx.Err() != nil:
 			return "", "", ctx.Err()
 		case errors.As(err, &own) && (own.Refused || !own.Final):
-			return "", "", err // it says nothing about who it is
+			return "", "", err // it does not identify itself
 		}
 		last = err
 	}
 	return "", "", &Error{Final: true, cause: last, Sentence: "Neither Hadoop's nor Spark's history server answers at this address; give the address of the server, as a browser shows it, with the kind, or that of a file."}
 }
 
-// cutBase is what of an address stands before a mark.
+// cutBase returns the part of an address before a mark.
 func cutBase(address, mark string) (base string, is bool) {
 	base, _, is = strings.Cut(address, mark)
 	return strings.TrimRight(base, "/"), is
 }
 
-// isObject says whether an answer is an object in JSON, as a page for browsers is not.
+// isObject reports whether an answer is an object in JSON, unlike a page for browsers.
 func isObject(r io.Reader) error {
 	var object map[string]any
 	return json.NewDecoder(io.LimitReader(r, 64<<10)).Decode(&object)
@@ -151,8 +151,8 @@ func (c *Client) historyFile(ctx context.Context, address string, q HistoryQuery
 	if q.Limit > 0 {
 		return refused("A file is read whole; leave the limit out, or give the address of a history server.")
 	}
-	most := cmp.Or(q.MaxBytes, history.DefaultMaxBytes)
-	d, err := c.Get(ctx, address, most)
+	highest := cmp.Or(q.MaxBytes, history.DefaultMaxBytes)
+	d, err := c.Get(ctx, address, highest)
 	if err != nil {
 		return err
 	}
@@ -165,17 +165,17 @@ func (c *Client) historyFile(ctx context.Context, address string, q HistoryQuery
 		}
 		return take(e)
 	}
-	return history.Read(d, history.Options{MaxBytes: most, Progress: func(n int64) { q.Progress(n, max(d.Size, 0), "bytes") }}, to)
+	return history.Read(d, history.Options{MaxBytes: highest, Progress: func(n int64) { q.Progress(n, max(d.Size, 0), "bytes") }}, to)
 }
 
 // server is a history server of some kind.
 type server interface {
 	list(ctx context.Context, in window, limit int) (page, error)
-	may(history.Listed) bool // be one that is asked for
+	may(history.Listed) bool // could match the query
 	execution(context.Context, history.Listed) (*history.Execution, error)
 }
 
-// walk takes over what a server has.
+// walk imports the executions of a server.
 func (v *visit) walk(ctx context.Context, q HistoryQuery, s server, to history.Sink) error {
 	all, err := listAll(ctx, q.window(), s.list, to.Refused)
 	if err != nil {
@@ -213,9 +213,9 @@ func (v *visit) walk(ctx context.Context, q HistoryQuery, s server, to history.S
 				down = 0
 			}
 			if _, _, gone := v.client.allowed(ctx, v.base); gone != nil {
-				return gone // nobody else can be had either
+				return gone // no other can be had either
 			}
-			if down == mostDown {
+			if down == maxDown {
 				return err // the server is away
 			}
 			err = to.Refused(history.Refusal{Where: of.ID, Detail: own.Sentence})
@@ -226,7 +226,7 @@ func (v *visit) walk(ctx context.Context, q HistoryQuery, s server, to history.S
 	})
 }
 
-// unknown leaves out what is known.
+// unknown removes the executions that exist already.
 func unknown(ctx context.Context, q HistoryQuery, all []history.Listed) ([]history.Listed, error) {
 	if q.Known == nil {
 		return all, nil

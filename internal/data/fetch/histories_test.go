@@ -20,7 +20,7 @@ import (
 	"headroom/internal/test/historytest"
 )
 
-// found is what an import handed on.
+// found collects the results of an import.
 type found struct {
 	executions []*history.Execution
 	refused    []history.Refusal
@@ -40,8 +40,8 @@ func (f *found) ids() (all []string) {
 	return all
 }
 
-// told checks that refusals are these, in their order.
-func (f *found) told(t *testing.T, want ...string) {
+// refusedAs checks the refusals, in their order.
+func (f *found) refusedAs(t *testing.T, want ...string) {
 	t.Helper()
 	if len(f.refused) != len(want) {
 		t.Errorf("%d refusals, want %d: %q", len(f.refused), len(want), f.refused)
@@ -54,7 +54,7 @@ func (f *found) told(t *testing.T, want ...string) {
 	}
 }
 
-// serving is the address of a handler, and a client that may reach it.
+// serving returns the address of a handler, and a client that may reach it.
 func serving(t testing.TB, h http.Handler) (string, *Client) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -70,7 +70,7 @@ func serving(t testing.TB, h http.Handler) (string, *Client) {
 	return s.URL, New(Config{HostOf: list(machine(port)), Pause: time.Millisecond, Stall: 2 * time.Second})
 }
 
-// fetched is all of an import that goes well.
+// fetched returns all of an import that goes well.
 func fetched(t testing.TB, c *Client, address string, q HistoryQuery) *found {
 	t.Helper()
 	var f found
@@ -80,7 +80,7 @@ func fetched(t testing.TB, c *Client, address string, q HistoryQuery) *found {
 	return &f
 }
 
-// fromFiles reads what the same executions are as files.
+// fromFiles reads the same executions from files.
 func fromFiles(t testing.TB, texts []string) *found {
 	t.Helper()
 	var f found
@@ -92,7 +92,7 @@ func fromFiles(t testing.TB, texts []string) *found {
 	return &f
 }
 
-// sameTaken checks that of two imports the same is learnt.
+// sameTaken checks that two imports give the same profiles.
 func sameTaken(t *testing.T, got, want *found) {
 	t.Helper()
 	if !slices.Equal(got.ids(), want.ids()) {
@@ -153,16 +153,16 @@ func TestHistoryServersAreImportedWhole(t *testing.T) {
 			}
 			last, total = done, of
 		}})
-		got.told(t)
+		got.refusedAs(t)
 		sameTaken(t, got, fromFiles(t, kind.files))
 		if n := int64(len(kind.files)); last != n || total != n {
 			t.Errorf("%d of %d were told, there are %d", last, total, n)
 		}
 	}
-	if most := s.Most.Load(); most > atOnce || most < 2 {
-		t.Errorf("%d requests at once", most)
+	if highest := s.Most.Load(); highest > atOnce || highest < 2 {
+		t.Errorf("%d requests at once", highest)
 	}
-	// A server that is nothing but Spark's.
+	// A server of Spark's kind alone.
 	only, c := serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/ws") {
 			http.NotFound(w, r)
@@ -195,7 +195,7 @@ func TestFilesOfHistoriesAreFetched(t *testing.T) {
 	if err := c.History(t.Context(), at, HistoryQuery{Kind: HistoryFile, MaxBytes: 100}, f.sink()); err != nil {
 		t.Error(err)
 	}
-	f.told(t, "It is more than 100 bytes when it is unpacked", "There is no job in this history")
+	f.refusedAs(t, "It is more than 100 bytes when it is unpacked", "There is no job in this history")
 }
 
 func TestWhatIsAskedFor(t *testing.T) {
@@ -241,10 +241,10 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 	var none found
 	refusedWith(t, "a question mark", c.History(t.Context(), at+"/api/v1?x=1", HistoryQuery{Kind: HistoryAuto}, none.sink()), "ends before the question mark")
-	asked := s.Asked.Load()
+	requests := s.Asked.Load()
 	boom := errors.New("boom")
-	if err := c.History(t.Context(), at, HistoryQuery{Kind: HistorySpark, Known: func(context.Context, []string) (map[string]bool, error) { return nil, boom }}, none.sink()); !errors.Is(err, boom) || s.Asked.Load() != asked+1 {
-		t.Errorf("%v after %d requests", err, s.Asked.Load()-asked)
+	if err := c.History(t.Context(), at, HistoryQuery{Kind: HistorySpark, Known: func(context.Context, []string) (map[string]bool, error) { return nil, boom }}, none.sink()); !errors.Is(err, boom) || s.Asked.Load() != requests+1 {
+		t.Errorf("%v after %d requests", err, s.Asked.Load()-requests)
 	}
 	stop := none.sink()
 	stop.Execution = func(*history.Execution) error { return boom }
@@ -253,7 +253,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// Lists that are longer than one answer are found whole, in whatever order the server has them.
+// Lists longer than one answer are found whole, in any order of the server.
 func TestLongListsAreFoundWhole(t *testing.T) {
 	jobs := historytest.Jobs(5, 5*listPage)
 	for i := range jobs {
@@ -278,7 +278,7 @@ func TestLongListsAreFoundWhole(t *testing.T) {
 			}
 			return all, nil
 		}})
-		f.told(t)
+		f.refusedAs(t)
 		n := 0
 		known.Range(func(any, any) bool { n++; return true })
 		if n != len(jobs) || s.Asked.Load() > 40 {
@@ -308,7 +308,7 @@ func everything(ids []string) map[string]bool {
 	return all
 }
 
-// A server that fails now and then, or is slow, is asked again; what it never tells costs one execution.
+// A server that fails now and then, or is slow, is asked again. A request that never succeeds costs one execution.
 func TestServersThatFail(t *testing.T) {
 	jobs := historytest.Jobs(6, 20)
 	var files []string
@@ -316,12 +316,12 @@ func TestServersThatFail(t *testing.T) {
 		files = append(files, j.JHist())
 	}
 	var mu sync.Mutex
-	asked := map[string]int{}
+	requests := map[string]int{}
 	first := func(r *http.Request) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		asked[r.URL.String()]++
-		return asked[r.URL.String()] == 1
+		requests[r.URL.String()]++
+		return requests[r.URL.String()] == 1
 	}
 	s := &historytest.Server{Jobs: jobs, First: func(w http.ResponseWriter, r *http.Request) bool {
 		if !first(r) {
@@ -343,7 +343,7 @@ func TestServersThatFail(t *testing.T) {
 	}}
 	at, c := serving(t, s)
 	got := fetched(t, c, at, HistoryQuery{Kind: HistoryMapReduce})
-	got.told(t)
+	got.refusedAs(t)
 	sameTaken(t, got, fromFiles(t, files))
 
 	elsewhere, strangers := receiver(t, nil)
@@ -365,21 +365,21 @@ func TestServersThatFail(t *testing.T) {
 		case strings.HasSuffix(path, jobs[10].ID+"/tasks"):
 			fmt.Fprint(w, `{"tasks":{"task":[{"id":"../../../../x"},{"id":"?"},{"id":"t"}]}}`)
 		case strings.HasSuffix(path, jobs[11].ID+"/tasks"):
-			fmt.Fprint(w, `{"tasks":{"task":[`+strings.TrimSuffix(strings.Repeat(`{"id":"t"},`, mostTasks+1), ",")+`]}}`)
+			fmt.Fprint(w, `{"tasks":{"task":[`+strings.TrimSuffix(strings.Repeat(`{"id":"t"},`, maxTasks+1), ",")+`]}}`)
 		default:
 			return false
 		}
 		return true
 	}
 	got = fetched(t, c, at, HistoryQuery{Kind: HistoryMapReduce})
-	got.told(t,
+	got.refusedAs(t,
 		jobs[1].ID+": 127.0.0.1:"+at[strings.LastIndexByte(at, ':')+1:]+" answers 404",
 		jobs[3].ID+": 127.0.0.1", jobs[5].ID+": the list of tasks: The server's answer is not what it should be", jobs[7].ID+": The server answers with the job job_of_others",
 		jobs[8].ID+": 127.0.0.1", jobs[9].ID+": the job: The server's answer", jobs[10].ID+": 127.0.0.1", jobs[11].ID+": It has 100001 tasks")
 	if len(got.executions) != 12 || strangers.Load() != 0 {
 		t.Errorf("%d executions, %d requests elsewhere", len(got.executions), strangers.Load())
 	}
-	// One that goes away ends the import, and what was had by then is had.
+	// A server that goes away ends the import, and the executions fetched by then are kept.
 	s.First = func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, jobs[9].ID) || strings.Contains(r.URL.Path, "_001") {
 			w.WriteHeader(http.StatusBadGateway)
@@ -405,17 +405,17 @@ func TestServersThatFail(t *testing.T) {
 	}
 }
 
-// Servers that answer absurdly are left soon.
+// The import soon leaves servers with absurd answers.
 func TestServersThatAreAbsurd(t *testing.T) {
 	jobs := historytest.Jobs(7, 2*listPage)
 	for i := range jobs {
 		jobs[i].Tasks = nil
 	}
 	apps := historytest.Apps(7, 3, 4*taskPage)
-	var asked atomic.Int64
+	var requests atomic.Int64
 	same := func(s *historytest.Server, without ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			asked.Add(1)
+			requests.Add(1)
 			q := r.URL.Query()
 			for _, name := range without {
 				q.Del(name)
@@ -424,21 +424,21 @@ func TestServersThatAreAbsurd(t *testing.T) {
 			s.ServeHTTP(w, r)
 		}
 	}
-	// Whatever times are asked for, the same.
+	// The same answer for any time range.
 	at, c := serving(t, same(&historytest.Server{Jobs: jobs}, "startedTimeBegin", "startedTimeEnd"))
 	f := fetched(t, c, at, HistoryQuery{Kind: HistoryMapReduce, Known: func(_ context.Context, ids []string) (map[string]bool, error) { return everything(ids), nil }})
-	f.told(t, "executions of other times than it is asked for")
-	if asked.Load() > 4 {
-		t.Errorf("%d requests", asked.Load())
+	f.refusedAs(t, "executions of other times than it is asked for")
+	if requests.Load() > 4 {
+		t.Errorf("%d requests", requests.Load())
 	}
-	// Whatever tasks are asked for, the first.
-	asked.Store(0)
+	// The first tasks for any range of tasks.
+	requests.Store(0)
 	at, c = serving(t, same(&historytest.Server{Apps: apps}, "offset"))
 	f = fetched(t, c, at, HistoryQuery{Kind: HistorySpark})
-	if len(f.executions) != 0 || len(f.refused) != 3 || !strings.Contains(f.refused[0].Detail, "the same tasks again and again") || asked.Load() > 60 {
-		t.Errorf("%v %v, %d requests", f.ids(), f.refused, asked.Load())
+	if len(f.executions) != 0 || len(f.refused) != 3 || !strings.Contains(f.refused[0].Detail, "the same tasks again and again") || requests.Load() > 60 {
+		t.Errorf("%v %v, %d requests", f.ids(), f.refused, requests.Load())
 	}
-	// A list without an end, each time another.
+	// A list without an end, different each time.
 	var n atomic.Int64
 	at, c = serving(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.ParseInt(r.FormValue("startedTimeBegin"), 10, 64)

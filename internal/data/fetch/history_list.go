@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	listPage   = 1000    // executions that a list is asked for at once
-	mostListed = 100_000 // executions of one import
-	mostLists  = 2_000   // answers of one import
+	listPage  = 1000    // executions requested per list
+	maxListed = 100_000 // executions of one import
+	maxLists  = 2_000   // answers of one import
 )
 
-// window is a time in which executions began, in milliseconds since 1970, both ends in it. From 0 on are
-// those too of which that is not on record.
+// window is a range of starting times of executions, in milliseconds since 1970, with both ends. From 0 on it
+// includes executions without a recorded start.
 type window struct{ from, until int64 }
 
 func (w window) holds(e history.Listed) bool { return w.from <= e.Started && e.Started <= w.until }
 
-// page is one answer about a window: what it lists, and whether that may be a part only.
+// page is one answer for a window: its executions, and whether there may be more.
 type page struct {
 	all     []history.Listed
 	refused []history.Refusal
 	full    bool
 }
 
-// listAll finds out which executions began in a window. Servers answer so many at most and do not page: a window
-// whose answer is full is split in the middle of what came. That works whatever their order is, and where two
-// answers are the same there is no third.
+// listAll lists the executions that began in a window. Servers limit their answers and do not page. So a window with
+// a full answer is split in the middle of its executions. That works for any order, and two equal answers are never
+// followed by a third.
 func listAll(ctx context.Context, whole window, ask func(ctx context.Context, in window, limit int) (page, error), refuse func(history.Refusal) error) ([]history.Listed, error) {
 	var found []history.Listed
 	seen := map[string]bool{}
-	left, limit, asked := []window{whole}, listPage, 0
+	left, limit, requests := []window{whole}, listPage, 0
 	for len(left) > 0 {
 		in := left[len(left)-1]
-		if asked++; asked > mostLists {
-			return nil, refused(fmt.Sprintf("The list of executions has no end: %d answers were not all of it. Ask for less: narrow from and until.", mostLists))
+		if requests++; requests > maxLists {
+			return nil, refused(fmt.Sprintf("The list of executions has no end: %d answers were not all of it. Ask for less: narrow from and until.", maxLists))
 		}
 		p, err := ask(ctx, in, limit)
 		if fault := (history.Refusal{}); errors.As(err, &fault) {
@@ -49,8 +49,8 @@ func listAll(ctx context.Context, whole window, ask func(ctx context.Context, in
 		}
 		stray := strays(p.all, in)
 		if p.full && !stray {
-			if in.from == in.until { // so many began in this millisecond
-				if limit *= 2; limit > mostListed {
+			if in.from == in.until { // that many began in this millisecond
+				if limit *= 2; limit > maxListed {
 					return nil, tooMany()
 				}
 				continue
@@ -75,7 +75,7 @@ func listAll(ctx context.Context, whole window, ask func(ctx context.Context, in
 		if p.full {
 			return found, refuse(history.Refusal{Where: "the list of executions", Detail: fmt.Sprintf("The server answers with executions of other times than it is asked for, %d at once: there may be more of them that cannot be got at. Import their files.", len(p.all))})
 		}
-		if len(found) > mostListed {
+		if len(found) > maxListed {
 			return nil, tooMany()
 		}
 	}
@@ -83,11 +83,10 @@ func listAll(ctx context.Context, whole window, ask func(ctx context.Context, in
 }
 
 func tooMany() error {
-	return refused(fmt.Sprintf("The server lists more than %d executions, the most of one import. Ask for less: narrow from and until.", mostListed))
+	return refused(fmt.Sprintf("The server lists more than %d executions, the most of one import. Ask for less: narrow from and until.", maxListed))
 }
 
-// strays says that a server does not keep to a window: of one execution, or of an application's attempts
-// together, none began in it.
+// strays reports that a server ignores a window: no execution began in it, nor any of an application's attempts.
 func strays(all []history.Listed, in window) bool {
 	inside := map[string]bool{}
 	for _, e := range all {
@@ -100,7 +99,7 @@ func strays(all []history.Listed, in window) bool {
 	})
 }
 
-// split is the last moment of the first half of a window, in the middle of what is known to be in it.
+// split returns the last moment of the first half of a window, in the middle of its known executions.
 func split(all []history.Listed, in window) int64 {
 	var began []int64
 	for _, e := range all {

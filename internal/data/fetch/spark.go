@@ -13,12 +13,12 @@ import (
 	"headroom/internal/data/history"
 )
 
-// sparkPath is where Spark's history server answers about applications.
+// sparkPath is the path of Spark's history server for applications.
 const sparkPath = "/api/v1/applications"
 
 const (
-	taskPage     = 1000
-	mostAttempts = 1_000_000 // of one application
+	taskPage    = 1000
+	maxAttempts = 1_000_000 // of one application
 )
 
 // spark asks Spark's history server.
@@ -37,7 +37,7 @@ func (s spark) list(ctx context.Context, in window, limit int) (p page, err erro
 		p.all, p.refused, err = history.Applications(r)
 		return err
 	})
-	applications := len(p.refused) // the limit counts those
+	applications := len(p.refused) // the limit includes those
 	for i, e := range p.all {
 		if i == 0 || e.App != p.all[i-1].App {
 			applications++
@@ -49,9 +49,9 @@ func (s spark) list(ctx context.Context, in window, limit int) (p page, err erro
 
 func (s spark) may(e history.Listed) bool { return s.query.wants(e.Execution) }
 
-// execution asks for all of an application: whether its jobs ended well, its stages, and the tasks of each. The
-// server's summaries of stages would not do: they tell quantiles of what executors worked, not of what tasks
-// took, and no means.
+// execution fetches all of an application: the outcome of its jobs, its stages, and the tasks of each. The server's
+// summaries of stages would not do: they hold quantiles of the executors' work, not of the tasks' times, and no
+// means.
 func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execution, error) {
 	e := *of.Execution
 	app := sparkPath + "/" + url.PathEscape(of.App)
@@ -62,18 +62,18 @@ func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execu
 		return nil, err
 	}
 	if e.Outcome != history.Succeeded {
-		return &e, nil // nothing else is learnt of it
+		return &e, nil // nothing else can be learned from it
 	}
 	var tries []history.StageTry
 	if err := s.document(ctx, app+"/stages", nil, func(r io.Reader) (err error) { tries, err = e.AddStages(r); return err }); err != nil {
 		return nil, err
 	}
-	told := int64(0)
+	announced := int64(0)
 	for _, t := range tries {
-		told += min(t.Tasks, mostAttempts+1) // a sum that does not overflow
+		announced += min(t.Tasks, maxAttempts+1) // a sum that does not overflow
 	}
-	if told > mostAttempts {
-		return nil, history.Refusal{Where: of.ID, Detail: fmt.Sprintf("It has more than %d attempts at tasks, which are too many to be asked for page by page. Import its event log.", mostAttempts)}
+	if announced > maxAttempts {
+		return nil, history.Refusal{Where: of.ID, Detail: fmt.Sprintf("It has more than %d attempts at tasks, which are too many to be asked for page by page. Import its event log.", maxAttempts)}
 	}
 	slices.SortFunc(tries, func(a, b history.StageTry) int {
 		return cmp.Or(cmp.Compare(a.Stage, b.Stage), cmp.Compare(a.Try, b.Try))
@@ -89,7 +89,7 @@ func (s spark) execution(ctx context.Context, of history.Listed) (*history.Execu
 	return &e, err
 }
 
-// tasks asks for a stage's tasks page by page, until as many have come as the stage tells of.
+// tasks fetches a stage's tasks page by page, until their announced number has come.
 func (s spark) tasks(ctx context.Context, path string, e *history.Execution, of history.StageTry) error {
 	where := fmt.Sprintf("%s, stage %d", e.ID, of.Stage)
 	var before []history.Attempt // the last page
@@ -101,7 +101,7 @@ func (s spark) tasks(ctx context.Context, path string, e *history.Execution, of 
 		}
 		switch {
 		case len(page) == 0:
-			return nil // fewer than it tells of: who takes the execution sees whether one is missing
+			return nil // fewer than announced; TakeChain sees whether one is missing
 		case slices.Equal(page, before):
 			return history.Refusal{Where: where, Detail: "The server answers with the same tasks again and again. Import the event log."}
 		}

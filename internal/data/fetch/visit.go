@@ -15,17 +15,17 @@ import (
 	"headroom/internal/data/history"
 )
 
-// Limits of what a history server is asked for.
+// Limits of requests to a history server.
 const (
-	atOnce       = 8 // requests
-	mostTries    = 4 // of a request that no answer comes to
-	mostDown     = 3 // executions one after the other that nothing could be learnt of, for want of answers
+	atOnce       = 8 // concurrent requests
+	maxTries     = 4 // of a request without an answer
+	maxDown      = 3 // consecutive executions that failed for lack of answers
 	documentTime = 2 * time.Minute
-	longestPause = 30 * time.Second // that a server may ask for
+	maxPause     = 30 * time.Second // wait that a server may ask for
 )
 
-// visit is the questions that one import asks a history server. Its connections are kept from one to the
-// next, as long as the list's entry for the host stays as it is: each request asks for that.
+// visit holds the requests of one import to a history server. Connections are kept between requests as long as the
+// list's entry for the host does not change; each request checks that.
 type visit struct {
 	client *Client
 	base   string
@@ -40,7 +40,7 @@ func (c *Client) visit(base string) *visit {
 	return &visit{client: c, base: base, places: make(chan struct{}, atOnce)}
 }
 
-// transport is that of the visit; nil is one of its own for each request.
+// transport returns the transport of the visit; a nil visit gets one per request.
 func (v *visit) transport(host AllowedHost) (*http.Transport, func()) {
 	if v == nil {
 		return nil, nil
@@ -56,7 +56,7 @@ func (v *visit) transport(host AllowedHost) (*http.Transport, func()) {
 	return v.line, func() {}
 }
 
-// end closes what the visit has kept open.
+// end closes the visit's connections.
 func (v *visit) end() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -65,7 +65,7 @@ func (v *visit) end() {
 	}
 }
 
-// document asks for one, again and again where there is hope. read may be called more than once, and keeps
+// document fetches one document, again and again while there is hope. read may be called more than once, and keeps
 // nothing when it fails.
 func (v *visit) document(ctx context.Context, path string, query url.Values, read func(io.Reader) error) error {
 	select {
@@ -81,10 +81,10 @@ func (v *visit) document(ctx context.Context, path string, query url.Values, rea
 	for try := 1; ; try++ {
 		err := v.ask(ctx, address, read)
 		var own *Error
-		if err == nil || ctx.Err() != nil || !errors.As(err, &own) || own.Final || try == mostTries {
+		if err == nil || ctx.Err() != nil || !errors.As(err, &own) || own.Final || try == maxTries {
 			return cmp.Or(ctx.Err(), err)
 		}
-		pause := time.NewTimer(max(v.client.config.Pause<<(try-1), min(own.After, longestPause)))
+		pause := time.NewTimer(max(v.client.config.Pause<<(try-1), min(own.After, maxPause)))
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
@@ -97,7 +97,7 @@ func (v *visit) document(ctx context.Context, path string, query url.Values, rea
 func (v *visit) ask(ctx context.Context, address string, read func(io.Reader) error) error {
 	bounded, cancel := context.WithTimeout(ctx, documentTime)
 	defer cancel()
-	d, err := v.client.fetch(bounded, address, 1<<62, v) // whoever reads it has a limit
+	d, err := v.client.fetch(bounded, address, 1<<62, v) // readers set their own limit
 	if err == nil {
 		err = read(d)
 		d.Close()
@@ -108,7 +108,7 @@ func (v *visit) ask(ctx context.Context, address string, read func(io.Reader) er
 	return err
 }
 
-// together does n things at once, as far as there is room, and gives up when one fails.
+// together calls do for n items, some at once, and gives up when one fails.
 func together(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -134,13 +134,13 @@ func together(ctx context.Context, n int, do func(ctx context.Context, i int) er
 	return context.Cause(ctx)
 }
 
-// execution is what came of asking for one.
+// execution is the result of a request for one.
 type execution struct {
 	*history.Execution
 	err error
 }
 
-// inOrder asks for executions, some at once, and hands them on in their order.
+// inOrder fetches executions, some at once, and hands them on in their order.
 func inOrder(ctx context.Context, all []history.Listed, ask func(context.Context, history.Listed) (*history.Execution, error), take func(history.Listed, *history.Execution, error) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var asking sync.WaitGroup

@@ -5,28 +5,28 @@ import (
 	"iter"
 )
 
-// Attempts are the attempts of an execution, in the order in which they were added. One may have millions, so
-// that they are kept as differences, of some ten bytes each, and read one after the other.
+// Attempts lists the attempts of an execution, in the order of their addition. There may be millions, so they are
+// stored as differences, of some ten bytes each, and read in sequence.
 type Attempts struct {
 	chunks [][]byte
 	count  int
 	last   Attempt
 }
 
-// AttemptsOf are these.
+// AttemptsOf returns a list of these attempts.
 func AttemptsOf(all ...Attempt) (list Attempts) {
 	list.Add(all...)
 	return list
 }
 
-// Len is how many there are.
+// Len returns their number.
 func (l *Attempts) Len() int { return l.count }
 
-// The first byte of a record: its kind in two bits, its outcome in two, and these.
+// The first byte of a record: its kind in two bits, its outcome in two, and these flags.
 const (
 	isSpare = 1 << (4 + iota)
 	isAgain
-	isNextTask  // its task is that after the one before
+	isNextTask  // its task follows that of the one before
 	isSameStage // as the one before
 )
 
@@ -54,7 +54,7 @@ func (l *Attempts) Join(other *Attempts) {
 	}
 }
 
-// write appends an attempt as what differs from the one before.
+// write appends an attempt as its difference from the one before.
 func (a Attempt) write(to []byte, last Attempt) []byte {
 	first := byte(a.Kind) | byte(a.Outcome)<<2
 	if a.Spare {
@@ -85,7 +85,7 @@ func (a Attempt) write(to []byte, last Attempt) []byte {
 	return to
 }
 
-// All goes through them.
+// All yields all attempts in order.
 func (l *Attempts) All() iter.Seq[Attempt] {
 	return func(yield func(Attempt) bool) {
 		var a Attempt

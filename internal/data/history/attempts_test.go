@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// oddAttempts are attempts with all that may be on record, and with much that is there twice.
+// oddAttempts draws attempts with all possible records, many of them twice.
 func oddAttempts(rng *rand.Rand, n int) (all []Attempt) {
 	moment := func() int64 {
 		if rng.IntN(20) == 0 {
@@ -50,7 +50,7 @@ func TestAttemptsAreKeptAsTheyAre(t *testing.T) {
 	}
 }
 
-// What is chosen, how many ran at once and how long any did is compared with the straight way to find it.
+// The choice of attempts, their concurrency and their times equal those of a direct computation.
 func TestChoicesOfManyAttempts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	for range 400 {
@@ -91,7 +91,7 @@ func TestChoicesOfManyAttempts(t *testing.T) {
 		for _, a := range chosen {
 			tasks[a.group()]++
 			w := first[task{a.group(), a.Task}]
-			if w.Spare = a.Spare; a.Kind != Reduce && w != a || compare(w, a) != 0 { // of equals any
+			if w.Spare = a.Spare; a.Kind != Reduce && w != a || compare(w, a) != 0 { // any of equal ones
 				t.Fatalf("%+v is chosen, and should be %+v", a, w)
 			}
 		}
@@ -110,23 +110,23 @@ func TestChoicesOfManyAttempts(t *testing.T) {
 			t.Fatalf("busy %g s, want %d ms", got, any)
 		}
 		inSpan := slices.DeleteFunc(all, func(a Attempt) bool { return a.Finish == a.Start })
-		most := int64(0)
-		for _, a := range inSpan { // the most is reached when one starts
+		highest := int64(0)
+		for _, a := range inSpan { // the maximum is reached at a start
 			now := int64(0)
 			for _, b := range inSpan {
 				if b.Start <= a.Start && b.Finish > a.Start {
 					now++
 				}
 			}
-			most = max(most, now)
+			highest = max(highest, now)
 		}
-		if got := mostAtOnce(slices.Values(inSpan)); got != most {
-			t.Fatalf("%d at once, want %d", got, most)
+		if got := maxAtOnce(slices.Values(inSpan)); got != highest {
+			t.Fatalf("%d at once, want %d", got, highest)
 		}
 	}
 }
 
-// Where not all moments are held the count is the same.
+// The count is the same if not all moments are held.
 func TestMostAtOnceOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	var all []Attempt
@@ -142,13 +142,13 @@ func TestMostAtOnceOfMany(t *testing.T) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
-	now, most := int64(0), int64(0)
+	now, highest := int64(0), int64(0)
 	for _, c := range changes {
 		now += c.by
-		most = max(most, now)
+		highest = max(highest, now)
 	}
 	all = slices.DeleteFunc(all, func(a Attempt) bool { return a.Start == a.Finish })
-	if got := mostAtOnce(slices.Values(all)); got != most {
-		t.Errorf("%d at once, want %d", got, most)
+	if got := maxAtOnce(slices.Values(all)); got != highest {
+		t.Errorf("%d at once, want %d", got, highest)
 	}
 }

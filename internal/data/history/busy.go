@@ -7,11 +7,12 @@ import (
 	"slices"
 )
 
-// sweepAtOnce is how many attempts are held to see how many ran at once.
+// sweepAtOnce is the number of attempts held while counting concurrent ones.
 const sweepAtOnce = 200_000
 
-// mostAtOnce is the most attempts that ran at once. Who ends makes room for who starts in the same moment.
-func mostAtOnce(all iter.Seq[Attempt]) (most int64) {
+// maxAtOnce returns the largest number of concurrent attempts. An attempt that ends makes room for one that starts in
+// the same moment.
+func maxAtOnce(all iter.Seq[Attempt]) (limit int64) {
 	from, until, count := int64(math.MaxInt64), int64(math.MinInt64), int64(0)
 	for a := range all {
 		from, until, count = min(from, a.Start), max(until, a.Finish), count+1
@@ -40,21 +41,21 @@ func mostAtOnce(all iter.Seq[Attempt]) (most int64) {
 			for done < len(ends) && ends[done] <= start {
 				done++
 			}
-			most = max(most, started+1-min(started, ended+int64(done)))
+			limit = max(limit, started+1-min(started, ended+int64(done)))
 			started++
 		}
 		ended += int64(len(ends))
 	}
-	return most
+	return limit
 }
 
-// slots is the most attempts of a kind that ran at once, whatever became of them: the slots that the execution
-// had at its best. 0 is not on record.
+// slots returns the largest number of concurrent attempts of a kind, of any outcome: the slots that the execution had
+// at its best. 0 means unknown.
 func (e *Execution) slots(k Kind) int64 {
 	if e.Clock == Untimed {
 		return 0
 	}
-	return mostAtOnce(func(yield func(Attempt) bool) {
+	return maxAtOnce(func(yield func(Attempt) bool) {
 		for a := range e.Attempts.All() {
 			if a.Kind == k && a.Start > 0 && a.Finish >= a.Start && !yield(a) {
 				return
@@ -63,10 +64,10 @@ func (e *Execution) slots(k Kind) int64 {
 	})
 }
 
-// busy is the seconds in which at least one attempt ran, in vain or not; what an execution takes besides is
-// its overhead: its start and set-up, its end and clean-up, and waiting for slots.
+// busy returns the seconds in which at least one attempt of any outcome ran. The rest of an execution is its
+// overhead: start, set-up, end, clean-up, and waiting for slots.
 func (e *Execution) busy() float64 {
-	var times []Span // that overlap nowhere, in order, and then some that may
+	var times []Span // apart in order, followed by some that may overlap
 	apart := 0
 	join := func() {
 		slices.SortFunc(times, func(a, b Span) int { return cmp.Compare(a.From, b.From) })

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Chain is what one execution looks like whose work is stages, each a phase.
+// Chain describes one execution of stages, each a phase.
 type Chain struct {
 	ID              string   `json:"id"`
 	Name            string   `json:"name"`
 	Phases          []Phase  `json:"phases"`     // each after all that it waits for
-	OverheadSeconds float64  `json:"overhead_s"` // in which no attempt ran
-	Seconds         *float64 `json:"seconds"`    // from submission to end; null is not on record
-	MapSlots        int64    `json:"map_slots"`  // the most attempts of any stages that ran at once; 0 is not on record
+	OverheadSeconds float64  `json:"overhead_s"` // time without a running attempt
+	Seconds         *float64 `json:"seconds"`    // from submission to end; null means unknown
+	MapSlots        int64    `json:"map_slots"`  // largest number of concurrent attempts of any stages; 0 means unknown
 	Left            LeftOut  `json:"left_out"`
 	Notes           []string `json:"notes"`
 }
@@ -27,9 +27,9 @@ type Phase struct {
 	After []int     `json:"after"` // phases it waited for, by their place in the chain
 }
 
-// TakeChain makes a chain of an execution of stages. What cannot be one is a Refusal that says why. Stages
-// that ran beside one another stand one after the other: on the slots they share, their work and their longest
-// tasks bound the time as if they had run so.
+// TakeChain makes a chain of an execution of stages. If that is impossible it returns a Refusal with the reason.
+// Parallel stages stand one after the other: on their shared slots, their work and longest tasks bound the time as if
+// they had run that way.
 func TakeChain(e *Execution) (Chain, error) {
 	if err := e.endedWell(); err != nil {
 		return Chain{}, err
@@ -114,7 +114,7 @@ func TakeChain(e *Execution) (Chain, error) {
 	return c, nil
 }
 
-// stageOrder is the stages each after its parents, and otherwise by their number in the record.
+// stageOrder returns each stage after its parents, and otherwise by number.
 func (e *Execution) stageOrder() ([]int32, error) {
 	byID := make([]int32, len(e.Stages))
 	for n := range byID {
@@ -131,7 +131,7 @@ func (e *Execution) stageOrder() ([]int32, error) {
 		next  int // of its parents
 	}
 	var order []int32
-	var open []visit // a stack of our own: records may be deep
+	var open []visit // an own stack, because records may be deep
 	for _, first := range byID {
 		if state[first] == 0 {
 			state[first] = begun

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// chained checks a chain of it.
+// chained checks the chain of the application.
 func (a *madeApp) chained(t *testing.T, c Chain) {
 	t.Helper()
 	ran := 0
@@ -92,7 +92,7 @@ func oneChain(t *testing.T, text string) (Chain, error) {
 }
 
 func TestStagesTriedAgain(t *testing.T) {
-	// The second try repeats partition 1, which the first had done already: what succeeded first counts.
+	// The second try repeats partition 1, which the first had done already: the first success counts.
 	c, err := oneChain(t, sparkTask(0, 0, 0, `"Partition ID":0,`, 0, 5000)+sparkTask(0, 0, 1, `"Partition ID":1,`, 0, 7000)+sparkStage(0, 0, 3, "")+
 		sparkTask(0, 1, 0, `"Partition ID":1,`, 20000, 21000)+sparkTask(0, 1, 1, `"Partition ID":2,`, 20000, 29000)+sparkStage(0, 1, 2, ""))
 	if err != nil {
@@ -101,7 +101,7 @@ func TestStagesTriedAgain(t *testing.T) {
 	if p := c.Phases[0]; p.Tasks != 3 || p.Task.Mean != 7 || p.Task.Max != 9 || c.ID != "a1_2" || c.OverheadSeconds != 84 {
 		t.Errorf("%+v", c)
 	}
-	// Without partitions it is not on record what a further try repeats.
+	// Without partitions the tasks that a further try repeats are unknown.
 	c, err = oneChain(t, sparkTask(0, 0, 0, "", 0, 5000)+sparkTask(0, 0, 1, "", 0, 7000)+sparkStage(0, 0, 3, "")+sparkTask(0, 1, 0, "", 20000, 29000)+sparkStage(0, 1, 1, ""))
 	if err != nil {
 		t.Fatal(err)

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// choice is, for each task, the attempt that ended first of those that succeeded.
+// choice holds, for each task, the successful attempt that ended first.
 type choice struct {
 	of       *Attempts
-	tasks    map[group]int     // how many there are of each
-	repeated map[group][]int32 // those of which more than one attempt succeeded, in order
-	firsts   []Attempt         // the choice among these
+	tasks    map[group]int     // their number in each group
+	repeated map[group][]int32 // tasks with more than one successful attempt, in order
+	firsts   []Attempt         // the chosen ones of these
 }
 
-// group is what tasks belong to.
+// group identifies the tasks of a kind and stage.
 type group struct {
 	kind  Kind
 	stage int32
@@ -22,10 +22,10 @@ type group struct {
 
 func (a Attempt) group() group { return group{a.Kind, a.Stage} }
 
-// counts says whether the attempt can be chosen.
+// counts reports whether the attempt can be chosen.
 func (a Attempt) counts() bool { return a.Kind != Other && a.Outcome == Succeeded && !a.Again }
 
-// All goes through the attempts that are chosen.
+// All yields the chosen attempts.
 func (c *choice) All() iter.Seq[Attempt] {
 	return func(yield func(Attempt) bool) {
 		for a := range c.of.All() {
@@ -41,7 +41,7 @@ func (c *choice) All() iter.Seq[Attempt] {
 	}
 }
 
-// again says that there is more than one attempt at the task that succeeded.
+// again reports whether the task of a has more than one successful attempt.
 func (c *choice) again(a Attempt) bool {
 	if len(c.repeated) == 0 {
 		return false
@@ -50,8 +50,8 @@ func (c *choice) again(a Attempt) bool {
 	return is
 }
 
-// chosen makes the choice. What is left out is counted. Of the tasks only the numbers are held, because a copy of
-// a million attempts would be most of what is held.
+// chosen makes the choice and counts the attempts it leaves out. It holds only the numbers of tasks, because a copy
+// of a million attempts would be most of the memory.
 func (e *Execution) chosen(left *LeftOut) (*choice, error) {
 	c := &choice{of: &e.Attempts, tasks: map[group]int{}, repeated: map[group][]int32{}}
 	for a := range e.Attempts.All() {
@@ -112,9 +112,9 @@ func (e *Execution) chosen(left *LeftOut) (*choice, error) {
 	slices.SortFunc(c.firsts, func(a, b Attempt) int {
 		return cmp.Or(ofTask(a, b), cmp.Compare(a.Finish, b.Finish), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Host, b.Host))
 	})
-	told := len(c.firsts)
+	before := len(c.firsts)
 	c.firsts = slices.Compact(c.firsts)
-	left.Repeated += int64(told - len(c.firsts))
+	left.Repeated += int64(before - len(c.firsts))
 	tried := len(c.firsts)
 	c.firsts = slices.CompactFunc(c.firsts, func(a, b Attempt) bool { return ofTask(a, b) == 0 })
 	left.Speculative += int64(tried - len(c.firsts))

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Span is when an execution was there, from its submission to its end, in milliseconds since 1970.
+// Span is the time of an execution, from its submission to its end, in milliseconds since 1970.
 type Span struct{ From, Until int64 }
 
-// Span is when the execution was there, well ended or not: it held slots, or waited for them. What is not
-// dated or has no end on record has none.
+// Span returns the time of the execution, with any outcome: it held slots, or waited for them. An undated execution,
+// or one without a recorded end, has none.
 func (e *Execution) Span() (s Span, ok bool) {
 	s = Span{e.Submitted, e.Finished}
 	if e.Clock != Dated {
@@ -27,19 +27,19 @@ func (e *Execution) Span() (s Span, ok bool) {
 	return s, s.From > 0 && s.Until > s.From
 }
 
-// Hour is how many executions of a job were there at once in an hour.
+// Hour holds the number of concurrent executions of a job in an hour.
 type Hour struct {
 	Hour    int32   // since 1970, as capacity.HourOf counts
 	Average float64 // over the hour
 	Most    int64
 }
 
-// MaxHours is how many hours a measurement of concurrency may have: some ten years.
+// MaxHours bounds a measurement of concurrency to some ten years.
 const MaxHours = 88_000
 
 const hourMillis = 3_600_000
 
-// Concurrency is how many executions were there at once, for each hour from the first to the last.
+// Concurrency returns the number of concurrent executions for each hour from the first to the last.
 func Concurrency(spans []Span) ([]Hour, error) {
 	type change struct {
 		at int64
@@ -55,7 +55,7 @@ func Concurrency(spans []Span) ([]Hour, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	// Who ends makes room for who starts in the same moment.
+	// An execution that ends makes room for one that starts in the same moment.
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 	first, last := changes[0].at/hourMillis, (changes[len(changes)-1].at-1)/hourMillis
 	if last-first >= MaxHours {
@@ -69,7 +69,7 @@ func Concurrency(spans []Span) ([]Hour, error) {
 		total := int64(0) // executions times milliseconds
 		for ; next < len(changes) && changes[next].at < until; next++ {
 			c := changes[next]
-			if c.at > from { // who ends as the hour begins was not there in it
+			if c.at > from { // an execution that ends as the hour begins is not in it
 				row.Most = max(row.Most, now)
 			}
 			total += now * (c.at - from)

@@ -9,7 +9,7 @@ import (
 	"testing/iotest"
 )
 
-// FuzzRead gives any text to the reader that takes it for its own, and what comes of it to all that follows.
+// FuzzRead gives any text to the reader that recognizes it, and the results to all later steps.
 func FuzzRead(f *testing.F) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var jhist, trace, log bytes.Buffer
@@ -28,7 +28,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(fuzzed)
 }
 
-// fuzzed is what holds for every text.
+// fuzzed checks what must hold for every text.
 func fuzzed(t *testing.T, text []byte) {
 	k := readAll(t, bytes.NewReader(text), Options{MaxBytes: 8 << 20})
 	again := readAll(t, iotest.OneByteReader(bytes.NewReader(text)), Options{MaxBytes: 8 << 20})
@@ -76,8 +76,7 @@ func sound(t *testing.T, what string, ok bool) {
 	}
 }
 
-// FuzzJobHistory, FuzzTrace, FuzzSpark and FuzzTable begin inside one format each, so that no time goes into
-// being recognized.
+// FuzzJobHistory, FuzzTrace, FuzzSpark and FuzzTable begin inside one format each, so that recognition takes no time.
 func FuzzJobHistory(f *testing.F) {
 	f.Add([]byte(submitted + mapTry(0, 0, base+1000, base+9000) + mapTry(0, 1, base+1000, base+9000) + reduceTry(base+5000, base+9500, base+10000) + ended))
 	f.Fuzz(func(t *testing.T, text []byte) { fuzzed(t, append([]byte(jhistHead), text...)) })

@@ -1,6 +1,5 @@
-// Package history reads what clusters recorded of past executions of their jobs, and says what one execution
-// looks like: a profile, with what was left out and what had to be guessed. It parses what it is handed, reads
-// no clock and opens nothing.
+// Package history reads clusters' records of past executions of their jobs, and makes a profile of each execution,
+// with notes on omissions and guesses. It parses its input, reads no clock and opens no files.
 package history
 
 import (
@@ -11,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Outcome is how an execution or an attempt ended.
+// Outcome is the end of an execution or an attempt.
 type Outcome uint8
 
-// The outcomes. Unfinished is what has no end on record.
+// The outcomes. Unfinished means that no end is recorded.
 const (
 	Unfinished Outcome = iota
 	Succeeded
@@ -26,10 +25,10 @@ func (o Outcome) String() string {
 	return [...]string{"unfinished", "succeeded", "failed", "killed"}[o]
 }
 
-// Kind is what an attempt works at.
+// Kind is the kind of task of an attempt.
 type Kind uint8
 
-// The kinds. Tasks of chains are all of the kind Stage; Other is set-up and clean-up, which no profile has.
+// The kinds. Tasks of chains all have the kind Stage; Other is set-up and clean-up, which no profile has.
 const (
 	Map Kind = iota
 	Reduce
@@ -41,11 +40,11 @@ func (k Kind) String() string {
 	return [...]string{"map", "reduce", "stage", "other"}[k]
 }
 
-// Clock is what the moments of an execution mean.
+// Clock is the meaning of an execution's moments.
 type Clock uint8
 
-// The clocks. Moments that are not Dated count from one that nobody knows, which stands for itself as Epoch;
-// of an execution that is Untimed only the differences within one attempt mean anything.
+// The clocks. Moments that are not Dated count from an unknown moment, shown as Epoch. Of an Untimed execution only
+// the differences within one attempt mean anything.
 const (
 	Dated Clock = iota
 	Relative
@@ -55,53 +54,53 @@ const (
 // Epoch stands for the beginning of a history that is not dated.
 const Epoch = earliest
 
-// Execution is one past run of a job. Moments are milliseconds since 1970; 0 is not recorded.
+// Execution is one past run of a job. Moments are milliseconds since 1970; 0 means not recorded.
 type Execution struct {
 	ID        string
 	Clock     Clock
-	Unsplit   bool   // shuffles are not on record: a reduce attempt is all reduce phase
-	Name      string // of the job, by which executions belong together
+	Unsplit   bool   // shuffles are not recorded: a reduce attempt is all reduce phase
+	Name      string // of the job, which groups executions
 	User      string
 	Queue     string
 	Submitted int64
 	Finished  int64
 	Outcome   Outcome
-	Diagnosis string // what the cluster said about a failure
-	Maps      int64  // tasks as the job declared them; -1 is not recorded
+	Diagnosis string // the cluster's reason of a failure
+	Maps      int64  // declared tasks; -1 means not recorded
 	Reduces   int64
 	Stages    []StageInfo // of a chain, by number; none for map and reduce
 	Attempts  Attempts
 	Hosts     []string
-	Notes     []string // what the record lacked
+	Notes     []string // gaps of the record
 }
 
 // StageInfo is one stage of a chain.
 type StageInfo struct {
 	ID      int64 // Spark's number
 	Name    string
-	Tasks   int64 // as declared; -1 is not recorded
+	Tasks   int64 // declared; -1 means not recorded
 	Parents []int32
-	Tries   int32 // of the stage as a whole; 0 is a stage that did not run, or did not end
+	Tries   int32 // of the stage as a whole; 0: it did not run, or did not end
 }
 
 // Attempt is one try at a task.
 type Attempt struct {
 	Start    int64
-	Shuffled int64 // when a reduce attempt had its input together; 0 is not recorded, and others have none
+	Shuffled int64 // when a reduce attempt had all its input; 0 means not recorded, or another kind
 	Finish   int64
-	Task     int32 // number among those of its kind or stage; another try at the task has the same
+	Task     int32 // number among those of its kind or stage, the same for all its attempts
 	Stage    int32 // of a chain
-	Host     int32 // index into Hosts, -1 is not recorded
+	Host     int32 // index into Hosts; -1 means not recorded
 	Kind     Kind
 	Outcome  Outcome
 	Spare    bool // a speculative copy
-	Again    bool // in a further try of a stage, of which is not on record what task it repeats
+	Again    bool // in a further try of a stage, with no record of the repeated task
 }
 
-// Seconds is how long the attempt took.
+// Seconds returns the duration of the attempt.
 func (a Attempt) Seconds() float64 { return float64(a.Finish-a.Start) / 1000 }
 
-// Seconds is how long the execution took, from its submission; ok is false where that is not on record.
+// Seconds returns the duration of the execution from its submission; ok is false if that is not recorded.
 func (e *Execution) Seconds() (s float64, ok bool) {
 	if e.Submitted <= 0 || e.Finished < e.Submitted {
 		return 0, false
@@ -109,16 +108,16 @@ func (e *Execution) Seconds() (s float64, ok bool) {
 	return float64(e.Finished-e.Submitted) / 1000, true
 }
 
-// Refusal is one thing in a history that could not be taken. The rest is read.
+// Refusal is one part of a history that could not be read. The rest is read.
 type Refusal struct {
 	Where  string `json:"where"`  // a line, an execution, a file
-	Detail string `json:"detail"` // what is wrong, and where there is one the cure
+	Detail string `json:"detail"` // the fault, and a cure if there is one
 }
 
 func (r Refusal) Error() string { return r.Where + ": " + r.Detail }
 
-// Sink takes what a reader finds, in the order of the history. An error ends the reading. An execution
-// belongs to who takes it.
+// Sink receives the results of a reader, in the order of the history. An error ends the reading. The receiver owns an
+// execution.
 type Sink struct {
 	Execution func(*Execution) error
 	Refused   func(Refusal) error
@@ -128,19 +127,19 @@ func (s Sink) refuse(where, format string, args ...any) error {
 	return s.Refused(Refusal{where, fmt.Sprintf(format, args...)})
 }
 
-// Limits of what is read. They protect from histories that are none.
+// Limits of histories, against input that is none.
 const (
 	MaxAttempts = 20_000_000 // of one execution
-	maxText     = 1000       // bytes of a name that are kept
-	maxReason   = 4000       // bytes of a diagnosis, and of the reason made of it, that are kept
-	// earliest and latest are the moments that are taken: 1990 to 2200.
+	maxText     = 1000       // bytes kept of a name
+	maxReason   = 4000       // bytes kept of a diagnosis, and of the reason made of it
+	// earliest and latest bound the accepted moments: 1990 to 2200.
 	earliest = 631152000_000
 	latest   = 7258118400_000
 )
 
-// maxHeld bounds, in bytes, what is held of an execution besides its attempts, and of a table until all of it is
-// read: about a million names of tasks, 600,000 attempts at once that have not ended, 700,000 stages, or 120,000
-// executions of a table. The constants are what these come to on the heap, besides their texts.
+// maxHeld bounds, in bytes, the parts of an execution that are held besides its attempts, and those of a table until
+// all of it is read. That is about a million names of tasks, 600,000 unfinished attempts, 700,000 stages, or 120,000
+// executions of a table. The constants are their sizes on the heap, without their texts.
 const (
 	maxHeld        = 128 << 20
 	nameBytes      = 64
@@ -152,7 +151,7 @@ const (
 
 var tooMuch = fmt.Sprintf("More is open at once or has a name of its own (attempts without an end, tasks, hosts, stages) than the %d MiB that are kept of one execution while it is read. Perhaps ends are missing, or the file is something else.", maxHeld>>20)
 
-// moment is a recorded time where it can be one; records say -1 or 0 for what they do not know.
+// moment returns a recorded time if it is possible; records use -1 or 0 for unknown times.
 func moment(ms int64) int64 {
 	if ms < earliest || ms > latest {
 		return 0
@@ -162,13 +161,12 @@ func moment(ms int64) int64 {
 
 func at(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
-// clip bounds a text that somebody else wrote, makes it one that can be kept anywhere, and keeps none of the
-// line it stands in.
+// clip bounds a foreign text, makes it valid for any store, and keeps none of the line around it.
 func clip(s string) string { return clipTo(s, maxText) }
 
-func clipTo(s string, most int) string {
-	if end := most; len(s) > end {
-		for end > most-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+func clipTo(s string, limit int) string {
+	if end := limit; len(s) > end {
+		for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 			end-- // not inside a character
 		}
 		s = s[:end]
@@ -176,11 +174,11 @@ func clipTo(s string, most int) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(strings.Clone(s), "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// briefest is how many characters of a reason stand in tables and sentences.
+// briefest is the number of characters of a reason shown in tables and sentences.
 const briefest = 200
 
-// Brief is a reason for tables and sentences: all of it where it is short, else its first sentence, cut where that is
-// long too. What failed may bring a whole stack trace with it.
+// Brief shortens a reason for tables and sentences: a long one to its first sentence, cut if that is long too. A
+// failure may bring a whole stack trace.
 func Brief(reason string) string {
 	reason = strings.TrimSpace(reason)
 	if !strings.ContainsAny(reason, "\r\n") && utf8.RuneCountInString(reason) <= briefest {
@@ -203,7 +201,7 @@ type builder struct {
 	tasks map[string]int32
 	hosts map[string]int32
 	held  int // bytes, about
-	// places counts the tasks of each kind, for those without ids.
+	// places counts the tasks of each kind, for tasks without ids.
 	places [Other + 1]int32
 }
 
@@ -211,10 +209,10 @@ func newBuilder() *builder {
 	return &builder{Execution: Execution{Maps: -1, Reduces: -1}, tasks: map[string]int32{}, hosts: map[string]int32{}}
 }
 
-// unnumbered is the first number of tasks whose ids hold none.
+// unnumbered is the first number for tasks whose ids hold none.
 const unnumbered = 1 << 30
 
-// task is the number of a task of its kind. Hadoop's ids end in it, so that they need not be kept.
+// task returns the number of a task of its kind. Hadoop's ids end in it, so they need not be stored.
 func (b *builder) task(id string) int32 {
 	if strings.HasPrefix(id, "task_") {
 		if n, err := strconv.ParseUint(id[strings.LastIndexByte(id, '_')+1:], 10, 30); err == nil {
@@ -238,7 +236,7 @@ func (b *builder) host(name string) int32 {
 	return n
 }
 
-// number is that of a name among the known ones, to which it is added.
+// number returns the number of a name among the known ones, adding it if new.
 func (b *builder) number(known map[string]int32, name string) int32 {
 	n, is := known[name]
 	if !is {

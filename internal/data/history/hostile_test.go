@@ -18,7 +18,7 @@ import (
 const submitted = `{"type":"JOB_SUBMITTED","event":{"x":{"jobid":"job_1_1","jobName":"sort","submitTime":1700000000000}}}` + "\n"
 const ended = `{"type":"JOB_FINISHED","event":{"x":{"jobid":"job_1_1","finishTime":1700000100000}}}` + "\n"
 
-// mapTry is the two events of an attempt at a map task.
+// mapTry returns the two events of an attempt at a map task.
 func mapTry(task, try int, start, finish int64) string {
 	return fmt.Sprintf(`{"type":"MAP_ATTEMPT_STARTED","event":{"x":{"taskid":"task_1_1_m_%06d","taskType":"MAP","attemptId":"a_m_%d_%d","startTime":%d}}}`+"\n", task, task, try, start) +
 		fmt.Sprintf(`{"type":"MAP_ATTEMPT_FINISHED","event":{"x":{"taskid":"task_1_1_m_%06d","taskType":"MAP","attemptId":"a_m_%d_%d","finishTime":%d,"hostname":"h"}}}`+"\n", task, task, try, finish)
@@ -115,7 +115,7 @@ func TestDamagedLinesAreRefusedAndTheRestIsRead(t *testing.T) {
 		mapTry(0, 0, base+1000, base+9000)+ // told twice
 		mapTry(0, 1, base+2000, base+9500)+ // a copy that ended second
 		ended)
-	told(t, k.refused, []string{"line 4: This is no event of a job history: unexpected end", "line 7: The event MAP_ATTEMPT_STARTED names no attempt", "line 8: This is no event of a job history: the member \"event.finishTime\" is a string",
+	refusedAs(t, k.refused, []string{"line 4: This is no event of a job history: unexpected end", "line 7: The event MAP_ATTEMPT_STARTED names no attempt", "line 8: This is no event of a job history: the member \"event.finishTime\" is a string",
 		"line 9: The event \"JOB_INITED\" tells of 0 things", "line 10: The line is longer than 16 MiB", "line 12: The event \"\" tells of 0"})
 	s, err := Take(k.executions[0])
 	if err != nil {
@@ -133,7 +133,7 @@ func TestDamagedTraces(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		executions int
-		told       []string
+		refused    []string
 	}{
 		{"a member of a wrong kind", job("a", `,"totalMaps":"many"`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"totalMaps\" a string stands where none can"}},
 		{"a task of a wrong kind", job("a", `,"mapTasks":[{"taskID":7}]`) + job("b", ""), 1, []string{"execution 1 of the trace (a): It was passed over: in \"mapTasks\" the member \"taskID\" is a number"}},
@@ -148,7 +148,7 @@ func TestDamagedTraces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := readText(t, c.text)
-			told(t, k.refused, c.told)
+			refusedAs(t, k.refused, c.refused)
 			if len(k.executions) != c.executions {
 				t.Errorf("%d executions", len(k.executions))
 			}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// jhistEvent is one line: the members of all kinds of events that matter here.
+// jhistEvent is one line: the relevant members of all kinds of events.
 type jhistEvent struct {
 	Type  string                 `json:"type"`
 	Event map[string]jhistRecord `json:"event"`
@@ -31,7 +31,7 @@ type jhistRecord struct {
 	TaskID      string `json:"taskid"`
 	TaskType    string `json:"taskType"`
 	AttemptID   string `json:"attemptId"`
-	Avataar     string `json:"avataar"` // so spelled there
+	Avataar     string `json:"avataar"` // spelled this way by Hadoop
 	ShuffleDone int64  `json:"shuffleFinishTime"`
 	SortDone    int64  `json:"sortFinishTime"`
 	Hostname    string `json:"hostname"`
@@ -42,8 +42,8 @@ type jhistRecord struct {
 // jhistFormat is the first line of a .jhist file.
 const jhistFormat = "Avro-Json"
 
-// readJobHistory reads a .jhist file, the history of one execution that Hadoop's history server keeps, or some
-// that were joined to one file.
+// readJobHistory reads a .jhist file, the history of one execution from Hadoop's history server, or several joined to
+// one file.
 func readJobHistory(r io.Reader, to Sink) error {
 	in := newLines(r)
 	h := jhist{builder: newBuilder(), open: map[string]*openAttempt{}, to: to}
@@ -56,7 +56,7 @@ func readJobHistory(r io.Reader, to Sink) error {
 	return h.deliver()
 }
 
-// deliver hands out the execution that was read.
+// deliver hands out the execution.
 func (h *jhist) deliver() error {
 	for _, a := range slices.SortedFunc(maps.Values(h.open), func(a, b *openAttempt) int { return cmp.Compare(a.number, b.number) }) {
 		h.Attempts.Add(a.Attempt)
@@ -67,8 +67,8 @@ func (h *jhist) deliver() error {
 	return h.to.Execution(&h.Execution)
 }
 
-// jhistWanted says whether a line may be an event that is read. Hadoop writes the kind of the event first, and
-// tells of each task what it tells of its attempts as well.
+// jhistWanted reports whether a line may be a relevant event. Hadoop writes the kind of the event first, and repeats
+// for each task the facts of its attempts.
 func jhistWanted(line []byte) bool {
 	rest, named := bytes.CutPrefix(line, []byte(`{"type":"`))
 	if !named {
@@ -88,7 +88,7 @@ type jhist struct {
 
 type openAttempt struct {
 	Attempt
-	number int // among all that were begun
+	number int // among all that began
 }
 
 func (h *jhist) line(where string, line []byte) error {
@@ -108,7 +108,7 @@ func (h *jhist) line(where string, line []byte) error {
 func (h *jhist) event(where, kind string, r *jhistRecord) error {
 	switch {
 	case kind == "JOB_SUBMITTED":
-		if h.ID != "" && h.ID != clip(r.JobID) { // another file follows; a job that is begun again keeps its id
+		if h.ID != "" && h.ID != clip(r.JobID) { // another file follows; a restarted job keeps its id
 			if err := h.deliver(); err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (h *jhist) attemptEnds(where, kind string, r *jhistRecord, outcome Outcome)
 	return nil
 }
 
-// attempt is the attempt that an event is about; nil where that cannot be said, which is told.
+// attempt returns the attempt of an event, or nil after a refusal if that is unclear.
 func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
 	if r.AttemptID == "" || r.TaskID == "" {
 		return nil, h.to.refuse(where, "The event %s names no attempt or no task.", clip(kind))
@@ -187,7 +187,7 @@ func (h *jhist) attempt(where, kind string, r *jhistRecord) (*Attempt, error) {
 	return &a.Attempt, nil
 }
 
-// kindOf is the kind of a task by Hadoop's word for it.
+// kindOf returns the kind of a task by Hadoop's word for it.
 func kindOf(word string) Kind {
 	switch word {
 	case "MAP":
@@ -198,7 +198,7 @@ func kindOf(word string) Kind {
 	return Other
 }
 
-// jsonFault is what is wrong with a text that should be JSON.
+// jsonFault describes the fault of a text that should be JSON.
 func jsonFault(err error) string {
 	var syntax *json.SyntaxError
 	var wrong *json.UnmarshalTypeError

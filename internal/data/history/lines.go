@@ -8,21 +8,21 @@ import (
 	"io"
 )
 
-// maxLine is the longest line that is read; longer ones are passed over. Events of real histories have some
-// hundred kilobytes at most.
+// maxLine is the longest accepted line; longer ones are skipped. Events of real histories have some hundred kilobytes
+// at most.
 const maxLine = 16 << 20
 
 // lines hands out the lines of a text with bounded memory.
 type lines struct {
 	in     *bufio.Reader
 	number int64
-	long   []byte // room for lines that do not fit into the reader's buffer
+	long   []byte // space for lines that do not fit into the reader's buffer
 }
 
 func newLines(r io.Reader) *lines { return &lines{in: bufio.NewReaderSize(r, 256<<10)} }
 
-// next is the next line without its end, good until the one after; of one that is tooLong it is the
-// beginning. At the end it is io.EOF.
+// next returns the next line without its end, valid until the next call; of one that is tooLong only the beginning.
+// At the end it returns io.EOF.
 func (l *lines) next() (line []byte, tooLong bool, err error) {
 	line, err = l.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -42,8 +42,8 @@ func (l *lines) next() (line []byte, tooLong bool, err error) {
 	return bytes.TrimSpace(line), tooLong, nil
 }
 
-// each goes through the lines that are left and are not empty. Lines that are too long are refused unless
-// skip says that nobody wants them. A text that is damaged ends there, which is told.
+// each passes on the remaining lines that are not empty. It refuses lines that are too long unless skip says that
+// nobody needs them. A damaged text ends there with a refusal.
 func (l *lines) each(to Sink, skip func(line []byte) bool, read func(where string, line []byte) error) error {
 	for {
 		line, tooLong, err := l.next()

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// madeJob is an execution of maps and reduces that was made up, with what a profile of it must say.
+// madeJob is a made-up execution of maps and reduces, with the figures of its profile.
 type madeJob struct {
 	id, name               string
 	submitted, ended       int64
@@ -34,7 +34,7 @@ type madeAttempt struct {
 	host                          string
 }
 
-// makeJob makes an execution up; some of its tasks fail first, or have a copy that is killed or ends second.
+// makeJob makes up an execution; some of its tasks fail first, or have a copy that is killed or ends second.
 func makeJob(rng *rand.Rand, number, maps, reduces int) *madeJob {
 	j := &madeJob{id: fmt.Sprintf("job_1700000000000_%04d", number), name: fmt.Sprintf("nightly \"%d\"", number%3), totalMaps: maps, totalReduce: reduces}
 	j.submitted = 1_700_000_000_000 + int64(number)*600_000
@@ -107,7 +107,7 @@ func makeJob(rng *rand.Rand, number, maps, reduces int) *madeJob {
 
 func secondsOf(a madeAttempt) float64 { return float64(a.ends-a.start) / 1000 }
 
-// kind is how Hadoop calls it, in full and in ids.
+// kind returns Hadoop's names for it, in full and in ids.
 func (a madeAttempt) kind() (word, letter string) {
 	if a.reduce {
 		return "REDUCE", "r"
@@ -124,7 +124,7 @@ func (j *madeJob) attempt(a madeAttempt) string {
 	return fmt.Sprintf("attempt_%s_%d", strings.TrimPrefix(j.task(a), "task_"), a.try)
 }
 
-// counters is text as long as Hadoop's counters of an attempt.
+// counters is a text as long as Hadoop's counters of an attempt.
 var counters = func() string {
 	var b strings.Builder
 	b.WriteString(`{"name":"COUNTERS","groups":[{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"Map-Reduce Framework","counts":[`)
@@ -211,7 +211,7 @@ func (j *madeJob) writeRumen(w io.Writer) {
 	fmt.Fprint(w, " \"successfulMapAttemptCDFs\" : [ { \"maximum\" : 1, \"rankings\" : [ { \"relativeRanking\" : 0.05, \"datum\" : 3 } ] } ], \"otherTasks\" : [ ]\n}\n")
 }
 
-// profiled checks what Take says of it.
+// profiled checks the result of Take.
 func (j *madeJob) profiled(t *testing.T, e *Execution) {
 	t.Helper()
 	if e.ID != j.id || e.Name != j.name || e.Outcome != Succeeded {
@@ -255,12 +255,12 @@ func (j *madeJob) idle() float64 {
 	return float64(idle) / 1000
 }
 
-// isOf counts durations anew.
+// isOf counts durations again.
 func isOf(d Durations, all []float64) bool {
-	sum, most := 0.0, 0.0
+	sum, highest := 0.0, 0.0
 	notAbove := map[float64]int{d.Median: 0, d.P95: 0}
 	for _, x := range all {
-		sum, most = sum+x, math.Max(most, x)
+		sum, highest = sum+x, math.Max(highest, x)
 		for q := range notAbove {
 			if x <= q {
 				notAbove[q]++
@@ -271,7 +271,7 @@ func isOf(d Durations, all []float64) bool {
 	if len(all) == 0 {
 		return d.Count == 0 && d.Max == 0 && d.Mean == 0 && len(d.Quantiles) == 0
 	}
-	for i, q := range d.Quantiles { // the smallest of them all that so many do not exceed
+	for i, q := range d.Quantiles { // the smallest one that this part does not exceed
 		under, notAbove := 0, 0
 		for _, x := range all {
 			if x < q {
@@ -281,16 +281,16 @@ func isOf(d Durations, all []float64) bool {
 				notAbove++
 			}
 		}
-		if least := float64(i) / 20 * n; float64(under) >= least && i > 0 || float64(notAbove) < least-1e-9 {
+		if lowest := float64(i) / 20 * n; float64(under) >= lowest && i > 0 || float64(notAbove) < lowest-1e-9 {
 			return false
 		}
 	}
-	return len(d.Quantiles) == 21 && d.Quantiles[0] == slices.Min(all) && d.Count == int64(n) && near(d.Mean, sum/n) && d.Max == most && float64(notAbove[d.Median]) >= n/2 && float64(notAbove[d.P95]) >= 0.95*n-1e-9
+	return len(d.Quantiles) == 21 && d.Quantiles[0] == slices.Min(all) && d.Count == int64(n) && near(d.Mean, sum/n) && d.Max == highest && float64(notAbove[d.Median]) >= n/2 && float64(notAbove[d.P95]) >= 0.95*n-1e-9
 }
 
 func near(x, y float64) bool { return math.Abs(x-y) <= 1e-9*math.Max(1, math.Abs(y)) }
 
-// madeApp is an application of Spark that was made up, with what a chain of it must say.
+// madeApp is a made-up application of Spark, with the figures of its chain.
 type madeApp struct {
 	id     string
 	stages []madeStage
@@ -300,7 +300,7 @@ type madeStage struct {
 	id      int
 	parents []int
 	tries   int
-	tasks   []float64 // seconds; none is a stage that was skipped
+	tasks   []float64 // seconds; none is a skipped stage
 	start   int64
 }
 
@@ -323,7 +323,7 @@ func makeApp(rng *rand.Rand, stages, tasks int) *madeApp {
 	return a
 }
 
-// accumulables is text as long as what Spark writes with a task.
+// accumulables is a text as long as Spark's for a task.
 var accumulables = func() string {
 	var all []string
 	for i := range 20 {
@@ -370,7 +370,7 @@ func writeSparkTask(w io.Writer, stage, index int, launch, finish int64, spare, 
 		stage, reason, index, index, index, launch, index%7, spare, finish, failed, killed, accumulables, finish-launch)
 }
 
-// taken is what a reading found.
+// taken collects the results of a reading.
 type taken struct {
 	executions []*Execution
 	refused    []Refusal

@@ -7,8 +7,8 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// MeasuredTasks is how long the tasks of executions lasted, in a form that tasks like these can be drawn from, and of
-// how many executions it is. Of chains those count that have as many stages. A phase without any is left out.
+// MeasuredTasks describes the durations of the executions' tasks in a form for drawing similar tasks, and returns the
+// number of executions. Of chains only those with the given number of stages count. A phase without any is left out.
 func MeasuredTasks(records []Record, stages int) (m perf.MeasuredTasks, executions int64) {
 	var maps, first, shuffles, reduces []Durations
 	byStage := make([][]Durations, stages)
@@ -33,13 +33,13 @@ func MeasuredTasks(records []Record, stages int) (m perf.MeasuredTasks, executio
 	return m, executions
 }
 
-// drawnFrom is how many numbers stand for the tasks of a phase.
+// drawnFrom is the number of quantiles that represent the tasks of a phase.
 const drawnFrom = 101
 
-// drawable is the tasks of several executions' phases as equally spaced numbers that go up; what is drawn lies
-// between neighbours. Each is the mean of the tasks that are nearest to it, so that draws have the tasks' mean.
+// drawable returns the tasks of several executions' phases as ascending quantiles; draws lie between neighbours. Each
+// is the mean of the tasks nearest to it, so that draws keep the tasks' mean.
 func drawable(all []Durations) []float64 {
-	const segments, parts = QuantileCount - 1, 5 // of an execution's tasks, and of each of these
+	const segments, parts = QuantileCount - 1, 5 // of an execution's tasks, and of each segment
 	type piece struct{ seconds, weight float64 }
 	var pieces []piece
 	var weight, work float64
@@ -51,8 +51,8 @@ func drawable(all []Durations) []float64 {
 		q, rest := d.Quantiles, d.Mean*segments
 		for i := range segments {
 			low, wide := q[i], q[i+1]-q[i]
-			// Tasks lie evenly between two quantiles, but for the longest ones: those have what the mean leaves
-			// them, as (wide · a part to the power of b - 1), whose mean is wide / b.
+			// Tasks lie evenly between two quantiles, but for the longest ones. Those get the rest of the mean, as
+			// (wide · a part to the power of b - 1), whose mean is wide / b.
 			b := 2.0
 			if i == segments-1 {
 				b = math.Inf(1)
@@ -94,7 +94,7 @@ func drawable(all []Durations) []float64 {
 		for want := cell; want > 0; {
 			if left <= 0 {
 				if at == len(pieces)-1 {
-					break // what rounding took
+					break // a rounding error
 				}
 				at++
 				left = pieces[at].weight
@@ -107,7 +107,7 @@ func drawable(all []Durations) []float64 {
 	}
 	scale := 1.0
 	if sum > 0 {
-		scale = work / sum // what few tasks' quantiles leave out
+		scale = work / sum // correction for the few quantiles
 	}
 	for i := range seconds {
 		seconds[i] = math.Round(seconds[i]*scale*1e6) / 1e6

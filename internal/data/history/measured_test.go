@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is drawn from the tasks of several executions has their mean, and their quantiles nearly.
+// Draws from the tasks of several executions have their mean, and nearly their quantiles.
 func TestMeasuredTasks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestMeasuredTasks(t *testing.T) {
 			t.Errorf("%s: the longest draw takes %g s, the longest task %g", c.name, got[len(got)-1], longest)
 		}
 	}
-	// Chains of as many stages count, each stage by itself.
+	// Only chains with as many stages count, each stage by itself.
 	chain := func(stages ...float64) Record {
 		c := &Chain{}
 		for _, s := range stages {

@@ -13,13 +13,13 @@ type Merged struct {
 	Name       string             `json:"name"`
 	Executions int64              `json:"executions"`
 	Profile    capacity.Profile   `json:"profile"`
-	Spread     map[string]Numbers `json:"spread"` // of the profile's figures among the executions, by their names, and of seconds
+	Spread     map[string]Numbers `json:"spread"` // of the profile's figures and the seconds among the executions, by name
 	Left       LeftOut            `json:"left_out"`
-	Refused    []Refusal          `json:"refused"` // executions that fit no other
+	Refused    []Refusal          `json:"refused"` // executions that do not fit the others
 	Warnings   []string           `json:"warnings"`
 }
 
-// Numbers is how a figure differs among executions.
+// Numbers describes the spread of a figure among executions.
 type Numbers struct {
 	Count     int64   `json:"count"`
 	Min       float64 `json:"min"`
@@ -31,18 +31,18 @@ type Numbers struct {
 }
 
 const (
-	// overheadPart is the part of the executions whose overhead is taken: theirs had the least waiting for
-	// slots in it, which is no property of the job.
+	// overheadPart is the part of the executions whose overhead counts: those with the least waiting for slots in it,
+	// which is no property of the job.
 	overheadPart = 0.1
-	// maxPart is the part of the executions whose longest task is not longer than the profile's; of fewer
-	// than twenty it is all of them. The longest of all would grow with the number of executions.
+	// maxPart is the part of the executions whose longest task is no longer than the profile's; with fewer than
+	// twenty it is all of them. The longest of all would grow with the number of executions.
 	maxPart = 0.95
-	// alike is how many times its median a count of tasks may be before the executions seem to be of
-	// different inputs, and how many times the profile's longest task the longest of all before that is told.
+	// alike is a limit for warnings. A count of tasks above this multiple of its median suggests different inputs. So
+	// does a longest task above this multiple of the profile's.
 	alike = 2
 )
 
-// figures are those of a profile, by their names in the contract.
+// figures lists the figures of a profile, by their names in the contract.
 var figures = []struct {
 	name string
 	of   func(*Sample) (x float64, measured bool)
@@ -66,11 +66,11 @@ var figures = []struct {
 	}},
 }
 
-// Merge makes one profile of the samples of one job; an execution that is there twice counts once.
+// Merge makes one profile of the samples of one job; a repeated execution counts once.
 //
-// Counts of tasks are the median execution's. Means are those of all tasks together, so that work is neither
-// lost nor made. The longest task and the overhead are quantiles of the executions', see maxPart and
-// overheadPart. Guessed shuffles count only where no execution has measured ones.
+// Counts of tasks are the median execution's. Means are those of all tasks together, so that work is neither lost nor
+// made. The longest task and the overhead are quantiles of the executions', see maxPart and overheadPart. Guessed
+// shuffles count only if no execution has measured ones.
 func Merge(samples []Sample) (Merged, error) {
 	m := noneMerged()
 	warn := m.warn
@@ -118,14 +118,14 @@ func Merge(samples []Sample) (Merged, error) {
 			*avg, *longest = m.phase(all, name, tasks, of, warn)
 		}
 	}
-	measured := 2 // how well a phase is known: 2 measured, 1 guessed
+	measured := 2 // knowledge of a phase: 2 measured, 1 guessed
 	known := func(d Durations, avg, longest float64, reduces int64) (Durations, int) {
 		if d.Count > 0 {
 			return d, measured
 		}
 		return Durations{Count: reduces, Mean: avg, Max: longest}, measured - 1
 	}
-	// What was made elsewhere may have a profile alone.
+	// Samples from elsewhere may have a profile alone.
 	orProfile := func(d Durations, tasks int64, avg, longest float64) (Durations, int) {
 		if d.Count > 0 {
 			return d, measured
@@ -165,7 +165,7 @@ func (m *Merged) warn(format string, args ...any) {
 	m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...))
 }
 
-// overhead is that of a job from its executions', and warns of samples that are small.
+// overhead returns the overhead of a job from its executions', and warns of few samples.
 func (m *Merged) overhead(all []float64, warn func(string, ...any)) (seconds float64) {
 	if slices.Sort(all); len(all) > 0 {
 		seconds = quantile(all, overheadPart)
@@ -195,7 +195,7 @@ func (m *Merged) counts(warn func(string, ...any)) {
 	}
 }
 
-// phase is the mean and the longest task of one phase, such that both are possible for so many tasks.
+// phase returns the mean and the longest task of one phase, such that both are possible for this number of tasks.
 func (m *Merged) phase(all []*Sample, name string, tasks int64, of func(*Sample) (Durations, int), warn func(string, ...any)) (avg, longest float64) {
 	best := 0
 	for _, s := range all {
@@ -212,8 +212,8 @@ func (m *Merged) phase(all []*Sample, name string, tasks int64, of func(*Sample)
 	return pooled(measured, name, tasks, warn)
 }
 
-// pooled is the mean and the longest task of several executions' phases of a name, such that both are possible
-// for so many tasks.
+// pooled returns the mean and the longest task of several executions' phases of a name, such that both are possible
+// for this number of tasks.
 func pooled(measured []Durations, name string, tasks int64, warn func(string, ...any)) (avg, longest float64) {
 	var work, count float64
 	var longests []float64
@@ -226,13 +226,13 @@ func pooled(measured []Durations, name string, tasks int64, warn func(string, ..
 	}
 	slices.Sort(longests)
 	avg, longest = work/count, quantile(longests, maxPart)
-	if most := longests[len(longests)-1]; most > alike*longest {
-		warn("The longest %s task of all took %.1f s; 95 of 100 executions have none longer than %.1f s, which the profile says.", name, most, longest)
+	if highest := longests[len(longests)-1]; highest > alike*longest {
+		warn("The longest %s task of all took %.1f s; 95 of 100 executions have none longer than %.1f s, which the profile says.", name, highest, longest)
 	}
 	longest = max(longest, avg) // a large execution may have most of the tasks
-	if least := longest / float64(tasks); avg < least {
-		warn("The %s tasks took %.1f s on average and %.1f s at most, which cannot both be so with %d of them; the mean is taken for %.1f s.", name, avg, longest, tasks, least)
-		avg = least
+	if lowest := longest / float64(tasks); avg < lowest {
+		warn("The %s tasks took %.1f s on average and %.1f s at most, which cannot both be so with %d of them; the mean is taken for %.1f s.", name, avg, longest, tasks, lowest)
+		avg = lowest
 	}
 	if tasks == 1 {
 		avg = longest

@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// structure is what executions must share for their stages to be the same ones: the stages' names, in their
-// order, and what each waits for. Numbers of tasks may differ.
+// structure identifies executions with the same stages: the stages' names, in their order, and the stages that each
+// waits for. Numbers of tasks may differ.
 func (c *Chain) structure() string {
 	var b strings.Builder
 	for _, p := range c.Phases {
@@ -21,12 +21,11 @@ func (c *Chain) structure() string {
 	return b.String()
 }
 
-// MergeChains makes one profile of the chains of one job; an execution that is there twice counts once. Those
-// count whose stages are alike, of the structure that most of them have (of two with as many, the one that
-// comes first); the others are refused one by one.
+// MergeChains makes one profile of the chains of one job; a repeated execution counts once. It uses the chains with
+// the most frequent structure (of two with equal counts, the first), and refuses each of the others.
 //
-// Stages are merged as the phases of maps and reduces are: counts of tasks are the median execution's, means
-// those of all tasks together, the longest task and the overhead quantiles of the executions'.
+// Stages are merged like the phases of maps and reduces. Counts of tasks are the median execution's, and means those
+// of all tasks together. The longest task and the overhead are quantiles of the executions'.
 func MergeChains(chains []Chain) (Merged, error) {
 	m := noneMerged()
 	var all []*Chain
@@ -94,13 +93,13 @@ func MergeChains(chains []Chain) (Merged, error) {
 	return m, nil
 }
 
-// stages sets the stages of executions that are alike. Of what is unusual in single stages only the first few
-// are told.
+// stages sets the stages of executions with the same structure. It reports only the first few oddities of single
+// stages.
 func (m *Merged) stages(all []*Chain) {
-	const told = 5
+	const maxWarnings = 5
 	warnings := 0
 	warn := func(format string, args ...any) {
-		if warnings++; warnings <= told {
+		if warnings++; warnings <= maxWarnings {
 			m.warn(format, args...)
 		}
 	}
@@ -115,12 +114,12 @@ func (m *Merged) stages(all []*Chain) {
 		s.AvgSeconds, s.MaxSeconds = pooled(measured, fmt.Sprintf("stage %d", k+1), s.Tasks, warn)
 		m.Profile.Stages = append(m.Profile.Stages, s)
 	}
-	if more := warnings - told; more > 0 {
+	if more := warnings - maxWarnings; more > 0 {
 		m.warn("%d more stages are unusual like that.", more)
 	}
 }
 
-// shortened is as much of a stage's name as a profile keeps.
+// shortened returns the part of a stage's name that a profile keeps.
 func shortened(name string) string {
 	letters := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -131,7 +130,7 @@ func shortened(name string) string {
 	return string(letters[:min(len(letters), strict.MaxNameLength)])
 }
 
-// MergeRecords makes one profile of the records of one job, of the form that most of them have.
+// MergeRecords makes one profile of the records of one job, of their most frequent form.
 func MergeRecords(records []Record) (Merged, error) {
 	var samples []Sample
 	var chains []Chain
@@ -144,8 +143,8 @@ func MergeRecords(records []Record) (Merged, error) {
 		}
 	}
 	others := []Refusal{}
-	refuse := func(id, form, most string) {
-		others = append(others, Refusal{id, fmt.Sprintf("It is of %s, and most executions of the job are of %s.", form, most)})
+	refuse := func(id, form, limit string) {
+		others = append(others, Refusal{id, fmt.Sprintf("It is of %s, and most executions of the job are of %s.", form, limit)})
 	}
 	var m Merged
 	var err error

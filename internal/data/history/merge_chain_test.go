@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// chainOf makes a chain up of the seconds of its stages' tasks.
+// chainOf makes up a chain from the seconds of its stages' tasks.
 func chainOf(id string, overhead float64, stages ...[]float64) Chain {
 	c := Chain{ID: id, Name: "report", OverheadSeconds: overhead, Seconds: new(overhead + 100)}
 	for i, seconds := range stages {
@@ -57,7 +57,7 @@ func TestMergeChains(t *testing.T) {
 	if s := m.Profile.Stages[1]; !near(s.AvgSeconds, mean(second)) {
 		t.Errorf("the second stage is %+v; the mean is %g", s, mean(second))
 	}
-	if m.Profile.OverheadSeconds != 3 { // of 0 … 39 the fourth
+	if m.Profile.OverheadSeconds != 3 { // the fourth of 0 … 39
 		t.Errorf("the overhead is %g", m.Profile.OverheadSeconds)
 	}
 	if len(m.Refused) != 1 || m.Refused[0].Where != "odd" || !strings.Contains(strings.Join(m.Warnings, " "), "1 of 41 executions") {

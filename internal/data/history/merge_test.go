@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// made is a sample of an execution with these maps, and reduces if there are any.
+// made returns a sample of an execution with these maps, and reduces if there are any.
 func made(id string, took, overhead float64, maps ...float64) Sample {
 	s := Sample{ID: id, Name: "sort", Map: durations(slices.Clone(maps))}
 	s.Profile.MapTasks, s.Profile.MapAvgSeconds, s.Profile.MapMaxSeconds = s.Map.Count, s.Map.Mean, s.Map.Max
@@ -46,7 +46,7 @@ func TestMergeKeepsTheWorkAndTheLeastOverhead(t *testing.T) {
 	}
 }
 
-// A queue that most executions wait in is no overhead of the job; one straggler of many does not stretch the
+// A queue that most executions wait in is no overhead of the job, and one straggler of many does not lengthen the
 // longest task.
 func TestMergeIsNotMovedByQueuesAndStragglers(t *testing.T) {
 	var all []Sample
@@ -112,8 +112,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the executions, their merged profile is a possible one, and its work and longest task are between
-// the least and the most of them.
+// For any executions, the merged profile is possible, and its work and longest task lie between their extremes.
 func TestMergedProfilesArePossible(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 4))
 	for range 2000 {
@@ -132,8 +131,8 @@ func TestMergedProfilesArePossible(t *testing.T) {
 		if f := m.Profile.Findings(""); len(f) > 0 {
 			t.Fatalf("%v", f)
 		}
-		most := m.Spread["map_max_s"].Max
-		if p := m.Profile; p.MapMaxSeconds > most*(1+1e-12) || p.MapAvgSeconds < m.Spread["map_avg_s"].Min*(1-1e-12) || len(all) < 20 && p.MapMaxSeconds != most {
+		highest := m.Spread["map_max_s"].Max
+		if p := m.Profile; p.MapMaxSeconds > highest*(1+1e-12) || p.MapAvgSeconds < m.Spread["map_avg_s"].Min*(1-1e-12) || len(all) < 20 && p.MapMaxSeconds != highest {
 			t.Fatalf("%+v of %+v", p, m.Spread)
 		}
 	}
@@ -160,7 +159,7 @@ func TestConcurrencyPerHour(t *testing.T) {
 	}
 }
 
-// Minute by minute, counted the plain way, it is the same.
+// Counting minute by minute gives the same.
 func TestConcurrencyIsWhatCountingMinutesFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
@@ -176,7 +175,7 @@ func TestConcurrencyIsWhatCountingMinutesFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, h := range hours {
-			sum, most := 0, 0
+			sum, highest := 0, 0
 			for m := int64(0); m < 60; m++ {
 				at, now := int64(h.Hour)*hourMillis+m*minute, 0
 				for _, s := range spans {
@@ -184,10 +183,10 @@ func TestConcurrencyIsWhatCountingMinutesFinds(t *testing.T) {
 						now++
 					}
 				}
-				sum, most = sum+now, max(most, now)
+				sum, highest = sum+now, max(highest, now)
 			}
-			if !near(h.Average, float64(sum)/60) || h.Most != int64(most) {
-				t.Fatalf("%+v, counted %g and %d", h, float64(sum)/60, most)
+			if !near(h.Average, float64(sum)/60) || h.Most != int64(highest) {
+				t.Fatalf("%+v, counted %g and %d", h, float64(sum)/60, highest)
 			}
 		}
 	}
@@ -211,7 +210,7 @@ func TestSpansOfExecutionsWithoutThem(t *testing.T) {
 	}
 }
 
-// A sample that was made elsewhere may have no durations, and those it has are its profile's.
+// A sample from elsewhere may have no durations; those it has match its profile.
 func TestSamplesOfProfilesAlone(t *testing.T) {
 	profile := capacity.Profile{MapTasks: 4, MapAvgSeconds: 5, MapMaxSeconds: 8, ReduceTasks: 2, ReduceAvgSeconds: 3, ReduceMaxSeconds: 4, ShuffleAvgSeconds: 1, ShuffleMaxSeconds: 1}
 	m, err := Merge([]Sample{{ID: "a", Name: "etl", Profile: profile}, {ID: "b", Name: "etl", Profile: profile}})

@@ -10,54 +10,54 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Sample is what one execution looks like.
+// Sample describes one execution of maps and reduces.
 type Sample struct {
 	ID      string           `json:"id"`
 	Name    string           `json:"name"`
 	Profile capacity.Profile `json:"profile"`
-	Seconds *float64         `json:"seconds"` // from submission to end; null is not on record
+	Seconds *float64         `json:"seconds"` // from submission to end; null means unknown
 	Map     Durations        `json:"map"`
-	First   Durations        `json:"first_shuffle"` // what was left of it when the last map had ended
+	First   Durations        `json:"first_shuffle"` // the rest of it when the last map had ended
 	Shuffle Durations        `json:"shuffle"`       // of attempts that started after the last map
 	Reduce  Durations        `json:"reduce"`
-	// MapSlots and ReduceSlots are the most attempts that ran at once, in vain or not; 0 is not on record.
+	// MapSlots and ReduceSlots are the largest numbers of concurrent attempts, of any outcome; 0 means unknown.
 	MapSlots    int64    `json:"map_slots"`
 	ReduceSlots int64    `json:"reduce_slots"`
 	Left        LeftOut  `json:"left_out"`
 	Notes       []string `json:"notes"`
 }
 
-// Durations is what the tasks of a phase took, in seconds.
+// Durations describes the durations of a phase's tasks, in seconds.
 type Durations struct {
 	Count  int64   `json:"count"`
 	Mean   float64 `json:"mean"`
 	Max    float64 `json:"max"`
 	Median float64 `json:"p50"`
 	P95    float64 `json:"p95"`
-	// Quantiles are what 0, 5, 10, … and 100 of 100 tasks do not exceed, from which tasks like these can be
-	// drawn again; none where there are no tasks.
+	// Quantiles holds the 0, 5, 10, … and 100 % quantiles, from which similar tasks can be drawn; none without tasks.
 	Quantiles []float64 `json:"quantiles"`
 }
 
-// QuantileCount is how many quantiles are kept.
+// QuantileCount is the number of stored quantiles.
 const QuantileCount = 21
 
 // LeftOut counts attempts that are no part of a profile.
 type LeftOut struct {
 	Failed      int64 `json:"failed"`
 	Killed      int64 `json:"killed"`
-	Speculative int64 `json:"speculative"` // that succeeded second, or ran beside one that did
+	Speculative int64 `json:"speculative"` // succeeded second, or ran beside one that did
 	Unfinished  int64 `json:"unfinished"`
-	Repeated    int64 `json:"repeated"` // that the record tells twice
-	Retried     int64 `json:"retried"`  // of further tries of a stage, where it is not on record what they repeat
+	Repeated    int64 `json:"repeated"` // recorded twice
+	Retried     int64 `json:"retried"`  // of further tries of a stage, with no record of the repeated tasks
 	Other       int64 `json:"other"`    // set-up and clean-up
 }
 
-// Take makes a profile of an execution of maps and reduces. What cannot be one is a Refusal that says why.
+// Take makes a profile of an execution of maps and reduces. If that is impossible it returns a Refusal with the
+// reason.
 //
-// A task's time is that of the attempt that ended first of those that succeeded. A reduce attempt's shuffle
-// ends when its input is sorted. Shuffles of attempts that started before the last map ended overlap the map
-// phase; of these the first wave counts what came after it (paper, 3.1).
+// A task's time is that of the successful attempt that ended first. A reduce attempt's shuffle ends when its input is
+// sorted. Shuffles of attempts that started before the last map ended overlap the map phase; of these the first wave
+// counts the part after it (paper, 3.1).
 func Take(e *Execution) (Sample, error) {
 	refuse := func(format string, args ...any) (Sample, error) { return Sample{}, e.refusal(format, args...) }
 	if err := e.endedWell(); err != nil {
@@ -152,7 +152,7 @@ func (e *Execution) refusal(format string, args ...any) error {
 	return Refusal{cmp.Or(e.ID, "an execution"), fmt.Sprintf(format, args...)}
 }
 
-// endedWell refuses executions from which nothing can be learnt.
+// endedWell refuses executions that nothing can be learned from.
 func (e *Execution) endedWell() error {
 	why := ""
 	if e.Diagnosis != "" {
@@ -172,7 +172,7 @@ func (e *Execution) endedWell() error {
 	return nil
 }
 
-// what says what an attempt works at.
+// what names the task of an attempt.
 func (a Attempt) what() string {
 	switch {
 	case a.Task >= unnumbered:
@@ -183,19 +183,19 @@ func (a Attempt) what() string {
 	return fmt.Sprintf("%s task %d", a.Kind, a.Task)
 }
 
-// mapWaves is in how many waves the maps ran, by how many ran at once at most.
+// mapWaves returns the number of waves of maps, from their largest concurrency.
 func (c *choice) mapWaves() int64 {
-	most := mostAtOnce(func(yield func(Attempt) bool) {
+	highest := maxAtOnce(func(yield func(Attempt) bool) {
 		for a := range c.All() {
 			if a.Kind == Map && !yield(a) {
 				return
 			}
 		}
 	})
-	return (int64(c.tasks[group{Map, 0}]) + most - 1) / most
+	return (int64(c.tasks[group{Map, 0}]) + highest - 1) / highest
 }
 
-// guessed is how long shuffles may take that find all maps done, from those of the first wave.
+// guessed estimates the duration of shuffles that find all maps done, from those of the first wave.
 func (c *choice) guessed(lastMap, waves int64) (all []float64) {
 	for a := range c.All() {
 		if a.Kind == Reduce {
@@ -206,7 +206,7 @@ func (c *choice) guessed(lastMap, waves int64) (all []float64) {
 	return all
 }
 
-// durations describes seconds, which it sorts. Quantiles are the smallest that so many do not exceed.
+// durations describes seconds, which it sorts. A quantile is the smallest value that this part does not exceed.
 func durations(seconds []float64) Durations {
 	n := len(seconds)
 	if n == 0 {
@@ -218,14 +218,14 @@ func durations(seconds []float64) Durations {
 		sum += s
 	}
 	d := Durations{Count: int64(n), Mean: sum / float64(n), Max: seconds[n-1], Median: quantile(seconds, 0.5), P95: quantile(seconds, 0.95)}
-	d.Mean = min(d.Mean, d.Max) // where all are equal their sum may round up
+	d.Mean = min(d.Mean, d.Max) // the sum of equal values may round up
 	for i := range QuantileCount {
 		d.Quantiles = append(d.Quantiles, quantile(seconds, float64(i)/(QuantileCount-1)))
 	}
 	return d
 }
 
-// quantile is the smallest of sorted numbers that a part of them does not exceed.
+// quantile returns the smallest of sorted numbers that the given part of them does not exceed.
 func quantile(sorted []float64, part float64) float64 {
 	return sorted[max(0, int(math.Ceil(part*float64(len(sorted))))-1)]
 }

@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// worked is an execution small enough to be counted by hand: two slots for maps and two for reduces.
+// worked returns an execution small enough to be counted by hand: two slots for maps and two for reduces.
 func worked() *Execution {
 	at := func(s int64) int64 { return base + s*1000 }
 	return &Execution{ID: "worked", Outcome: Succeeded, Submitted: at(0), Finished: at(100), Maps: 4, Reduces: 2, Attempts: AttemptsOf(
@@ -33,7 +33,7 @@ func TestTakeByHand(t *testing.T) {
 		ReduceTasks: 2, ReduceAvgSeconds: 12, ReduceMaxSeconds: 15,
 		// When the last map ended, at 40, the shuffles had 5 and 1 seconds left.
 		FirstShuffleAvgSeconds: 3, FirstShuffleMaxSeconds: 5,
-		// Later ones fetch what two waves of maps made: 10 of the 30 seconds that the first took in all, and 2.
+		// Later ones fetch the output of two waves of maps: 10 of the 30 seconds of the first in all, and 2.
 		ShuffleAvgSeconds: 6, ShuffleMaxSeconds: 10,
 		// Attempts ran from 10 to 60 and from 90 to the end.
 		OverheadSeconds: 40,

@@ -15,18 +15,18 @@ import (
 	"strings"
 )
 
-// Options of a reading.
+// Options configures a reading.
 type Options struct {
-	MaxBytes int64             // of one file when it is unpacked; 0 is DefaultMaxBytes
-	Progress func(bytes int64) // hears how many bytes have come in, as they were sent; nil where nobody listens
+	MaxBytes int64             // of one unpacked file; 0 means DefaultMaxBytes
+	Progress func(bytes int64) // called with the packed bytes read so far; may be nil
 }
 
-// maxRefusals is how many things of one file are refused one by one; a file with more is something else.
+// maxRefusals is the number of single refusals of one file; a file with more is something else.
 const maxRefusals = 1000
 
-// Read reads a history of any form, which it knows by its content: Hadoop's job history, traces of Rumen and
-// of the scheduler load simulator, event logs of Spark, and tables of durations. It may be packed with gzip or zstd.
-// What cannot be taken is refused, and the rest is read; an error is the sink's or the reader's own.
+// Read reads a history of any form, which it recognizes by its content: Hadoop's job history, traces of Rumen and of
+// the scheduler load simulator, event logs of Spark, and tables of durations. It may be packed with gzip or zstd.
+// Unusable parts are refused, and the rest is read. An error is the sink's or the reader's own.
 func Read(r io.Reader, o Options, to Sink) error {
 	text, err := unpack(&heard{in: r, progress: o.Progress}, cmp.Or(o.MaxBytes, DefaultMaxBytes))
 	if err == nil {
@@ -35,7 +35,7 @@ func Read(r io.Reader, o Options, to Sink) error {
 	return broken(err, to)
 }
 
-// broken refuses a file whose packing is the trouble.
+// broken refuses a file with faulty packing.
 func broken(err error, to Sink) error {
 	var cut *damage
 	if errors.As(err, &cut) {
@@ -58,7 +58,7 @@ func (h *heard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// headSize is how much of a text is looked at to know what it is.
+// headSize is the part of a text that is examined to recognize it.
 const headSize = 64 << 10
 
 var errEnough = errors.New("enough was refused")
@@ -71,7 +71,7 @@ func read(text io.Reader, to Sink) error {
 	}
 	reader, why := recognize(head)
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
-		_, _ = in.Discard(len(byteOrderMark)) // which was peeked at
+		_, _ = in.Discard(len(byteOrderMark)) // it was peeked at
 	}
 	if reader == nil {
 		return to.refuse("the file", "%s", why)
@@ -88,7 +88,7 @@ func read(text io.Reader, to Sink) error {
 	switch {
 	case errors.Is(err, errEnough):
 		return nil
-	case errors.As(err, &tooLarge): // nothing of the execution that it stands in is taken
+	case errors.As(err, &tooLarge): // nothing is taken of the execution around it
 		return tell(tooLarge)
 	}
 	return err
@@ -101,10 +101,10 @@ const (
 	topology          = "It is the topology of a cluster, as Rumen writes it beside a trace, and tells of no jobs. Give the trace."
 )
 
-// byMember are the readers of JSON by a member of its first object.
+// byMember maps a member of the first object to its reader of JSON.
 var byMember = map[string]struct {
 	read reader
-	why  string // it is refused
+	why  string // reason for refusing it
 }{
 	"Event":        {read: readSpark},
 	"jobID":        {read: readRumen},
@@ -126,10 +126,10 @@ var byMember = map[string]struct {
 	"classes":      {why: "It is a planning problem and no history."},
 }
 
-// byteOrderMark is what some editors write before UTF-8.
+// byteOrderMark is written before UTF-8 by some editors.
 const byteOrderMark = "\uFEFF"
 
-// recognize says who reads a text that begins so; where nobody does, why.
+// recognize returns the reader for a text with this beginning, or the reason why there is none.
 func recognize(head []byte) (r reader, why string) {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return nil, "It is written in UTF-16. Save it as UTF-8."
@@ -163,7 +163,7 @@ func recognize(head []byte) (r reader, why string) {
 	return nil, fmt.Sprintf("It begins with %q, which no history that is read here does: .jhist, a trace of Rumen or of the scheduler load simulator, an event log of Spark, or CSV with the columns %s.", clip(string(first[:min(len(first), 60)])), strings.Join(tableColumns, ", "))
 }
 
-// commaFor is a comma for what else divides columns.
+// commaFor returns a comma for other separators of columns.
 func commaFor(r rune) rune {
 	if r == ';' || r == '\t' {
 		return ','
@@ -198,8 +198,8 @@ func recognizeObject(text []byte) (reader, string) {
 	return nil, fmt.Sprintf("It is JSON that begins with the members %s, which no history that is read here does.", strings.Join(seen, ", "))
 }
 
-// ReadFS reads all histories below the root of a file system, in the order of their names. A directory with a
-// rolled event log of Spark is one history. What Hadoop and Spark write beside histories is passed over.
+// ReadFS reads all histories below the root of a file system, in the order of their names. A directory with a rolled
+// event log of Spark is one history. Other files of Hadoop and Spark are skipped.
 func ReadFS(files fs.FS, o Options, to Sink) error {
 	in := &heard{progress: o.Progress}
 	o.Progress = nil
@@ -241,7 +241,7 @@ func unopened(err error, to Sink, name string) error {
 	return to.refuse(name, "It cannot be opened: %v.", err)
 }
 
-// isAside says that a file stands beside histories and is none.
+// isAside reports that a file stands beside histories and is none.
 func isAside(base string) bool {
 	return strings.HasPrefix(base, ".") || strings.HasPrefix(base, "appstatus_") || strings.HasSuffix(base, ".crc") ||
 		strings.HasSuffix(base, "_conf.xml") || base == "_SUCCESS"
@@ -267,7 +267,7 @@ type part struct {
 func readRolled(files fs.FS, dir string, o Options, heard *heard, to Sink) error {
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {
-		return nil // WalkDir meets it as well, and tells
+		return nil // WalkDir meets it as well, and reports it
 	}
 	var parts []part
 	for _, entry := range entries {
@@ -298,7 +298,7 @@ func readRolled(files fs.FS, dir string, o Options, heard *heard, to Sink) error
 	return cmp.Or(read(in, to), fs.SkipDir)
 }
 
-// whole refuses a rolled log of which parts are gone; errEnough says so.
+// whole refuses a rolled log with missing parts; it then returns errEnough.
 func (s Sink) whole(parts []part) error {
 	for i, p := range parts {
 		detail := ""
@@ -325,7 +325,7 @@ type rolled struct {
 	heard *heard
 	file  fs.File
 	text  io.Reader
-	// between says that a part has ended and the next one has not begun.
+	// between is set when a part has ended and the next one has not begun.
 	between bool
 	err     error // that ended the reading
 }

@@ -41,7 +41,7 @@ func TestMadeJobsReadBack(t *testing.T) {
 	}
 }
 
-// Histories that somebody joined to one file stay apart; their tasks have the same numbers.
+// Histories joined to one file stay apart; their tasks have the same numbers.
 func TestJoinedFilesStayApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	var text bytes.Buffer
@@ -76,7 +76,8 @@ func TestJoinedFilesStayApart(t *testing.T) {
 	}
 }
 
-// A table numbers executions by job, and a trace of the simulator anew; in a cluster each has an id of its own.
+// A table numbers executions by job, and a trace of the simulator starts again; in a cluster each has an id of its
+// own.
 func TestIdsThatBeginAnewAreToldApart(t *testing.T) {
 	k := readText(t, "job,execution,task,kind,duration_s\na,1,t,map,5\nb,1,t,map,6\n")
 	if len(k.executions) != 2 || k.executions[0].ID != "a/1" || k.executions[1].ID != "b/1" {
@@ -206,7 +207,7 @@ func TestTablesSayWhatIsWrongByRow(t *testing.T) {
 		"line 10: The start is \"1772359200\", which is not between", "line 11: The finish is before", "line 12: duration_s is not the time", "line 13: The row has 3 fields",
 		"j/mixed: Some of its rows have a start", "j/half: Some of its reduce attempts have a shuffle_s",
 	}
-	told(t, k.refused, want)
+	refusedAs(t, k.refused, want)
 	if len(k.executions) != 1 || k.executions[0].ID != "j/good" {
 		t.Errorf("%d executions", len(k.executions))
 	}
@@ -225,8 +226,8 @@ func TestTablesSayWhatIsWrongByRow(t *testing.T) {
 	}
 }
 
-// told checks that refusals begin as they should, all of them and in order.
-func told(t *testing.T, refused []Refusal, want []string) {
+// refusedAs checks the beginnings of all refusals, in order.
+func refusedAs(t *testing.T, refused []Refusal, want []string) {
 	t.Helper()
 	for i := range max(len(refused), len(want)) {
 		switch {
@@ -287,7 +288,7 @@ func TestDirectories(t *testing.T) {
 	}}, k.sink()); err != nil {
 		t.Fatal(err)
 	}
-	told(t, k.refused, []string{
+	refusedAs(t, k.refused, []string{
 		`done/2026/notes.txt, the file: It begins with "hello"`,
 		"done/link: It is no plain file",
 		"spark/eventlog_v2_c, the log: Spark has compacted this log",
@@ -322,7 +323,7 @@ func TestDirectories(t *testing.T) {
 	if err := ReadFS(fstest.MapFS{"_SUCCESS": file(nil)}, Options{}, none.sink()); err != nil {
 		t.Fatal(err)
 	}
-	told(t, none.refused, []string{"the directory: There is no history in it"})
+	refusedAs(t, none.refused, []string{"the directory: There is no history in it"})
 	if sent < int64(jhist.Len()+log.Len())/2 {
 		t.Errorf("%d bytes were told", sent)
 	}

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// A failed application of Spark brings a stack trace: all of it is kept, within a bound, and people are shown its
-// first sentence.
+// A failed application of Spark brings a stack trace. All of it is kept, within a bound, and people see its first
+// sentence.
 func TestReasonsWithStackTraces(t *testing.T) {
 	t.Parallel()
 	const first = "Job aborted due to stage failure: Task 3 in stage 1.0 failed 4 times, most recent failure: Lost task 3.3 in stage 1.0 (TID 17): java.lang.IllegalStateException: a bad record"

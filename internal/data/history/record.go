@@ -19,31 +19,31 @@ const (
 	Stages    = "stages"
 )
 
-// Facts is what is known of an execution besides its tasks.
+// Facts holds the facts about an execution besides its tasks.
 type Facts struct {
-	Job       string `json:"job"`       // by which executions belong together
-	Execution string `json:"execution"` // its own id; where the record has none, one made of its content
+	Job       string `json:"job"`       // groups executions
+	Execution string `json:"execution"` // its own id, or one made of its content
 	User      string `json:"user"`
 	Queue     string `json:"queue"`
-	// SubmittedAt is when it was submitted, or where that is not on record its first attempt started. It and
-	// FinishedAt are null where a history is not dated, or does not say.
+	// SubmittedAt is the time of its submission, or else of its first attempt's start. It and FinishedAt are null if
+	// a history is undated or does not say.
 	SubmittedAt *time.Time `json:"submitted_at"`
 	FinishedAt  *time.Time `json:"finished_at"`
-	Seconds     *float64   `json:"seconds"` // from submission to end; null is not on record
+	Seconds     *float64   `json:"seconds"` // from submission to end; null means unknown
 	Outcome     string     `json:"outcome"`
 	Form        string     `json:"form"`
-	Refused     string     `json:"refused"` // why no profile can be made of it; "" is that one can
+	Refused     string     `json:"refused"` // reason why it gives no profile; "" if it gives one
 }
 
-// Record is what is kept of an execution: a sample, a chain, or why there is neither. What failed counts for
-// how many ran at once, and never for a profile.
+// Record is the stored form of an execution: a sample, a chain, or a reason for neither. Failed executions count for
+// concurrency, but never for a profile.
 type Record struct {
 	Facts
 	Sample *Sample `json:"sample"` // of maps and reduces
 	Chain  *Chain  `json:"chain"`  // of stages
 }
 
-// Keep is what is kept of an execution of whatever outcome. job names it where its history does not.
+// Keep returns the record of an execution with any outcome. job names it if its history does not.
 func Keep(e *Execution, job string) Record {
 	var r Record
 	r.Job, r.Execution, r.User, r.Queue = clip(cmp.Or(e.Name, job)), clip(e.ID), clip(e.User), clip(e.Queue)
@@ -90,7 +90,7 @@ func moments(ms int64) *time.Time {
 	return new(time.UnixMilli(ms).UTC())
 }
 
-// settle makes what is there twice the same, and names what has no id by its content.
+// settle makes repeated facts agree, and gives an execution without an id one made of its content.
 func (r *Record) settle() {
 	if r.Execution == "" {
 		r.Execution = r.contentID()
@@ -119,14 +119,14 @@ func orNone[T any](all []T) []T {
 	return all
 }
 
-// contentID is the same for the same execution, read again.
+// contentID returns an id that is the same whenever the execution is read again.
 func (r *Record) contentID() string {
 	type content struct {
 		Facts
 		Phases []Durations
 	}
 	c := content{Facts: r.Facts}
-	c.Refused, c.Seconds = "", nil // whose words may change
+	c.Refused, c.Seconds = "", nil // their words may change
 	if s := r.Sample; s != nil {
 		c.Seconds = s.Seconds
 		c.Phases = []Durations{s.Map, s.First, s.Shuffle, s.Reduce}
@@ -145,17 +145,17 @@ func (r *Record) contentID() string {
 	return "content-" + hex.EncodeToString(sum[:12])
 }
 
-// Usable says whether a profile can be made of it.
+// Usable reports whether it gives a profile.
 func (r *Record) Usable() bool { return r.Sample != nil || r.Chain != nil }
 
-// The worths of records.
+// Values of Worth.
 const (
 	stillRunning = iota
 	hasEnded
 	isUsable
 )
 
-// Worth is how much is known of the execution. A record of more worth takes the place of one of less.
+// Worth rates the knowledge of the execution. A record of more worth replaces one of less.
 func (r *Record) Worth() int {
 	switch {
 	case r.Usable():
@@ -166,13 +166,13 @@ func (r *Record) Worth() int {
 	return stillRunning
 }
 
-// Nameless is what is wrong with an execution of no job. Who asked for it is told by other means which job it is.
+// Nameless is the fault of an execution without a job. The caller learns by other means which job it is.
 const Nameless = "Its history does not name its job."
 
-// maxPhases is how many phases a chain that is kept has at most.
+// maxPhases bounds the phases of a stored chain.
 const maxPhases = 10_000
 
-// Check says what is wrong with a record that was made elsewhere, and settles what may be left out.
+// Check validates a record from elsewhere, and fills in defaults.
 func (r *Record) Check() error {
 	r.Outcome, r.Form = cmp.Or(r.Outcome, Succeeded.String()), cmp.Or(r.Form, MapReduce)
 	wrong := func(format string, args ...any) error {
@@ -221,7 +221,7 @@ func (r *Record) Check() error {
 	return nil
 }
 
-// fault is what is wrong with the figures.
+// fault describes what is wrong with the figures.
 func (r *Record) fault() string {
 	if r.Seconds != nil && !isSeconds(*r.Seconds) {
 		return "Its seconds are no number of seconds."
@@ -272,9 +272,9 @@ func (r *Record) fault() string {
 	return ""
 }
 
-// atOdds is where the profile and the durations of the same tasks differ.
+// atOdds describes a difference between the profile and the durations of the same tasks.
 func (s *Sample) atOdds() string {
-	const rounding = 1e-3 // of figures that somebody wrote with few digits
+	const rounding = 1e-3 // for figures written with few digits
 	p := &s.Profile
 	for _, f := range []struct {
 		kind         string

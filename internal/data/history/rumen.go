@@ -26,8 +26,8 @@ func readRumen(r io.Reader, to Sink) error {
 	return readTrace(r, to, "Rumen", (*tokens).rumenMember)
 }
 
-// readTrace reads objects one after the other, each an execution, member by member. What follows a place that
-// is no JSON cannot be read; what stands before it is taken.
+// readTrace reads a sequence of objects, each an execution, member by member. Nothing after invalid JSON can be read;
+// everything before it counts.
 func readTrace(r io.Reader, to Sink, writer string, member func(t *tokens, b *builder, name string) error) error {
 	t := newTokens(r)
 	for n := int64(1); ; n++ {
@@ -102,7 +102,7 @@ func (t *tokens) addRumen(b *builder, list string, task *rumenTask) error {
 		return t.fault(tooMuch)
 	}
 	kind := map[string]Kind{"mapTasks": Map, "reduceTasks": Reduce, "otherTasks": Other}[list]
-	if task.ID == "" { // its place is its name, then
+	if task.ID == "" { // its place serves as its name
 		task.ID = fmt.Sprintf("\x00%d", b.places[kind])
 	}
 	b.places[kind]++

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// samples are real histories, which stand beside the repository and are no part of it.
+// samples returns the directory of real histories, which lie beside the repository and are no part of it.
 func samples(t testing.TB) string {
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "histories")
 	for range 4 { // a checkout may stand deeper
@@ -26,7 +26,7 @@ func samples(t testing.TB) string {
 	return ""
 }
 
-// counted is an independent count of an execution: whole documents, no types of ours.
+// counted is an independent count of an execution: whole documents, without the package's types.
 type counted struct {
 	name, outcome                   string
 	maps, firsts, shuffles, reduces []float64
@@ -39,7 +39,7 @@ type countedTry struct {
 	start, finish, shuffled float64
 }
 
-// add takes tries at tasks: of each task the good one that ended first.
+// add takes tries at tasks: of each task the successful one that ended first.
 func (c *counted) add(tries []countedTry) {
 	best := map[string]countedTry{}
 	for _, a := range tries {
@@ -166,7 +166,7 @@ func TestRealHistories(t *testing.T) {
 		count      func(*testing.T, []byte) map[string]*counted
 		executions int
 		refused    string            // the file
-		notTaken   map[string]string // executions that are no profile, and why
+		notTaken   map[string]string // executions without a profile, and the reasons
 	}{
 		{file: "job_1329348432655_0001-10.jhist", count: countJHist, executions: 1},
 		{file: "job_2.4.0-FAILED.jhist", count: countJHist, executions: 1, notTaken: map[string]string{"job_1400204860297_0001": "It failed: Task failed task_1400204860297_0001_m_000000"}},
@@ -185,7 +185,7 @@ func TestRealHistories(t *testing.T) {
 			}
 			k := readAll(t, bytes.NewReader(text), Options{})
 			if c.refused != "" {
-				told(t, k.refused, []string{c.refused})
+				refusedAs(t, k.refused, []string{c.refused})
 				if len(k.executions) != 0 {
 					t.Errorf("%d executions", len(k.executions))
 				}
@@ -240,7 +240,7 @@ func TestRealHistories(t *testing.T) {
 	}
 }
 
-// Cutting a real history anywhere leaves what stood before the cut, and says that there was one.
+// A real history cut anywhere keeps everything before the cut, and reports the cut.
 func TestRealHistoriesCutOff(t *testing.T) {
 	dir := samples(t)
 	for file, step := range map[string]int{"wordcount.json": 997, "2jobs2min-rumen-jh.json": 40_009, "dispatch-trace-output.json.gz": 2711, "job_1329348432655_0001-10.jhist": 3001} {
@@ -253,7 +253,7 @@ func TestRealHistoriesCutOff(t *testing.T) {
 			k := readAll(t, bytes.NewReader(text[:n]), Options{})
 			unfinished := len(k.executions) > 0 && k.executions[len(k.executions)-1].Outcome == Unfinished
 			if len(k.refused) == 0 && !unfinished {
-				rest := readAll(t, bytes.NewReader(text[n:]), Options{}) // a cut between two objects shows in nothing
+				rest := readAll(t, bytes.NewReader(text[n:]), Options{}) // a cut between two objects does not show
 				if len(k.executions)+len(rest.executions) != len(whole.executions) {
 					t.Errorf("%s cut at %d: nothing is said", file, n)
 				}

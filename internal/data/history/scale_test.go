@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// wholeSamples asks for histories as large as the promise is about.
+// wholeSamples asks for histories as large as the promise covers.
 var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
 
-// mostHeld is how much may be on the heap while a history is read and its executions are looked at.
-const mostHeld = 128 << 20
+// maxHeap bounds the heap while a history is read and its executions are examined.
+const maxHeap = 128 << 20
 
-// peak is the most that a function holds on the heap.
+// peak returns the largest heap during a function.
 func peak(f func()) (bytes uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -47,8 +47,7 @@ func peak(f func()) (bytes uint64) {
 	return bytes
 }
 
-// endless is text that is made while it is read: blocks one after the other until there is enough, between a
-// beginning and an end.
+// endless is a text made while it is read: blocks in sequence up to a size, between a beginning and an end.
 type endless struct {
 	block func(w io.Writer, n int)
 	head  string
@@ -80,9 +79,9 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// large are histories of any size: one execution that does not end, and a trace of many.
+// large returns histories of any size: one execution that does not end, and a trace of many.
 func large(bytes int64) map[string]func() *endless {
-	// A block is the events of a task, of which only numbers and times differ.
+	// A block holds the events of a task; only numbers and times differ.
 	return map[string]func() *endless{
 		"jhist": func() *endless {
 			rng := rand.New(rand.NewPCG(6, 6))
@@ -101,7 +100,7 @@ func large(bytes int64) map[string]func() *endless {
 				writeSparkTask(w, n/1000, n%1000, base+int64(n), base+int64(n)+5000+rng.Int64N(9000), false, false, false, "Success")
 			}}
 		},
-		// Events with nothing in them that need not be, all of one stage: far more attempts than usual.
+		// Minimal events, all of one stage: far more attempts than usual.
 		"Spark, short events": func() *endless {
 			rng := rand.New(rand.NewPCG(6, 6))
 			return &endless{want: bytes, head: sparkHead, tail: sparkTail, block: func(w io.Writer, n int) {
@@ -147,14 +146,14 @@ func TestMemoryStaysFlat(t *testing.T) {
 				t.Fatalf("%v, %d executions, %d tasks", err, executions, attempts)
 			}
 			t.Logf("%d MB with %d executions and %d tasks, made and read in %.1f s: %.1f MB held at most", in.sent>>20, executions, attempts, time.Since(start).Seconds(), float64(held)/(1<<20))
-			if held > mostHeld {
+			if held > maxHeap {
 				t.Errorf("%d MB were held", held>>20)
 			}
 		})
 	}
 }
 
-// A table's executions are put together until all of it is read, so there is an end to what is taken.
+// A table's executions are collected until all of it is read, so their size is bounded.
 func TestTablesOfTooMuchAreRefused(t *testing.T) {
 	for name, row := range map[string]string{"executions": "j,e#,t,map,3,h\n", "tasks": "j,e,t#,map,3,h\n", "hosts": "j,e,t,map,3,h#\n", "attempts": "j,e,t,map,3,h\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +182,7 @@ func TestTablesOfTooMuchAreRefused(t *testing.T) {
 	}
 }
 
-// What else would be held until the end, because it stays open or has names of its own, has the same bound.
+// Other parts held until the end, such as unfinished ones or names, have the same bound.
 func TestHistoriesThatHoldTooMuchAreRefused(t *testing.T) {
 	long := strings.Repeat("n", maxText)
 	parents := make([]string, 1000)
@@ -227,8 +226,8 @@ func TestHistoriesThatHoldTooMuchAreRefused(t *testing.T) {
 	}
 }
 
-// Reading is not much slower than decoding the JSON would be, if anything is. What is measured is logged; a
-// machine that does other things at the same time judges nothing finer than this.
+// Reading is not much slower than decoding the JSON. The measurement is logged; a busy machine allows no finer
+// judgement.
 func TestReadingIsAsFastAsDecoding(t *testing.T) {
 	size, rounds := int64(8<<20), 3
 	if wholeSamples {
@@ -244,7 +243,7 @@ func TestReadingIsAsFastAsDecoding(t *testing.T) {
 			if name == "jhist" {
 				decode = func(r io.Reader) error {
 					in := bufio.NewReader(r)
-					in.ReadString('\n') // the format is no JSON
+					in.ReadString('\n') // the format line is no JSON
 					return decodeValues(in)
 				}
 			}

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Answers of Hadoop's history server, one document each. Who asks for them is elsewhere: Jobs or Job begin
-// executions, Tasks says of which tasks attempts must be asked for, and AddAttempts adds those.
+// Answers of Hadoop's history server, one document each. Another package fetches them. Jobs or Job begin executions,
+// Tasks lists the tasks whose attempts must be fetched, and AddAttempts adds those.
 
-// maxAnswer is how large one answer of a history server may be.
+// maxAnswer bounds one answer of a history server.
 const maxAnswer = 64 << 20
 
-// Listed is an execution as a list tells of it: without its attempts.
+// Listed is an execution from a list, without its attempts.
 type Listed struct {
 	*Execution
-	Started int64  // which is what servers mean by times of which to list executions; 0 is not recorded
+	Started int64  // the time that servers filter lists by; 0 means not recorded
 	App     string // of Spark: the application
 	Try     string // of Spark: the attempt at it as a whole; "" is the only one
 }
@@ -83,7 +83,7 @@ func serverOutcome(state string) Outcome {
 	return Unfinished
 }
 
-// Jobs reads a list of jobs. Those that cannot be taken are refused, and the others are there.
+// Jobs reads a list of jobs. It refuses unusable ones and returns the others.
 func Jobs(r io.Reader) (all []Listed, refused []Refusal, err error) {
 	var doc struct {
 		Jobs *struct {
@@ -142,7 +142,7 @@ func Tasks(r io.Reader) (ids []string, err error) {
 	return ids, nil
 }
 
-// AddAttempts reads the attempts at one task, whose place in the list of tasks is its number.
+// AddAttempts reads the attempts at one task; task is its place in the list of tasks.
 func (e *Execution) AddAttempts(r io.Reader, task int32) error {
 	var doc struct {
 		Attempts *struct {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Answers of Spark's history server, one document each. Applications begins executions, AddJobs says whether
-// they ended well, AddStages what stages they have, and TaskPage reads the tasks of a stage, page by page.
+// Answers of Spark's history server, one document each. Applications begins executions, AddJobs adds their outcome,
+// AddStages their stages, and TaskPage the tasks of a stage, page by page.
 
-// sparkTime is how Spark's server writes moments.
+// sparkTime is the format of moments in Spark's answers.
 const sparkTime = "2006-01-02T15:04:05.000GMT"
 
 func sparkMoment(text string) int64 {
@@ -63,8 +63,8 @@ func Applications(r io.Reader) (all []Listed, refused []Refusal, err error) {
 	return all, refused, nil
 }
 
-// AddJobs reads the jobs of an application. One that failed makes it an execution that failed: the list of
-// applications does not say.
+// AddJobs reads the jobs of an application. A failed job makes it a failed execution, because the list of
+// applications does not say so.
 func (e *Execution) AddJobs(r io.Reader) error {
 	var doc []struct {
 		ID     int64  `json:"jobId"`
@@ -81,14 +81,14 @@ func (e *Execution) AddJobs(r io.Reader) error {
 	return nil
 }
 
-// StageTry is a try of a stage that ended, of which tasks must be asked for.
+// StageTry is a try of a stage that ended and whose tasks must be fetched.
 type StageTry struct {
 	Stage, Try int64
-	Tasks      int64 // attempts at tasks that it tells of
+	Tasks      int64 // announced attempts at tasks
 }
 
-// AddStages reads the stages of an application. The server does not say which waits for which: they stand in
-// the order of their numbers, in which Spark makes them, parents first.
+// AddStages reads the stages of an application. The server does not say which stages wait for others. They are
+// ordered by number, in which Spark makes them, parents first.
 func (e *Execution) AddStages(r io.Reader) (tries []StageTry, err error) {
 	var doc []struct {
 		ID     int64  `json:"stageId"`
@@ -107,7 +107,7 @@ func (e *Execution) AddStages(r io.Reader) (tries []StageTry, err error) {
 		return nil, Refusal{e.ID, fmt.Sprintf("The application has more than %d stages.", maxStages)}
 	}
 	known := map[int64]int{}
-	for _, s := range doc { // a stage tried again is there once for each try
+	for _, s := range doc { // a retried stage appears once for each try
 		n, is := known[s.ID]
 		if !is {
 			n = len(e.Stages)
@@ -125,8 +125,8 @@ func (e *Execution) AddStages(r io.Reader) (tries []StageTry, err error) {
 	return tries, nil
 }
 
-// TaskPage reads a page of the attempts at tasks of one try of a stage, which is one of the execution's; an
-// empty one is the last.
+// TaskPage reads a page of the attempts at tasks of one try of a stage. It must be one of the execution's stages. An
+// empty page is the last.
 func (e *Execution) TaskPage(r io.Reader, stage, try int64) (page []Attempt, err error) {
 	at := -1
 	for n := range e.Stages {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// answers are what a history server says of a made job.
+// answers returns a history server's answers about a made job.
 func (j *madeJob) answers() (job, tasks string, attempts []string) {
 	job = fmt.Sprintf(`{"id":%q,"name":%q,"user":"ann","queue":"prod","state":"SUCCEEDED","submitTime":%d,"startTime":%d,"finishTime":%d,"mapsTotal":%d,"reducesTotal":%d,"uberized":false}`,
 		j.id, j.name, j.submitted, j.submitted+2000, j.ended, j.totalMaps, j.totalReduce)
@@ -46,7 +46,7 @@ func TestAnswersOfHadoopsServer(t *testing.T) {
 		if err != nil || len(all) != 1 {
 			t.Fatal(err, all)
 		}
-		told(t, refused, []string{j.id + ": It is in the list twice", "job 3 of the list: It has no id"})
+		refusedAs(t, refused, []string{j.id + ": It is in the list twice", "job 3 of the list: It has no id"})
 		e, err := Job(strings.NewReader(`{"job":` + job + `}`))
 		if err != nil || e.ID != all[0].ID || e.Submitted != all[0].Submitted {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestAnswersOfSparksServer(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].ID != app.id+"_1" {
 		t.Fatal(err, all)
 	}
-	told(t, refused, []string{app.id + "_1: It is in the list twice", "application 3 of the list: It has no id"})
+	refusedAs(t, refused, []string{app.id + "_1: It is in the list twice", "application 3 of the list: It has no id"})
 	e := all[0].Execution
 	if err := e.AddJobs(strings.NewReader(`[{"jobId":0,"status":"SUCCEEDED"}]`)); err != nil {
 		t.Fatal(err)

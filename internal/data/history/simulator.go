@@ -62,7 +62,7 @@ func (t *tokens) since(to *int64) error {
 	return err
 }
 
-// sinceEpoch is a moment of a history that is not dated; 0 where it can be none.
+// sinceEpoch returns a moment of an undated history, or 0 for an impossible one.
 func sinceEpoch(ms *int64) int64 {
 	if ms == nil || *ms < 0 || *ms > latest-Epoch {
 		return 0

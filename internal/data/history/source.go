@@ -11,15 +11,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// DefaultMaxBytes is how much one history may be when it is unpacked.
+// DefaultMaxBytes bounds the unpacked size of one history.
 const DefaultMaxBytes = 64 << 30
 
-// damage is why a text cannot be read on; what stood before is good.
+// damage is a fault that ends the reading of a text; everything before it is good.
 type damage struct{ detail string }
 
 func (d *damage) Error() string { return d.detail }
 
-// foreign are packings that are not read, known by their first bytes.
+// foreign lists packings that are not read, by their first bytes.
 var foreign = []struct{ magic, name, cure string }{
 	{"LZ4Block", "Spark's lz4", "copy it with spark.eventLog.compression.codec set to zstd or none"},
 	{"\x04\x22\x4d\x18", "lz4", "unpack it with lz4 -d"},
@@ -31,8 +31,8 @@ var foreign = []struct{ magic, name, cure string }{
 	{"PK\x03\x04", "zip", "unpack it and give the files in it"},
 }
 
-// unpack is a history without its packing, at most limit bytes of it. What is wrong with the packing comes as
-// damage; what the reader itself says stays as it is.
+// unpack returns the unpacked history, at most limit bytes of it. Faults of the packing are returned as damage; the
+// reader's own errors are unchanged.
 func unpack(r io.Reader, limit int64) (io.Reader, error) {
 	u := &unpacked{raw: &heeded{in: r}, limit: limit, left: limit}
 	in := bufio.NewReaderSize(u.raw, 64<<10)
@@ -49,7 +49,7 @@ func unpack(r io.Reader, limit int64) (io.Reader, error) {
 		return u, nil
 	case isZstd(head):
 		u.packing = "zstd"
-		// One at a time works without goroutines that somebody would have to end.
+		// A single decoder needs no goroutines that somebody would have to end.
 		if u.text, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow)); err != nil {
 			return nil, u.wrong(err)
 		}
@@ -64,11 +64,10 @@ func unpack(r io.Reader, limit int64) (io.Reader, error) {
 	return u, nil
 }
 
-// maxWindow is how far back a text that is packed with zstd may point, which has to be held: as far as
-// zstd packs unless it is asked for --ultra or --long.
+// maxWindow bounds the window of zstd, which must be held: its default without --ultra or --long.
 const maxWindow = 8 << 20
 
-// isZstd knows frames of zstd, also those that are to be passed over, with which some packers begin.
+// isZstd recognizes frames of zstd, also the skippable ones that some packers begin with.
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
 		len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
@@ -77,7 +76,7 @@ func isZstd(head []byte) bool {
 type unpacked struct {
 	raw         *heeded
 	text        io.Reader
-	packing     string // "" is none
+	packing     string // "" means none
 	limit, left int64
 	err         error // that ended the reading
 }
@@ -102,7 +101,7 @@ func (u *unpacked) read(p []byte) (int, error) {
 	return n, u.wrong(err)
 }
 
-// wrong makes faults of the packing damage.
+// wrong turns faults of the packing into damage.
 func (u *unpacked) wrong(err error) error {
 	switch {
 	case u.raw.err != nil:
@@ -121,7 +120,7 @@ func (u *unpacked) wrong(err error) error {
 	return &damage{fmt.Sprintf("The %s is damaged. Copy the file again.", u.packing)}
 }
 
-// heeded keeps what its reader said other than the end, so that a cut connection is not taken for a cut file.
+// heeded keeps its reader's errors other than the end, so that a cut connection does not look like a cut file.
 type heeded struct {
 	in  io.Reader
 	err error

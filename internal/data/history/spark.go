@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// sparkEvent is one line of an event log: the members of all kinds of events that matter here.
+// sparkEvent is one line of an event log: the relevant members of all kinds of events.
 type sparkEvent struct {
 	Event     string `json:"Event"`
 	AppID     string `json:"App ID"`
@@ -47,14 +47,14 @@ type sparkEvent struct {
 	} `json:"Job Result"`
 }
 
-// sparkWanted are the events that are read; logs have many others, of which some are large.
+// sparkWanted lists the relevant events; logs have many others, some of them large.
 var sparkWanted = []string{
 	"SparkListenerApplicationStart", "SparkListenerApplicationEnd", "SparkListenerJobEnd",
 	"SparkListenerStageCompleted", "SparkListenerTaskEnd",
 }
 
-// readSpark reads an event log of Spark, one application, or some that were joined to one file. Logs that were rolled are read one after the other,
-// as parts of one text.
+// readSpark reads an event log of Spark: one application, or several joined to one file. The parts of a rolled log
+// are read in sequence, as one text.
 func readSpark(r io.Reader, to Sink) error {
 	s := newSpark(to)
 	unread := func(line []byte) bool { return !sparkWants(line) }
@@ -68,7 +68,7 @@ func newSpark(to Sink) *spark {
 	return &spark{builder: newBuilder(), stages: map[int64]int32{}, to: to}
 }
 
-// deliver hands out the application that was read.
+// deliver hands out the application.
 func (s *spark) deliver() error {
 	if s.ID == "" && s.Attempts.Len() == 0 {
 		return s.to.refuse("the file", "There is no application in this event log. Perhaps it was cut off.")
@@ -77,7 +77,7 @@ func (s *spark) deliver() error {
 	return s.to.Execution(&s.Execution)
 }
 
-// sparkWants says whether a line may be an event that is read. Spark writes the name of the event first.
+// sparkWants reports whether a line may be a relevant event. Spark writes the name of the event first.
 func sparkWants(line []byte) bool {
 	rest, named := bytes.CutPrefix(line, []byte(`{"Event":"`))
 	if !named {
@@ -89,9 +89,9 @@ func sparkWants(line []byte) bool {
 
 type spark struct {
 	*builder
-	stages map[int64]int32 // our numbers by Spark's
-	begun  bool            // its start is on record
-	failed string          // what the first job that failed said
+	stages map[int64]int32 // own numbers by Spark's
+	begun  bool            // its start is recorded
+	failed string          // reason of the first failed job
 	to     Sink
 }
 
@@ -122,7 +122,7 @@ func (s *spark) line(where string, line []byte) error {
 		if e.Result != nil && e.Result.Result != "JobSucceeded" && s.failed == "" {
 			s.failed = e.Result.Result
 			if e.Result.Exception != nil {
-				s.failed = clipTo(strings.TrimSpace(e.Result.Exception.Message), maxReason) // its lines are those of a stack trace
+				s.failed = clipTo(strings.TrimSpace(e.Result.Exception.Message), maxReason) // it has the lines of a stack trace
 			}
 		}
 	case "SparkListenerStageCompleted":
@@ -182,8 +182,8 @@ func (s *spark) task(where string, e *sparkEvent) error {
 		return err
 	}
 	a := Attempt{Start: moment(e.Info.Launch), Finish: moment(e.Info.Finish), Stage: n, Kind: Stage, Spare: e.Info.Speculative, Host: s.host(e.Info.Host)}
-	// The index counts within a try of a stage; the partition is the same in all of them, and Spark writes
-	// it since 3.3.
+	// The index counts within a try of a stage. The partition is the same in all of them, and Spark writes it since
+	// 3.3.
 	task := e.Info.Index
 	if e.Info.Partition != nil && *e.Info.Partition >= 0 {
 		task = *e.Info.Partition
@@ -206,7 +206,7 @@ func (s *spark) task(where string, e *sparkEvent) error {
 	return nil
 }
 
-// finish says how the application ended: Spark's logs do not.
+// finish sets the outcome of the application, which Spark's logs do not state.
 func (s *spark) finish() {
 	switch {
 	case s.failed != "":

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// tableColumns are the columns of a table of durations, in any order. A row is an attempt at a task; those of
-// one execution need not stand together. How long an attempt took is said by start and finish or by
-// duration_s; shuffle_s is the seconds after its start at which a reduce attempt had its input together.
+// tableColumns lists the columns of a table of durations, in any order. A row is an attempt at a task; those of one
+// execution need not stand together. start and finish, or duration_s, give the duration of an attempt. shuffle_s is
+// the time after its start at which a reduce attempt had all its input, in seconds.
 var tableColumns = []string{"job", "execution", "task", "kind", "start", "finish", "duration_s", "shuffle_s", "outcome", "host"}
 
-// maxRow bounds what is held of a table at a time: of its fields each may take a hundred times the byte that it is written in.
+// maxRow bounds the held part of a table: each of its fields may take a hundred times its one byte.
 const maxRow = 256 << 10
 
 func isTableHeader(line []byte) bool {
@@ -31,7 +31,7 @@ func isTableHeader(line []byte) bool {
 	return known >= 2
 }
 
-// readTable reads CSV. Executions come when all of it is read.
+// readTable reads CSV. It delivers executions when all of it is read.
 func readTable(r io.Reader, to Sink) error {
 	guard := &rowGuard{in: r, left: maxRow}
 	in := csv.NewReader(guard)
@@ -72,7 +72,7 @@ func readTable(r io.Reader, to Sink) error {
 	return t.deliver()
 }
 
-// rowGuard ends a reading whose row does not.
+// rowGuard ends a reading whose row has no end.
 type rowGuard struct {
 	in   io.Reader
 	left int
@@ -94,7 +94,7 @@ type table struct {
 	column map[string]int
 	known  map[[2]string]*tabled // by job and execution
 	all    []*tabled
-	tasks  map[string]int32 // of all executions, which often have the same
+	tasks  map[string]int32 // of all executions, which often share them
 	held   int              // bytes, about
 }
 
@@ -102,7 +102,7 @@ type table struct {
 type tabled struct {
 	*builder
 	dated, undated bool
-	shuffled       int // reduce attempts with a shuffle on record, and without
+	shuffled       int // reduce attempts with a recorded shuffle, and without
 	unshuffled     int
 }
 
@@ -133,7 +133,7 @@ func (t *table) header(record []string) error {
 	return nil
 }
 
-// row takes an attempt, or says what is wrong with it.
+// row reads an attempt, or returns its fault.
 func (t *table) row(record []string) (wrong string) {
 	field := func(name string) string {
 		if i, is := t.column[name]; is && i < len(record) {
@@ -205,7 +205,7 @@ func (t *table) execution(job, id string) *tabled {
 	e := t.known[key]
 	if e == nil {
 		e = &tabled{builder: newBuilder()}
-		// Tables number executions by job, such as by day; a cluster knows them by their ids alone.
+		// Tables number executions by job, such as by day; a cluster identifies them by their ids alone.
 		e.ID, e.Name, e.Outcome = clip(job+"/"+id), clip(job), Succeeded
 		t.known[[2]string{strings.Clone(job), strings.Clone(id)}] = e
 		t.all = append(t.all, e)
@@ -214,7 +214,7 @@ func (t *table) execution(job, id string) *tabled {
 	return e
 }
 
-// maxTableSeconds is the longest an attempt may take.
+// maxTableSeconds bounds the duration of an attempt.
 const maxTableSeconds = 10_000_000
 
 // seconds reads a number of seconds as milliseconds.
@@ -226,7 +226,7 @@ func seconds(s string) (ms int64, ok bool) {
 	return int64(math.Round(x * 1000)), true
 }
 
-// times sets when an attempt started and ended. One without moments starts at the Epoch.
+// times sets the start and end of an attempt. One without moments starts at the Epoch.
 func times(a *Attempt, start, finish, duration string) (dated bool, wrong string) {
 	if start == "" && finish == "" {
 		took, ok := seconds(duration)
@@ -299,7 +299,7 @@ func (t *table) deliver() error {
 	return nil
 }
 
-// failedTask makes an execution one that failed where a task has no attempt that succeeded.
+// failedTask marks an execution as failed if a task has no successful attempt.
 func (e *tabled) failedTask() {
 	good := map[int32]bool{}
 	for a := range e.Attempts.All() {

@@ -7,16 +7,15 @@ import (
 	"io"
 )
 
-// tokens reads JSON piece by piece, so that only one value of a list is held at a time, and none is larger
-// than maxLine.
+// tokens reads JSON piece by piece, so that only one value of a list is held at a time, and none larger than maxLine.
 type tokens struct {
 	dec    *json.Decoder
 	guard  *guard
-	member string // of the object that is read
+	member string // of the current object
 	odd    string // the first value of a wrong kind
 }
 
-// tokenFault is what is wrong with the text, and where; what follows cannot be read.
+// tokenFault is a fault of the text with its place; nothing after it can be read.
 type tokenFault struct {
 	detail string
 	offset int64
@@ -24,12 +23,12 @@ type tokenFault struct {
 
 func (f *tokenFault) Error() string { return fmt.Sprintf("%s at byte %d", f.detail, f.offset) }
 
-// guard ends a reading when a decoder holds more than maxLine that it has not used.
+// guard ends a reading when a decoder holds more than maxLine of unused input.
 type guard struct {
 	in   io.Reader
 	read int64
 	dec  *json.Decoder
-	err  error // what the source said, other than its end
+	err  error // the source's error, other than its end
 }
 
 var errHuge = errors.New("one value is too large")
@@ -50,13 +49,13 @@ func (g *guard) Read(p []byte) (int, error) {
 func newTokens(r io.Reader) *tokens {
 	g := &guard{in: r}
 	g.dec = json.NewDecoder(g)
-	g.dec.UseNumber() // values that are passed over may be of any size
+	g.dec.UseNumber() // skipped values may have any size
 	return &tokens{dec: g.dec, guard: g}
 }
 
 func (t *tokens) fault(detail string) error { return &tokenFault{detail, t.dec.InputOffset()} }
 
-// wrong makes the text's faults a tokenFault; what the source of the text says stays as it is.
+// wrong turns the text's faults into a tokenFault; the source's own errors are unchanged.
 func (t *tokens) wrong(err error) error {
 	var syntax *json.SyntaxError
 	var cut *damage
@@ -77,7 +76,7 @@ func (t *tokens) wrong(err error) error {
 	return err
 }
 
-// open takes the bracket that a value begins with; io.EOF where there is no more.
+// open reads the opening bracket of a value; io.EOF if there is no more.
 func (t *tokens) open(want json.Delim) error {
 	tok, err := t.dec.Token()
 	if err != nil {
@@ -91,7 +90,7 @@ func (t *tokens) open(want json.Delim) error {
 
 func (t *tokens) more() bool { return t.dec.More() }
 
-// inside is io.EOF as it is in the middle of a value.
+// inside turns io.EOF into an error about an unfinished value.
 func (t *tokens) inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -105,7 +104,7 @@ func (t *tokens) name() (string, error) {
 	return name, t.inside(err)
 }
 
-// value reads a whole one. One of another kind than it should be is kept as odd, for what it is part of.
+// value reads a whole value. One of a wrong kind is kept as odd, for the object around it.
 func (t *tokens) value(to any) error {
 	err := t.dec.Decode(to)
 	var kind *json.UnmarshalTypeError
@@ -123,7 +122,7 @@ func (t *tokens) close() error {
 	return t.inside(err)
 }
 
-// object goes through the members of an object; io.EOF where there is none.
+// object passes on the members of an object; io.EOF if there is none.
 func (t *tokens) object(member func(name string) error) error {
 	if err := t.open('{'); err != nil {
 		return err
@@ -140,7 +139,7 @@ func (t *tokens) object(member func(name string) error) error {
 	return t.close()
 }
 
-// text, number and time read values of members; null is as if the member were not there.
+// text, number and time read values of members; null counts as absent.
 func (t *tokens) text(to *string) error {
 	var s *string
 	err := t.value(&s)
@@ -165,7 +164,7 @@ func (t *tokens) time(to *int64) error {
 	return err
 }
 
-// list goes through a list; null is an empty one.
+// list passes on the items of a list; null is an empty one.
 func (t *tokens) list(each func() error) error {
 	tok, err := t.dec.Token()
 	if err != nil {
@@ -185,10 +184,10 @@ func (t *tokens) list(each func() error) error {
 	return t.close()
 }
 
-// deepest is how deep values may be nested that are passed over.
+// deepest bounds the nesting of skipped values.
 const deepest = 1000
 
-// skip passes over a value, whatever its size.
+// skip skips a value of any size.
 func (t *tokens) skip() error {
 	for depth := 0; ; {
 		tok, err := t.dec.Token()

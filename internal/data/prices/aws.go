@@ -14,14 +14,14 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// attributes is what AWS says of a product, as far as it decides anything here.
+// attributes holds the relevant attributes of one of AWS's products.
 type attributes struct {
 	sku, family, name, region, location, locationType      string
 	system, tenancy, software, capacity, market, operation string
 	vcpu, memory, gpus                                     string
 }
 
-// aws gathers AWS's products and terms, whichever form the file has.
+// aws collects AWS's products and terms from either form of the file.
 type aws struct {
 	*builder
 	bySKU map[string]*product
@@ -32,11 +32,11 @@ type product struct {
 	*entry
 	attributes
 	at      place
-	terms   map[string]*term // of a CSV, where a term's rates stand in several rows
+	terms   map[string]*term // of a CSV, where several rows hold a term's rates
 	inOrder []*term
 }
 
-// term is an offer of a product as AWS writes it.
+// term is an offer of a product in AWS's form.
 type term struct {
 	code         string // SKU.TERM
 	reserved     bool
@@ -47,35 +47,33 @@ type term struct {
 	rates        []rate
 }
 
-// rate is a price of a term: for hours within a range of them, or a fee.
+// rate is one price of a term: for hours in a range, or a fee.
 type rate struct {
 	code, unit, begin, end, currency, price string
 	at                                      place
 }
 
-// AWS's products have 13 terms of two rates at most, and nothing in them that is half as long.
+// AWS's products have at most 13 terms of two rates, and no field half as long.
 const (
-	mostTerms    = 200
-	mostRates    = 50
-	longestField = 200
+	maxTerms = 200
+	maxRates = 50
+	maxField = 200
 )
 
-// regionKey is the region as it is known here: by its code, or by its name in files before 2021.
+// regionKey returns the region's code, or its name in files before 2021.
 func (a attributes) regionKey() string { return cmp.Or(a.region, a.location) }
 
-// kept is the same without the rest of the row that it is a part of; false where something is longer than
-// it should be to be kept.
+// kept returns a copy without the rest of its row, or false if a field is too long to keep.
 func (a attributes) kept() (attributes, bool) {
 	fits := true
 	for _, s := range []*string{&a.sku, &a.family, &a.name, &a.region, &a.location, &a.locationType, &a.system, &a.tenancy, &a.software, &a.capacity, &a.market, &a.operation, &a.vcpu, &a.memory, &a.gpus} {
-		fits = fits && len(*s) <= longestField
+		fits = fits && len(*s) <= maxField
 		*s = strings.Clone(*s)
 	}
 	return a, fits
 }
 
-// reason says why a product is not what is wanted; "" where it is. What old files do not say yet counts
-// as the usual.
+// reason explains why a product is not wanted; "" if it is. Attributes missing in old files count as the usual ones.
 func (f *filter) reason(a attributes) string {
 	usual := func(value, usual string) bool { return value == "" || strings.EqualFold(value, usual) }
 	switch {
@@ -112,18 +110,18 @@ func (f *filter) reason(a attributes) string {
 	return ""
 }
 
-// product takes a product in if it is wanted; nil where it is not.
+// product adds a product if it is wanted, and returns nil if not.
 func (r *aws) product(a attributes, at place) (*product, error) {
 	if why := r.reason(a); why != "" {
 		r.skip(why)
 		return nil, nil
 	}
 	if len(r.Regions) == 0 && len(r.regions.list) > 1 {
-		return nil, nil // finish says so
+		return nil, nil // finish reports it
 	}
 	a, fits := a.kept()
 	if !fits {
-		r.add(at, "too_long", "The product has a text of more than %d bytes; fetch the sheet again.", longestField)
+		r.add(at, "too_long", "The product has a text of more than %d bytes; fetch the sheet again.", maxField)
 		return nil, nil
 	}
 	for _, name := range []string{a.sku, a.name, a.regionKey()} {
@@ -157,7 +155,7 @@ func (r *aws) product(a attributes, at place) (*product, error) {
 	return p, nil
 }
 
-// whole reads a count; "" and "NA" say nothing.
+// whole reads a count; "" and "NA" mean unknown.
 func (b *builder) whole(text, what string, at place) int64 {
 	if text == "" || text == "NA" {
 		return 0
@@ -170,7 +168,7 @@ func (b *builder) whole(text, what string, at place) int64 {
 	return n
 }
 
-// memory reads "1,952 GiB"; "" and "NA" say nothing.
+// memory reads "1,952 GiB"; "" and "NA" mean unknown.
 func (b *builder) memory(text string, at place) decimal.Decimal {
 	if text == "" || text == "NA" {
 		return decimal.Decimal{}
@@ -183,13 +181,13 @@ func (b *builder) memory(text string, at place) decimal.Decimal {
 	return decimal.RequireFromString(number)
 }
 
-// judge makes a price or an offer of a term, or says what is wrong with it.
+// judge makes a price or an offer of a term, or records its faults.
 func (r *aws) judge(p *product, t *term) {
 	if t.reserved && r.OnDemandOnly {
 		r.skip(notAsked)
 		return
 	}
-	before := r.said()
+	before := r.total()
 	var hours, fees []rate
 	for _, rate := range t.rates {
 		switch {
@@ -201,7 +199,7 @@ func (r *aws) judge(p *product, t *term) {
 			r.add(rate.at, "unit", "%s has a price per %q, and only prices per hour (Hrs) and upfront fees (Quantity) are known; leave it out with \"!%s\".", p.name, clip(rate.unit), p.name)
 		}
 	}
-	if r.said() > before {
+	if r.total() > before {
 		return
 	}
 	perHour := r.hourly(p, t, hours)
@@ -214,7 +212,7 @@ func (r *aws) judge(p *product, t *term) {
 	if t.reserved {
 		terms = r.offerTerms(p, t, perHour, upfront)
 	}
-	if r.said() > before || perHour == nil || upfront == nil {
+	if r.total() > before || perHour == nil || upfront == nil {
 		return
 	}
 	if !t.reserved {
@@ -230,7 +228,7 @@ func (r *aws) judge(p *product, t *term) {
 	}
 }
 
-// hourly is the one price of an hour that a term's rates come to.
+// hourly returns the one price of an hour that a term's rates give.
 func (r *aws) hourly(p *product, t *term, hours []rate) *decimal.Decimal {
 	var price *decimal.Decimal
 	type span struct{ begin, end decimal.Decimal }
@@ -292,7 +290,7 @@ func (r *aws) bound(text string, otherwise decimal.Decimal, at place) *decimal.D
 	return nil
 }
 
-// fee is what a term costs upfront.
+// fee returns the upfront fee of a term.
 func (r *aws) fee(p *product, t *term, fees []rate) *decimal.Decimal {
 	if len(fees) == 0 {
 		return &decimal.Decimal{}
@@ -317,7 +315,7 @@ func (r *aws) fee(p *product, t *term, fees []rate) *decimal.Decimal {
 	return fee
 }
 
-// offerTerms reads for how long a reserved offer binds and how it is paid, and checks the fees against it.
+// offerTerms reads the length and payment of a reserved offer, and checks the fees against them.
 func (r *aws) offerTerms(p *product, t *term, perHour, upfront *decimal.Decimal) Reserved {
 	years, isYears := strings.CutSuffix(strings.TrimSpace(t.lease), "yr")
 	n, err := strconv.ParseInt(strings.TrimSpace(years), 10, 64)
@@ -337,12 +335,12 @@ func (r *aws) offerTerms(p *product, t *term, perHour, upfront *decimal.Decimal)
 	return o
 }
 
-// describe is the name of an offer that has none.
+// describe makes up a name for an offer without one.
 func (o Reserved) describe() string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%dyr %s %s", o.TermYears, o.Class, o.Payment)), " ")
 }
 
-// checkPayment refuses amounts that are not as the offer says they are.
+// checkPayment refuses amounts that contradict the offer's way of payment.
 func (b *builder) checkPayment(payment, name string, perHour, upfront *decimal.Decimal, at place) {
 	if !slices.Contains(payments, payment) {
 		b.hint(at, "choice", didYouMean(payment, payments), "The way %s is paid is %q; it should be one of %s.", name, clip(payment), strings.Join(payments, ", "))
@@ -367,7 +365,7 @@ func (b *builder) checkPayment(payment, name string, perHour, upfront *decimal.D
 	}
 }
 
-// moment reads a time or a date, which begins at midnight UTC; zero where there is none.
+// moment reads a time, or a date as midnight UTC; zero if there is none.
 func (b *builder) moment(text, what string, at place) time.Time {
 	if text == "" {
 		return time.Time{}

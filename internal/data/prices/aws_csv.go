@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// awsColumns are the columns of AWS's CSV that are read, by their names without spaces and case.
+// awsColumns holds the columns that are read of AWS's CSV, by their names without spaces and case.
 type awsColumns struct {
 	sku, term, rateCode, kind, effective, begin, end, unit, price, currency, lease, payment, class       int
 	family, name, region, location, locationType, system, tenancy, software, capacity, market, operation int
@@ -102,7 +102,7 @@ func readAWSCSV(in *rows, b *builder) error {
 	return nil
 }
 
-// row takes in a rate, and with it the product and term it belongs to.
+// row reads a rate with its product and term.
 func (r *aws) row(in *rows, c *awsColumns) error {
 	field := func(column int) string {
 		if column < 0 {
@@ -129,8 +129,8 @@ func (r *aws) row(in *rows, c *awsColumns) error {
 		}
 	}
 	for _, column := range []int{c.term, c.rateCode, c.effective, c.begin, c.end, c.unit, c.price, c.currency, c.lease, c.payment, c.class} {
-		if len(field(column)) > longestField {
-			r.add(in.place(column), "too_long", "This is longer than %d bytes; fetch the sheet again.", longestField)
+		if len(field(column)) > maxField {
+			r.add(in.place(column), "too_long", "This is longer than %d bytes; fetch the sheet again.", maxField)
 			return nil
 		}
 	}
@@ -140,8 +140,8 @@ func (r *aws) row(in *rows, c *awsColumns) error {
 	code := field(c.term)
 	t := p.terms[kind+"."+code]
 	if t == nil {
-		if len(p.inOrder) == mostTerms {
-			return refusal(at, "too_many", "The product %s has more than %d terms; fetch the sheet again.", p.sku, mostTerms)
+		if len(p.inOrder) == maxTerms {
+			return refusal(at, "too_many", "The product %s has more than %d terms; fetch the sheet again.", p.sku, maxTerms)
 		}
 		t = &term{code: p.sku + "." + code, reserved: kind == "Reserved", effective: strings.Clone(field(c.effective)),
 			lease: strings.Clone(field(c.lease)), class: strings.Clone(field(c.class)), payment: strings.Clone(field(c.payment)), at: at}
@@ -155,8 +155,8 @@ func (r *aws) row(in *rows, c *awsColumns) error {
 		r.add(at, "conflict", "The term %s has other conditions here than at %s; fetch the sheet again.", t.code, t.at)
 		return nil
 	}
-	if len(t.rates) == mostRates {
-		return refusal(at, "too_many", "The term %s has more than %d prices; fetch the sheet again.", t.code, mostRates)
+	if len(t.rates) == maxRates {
+		return refusal(at, "too_many", "The term %s has more than %d prices; fetch the sheet again.", t.code, maxRates)
 	}
 	t.rates = append(t.rates, rate{code: strings.Clone(field(c.rateCode)), unit: strings.Clone(field(c.unit)), begin: strings.Clone(field(c.begin)), end: strings.Clone(field(c.end)),
 		currency: strings.Clone(field(c.currency)), price: strings.Clone(field(c.price)), at: in.place(c.price)})

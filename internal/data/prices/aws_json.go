@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// awsJSON reads AWS's offer file, products first and then the terms of those that are wanted.
+// awsJSON reads AWS's offer file: products first, then the terms of the wanted ones.
 type awsJSON struct {
 	aws
 	in    *scanner
-	words map[string]string // values that come again and again
+	words map[string]string // interned values
 }
 
 func readAWS(in io.Reader, b *builder) error {
@@ -70,7 +70,7 @@ func (r *awsJSON) file() error {
 	return nil
 }
 
-// word reads a value that should be a text. Numbers are taken as they are written.
+// word reads a text. Numbers are kept as written.
 func (r *awsJSON) word(at place) string {
 	var text []byte
 	switch r.in.next() {
@@ -211,12 +211,12 @@ func (r *awsJSON) termsOf(p *product, kind string) error {
 		if err := r.count(t.at); err != nil {
 			return err
 		}
-		if len(t.code) > longestField {
-			r.add(t.at, "too_long", "The term's code is longer than %d bytes; fetch the sheet again.", longestField)
+		if len(t.code) > maxField {
+			r.add(t.at, "too_long", "The term's code is longer than %d bytes; fetch the sheet again.", maxField)
 			continue
 		}
-		if len(t.rates) > mostRates {
-			return refusal(t.at, "too_many", "The term has more than %d prices; fetch the sheet again.", mostRates)
+		if len(t.rates) > maxRates {
+			return refusal(t.at, "too_many", "The term has more than %d prices; fetch the sheet again.", maxRates)
 		}
 		r.judge(p, t)
 	}
@@ -256,13 +256,13 @@ func (r *awsJSON) rates(t *term) {
 				r.in.skip()
 			}
 		}
-		if len(t.rates) <= mostRates {
+		if len(t.rates) <= maxRates {
 			t.rates = append(t.rates, one)
 		}
 	}
 }
 
-// pricePerUnit takes the price in the currency asked for; where none was, the only one there is.
+// pricePerUnit takes the price in the requested currency; without a request, the only one.
 func (r *awsJSON) pricePerUnit(one *rate) {
 	var currencies []string
 	for ok := r.in.enter('{', '}'); ok; ok = r.in.again('}') {

@@ -16,18 +16,18 @@ import (
 	"headroom/internal/core/money"
 )
 
-// offerFile draws files shaped as AWS's offer file for EC2 are: the same seed gives the same file, in
-// either form, and any product can be drawn again from its number alone.
+// offerFile draws files in the shape of AWS's offer file for EC2. The same seed gives the same file, in either form,
+// and any product can be drawn again from its number alone.
 type offerFile struct {
 	seed     uint64
 	products int
 }
 
-// ofSize is a file of about so many bytes as JSON, a third of that as CSV.
+// ofSize returns a file of about this many bytes as JSON, and a third of that as CSV.
 func ofSize(seed uint64, bytes int64) offerFile { return offerFile{seed, int(bytes / 2900)} }
 
-// drawn is a product. Numbers go through variants first (of which the first is the one wanted), then
-// sizes, families and regions, so that no two wanted products are the same machine in the same region.
+// drawn is a product. Numbers go through variants first (the first is the wanted one), then sizes, families and
+// regions. So no two wanted products are the same machine in the same region.
 type drawn struct {
 	rng                                                            *rand.Rand
 	sku, family, name, region, location, system, tenancy, software string
@@ -55,7 +55,7 @@ func (f offerFile) draw(i int) drawn {
 		system: "Linux", tenancy: "Shared", software: "NA", capacity: "Used", market: "OnDemand", operation: "RunInstances", usage: "BoxUsage",
 		vcpu: 2 << size, memory: fmt.Sprintf("%d GiB", 8<<size), hourly: 500<<size + rng.IntN(100), reserved: variant < 2}
 	d.sku = fmt.Sprintf("%04X%012X", i%65536, rng.Uint64()>>16)
-	if round := region / len(drawnRegions); round > 0 { // there are as many regions as are needed
+	if round := region / len(drawnRegions); round > 0 { // as many regions as needed
 		d.region += fmt.Sprintf("-%d", round)
 	}
 	d.location = "Region (" + d.region + ")"
@@ -132,12 +132,12 @@ func (d drawn) onDemand() string {
 
 const drawnDisclaimer = "This pricing list is for informational purposes only; all prices are subject to the \\\"terms\\\" on the pricing pages."
 
-// writeJSON writes the file as AWS lays it out.
+// writeJSON writes the file in AWS's layout.
 func (f offerFile) writeJSON(w io.Writer) error {
 	var out []byte
 	var err error
-	flush := func(least int) {
-		if len(out) >= least && err == nil {
+	flush := func(lowest int) {
+		if len(out) >= lowest && err == nil {
 			_, err = w.Write(out)
 			out = out[:0]
 		}
@@ -262,7 +262,7 @@ func (f offerFile) writeJSON(w io.Writer) error {
 	return err
 }
 
-// writeCSV writes the same products and terms as AWS's CSV has them.
+// writeCSV writes the same products and terms in AWS's CSV.
 func (f offerFile) writeCSV(w io.Writer) error {
 	out := []byte("\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"This list is \"\"for information\"\",\nand nothing else\"\n\"Publication Date\",\"2026-03-01T10:00:00Z\"\n\"Version\",\"20260301000000\"\n\"OfferCode\",\"AmazonEC2\"\n")
 	row := func(fields ...string) {
@@ -319,7 +319,7 @@ func (f offerFile) json(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// naively reads an AWS file whole, with maps, and picks what is wanted in the plainest way there is.
+// naively reads an AWS file whole, with maps, and selects in the plainest way.
 func naively(t testing.TB, data []byte, region, prefix string) map[string]Instance {
 	t.Helper()
 	var file struct {

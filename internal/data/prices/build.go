@@ -16,14 +16,14 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// builder gathers what was selected of a sheet, from whatever form it has, and everything wrong with it.
+// builder collects the selected part of a sheet of any form, and all its faults.
 type builder struct {
 	faults
 	filter
 	sheet   Sheet
 	entries map[string]*entry // by region and name
 	prices  int
-	foreign []foreign // prices in a currency that nobody asked for
+	foreign []foreign // prices in a currency that was not requested
 }
 
 // entry is an instance being put together.
@@ -52,7 +52,7 @@ type foreign struct {
 	at       place // the first
 }
 
-// Why something was left out, in words for people.
+// Reasons for leaving out rows, in words for people.
 const (
 	otherProduct  = "no virtual machine"
 	bareMetal     = "bare metal"
@@ -78,8 +78,7 @@ func newBuilder(f filter) *builder {
 
 func (b *builder) skip(why string) { b.sheet.Skipped[why]++ }
 
-// entryOf is the instance of a name in a region, made where it is the first; a refusal where there are
-// too many.
+// entryOf returns the instance of a name in a region, made if new. It refuses too many of them.
 func (b *builder) entryOf(name, region string, at place) (e *entry, isNew bool, err error) {
 	key := region + "\x00" + name
 	if e := b.entries[key]; e != nil {
@@ -93,7 +92,7 @@ func (b *builder) entryOf(name, region string, at place) (e *entry, isNew bool, 
 	return e, true, nil
 }
 
-// describe notes the size of an instance; what is said a second time must be the same.
+// describe sets the size of an instance; a repeated size must be the same.
 func (b *builder) describe(e *entry, vcpu, gpus int64, memory decimal.Decimal, at place) {
 	if e.VCPU != 0 && vcpu != 0 && e.VCPU != vcpu || e.GPUs != 0 && gpus != 0 && e.GPUs != gpus || !e.MemoryGiB.IsZero() && !memory.IsZero() && !e.MemoryGiB.Equal(memory) {
 		b.add(at, "conflict", "%s has another size here (%d vCPU, %s GiB, %d GPUs) than at %s (%d, %s, %d); give one.", e.Name, vcpu, memory, gpus, e.at, e.VCPU, e.MemoryGiB, e.GPUs)
@@ -105,7 +104,7 @@ func (b *builder) describe(e *entry, vcpu, gpus int64, memory decimal.Decimal, a
 	}
 }
 
-// count refuses more prices than a plan can be for.
+// count refuses more prices than a plan can use.
 func (b *builder) count(at place) error {
 	if b.prices++; b.prices > MaxPrices {
 		return refusal(at, "too_many", "The selection has more than %d prices; select fewer regions or instances.", MaxPrices)
@@ -113,7 +112,7 @@ func (b *builder) count(at place) error {
 	return nil
 }
 
-// inCurrency notes in which currency a price is; false where it is not the one wanted.
+// inCurrency records a price's currency, and reports whether it is the wanted one.
 func (b *builder) inCurrency(currency string, at place) bool {
 	if b.sheet.Currency == "" {
 		if len(currency) != 3 || strings.Trim(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
@@ -136,7 +135,7 @@ func (b *builder) inCurrency(currency string, at place) bool {
 	return false
 }
 
-// amount reads a price or fee written in digits; nil where it is none, which is noted.
+// amount reads a price or fee in digits, or records a fault and returns nil.
 func (b *builder) amount(text, what string, at place) *decimal.Decimal {
 	const example = "give digits with a point, such as 0.10"
 	hint := func(instead string) *fault.Hint {
@@ -165,15 +164,15 @@ func (b *builder) amount(text, what string, at place) *decimal.Decimal {
 	return &x
 }
 
-// isAmount says whether a text is digits, with a point between them or without. The most that Headroom
-// reads has forty characters.
+// isAmount reports whether a text is digits, perhaps with a point between them. Amounts have at most forty
+// characters.
 func isAmount(text string) bool {
 	whole, fraction, point := strings.Cut(text, ".")
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 	return len(text) <= 40 && digits(whole) && (!point || digits(fraction))
 }
 
-// isFree refuses what costs nothing, unless that was asked for.
+// isFree refuses prices of zero, unless they were requested.
 func (b *builder) isFree(stored money.Amount, what string, e *entry, at place) bool {
 	if stored.IsPositive() || b.ZeroPrices {
 		return false
@@ -182,8 +181,7 @@ func (b *builder) isFree(stored money.Amount, what string, e *entry, at place) b
 	return true
 }
 
-// finish makes the sheet of all that was gathered, or one error of every fault; ended says why the reading
-// ended early, if it did.
+// finish returns the sheet, or one error with every fault; ended is the reason if the reading ended early.
 func (b *builder) finish(ended error) (Sheet, error) {
 	var last *fault.InputError
 	switch {
@@ -227,7 +225,7 @@ func (b *builder) finish(ended error) (Sheet, error) {
 	return b.sheet, nil
 }
 
-// settle puts an instance's prices in order and refuses those that contradict each other.
+// settle sorts an instance's prices and refuses contradictions.
 func (b *builder) settle(e *entry) {
 	slices.SortStableFunc(e.periods, func(x, y period) int { return x.From.Compare(y.From) })
 	e.OnDemand, e.Spot = b.periodsOf(e, false), b.periodsOf(e, true)
@@ -251,7 +249,7 @@ func (b *builder) settle(e *entry) {
 	})
 }
 
-// periodsOf is an instance's prices of a kind, in order and without overlaps.
+// periodsOf returns an instance's prices of a kind, in order and without overlaps.
 func (b *builder) periodsOf(e *entry, spot bool) []Price {
 	var kept []Price
 	var last period
@@ -281,7 +279,7 @@ func sameMoment(x, y *time.Time) bool {
 	return x == nil && y == nil || x != nil && y != nil && x.Equal(*y)
 }
 
-// inForce is when a price holds, for a sentence.
+// inForce writes the validity of a price, for a sentence.
 func inForce(p Price) string {
 	s := ""
 	if !p.From.IsZero() {

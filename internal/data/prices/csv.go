@@ -16,8 +16,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// The columns of our own CSV, in any order; all but the first two can be left out, or empty in a row.
-// A row is an on-demand price, a spot price or a reserved offer of a VM type.
+// The columns of the simple CSV, in any order; all but the first two can be left out, or empty in a row. A row is an
+// on-demand price, a spot price or a reserved offer of a VM type.
 const (
 	colVMType    = "vm_type"
 	colPrice     = "price_per_hour"
@@ -26,26 +26,26 @@ const (
 	colCurrency  = "currency"
 	colFrom      = "from"
 	colUntil     = "until"
-	colUpfront   = "upfront" // from here on of reserved offers
+	colUpfront   = "upfront" // from here on for reserved offers
 	colTermYears = "term_years"
 	colPayment   = "payment"
 	colClass     = "class"
 	colBilling   = "billing"
 	colMax       = "max"
 	colName      = "name"
-	colVCPU      = "vcpu" // from here on of the VM type
+	colVCPU      = "vcpu" // from here on for the VM type
 	colMemory    = "memory_gib"
 	colGPUs      = "gpus"
 )
 
-// Columns is the header of our own CSV with all its columns.
+// Columns returns the header of the simple CSV with all its columns.
 func Columns() []string {
 	return []string{colVMType, colRegion, colPurchase, colPrice, colUpfront, colTermYears, colPayment, colClass, colBilling, colMax, colName, colFrom, colUntil, colCurrency, colVCPU, colMemory, colGPUs}
 }
 
 var onlyReserved = []string{colUpfront, colTermYears, colPayment, colClass, colBilling, colMax, colName}
 
-// simple reads our own CSV.
+// simple reads the simple CSV.
 type simple struct {
 	*builder
 	in      *rows
@@ -66,7 +66,7 @@ func readCSV(in *rows, b *builder) error {
 		case err != nil:
 			return err
 		case !slices.ContainsFunc(in.record, func(s string) bool { return strings.TrimSpace(s) != "" }):
-			continue // spreadsheets leave such
+			continue // spreadsheets leave such rows
 		case len(in.record) != width:
 			b.add(in.place(0), "columns", "The row has %d columns and the header %d; a comma or quote is missing, or the sheet was cut off here.", len(in.record), width)
 			continue
@@ -77,7 +77,7 @@ func readCSV(in *rows, b *builder) error {
 	}
 }
 
-// header finds out which column is which; false where rows cannot be read.
+// header maps the columns; it returns false if rows cannot be read.
 func (r *simple) header() bool {
 	known := Columns()
 	r.columns = map[string]int{}
@@ -113,7 +113,7 @@ func (r *simple) header() bool {
 	return !r.any()
 }
 
-// field is what a row has in a column, and where.
+// field returns a row's value in a column, and its place.
 func (r *simple) field(column string) (string, place) {
 	i, there := r.columns[column]
 	if !there {
@@ -145,7 +145,7 @@ func (r *simple) row() error {
 		return nil
 	}
 	if len(r.Regions) == 0 && len(r.regions.list) > 1 {
-		return nil // finish says so
+		return nil // finish reports it
 	}
 	if err := r.count(at); err != nil {
 		return err
@@ -162,10 +162,10 @@ func (r *simple) row() error {
 	return nil
 }
 
-// price takes in the row's price or offer if nothing is wrong with it.
+// price adds the row's price or offer unless it has faults.
 func (r *simple) price(e *entry) {
-	before := r.said()
-	failed := func() bool { return r.said() > before }
+	before := r.total()
+	failed := func() bool { return r.total() > before }
 	purchase, purchaseAt := r.field(colPurchase)
 	known := []string{"on_demand", "spot", "reserved"}
 	if purchase != "" && !slices.Contains(known, purchase) {
@@ -226,7 +226,7 @@ func (r *simple) price(e *entry) {
 	}
 }
 
-// offer reads what a reserved offer has besides its price per hour, which is nil where it is not known.
+// offer reads the rest of a reserved offer; its price per hour is nil if unknown.
 func (r *simple) offer(e *entry, perHour *decimal.Decimal) Reserved {
 	o := Reserved{Billing: capacity.BilledAlways}
 	upfront := &decimal.Decimal{}
@@ -257,11 +257,11 @@ func (r *simple) offer(e *entry, perHour *decimal.Decimal) Reserved {
 	o.Class = choice(colClass, []string{"standard", "convertible"}, "")
 	o.Billing = capacity.Billing(choice(colBilling, []string{string(capacity.BilledUsed), string(capacity.BilledAlways)}, string(o.Billing)))
 	if text, at := r.field(colMax); text != "" {
-		most, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || most < 1 || most > capacity.MaxOfferVMs {
+		highest, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || highest < 1 || highest > capacity.MaxOfferVMs {
 			r.add(at, "range", "The max is %q; it should be a whole number of VMs from 1 to %d, or empty.", clip(text), capacity.MaxOfferVMs)
 		}
-		o.Max = most
+		o.Max = highest
 	}
 	if perHour == nil || upfront == nil || o.TermYears < 1 {
 		return o
@@ -279,7 +279,7 @@ func (r *simple) offer(e *entry, perHour *decimal.Decimal) Reserved {
 	return o
 }
 
-// paidBy is the way of paying that amounts come to.
+// paidBy returns the way of payment that the amounts imply.
 func paidBy(perHour, upfront decimal.Decimal) Payment {
 	switch {
 	case upfront.IsZero():

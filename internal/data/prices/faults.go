@@ -10,15 +10,15 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// place is where something stands: a line and column of a CSV, or a pointer into a JSON file and the
-// byte where its value begins.
+// place is a position in a sheet: a line and column of a CSV, or a pointer into a JSON file and the byte where its
+// value begins.
 type place struct {
 	line, column int
 	pointer      string
 	offset       int64
 }
 
-// within is the place of something named below a JSON place; in a CSV, the place itself.
+// within returns the place of a member below a JSON place; in a CSV, the place itself.
 func (p place) within(names ...string) place {
 	if p.pointer != "" {
 		for _, name := range names {
@@ -37,19 +37,19 @@ func (p place) String() string {
 	return fmt.Sprintf("line %d", p.line)
 }
 
-// faults are the findings about a sheet: the first of them, and how many more there are.
+// faults holds the first findings about a sheet, and the number of further ones.
 type faults struct {
 	first []fault.Finding
 	more  int
 }
 
-// add notes a fault. The sentence says what is wrong and what to change.
+// add records a fault. The sentence says what is wrong and what to change.
 func (f *faults) add(at place, code, sentence string, values ...any) {
 	f.hint(at, code, nil, sentence, values...)
 }
 
 func (f *faults) hint(at place, code string, hint *fault.Hint, sentence string, values ...any) {
-	if len(f.first) == fault.MaxFindings-1 { // the last says how many more
+	if len(f.first) == fault.MaxFindings-1 { // the last one gives the number of further ones
 		f.more++
 		return
 	}
@@ -62,10 +62,10 @@ func (f *faults) hint(at place, code string, hint *fault.Hint, sentence string, 
 
 func (f *faults) any() bool { return len(f.first) > 0 }
 
-// said is how many faults there are by now.
-func (f *faults) said() int { return len(f.first) + f.more }
+// total returns the number of faults so far.
+func (f *faults) total() int { return len(f.first) + f.more }
 
-// err is all faults as one error of kind Invalid; nil if there are none.
+// err returns all faults as one error of kind Invalid; nil if there are none.
 func (f *faults) err() error {
 	if !f.any() {
 		return nil
@@ -77,14 +77,14 @@ func (f *faults) err() error {
 	return &fault.InputError{Findings: findings}
 }
 
-// refusal is an error of a single finding, for what makes reading on senseless.
+// refusal returns an error of a single finding, for faults that end the reading.
 func refusal(at place, code, sentence string, values ...any) error {
 	var f faults
 	f.add(at, code, sentence, values...)
 	return f.err()
 }
 
-// didYouMean is the cure for a mistaken name; nil where none is near.
+// didYouMean returns a correction of a mistaken name, or nil if no name is near.
 func didYouMean(name string, known []string) *fault.Hint {
 	if best := fault.Nearest(name, known); best != "" {
 		return &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
@@ -92,16 +92,16 @@ func didYouMean(name string, known []string) *fault.Hint {
 	return nil
 }
 
-// clip shortens what came from outside to what a sentence can hold.
+// clip shortens foreign text for a sentence.
 func clip(s string) string {
-	const most = 80
-	if utf8.RuneCountInString(s) <= most {
+	const limit = 80
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	return string([]rune(s)[:most]) + "…"
+	return string([]rune(s)[:limit]) + "…"
 }
 
-// isName says that a name can be shown and kept.
+// isName reports whether a name can be shown and stored.
 func isName(s string) bool {
 	return s != "" && utf8.RuneCountInString(s) <= strict.MaxNameLength && strings.IndexFunc(s, unicode.IsControl) < 0 && strings.TrimSpace(s) == s
 }

@@ -18,7 +18,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// repeated is so many bytes of a text again and again, between a beginning and an end.
+// repeated returns this many bytes of a repeated text, between a beginning and an end.
 func repeated(begin, again string, bytes int64, end string) io.Reader {
 	return io.MultiReader(strings.NewReader(begin), io.LimitReader(&loop{text: again}, bytes), strings.NewReader(end))
 }
@@ -36,7 +36,7 @@ func (l *loop) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// numbered is a text made anew with every number, up to so many bytes.
+// numbered returns a text made anew with every number, up to this many bytes.
 func numbered(begin string, bytes int64, item func(i int) string) io.Reader {
 	out, in := io.Pipe()
 	go func() {
@@ -160,7 +160,7 @@ func TestABombIsLimitedByWhatItUnpacksTo(t *testing.T) {
 	}
 }
 
-// Where a sheet cannot be read any more is said to the byte, and in lines and columns.
+// The end of a broken sheet's reading is reported to the byte, in lines and columns.
 func TestTheScannerSaysWhereItStopped(t *testing.T) {
 	data := offerFile{seed: 5, products: 400}.json(t)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -178,7 +178,7 @@ func TestTheScannerSaysWhereItStopped(t *testing.T) {
 	}
 }
 
-// A cut file never gives a part of what the whole one has, wherever it is cut.
+// A file cut anywhere never gives a part of the whole one.
 func TestATruncatedSheetIsNeverRead(t *testing.T) {
 	f := offerFile{seed: 5, products: 60}
 	data := f.json(t)
@@ -201,8 +201,8 @@ func TestATruncatedSheetIsNeverRead(t *testing.T) {
 		s, err := Read(bytes.NewReader(packed[:cut]), sel, nil)
 		refused(t, s, err)
 	}
-	// A CSV that is cut between two rows says nothing of it. What it gives then is what its rows say, and
-	// an offer that lost its price per hour or its fee is refused.
+	// A CSV cut between two rows does not show it. It then gives the content of its rows, and an offer that lost its
+	// price per hour or its fee is refused.
 	var table bytes.Buffer
 	if err := f.writeCSV(&table); err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestTheReadersOwnErrorComesBack(t *testing.T) {
 	}
 }
 
-// The scanner takes for JSON what encoding/json takes for it, but for its own limits.
+// The scanner accepts the same JSON as encoding/json, apart from its own limits.
 func TestTheScannerAgreesOnWhatIsJSON(t *testing.T) {
 	start := []byte(`{"products":{},"terms":{},"x":[{"a":[1,-0.5e+7,true,false,null],"b\n\u00e9\"":"\ud83d\ude00é\\ "},{},[],"",0]}`)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -329,7 +329,7 @@ func FuzzRead(f *testing.F) {
 			heard = bytes
 		})
 		again, errAgain := Read(iotest.OneByteReader(bytes.NewReader(data)), sel, nil)
-		if (err == nil) != (errAgain == nil) || !cmp.Equal(s, again, alike) { // which of several faults comes first may differ
+		if (err == nil) != (errAgain == nil) || !cmp.Equal(s, again, alike) { // the first of several faults may differ
 			t.Fatalf("byte by byte it is another: %v\n%v", err, errAgain)
 		}
 		if err != nil {

@@ -1,9 +1,9 @@
-// Package prices reads price sheets: AWS's offer file for EC2 (JSON or CSV) and a simple CSV of our
-// own, each plain or gzip'd. It makes of them instances with on-demand prices, spot prices and reserved
-// offers, in one pass and in memory that does not grow with the file. A sheet with any fault in what was
-// selected comes back as errors alone, so that nobody can take over half of one.
+// Package prices reads price sheets: AWS's offer file for EC2 (JSON or CSV) and a simple CSV, each plain or gzip'd.
+// It makes instances with on-demand prices, spot prices and reserved offers, in one pass and in memory that does not
+// grow with the file. A sheet with any fault in the selected part gives errors alone, so that nobody can import half
+// of one.
 //
-// It keeps nothing, asks no address and knows no cluster.
+// It stores nothing, fetches nothing and knows no cluster.
 package prices
 
 import (
@@ -16,17 +16,17 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Selection says what of a sheet is wanted. The empty one takes everything of a sheet of one region.
+// Selection selects a part of a sheet. The empty one selects all of a sheet of one region.
 type Selection struct {
 	Regions      []string // codes or names, "eu-*" too; none: the sheet must have one region only
 	Instances    []string // names, "m5.*" too, and "!m5.metal" for all but; none: all
-	Currency     string   // "": the one that the sheet has
-	OnDemandOnly bool     // reserved offers are left out
-	ZeroPrices   bool     // a price of 0 is taken for one and not for a mistake
-	MaxBytes     int64    // of the sheet when it is unpacked; 0: DefaultMaxBytes
+	Currency     string   // "": the sheet's only one
+	OnDemandOnly bool     // leave out reserved offers
+	ZeroPrices   bool     // accept prices of 0, which otherwise count as mistakes
+	MaxBytes     int64    // of the unpacked sheet; 0: DefaultMaxBytes
 }
 
-// Limits that no sheet for a plan comes near.
+// Limits far above any sheet for a plan.
 const (
 	DefaultMaxBytes = 16 << 30
 	MaxInstances    = 5_000
@@ -36,29 +36,29 @@ const (
 // Format is a form of sheets.
 type Format string
 
-// The forms that are read.
+// The accepted forms.
 const (
 	AWS    Format = "aws"
 	AWSCSV Format = "aws-csv"
 	CSV    Format = "csv"
 )
 
-// Sheet is what was selected of a price sheet, in the order of region and name.
+// Sheet is the selected part of a price sheet, in the order of region and name.
 type Sheet struct {
 	Format    Format
 	Version   string    // AWS's number of the file
-	Published time.Time // zero where the sheet does not say
+	Published time.Time // zero if the sheet does not say
 	Currency  string
 	Instances []Instance
-	Skipped   map[string]int64 // why products (in a CSV: rows) were left out, in words, and how many
+	Skipped   map[string]int64 // number of products (in a CSV: rows) left out, by reason in words
 }
 
 // Instance is a kind of machine in a region.
 type Instance struct {
 	Name      string
-	Region    string          // "" where the sheet has no regions
-	VCPU      int64           // 0: not said
-	MemoryGiB decimal.Decimal // 0: not said
+	Region    string          // "" if the sheet has no regions
+	VCPU      int64           // 0: unknown
+	MemoryGiB decimal.Decimal // 0: unknown
 	GPUs      int64
 	OnDemand  []Price // periods that do not overlap, in their order
 	Spot      []Price
@@ -74,26 +74,26 @@ type Price struct {
 	Where   string          // in the sheet: "line 7", or a JSON pointer and byte
 }
 
-// Reserved is an offer: so much at once and so much an hour for a term.
+// Reserved is an offer with a fee at once and a price per hour for a term.
 type Reserved struct {
 	Name      string // unique in its instance
 	TermYears int64
-	Class     string // "standard", "convertible" or "" where the sheet does not say
+	Class     string // "standard", "convertible" or "" if the sheet does not say
 	Payment   Payment
 	PerHour   decimal.Decimal // exact
 	Upfront   decimal.Decimal // exact, for one VM
 	Effective money.Amount    // both together, see EffectivePerHour
 	Billing   capacity.Billing
-	Max       int64     // the most VMs to be had; 0: not said
-	From      time.Time // since when it is offered; zero: not said
+	Max       int64     // largest number of VMs; 0: unknown
+	From      time.Time // start of the offer; zero: unknown
 	RateCode  string    // AWS's SKU and term code
 	Where     string    // in the sheet
 }
 
-// Payment says how much of an offer is paid at once.
+// Payment names the part of an offer that is paid at once.
 type Payment string
 
-// The ways to pay.
+// The ways of payment.
 const (
 	NoUpfront      Payment = "No Upfront"
 	PartialUpfront Payment = "Partial Upfront"
@@ -102,18 +102,18 @@ const (
 
 var payments = []string{string(NoUpfront), string(PartialUpfront), string(AllUpfront)}
 
-// hoursPerYear is what offers reckon a year as, leap years too.
+// hoursPerYear is the length of a year in offers, leap years too.
 const hoursPerYear = 8760
 
-// EffectivePerHour is what an hour of a term costs if every hour is used: hourly + upfront/(8760·years),
-// reckoned as a fraction and rounded once, half to even, to the places that money keeps.
+// EffectivePerHour returns the cost of an hour of a term if every hour is used: hourly + upfront/(8760·years). It is
+// computed as a fraction and rounded once, half to even, to the places of money.
 func EffectivePerHour(perHour, upfront decimal.Decimal, years int64) money.Amount {
 	hours := new(big.Rat).SetInt64(hoursPerYear * years)
 	rate := new(big.Rat).Quo(upfront.Rat(), hours)
 	return roundHalfEven(rate.Add(rate, perHour.Rat()))
 }
 
-// Stored is an exact amount as money keeps it: rounded half to even.
+// Stored returns an exact amount rounded half to even, to the places of money.
 func Stored(exact decimal.Decimal) money.Amount { return roundHalfEven(exact.Rat()) }
 
 func roundHalfEven(x *big.Rat) money.Amount {

@@ -7,15 +7,14 @@ import (
 	"io"
 )
 
-// Read reads a sheet of any form and answers what is selected of it. progress, if given, hears how many
-// bytes have come in, as they were sent (packed, if they are). What is wrong with the sheet or the
-// selection comes back as a capacity.InputError with every fault (up to capacity.MaxFindings); any other
-// error is the reader's own.
+// Read reads a sheet of any form and returns the selected part. progress, if set, gets the number of bytes read so
+// far, packed if they are. Faults of the sheet or the selection are returned as a capacity.InputError with every
+// fault, up to capacity.MaxFindings. Any other error is the reader's own.
 func Read(in io.Reader, sel Selection, progress func(bytes int64)) (Sheet, error) {
-	var asked faults
+	var requests faults
 	f := filter{Selection: sel}
-	if f.check(&asked); asked.any() {
-		return Sheet{}, asked.err()
+	if f.check(&requests); requests.any() {
+		return Sheet{}, requests.err()
 	}
 	t, err := unpack(in, cmp.Or(sel.MaxBytes, DefaultMaxBytes), progress)
 	if err != nil {
@@ -43,7 +42,7 @@ func Read(in io.Reader, sel Selection, progress func(bytes int64)) (Sheet, error
 	if first := bareColumn(table.record[0]); first == "formatversion" || first == "sku" {
 		b.sheet.Format = AWSCSV
 		err := readAWSCSV(table, b)
-		if err == nil && t.last == ',' { // where a cut would otherwise look like an empty field
+		if err == nil && t.last == ',' { // a cut would otherwise look like an empty field
 			err = refusal(table.place(0), "cut_off", "The sheet ends with a comma, in the middle of a row; it was cut off. Fetch it again.")
 		}
 		return b.finish(err)
@@ -52,7 +51,7 @@ func Read(in io.Reader, sel Selection, progress func(bytes int64)) (Sheet, error
 	return b.finish(readCSV(table, b))
 }
 
-// rows reads a CSV row by row, none of them longer than longestRow.
+// rows reads a CSV row by row, each at most maxRow long.
 type rows struct {
 	csv     *csv.Reader
 	allowed *allowance
@@ -60,10 +59,10 @@ type rows struct {
 	line    int
 }
 
-// longestRow is short because each field may take a hundred times the byte that it is written in.
-const longestRow = 256 << 10
+// maxRow is small because each field may take a hundred times its one byte.
+const maxRow = 256 << 10
 
-// allowance is a reader that hands out so much and no more, until it is allowed more.
+// allowance is a reader that returns a limited number of bytes until it is allowed more.
 type allowance struct {
 	in   io.Reader
 	left int
@@ -87,15 +86,15 @@ func newRows(in io.Reader) *rows {
 	return r
 }
 
-// read reads the next row into record, which holds until the next; io.EOF where there is none. Faults in
-// the quotes end the reading, since nobody knows what belongs where behind them.
+// read reads the next row into record, which is valid until the next call; io.EOF at the end. Faults in the quotes
+// end the reading, because the fields after them are uncertain.
 func (r *rows) read() (err error) {
-	r.allowed.left = longestRow
+	r.allowed.left = maxRow
 	r.record, err = r.csv.Read()
 	var syntax *csv.ParseError
 	switch {
 	case errors.Is(err, errLongRow):
-		return refusal(place{line: r.line + 1, column: 1}, "too_long", "The row that begins after line %d has more than %d bytes; a quote seems to be left open.", r.line, longestRow)
+		return refusal(place{line: r.line + 1, column: 1}, "too_long", "The row that begins after line %d has more than %d bytes; a quote seems to be left open.", r.line, maxRow)
 	case errors.As(err, &syntax):
 		return refusal(place{line: syntax.StartLine, column: max(1, syntax.Column)}, "syntax", "The quotes of this row are not closed as they should be: a quote inside a text is written twice, and the text stands in quotes. Or the sheet was cut off here; fetch it again.")
 	case err != nil:
@@ -105,7 +104,7 @@ func (r *rows) read() (err error) {
 	return nil
 }
 
-// place is where a field of the row stands.
+// place returns the position of a field of the row.
 func (r *rows) place(field int) place {
 	if field < 0 || field >= len(r.record) {
 		return place{line: r.line, column: 1}

@@ -26,7 +26,7 @@ import (
 
 var long = os.Getenv("HEADROOM_LONG") == "1"
 
-// alike compares sheets; amounts are the same whatever their exponent, and an offer's order is its own.
+// alike compares sheets; amounts may differ in exponent, and the order of offers does not count.
 var alike = cmp.Options{
 	cmp.Comparer(func(x, y decimal.Decimal) bool { return x.Equal(y) }),
 	cmp.Comparer(func(x, y money.Amount) bool { return x.Equal(y.Decimal) }),
@@ -80,7 +80,7 @@ func TestASheetIsWhatTheNaiveReadingSays(t *testing.T) {
 		if seed > 0 {
 			continue
 		}
-		// The same in every other form, and through readers that give little at a time.
+		// The same in every other form, and through readers that return little at a time.
 		var table bytes.Buffer
 		if err := f.writeCSV(&table); err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func compact(t testing.TB, data []byte) []byte {
 	return b.Bytes()
 }
 
-// peak is the most that a function holds on the heap.
+// peak returns the largest heap during a function.
 func peak(f func()) (bytes uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -147,7 +147,7 @@ func peak(f func()) (bytes uint64) {
 	return bytes
 }
 
-// highWater is the most memory the process has had since it was last set back, as the kernel counts.
+// highWater returns the process's peak memory since its last reset, as the kernel counts.
 func highWater(t testing.TB) (kilobytes int) {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -168,7 +168,7 @@ func highWater(t testing.TB) (kilobytes int) {
 }
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
-	size, most := int64(20<<20), uint64(64<<20)
+	size, highest := int64(20<<20), uint64(64<<20)
 	if long {
 		size = 1 << 30
 	}
@@ -213,8 +213,8 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 		if sent < size*9/10 || len(sheet.Instances) < 100 {
 			t.Errorf("only %d bytes and %d instances were read", sent, len(sheet.Instances))
 		}
-		if held > most {
-			t.Errorf("%d MB were on the heap, want %d at most", held>>20, most>>20)
+		if held > highest {
+			t.Errorf("%d MB were on the heap, want %d at most", held>>20, highest>>20)
 		}
 		if reset && long && highWater(t) > 256<<10 {
 			t.Errorf("the process had %d MB, want 256 at most", highWater(t)>>10)
@@ -222,7 +222,7 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	}
 }
 
-// How fast a sheet is read, beside what merely decoding its tokens takes.
+// Reading a sheet beside merely decoding its tokens.
 func TestReadingIsFasterThanDecodingTokens(t *testing.T) {
 	data := ofSize(3, 20<<20).json(t)
 	var table bytes.Buffer

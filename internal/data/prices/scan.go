@@ -6,40 +6,40 @@ import (
 	"io"
 )
 
-// scanner reads a JSON document from front to back in memory of one size. Values that nobody asks for
-// are passed over without being made, though checked: what it takes for JSON is JSON. encoding/json's
-// tokens say the same at a quarter of the speed, and hold a text of any length in memory.
+// scanner reads a JSON document from front to back in constant memory. Unneeded values are skipped without being
+// made, but checked: it accepts only valid JSON. encoding/json's tokens do the same at a quarter of the speed, and
+// hold a text of any length in memory.
 //
-// After a fault, which err says, every method answers with nothing.
+// After a fault, which err holds, every method returns nothing.
 type scanner struct {
 	in        io.Reader
 	buf       []byte
-	at, end   int   // what is unread: buf[at:end]
+	at, end   int   // unread: buf[at:end]
 	start     int64 // the offset of buf[0] in the document
-	lines     int   // how many lines end before buf[0]
-	lineStart int64 // where the line of buf[0] begins
+	lines     int   // lines that end before buf[0]
+	lineStart int64 // start of the line of buf[0]
 	depth     int
 	err       error
 	atEnd     bool
 }
 
 const (
-	windowSize   = 2 * longestToken
-	longestToken = 64 << 10
-	deepest      = 64
+	windowSize = 2 * maxToken
+	maxToken   = 64 << 10
+	deepest    = 64
 )
 
 func newScanner(in io.Reader) *scanner { return &scanner{in: in, buf: make([]byte, windowSize)} }
 
-// offset is where the next byte stands in the document.
+// offset returns the position of the next byte in the document.
 func (s *scanner) offset() int64 { return s.start + int64(s.at) }
 
-// more reads on, keeping what stands from keep on; false where nothing follows.
+// more reads on, keeping the bytes from keep on; it returns false at the end.
 func (s *scanner) more(keep int) bool {
 	if s.err != nil || s.atEnd {
 		return false
 	}
-	if s.end-keep > longestToken {
+	if s.end-keep > maxToken {
 		s.tooLong()
 		return false
 	}
@@ -79,7 +79,7 @@ func (s *scanner) fail(code, sentence string, values ...any) {
 }
 
 func (s *scanner) tooLong() {
-	s.fail("too_long", "A text is longer than %d bytes, which no price sheet has.", longestToken)
+	s.fail("too_long", "A text is longer than %d bytes, which no price sheet has.", maxToken)
 }
 
 func (s *scanner) cutOff() {
@@ -94,7 +94,7 @@ func (s *scanner) unexpected(want string) {
 	s.fail("syntax", "%q stands where %s should; the sheet is not JSON as AWS writes it. Fetch it again.", rune(s.buf[s.at]), want)
 }
 
-// next is the next byte that is not white space, still unread; 0 at the end.
+// next returns the next byte that is not white space, still unread; 0 at the end.
 func (s *scanner) next() byte {
 	if s.err != nil {
 		return 0
@@ -113,7 +113,7 @@ func (s *scanner) next() byte {
 	}
 }
 
-// enter begins an object or array; false where it is empty.
+// enter begins an object or array; it returns false if that is empty.
 //
 //	for ok := s.enter('{', '}'); ok; ok = s.again('}') {
 //		name := s.key()
@@ -137,7 +137,7 @@ func (s *scanner) enter(open, shut byte) bool {
 	return s.err == nil
 }
 
-// again says whether another member follows in what ends with shut.
+// again reports whether another member follows in an object or array that ends with shut.
 func (s *scanner) again(shut byte) bool {
 	switch c := s.next(); {
 	case s.err != nil:
@@ -154,7 +154,7 @@ func (s *scanner) again(shut byte) bool {
 	return false
 }
 
-// key reads a member's name and the colon; it holds until the next call of any method.
+// key reads a member's name and the colon; it is valid until the next call of any method.
 func (s *scanner) key() []byte {
 	if s.next() != '"' {
 		s.unexpected("a name in quotes")
@@ -167,7 +167,7 @@ func (s *scanner) key() []byte {
 	if s.colonFollows() { // nearly always
 		return name
 	}
-	name = bytes.Clone(name) // what follows may move the window
+	name = bytes.Clone(name) // the rest may move the window
 	if s.next() != ':' {
 		s.unexpected("a colon")
 		return nil
@@ -176,7 +176,7 @@ func (s *scanner) key() []byte {
 	return name
 }
 
-// colonFollows passes over white space and a colon that are in the window.
+// colonFollows skips white space and a colon within the window.
 func (s *scanner) colonFollows() bool {
 	for i := s.at; i < s.end; i++ {
 		switch s.buf[i] {
@@ -191,7 +191,7 @@ func (s *scanner) colonFollows() bool {
 	return false
 }
 
-// ordinary is the bytes that stand for themselves in a string. That the text is UTF-8 is known.
+// ordinary marks the bytes that stand for themselves in a string. The text is known to be UTF-8.
 var ordinary = func() (table [256]bool) {
 	for c := ' '; c < 256; c++ {
 		table[c] = c != '"' && c != '\\'
@@ -199,7 +199,7 @@ var ordinary = func() (table [256]bool) {
 	return table
 }()
 
-// text reads a string, the next byte being its opening quote; it holds until the next call of any method.
+// text reads a string, at its opening quote; it is valid until the next call of any method.
 func (s *scanner) text() []byte {
 	escaped := false
 	for i := s.at + 1; ; {
@@ -209,7 +209,7 @@ func (s *scanner) text() []byte {
 				i++
 			case c == '"':
 				raw := s.buf[s.at : i+1]
-				if len(raw) > longestToken {
+				if len(raw) > maxToken {
 					s.tooLong()
 					return nil
 				}
@@ -237,7 +237,7 @@ func (s *scanner) text() []byte {
 	}
 }
 
-// unescape reads a string with backslashes, of which price sheets have few.
+// unescape reads a string with backslashes, which price sheets rarely have.
 func (s *scanner) unescape(raw []byte) []byte {
 	var decoded string
 	if json.Unmarshal(raw, &decoded) != nil {
@@ -248,7 +248,7 @@ func (s *scanner) unescape(raw []byte) []byte {
 	return []byte(decoded)
 }
 
-// bare reads a number, true, false or null; it holds until the next call of any method.
+// bare reads a number, true, false or null; it is valid until the next call of any method.
 func (s *scanner) bare() []byte {
 	s.next()
 	for i := s.at; ; {
@@ -271,7 +271,7 @@ func (s *scanner) bare() []byte {
 		case len(word) == 0:
 			s.unexpected("a value")
 			return nil
-		case len(word) > longestToken:
+		case len(word) > maxToken:
 			s.tooLong()
 			return nil
 		}
@@ -292,7 +292,7 @@ func isBare(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (s *scanner) skip() {
 	switch s.next() {
 	case '{':

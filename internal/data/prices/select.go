@@ -8,25 +8,25 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// filter is a selection being applied to a sheet: what it takes in, and what it has met, for those who
-// asked for what there is not.
+// filter applies a selection to a sheet. It records what was selected and which names it has met, for advice about
+// names that do not exist.
 type filter struct {
 	Selection
-	took      []bool // by Regions and then Instances: whether anything was taken because of it
+	took      []bool // by Regions, then Instances: the pattern has selected something
 	regions   names
 	instances names // in selected regions
 }
 
-// names are the first so many different names, in the order they came.
+// names holds the first different names, in their order.
 type names struct {
 	known map[string]bool
 	list  []string
 }
 
-const mostNames = 2000
+const maxNames = 2000
 
 func (n *names) add(name string) {
-	if name == "" || len(name) > longestField || n.known[name] || len(n.list) == mostNames {
+	if name == "" || len(name) > maxField || n.known[name] || len(n.list) == maxNames {
 		return
 	}
 	if n.known == nil {
@@ -36,7 +36,7 @@ func (n *names) add(name string) {
 	n.list = append(n.list, strings.Clone(name))
 }
 
-// check refuses a selection that says nothing.
+// check refuses a selection without meaning.
 func (f *filter) check(found *faults) {
 	for _, list := range []struct {
 		member  string
@@ -52,12 +52,12 @@ func (f *filter) check(found *faults) {
 	f.took = make([]bool, len(f.Regions)+len(f.Instances))
 }
 
-// inRegion says whether a region is selected, by its code or its name.
+// inRegion reports whether a region is selected, by its code or its name.
 func (f *filter) inRegion(code, name string) bool {
 	return len(f.Regions) == 0 || slices.ContainsFunc(f.Regions, func(pattern string) bool { return matches(pattern, code) || name != "" && matches(pattern, name) })
 }
 
-// isWanted says whether an instance is selected by its name.
+// isWanted reports whether an instance is selected by its name.
 func (f *filter) isWanted(name string) bool {
 	wanted, named := false, false
 	for _, pattern := range f.Instances {
@@ -73,7 +73,7 @@ func (f *filter) isWanted(name string) bool {
 	return wanted || !named
 }
 
-// taken notes for whom an instance is in the result.
+// taken marks the patterns that select an instance of the result.
 func (f *filter) taken(name, region, regionName string) {
 	for i, pattern := range f.Regions {
 		f.took[i] = f.took[i] || matches(pattern, region) || matches(pattern, regionName)
@@ -84,7 +84,7 @@ func (f *filter) taken(name, region, regionName string) {
 	}
 }
 
-// unmet notes whatever of the selection took nothing.
+// unmet records the patterns that selected nothing.
 func (f *filter) unmet(found *faults) {
 	missing := func(member string, i int, pattern string, known names) {
 		pointer := fmt.Sprintf("/%s/%d", member, i)
@@ -114,7 +114,7 @@ func (f *filter) unmet(found *faults) {
 	}
 }
 
-// some is the first few of a list, for a sentence.
+// some returns the first few of a list, for a sentence.
 func some(list []string) string {
 	const few = 12
 	if len(list) <= few {
@@ -123,7 +123,7 @@ func some(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:few], ", "), len(list)-few)
 }
 
-// matches says whether a name fits a pattern, in which * stands for any letters; large and small are one.
+// matches reports whether a name fits a pattern, in which * stands for any letters; case does not matter.
 func matches(pattern, name string) bool {
 	parts := strings.Split(strings.ToLower(pattern), "*")
 	name = strings.ToLower(name)

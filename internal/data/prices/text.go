@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// counted tells how many bytes came in, as they were sent.
+// counted counts the bytes read, as sent.
 type counted struct {
 	in       io.Reader
 	bytes    int64
 	progress func(bytes int64)
-	err      error // where reading failed, and not what was read
+	err      error // of the reading itself, not of the text
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -31,7 +31,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fault is what an error of the unpacked text means.
+// fault turns an error of the unpacked text into one for people.
 func (c *counted) fault(err error) error {
 	switch {
 	case c.err != nil:
@@ -43,18 +43,18 @@ func (c *counted) fault(err error) error {
 	}
 }
 
-// text is the unpacked sheet. It refuses what is no text at all, and more of it than is wanted.
+// text is the unpacked sheet. It refuses input that is no text, and too much of it.
 type text struct {
 	source  *counted
 	in      *bufio.Reader
 	max     int64
 	offset  int64
-	partial []byte // of a character whose rest is to come
+	partial []byte // of a character whose rest is still to come
 	last    byte
 	err     error
 }
 
-// unpack finds out whether the sheet is gzip'd and passes over a byte order mark.
+// unpack detects gzip and skips a byte order mark.
 func unpack(in io.Reader, max int64, progress func(bytes int64)) (*text, error) {
 	if progress == nil {
 		progress = func(int64) {}
@@ -122,7 +122,7 @@ func (t *text) check(p []byte) error {
 	if len(t.partial) > 0 {
 		return nil
 	}
-	whole := len(p) // without a last character that is not complete
+	whole := len(p) // without an incomplete last character
 	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax+1); i-- {
 		if utf8.RuneStart(p[i]) {
 			if !utf8.FullRune(p[i:]) {
@@ -148,7 +148,7 @@ func notUTF8(b byte, offset int64) error {
 	return refusal(place{}, "text", "Byte %d (%#02x) is not UTF-8; save the sheet as UTF-8.", offset, b)
 }
 
-// firstByte is the first that is not white space; 0 where there is none. It reads nothing away.
+// firstByte returns the first byte that is not white space, or 0, without consuming it.
 func (t *text) firstByte() byte {
 	for n := 1; ; n++ {
 		start, err := t.in.Peek(n)

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// What AWS's file looks like around products and terms.
+// offers wraps products and terms in AWS's file.
 func offers(products, onDemand, reserved string) string {
 	return fmt.Sprintf(`{"formatVersion": "v1.0", "offerCode": "AmazonEC2", "version": "1", "publicationDate": "2026-03-01T00:00:00Z",
 "products": {%s},
@@ -20,7 +20,7 @@ func offers(products, onDemand, reserved string) string {
 "Reserved": {%s}}}`, products, onDemand, reserved)
 }
 
-// machine is a product as it should be, but for what is changed: a name and its value, in turn.
+// machine returns a right product with changes: a name and its value, in turn.
 func machine(sku string, changes ...string) string {
 	family := "Compute Instance"
 	order := strings.Fields("instanceType regionCode location locationType operatingSystem tenancy preInstalledSw capacitystatus marketoption operation vcpu memory")
@@ -66,8 +66,8 @@ const threeYears = `"LeaseContractLength": "3yr", "OfferingClass": "convertible"
 
 func read(text string, sel Selection) (Sheet, error) { return Read(strings.NewReader(text), sel, nil) }
 
-// said is a sheet in short lines.
-func said(s Sheet) string {
+// listing returns a sheet in short lines.
+func listing(s Sheet) string {
 	var b strings.Builder
 	for _, i := range s.Instances {
 		fmt.Fprintf(&b, "%s %s %d/%s", i.Region, i.Name, i.VCPU, i.MemoryGiB)
@@ -88,7 +88,7 @@ func said(s Sheet) string {
 	return b.String()
 }
 
-// refused is the error as an InputError; the sheet beside it must be empty.
+// refused returns the error as an InputError; the sheet beside it must be empty.
 func refused(t testing.TB, s Sheet, err error) *fault.InputError {
 	t.Helper()
 	var input *fault.InputError
@@ -149,7 +149,7 @@ func TestTrapsOfAWSsFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := strings.ReplaceAll(said(s), "0.0600", "0.06")
+			got := strings.ReplaceAll(listing(s), "0.0600", "0.06")
 			want := strings.ReplaceAll(c.want, "= 0.098051750", "= "+EffectivePerHour(decimal.RequireFromString("0.06"), decimal.New(1000, 0), 3).String()) + "\n"
 			if got != want {
 				t.Errorf("got  %swant %s", got, want)
@@ -347,7 +347,7 @@ func TestEffectivePricesAreRoundedOnce(t *testing.T) {
 		{"0.0000000005", "0", 1, "0.00"},                       // half to even
 		{"0.0000000015", "0", 1, "0.000000002"},                //
 		{"0.0000000025", "0", 1, "0.000000002"},                //
-		{"0.0000000005", "0.00000000000001", 1, "0.000000001"}, // above half by what no decimals show
+		{"0.0000000005", "0.00000000000001", 1, "0.000000001"}, // above half by an amount beyond all decimals
 		{"999999999", "0", 10, "999999999.00"},
 	} {
 		if got := EffectivePerHour(amount(c.perHour), amount(c.upfront), c.years); !got.Equal(amount(c.want)) {
@@ -382,7 +382,7 @@ func TestOwnCSV(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				if got := strings.ReplaceAll(said(s), "0.098051750", "0.09805175"); got != c.want || s.Format != CSV {
+				if got := strings.ReplaceAll(listing(s), "0.098051750", "0.09805175"); got != c.want || s.Format != CSV {
 					t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
 				}
 			}

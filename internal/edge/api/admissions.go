@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"headroom/internal/service/report"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/slots/live"
 )
 

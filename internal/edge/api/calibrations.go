@@ -6,9 +6,9 @@ import (
 	"errors"
 	"strings"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 )
 
 func (s *server) GetClassCalibration(ctx context.Context, r GetClassCalibrationRequest) (reply[ClassCalibration], error) {

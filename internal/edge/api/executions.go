@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 )
 
 // executionBatch is executions that were read elsewhere.

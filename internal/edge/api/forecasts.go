@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 )
 
 // The bodies of requests about forecasts, and of their answers.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/report"
 )
 
 // newKey is what a key is asked for with; createdKey is the answer.

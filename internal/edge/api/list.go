@@ -6,9 +6,9 @@ import (
 	"errors"
 	"io"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 )
 
 // list is a page as it is answered.

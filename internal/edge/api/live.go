@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/service/report"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/slots/live"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 )
 
 // measurementBatch is measurements as they are sent.

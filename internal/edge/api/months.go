@@ -7,11 +7,11 @@ import (
 	"io"
 	"net/http"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/report"
 )
 
 func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest) (reply[ObservationList], error) {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"headroom/internal/ask/pack"
-	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
 

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/report"
 )
 
 // planRequest is the body of a request for a plan.

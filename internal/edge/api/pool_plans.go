@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"headroom/internal/ask/pool"
-	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/report"
 )
 
 // poolMachineList is machines as they are sent, storageSampleBatch samples, and storageSamplesTaken what became of them.

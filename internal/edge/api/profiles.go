@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"headroom/internal/service/report"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 )
 
 func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply[ProfileList], error) {

@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/report"
 )
 
 // ask answers a question that brings its problem along. Like that of solve it is read by hand, once there is a

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
 

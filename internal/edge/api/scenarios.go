@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/report"
 )
 
 // whatIf answers a question that brings its problem along. Like that of solve it is read by hand, once

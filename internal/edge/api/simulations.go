@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"headroom/internal/service/report"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
+	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
 

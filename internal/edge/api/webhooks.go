@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/service/report"
 	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
+	"headroom/internal/service/report"
 )
 
 // newWebhook is what a webhook is asked for with; createdWebhook is the answer. Nowhere else is there

@@ -1,5 +1,5 @@
-// Package auth says who is asking and what they may: keys, roles, the principal in a context. It
-// stores nothing (see postgres) and speaks no HTTP (see api).
+// Package auth identifies callers and their rights: keys, roles, the principal in a context. It stores nothing (see
+// postgres) and speaks no HTTP (see api).
 package auth
 
 import (
@@ -16,22 +16,22 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Role is what a key is for.
+// Role sets the rights of a key.
 type Role string
 
-// Each of viewer, planner, operator, admin may all that those before it may; agent stands apart.
+// Each of viewer, planner, operator and admin has the rights of those before it; agent stands apart.
 const (
 	Viewer   Role = "viewer"   // reads
 	Planner  Role = "planner"  // also solves and creates plans
 	Operator Role = "operator" // also edits inputs
-	Admin    Role = "admin"    // also keys and the audit log
+	Admin    Role = "admin"    // also manages keys and reads the audit log
 	Agent    Role = "agent"    // only heartbeats, measurements and admissions
 )
 
 // Roles lists them all, the weakest first, agent last.
 var Roles = []Role{Viewer, Planner, Operator, Admin, Agent}
 
-// May says whether a key of this role may do what needs the other.
+// May reports whether a key of this role may do work that needs the other role.
 func (r Role) May(need Role) bool {
 	if r == Agent || need == Agent {
 		return r == need || r == Admin
@@ -40,31 +40,31 @@ func (r Role) May(need Role) bool {
 	return have >= 0 && want >= 0 && have >= want
 }
 
-// LocalID is the id of keys that live with the process and are stored nowhere.
+// LocalID is the id of keys that live with the process and are not stored.
 const LocalID = "local"
 
-// IssuedID begins the ids of those whose tokens an issuer has made out; their subject follows.
+// IssuedID begins the ids of callers with an issuer's token; their subject follows.
 const IssuedID = "oidc:"
 
-// Principal is who asks.
+// Principal is the caller of a request.
 type Principal struct {
 	ID       string // the key's id, or LocalID, or IssuedID and a subject
 	Name     string // for people and the audit log
 	Role     Role
-	Clusters []string // the only clusters it may see; nil is all
+	Clusters []string // the only clusters it may see; nil means all
 }
 
-// Sees says whether the principal may know of a cluster.
+// Sees reports whether the principal may know of a cluster.
 func (p Principal) Sees(cluster string) bool {
 	return p.Clusters == nil || slices.Contains(p.Clusters, cluster)
 }
 
-// Key is a stored key. The token itself is known to its holder alone.
+// Key is a stored key. Only its holder knows the token itself.
 type Key struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
 	Role      Role       `json:"role"`
-	Clusters  []string   `json:"clusters"` // null is all
+	Clusters  []string   `json:"clusters"` // null means all
 	CreatedAt time.Time  `json:"created_at"`
 	CreatedBy string     `json:"created_by"`
 	ExpiresAt *time.Time `json:"expires_at"`
@@ -72,21 +72,21 @@ type Key struct {
 	Hash      Hash       `json:"-"`
 }
 
-// Principal is who a holder of the key is.
+// Principal returns the principal of the key's holder.
 func (k Key) Principal() Principal {
 	return Principal{ID: k.ID, Name: k.Name, Role: k.Role, Clusters: k.Clusters}
 }
 
-// Valid says whether the key opens anything at a moment.
+// Valid reports whether the key can be used at a moment.
 func (k Key) Valid(now time.Time) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
 
-// Hash is what is stored of a token: its SHA-256. Tokens are 256 random bits, so nothing slower is
-// needed to keep them from being guessed.
+// Hash is the stored form of a token: its SHA-256. Tokens are 256 random bits, so no slower hash is needed against
+// guessing.
 type Hash [sha256.Size]byte
 
-// The tokens' first letters, so that people and secret scanners know them.
+// Prefixes of tokens, for people and secret scanners.
 const (
 	KeyPrefix     = "hrk_"
 	SessionPrefix = "hrs_"
@@ -101,16 +101,16 @@ func NewToken(prefix string) (token string, hash Hash) {
 	return token, HashOf(token)
 }
 
-// HashOf is the hash of a token.
+// HashOf returns the hash of a token.
 func HashOf(token string) Hash {
 	var short [128]byte // on the stack
 	return sha256.Sum256(append(short[:0], token...))
 }
 
-// Mark is a part of the hash, to tell keys apart that have no id of their own.
+// Mark returns a part of the hash, to distinguish keys without an id.
 func (h Hash) Mark() string { return hex.EncodeToString(h[:8]) }
 
-// Session is a browser's stay after a sign-in.
+// Session is a browser's session after a sign-in.
 type Session struct {
 	Hash      Hash
 	Principal Principal
@@ -120,15 +120,15 @@ type Session struct {
 
 type contextKey struct{}
 
-// With puts who asks into a context.
+// With returns a context with a principal.
 func With(ctx context.Context, p Principal) context.Context { return WithKnownLater(ctx, &p) }
 
-// WithKnownLater puts who asks into a context before it is known; p is filled in before anybody asks for it.
+// WithKnownLater returns a context with a principal to be filled in later, before it is read.
 func WithKnownLater(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, contextKey{}, p)
 }
 
-// From is who asks; the zero Principal may nothing.
+// From returns the context's principal; the zero Principal has no rights.
 func From(ctx context.Context) Principal {
 	if p, ok := ctx.Value(contextKey{}).(*Principal); ok {
 		return *p
@@ -136,8 +136,8 @@ func From(ctx context.Context) Principal {
 	return Principal{}
 }
 
-// ErrIssuerAway is a token about which nothing can be said, because its issuer has not said with which keys it signs.
+// ErrIssuerAway means that a token cannot be checked, because its issuer has not published its keys.
 var ErrIssuerAway = fmt.Errorf("tokens cannot be checked at the moment, because their issuer has not said with which keys it signs; try again soon, or ask with a key of Headroom's: %w", fault.Busy)
 
-// ErrToken is every token that opens nothing, whatever is wrong with it.
+// ErrToken covers every token that is not accepted, for any reason.
 var ErrToken = errors.New("this key or link opens nothing: it is unknown, used up, over or revoked")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// may is who may what, written out.
+// may lists the rights of each role.
 var may = map[Role]string{
 	Viewer:   "viewer",
 	Planner:  "viewer planner",

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Keyring is the keys that open the service, in memory, so that no request waits for the database to
-// know who asks. Whoever stores keys refreshes it. It is safe for concurrent use.
+// Keyring holds the valid keys in memory, so that no request waits for the database to identify its caller. The owner
+// of the store refreshes it. It is safe for concurrent use.
 type Keyring struct {
 	mu     sync.RWMutex
 	stored map[Hash]Key
-	local  map[Hash]Key // keys that live with the process and are stored nowhere
+	local  map[Hash]Key // keys that live with the process and are not stored
 
-	asking sync.Mutex // held while Ask runs
-	asked  time.Time
+	asking  sync.Mutex // held while Ask runs
+	lastAsk time.Time
 }
 
-// NewKeyring holds no key.
+// NewKeyring returns an empty keyring.
 func NewKeyring() *Keyring {
 	return &Keyring{stored: map[Hash]Key{}, local: map[Hash]Key{}}
 }
 
-// Replace puts these keys in the place of all stored ones.
+// Replace replaces all stored keys.
 func (r *Keyring) Replace(keys []Key) {
 	stored := make(map[Hash]Key, len(keys))
 	for _, k := range keys {
@@ -36,7 +36,7 @@ func (r *Keyring) Replace(keys []Key) {
 	r.mu.Unlock()
 }
 
-// Stored are all stored keys, always in the same order.
+// Stored returns all stored keys, always in the same order.
 func (r *Keyring) Stored() []Key {
 	r.mu.RLock()
 	keys := make([]Key, 0, len(r.stored))
@@ -55,7 +55,7 @@ func (r *Keyring) AddLocal(k Key) {
 	r.mu.Unlock()
 }
 
-// HasLocal says whether there is a key that lives with the process and has this mark.
+// HasLocal reports whether a key of the process has this mark.
 func (r *Keyring) HasLocal(mark string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -67,7 +67,7 @@ func (r *Keyring) HasLocal(mark string) bool {
 	return false
 }
 
-// Len is how many keys there are that are neither revoked nor over.
+// Len returns the number of valid keys.
 func (r *Keyring) Len(now time.Time) (n int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -81,8 +81,8 @@ func (r *Keyring) Len(now time.Time) (n int) {
 	return n
 }
 
-// Find is the key that a token belongs to. Every token that opens nothing is refused alike: only its
-// hash is looked up, whatever it looks like.
+// Find returns the key of a token. All tokens without a key are refused alike: only their hash is looked up, whatever
+// they look like.
 func (r *Keyring) Find(token string, now time.Time) (Key, bool) {
 	const longest = 128
 	if len(token) > longest || !strings.HasPrefix(token, KeyPrefix) {
@@ -101,20 +101,20 @@ func (r *Keyring) Find(token string, now time.Time) (Key, bool) {
 	return k, true
 }
 
-// Principal is whom a token belongs to.
+// Principal returns the principal of a token.
 func (r *Keyring) Principal(token string, now time.Time) (Principal, bool) {
 	k, ok := r.Find(token, now)
 	return k.Principal(), ok
 }
 
-// Ask runs what reads the stored keys anew, unless another caller does so now or has within a while.
+// Ask calls anew to read the stored keys, unless another caller does so now or has done so within every.
 func (r *Keyring) Ask(every time.Duration, anew func()) {
 	if !r.asking.TryLock() {
 		return
 	}
 	defer r.asking.Unlock()
-	if time.Since(r.asked) >= every {
+	if time.Since(r.lastAsk) >= every {
 		anew()
-		r.asked = time.Now()
+		r.lastAsk = time.Now()
 	}
 }

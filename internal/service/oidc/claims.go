@@ -11,7 +11,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// claims are what every token must say or may.
+// claims holds the required and optional claims of every token.
 type claims struct {
 	Issuer   string   `json:"iss"`
 	Subject  string   `json:"sub"`
@@ -47,7 +47,7 @@ func (m *moment) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// holder is whom the claims of a token stand for whose signature is right.
+// holder returns the key for the claims of a token with a valid signature.
 func (i *Issuer) holder(text []byte) (auth.Key, error) {
 	var c claims
 	var all map[string]any
@@ -76,17 +76,17 @@ func (i *Issuer) holder(text []byte) (auth.Key, error) {
 		return auth.Key{}, refusal("without a role")
 	}
 	name, _ := claim(all, i.config.NameClaim).(string)
-	if verified, said := all["email_verified"].(bool); !isName(name) || i.config.NameClaim == "email" && said && !verified {
+	if verified, stated := all["email_verified"].(bool); !isName(name) || i.config.NameClaim == "email" && stated && !verified {
 		name = c.Subject
 	}
 	end := c.Expires.Add(leeway)
 	return auth.Key{ID: auth.IssuedID + c.Subject, Name: name, Role: role, Clusters: clusters, ExpiresAt: &end}, nil
 }
 
-// isName says whether a text can be a key's name.
+// isName reports whether a text can be a key's name.
 func isName(text string) bool { return (inputs.VMType{Name: text}).Validate() == nil }
 
-// claim is the one of a name, or the one that a path with dots leads to; nil where there is none.
+// claim returns the claim of a name, or the one at a path with dots, or nil.
 func claim(all map[string]any, path string) any {
 	if value, there := all[path]; there {
 		return value
@@ -103,8 +103,8 @@ func claim(all map[string]any, path string) any {
 const rolePrefix = "headroom:"
 
 // granted reads headroom:ROLE and headroom:ROLE:CLUSTER from a list, or from a text with spaces between them. The
-// strongest role counts, agent as the weakest, on the clusters that it is given for; without one, on all (nil). Whatever
-// else is there grants nothing.
+// strongest role counts, with agent as the weakest, on the clusters that it names; without any, on all (nil). Other
+// values grant nothing.
 func granted(value any) (role auth.Role, clusters []string, ok bool) {
 	var values []string
 	switch v := value.(type) {
@@ -141,7 +141,7 @@ func granted(value any) (role auth.Role, clusters []string, ok bool) {
 	return role, clusters, best >= 0
 }
 
-// strength orders roles, agent before all others; -1 is no role.
+// strength orders roles, agent before all others; -1 means no role.
 func strength(r auth.Role) int {
 	if r == auth.Agent {
 		return 0

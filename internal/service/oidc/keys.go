@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	askWithin       = 5 * time.Second
-	longestDocument = 512 << 10
-	mostKeys        = 100
-	leastBits       = 2048 // of an RSA key
+	askWithin   = 5 * time.Second
+	maxDocument = 512 << 10
+	maxKeys     = 100
+	minBits     = 2048 // of an RSA key
 )
 
-// everywhere are all addresses: the issuer is named by whoever may also name the database.
+// everywhere allows all addresses, because the person who names the issuer may also name the database.
 var everywhere = []string{"0.0.0.0/0", "::/0"}
 
-// hostOf lets the issuer be asked wherever it is, in the clear on this machine alone. Where its own document sends to
-// another host for the keys, that one must be public.
+// hostOf allows the issuer at any address, but plain HTTP on this machine alone. If its document sends to another
+// host for the keys, that host must be public.
 func (i *Issuer) hostOf(_ context.Context, host string, port int64) (fetch.AllowedHost, error) {
 	allowed := fetch.AllowedHost{Host: host, Port: port, HTTP: onLoopback(host)}
 	if own, _ := fetch.ParseTarget(i.config.Issuer); own.Host == host {
@@ -43,7 +43,7 @@ func onLoopback(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// Fault says why an address cannot be an issuer's, as a sentence; "" is that it can.
+// Fault explains why an address cannot be an issuer's; "" if it can.
 func Fault(issuer string) string {
 	target, fault := fetch.ParseTarget(issuer)
 	switch {
@@ -57,7 +57,7 @@ func Fault(issuer string) string {
 	return ""
 }
 
-// fetchKeys asks the issuer where its keys are, and for them.
+// fetchKeys asks the issuer for the address of its keys, and fetches them.
 func (i *Issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
@@ -78,28 +78,28 @@ func (i *Issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, err
 	}
 	var keys []jose.JSONWebKey
-	for _, text := range set.Keys[:min(len(set.Keys), mostKeys)] {
+	for _, text := range set.Keys[:min(len(set.Keys), maxKeys)] {
 		if key, ok := usable(text); ok {
 			keys = append(keys, key)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("the issuer has no key that tokens may be signed with: RS256 with at least %d bits, or ES256", leastBits)
+		return nil, fmt.Errorf("the issuer has no key that tokens may be signed with: RS256 with at least %d bits, or ES256", minBits)
 	}
 	return keys, nil
 }
 
-// usable reads a key, and says whether it is one that signs tokens in a way that is taken. Whatever its issuer says of
-// it, its algorithm follows from what it is.
+// usable reads a key, and reports whether it can sign tokens in an accepted way. The algorithm follows from the key
+// itself, not from the issuer's claims about it.
 func usable(text []byte) (jose.JSONWebKey, bool) {
 	var key jose.JSONWebKey
 	if err := json.Unmarshal(text, &key); err != nil || !key.Valid() || key.Use != "" && key.Use != "sig" {
-		return key, false // an issuer may have keys of kinds that nobody here knows
+		return key, false // an issuer may have keys of unknown kinds
 	}
 	fits := ""
 	switch k := key.Key.(type) {
 	case *rsa.PublicKey:
-		if k.N.BitLen() >= leastBits {
+		if k.N.BitLen() >= minBits {
 			fits = string(jose.RS256)
 		}
 	case *ecdsa.PublicKey:
@@ -114,7 +114,7 @@ func usable(text []byte) (jose.JSONWebKey, bool) {
 	return key, true
 }
 
-// document reads a JSON document of the issuer's.
+// document reads one of the issuer's JSON documents.
 func (i *Issuer) document(ctx context.Context, address string, into any) error {
 	file, err := i.source.Get(ctx, address, 1<<40)
 	if err != nil {
@@ -124,14 +124,14 @@ func (i *Issuer) document(ctx context.Context, address string, into any) error {
 		return err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, longestDocument+1))
+	text, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("the issuer does not answer within %s", askWithin)
 	case err != nil:
 		return err
-	case len(text) > longestDocument:
-		return fmt.Errorf("the issuer answers with more than %d KiB", longestDocument>>10)
+	case len(text) > maxDocument:
+		return fmt.Errorf("the issuer answers with more than %d KiB", maxDocument>>10)
 	case json.Unmarshal(text, into) != nil:
 		return errors.New("the issuer's answer is not the JSON that it should be")
 	}

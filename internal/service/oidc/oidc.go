@@ -1,5 +1,5 @@
-// Package oidc checks bearer tokens that an OpenID Connect issuer has made out: signature, issuer, audience and
-// times, and which role and clusters their claims stand for. It asks the issuer for its keys and stores nothing.
+// Package oidc checks bearer tokens of an OpenID Connect issuer: signature, issuer, audience and times. It turns
+// their claims into a role and clusters. It fetches the issuer's keys and stores nothing.
 package oidc
 
 import (
@@ -17,34 +17,35 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// Config is whose tokens open the service, and what they must say. Zero values mean the defaults named.
+// Config names the issuer of accepted tokens, and their required claims. Zero values mean the defaults.
 type Config struct {
-	Issuer     string           // its address, exactly as its tokens have it in iss
-	Audience   string           // what they must have in aud
-	RolesClaim string           // where roles stand: a claim, or one inside another such as realm_access.roles
-	NameClaim  string           // where a person's name stands
+	Issuer     string           // its address, exactly as in its tokens' iss
+	Audience   string           // required in aud
+	RolesClaim string           // claim with the roles, perhaps inside another, such as realm_access.roles
+	NameClaim  string           // claim with a person's name
 	Log        *slog.Logger     // default none
 	Clock      func() time.Time // default time.Now
 	TLS        *tls.Config      // default the machine's authorities
 
-	Every time.Duration // between two looks for changed keys; default 5 min
-	Again time.Duration // the issuer is asked no sooner again, whatever tokens come; default 10 s
-	Wait  time.Duration // for the issuer's answer, of a token whose key is unknown; default 2 s
+	Every time.Duration // between checks for changed keys; default 5 min
+	Again time.Duration // shortest time between requests to the issuer, for any tokens; default 10 s
+	Wait  time.Duration // for the issuer's answer about an unknown key; default 2 s
 }
 
 const (
-	// leeway is how far clocks may differ.
+	// leeway is the allowed difference between clocks.
 	leeway = 30 * time.Second
-	// longestToken is the size of a token at most; the server takes headers of 16 KiB.
-	longestToken = 8 << 10
-	// trusted is how long keys count that the issuer has not confirmed.
+	// maxToken bounds the size of a token; the server accepts headers of 16 KiB.
+	maxToken = 8 << 10
+	// trusted is the time for which keys count without the issuer's confirmation.
 	trusted = 24 * time.Hour
 )
 
-// algorithms are those that a token may be signed with: both ask for a public key, so that none can be signed with it.
+// algorithms lists the accepted signatures. All have a public key, so nobody can sign a token with that key.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256}
 
-// kinds are what a token may call itself. Others of the same issuer, such as those that end a session, are for something else.
+// kinds lists the accepted types of tokens. Others of the same issuer, such as those that end a session, have other
+// purposes.
 var kinds = []string{"", "jwt", "at+jwt", "application/at+jwt", "application/jwt"}
 
 // Issuer checks tokens. It is safe for concurrent use.
@@ -52,18 +53,18 @@ type Issuer struct {
 	config Config
 	source *fetch.Client
 
-	wanted chan struct{} // somebody wants it to be asked
+	wanted chan struct{} // signals that a request is wanted
 
 	mu       sync.Mutex
 	keys     []jose.JSONWebKey
-	read     time.Time     // when the issuer last said that these are its keys
-	asked    time.Time     // when it was asked last
-	asking   bool          // it is being asked
+	read     time.Time     // time of the issuer's last confirmation of these keys
+	lastAsk  time.Time     // time of the last request
+	asking   bool          // a request is running
 	answered chan struct{} // closed with its next answer
-	trouble  string        // why it has not said anything, as was logged
+	trouble  string        // last logged trouble
 }
 
-// New makes an Issuer without asking anybody.
+// New returns an Issuer without any request.
 func New(c Config) *Issuer {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -85,8 +86,8 @@ func New(c Config) *Issuer {
 	return i
 }
 
-// Watch keeps the issuer's keys in memory until the context ends; done is closed then. A token whose key is unknown
-// makes it look at once, but not more often than every Again.
+// Watch keeps the issuer's keys in memory until the context ends, and then closes done. A token with an unknown key
+// causes a request at once, but not more often than every Again.
 func (i *Issuer) Watch(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {
@@ -120,11 +121,11 @@ func (i *Issuer) rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// due says whether the issuer may be asked again because of a token.
+// due reports whether a token may cause another request.
 func (i *Issuer) due() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.config.Clock().Sub(i.asked) >= i.pause()
+	return i.config.Clock().Sub(i.lastAsk) >= i.pause()
 }
 
 func (i *Issuer) again() time.Duration {
@@ -133,7 +134,8 @@ func (i *Issuer) again() time.Duration {
 	return i.pause()
 }
 
-// pause is how soon the issuer may be asked again: sooner while it has never answered and no token can be checked.
+// pause returns the shortest time between requests. It is shorter while the issuer has never answered and no token
+// can be checked.
 func (i *Issuer) pause() time.Duration {
 	if i.read.IsZero() {
 		return i.config.Again / 10
@@ -141,16 +143,16 @@ func (i *Issuer) pause() time.Duration {
 	return i.config.Again
 }
 
-// refusal is why a token opens nothing: for the log, not for who sent it.
+// refusal is the reason for refusing a token, for the log and not for its sender.
 type refusal string
 
 func (r refusal) Error() string        { return string(r) }
 func (r refusal) Is(target error) bool { return target == auth.ErrToken }
 
-// Check is whom a token stands for. Every token that opens nothing is auth.ErrToken; the error's text is for the log.
-// While the issuer's keys are unknown nothing can be said of any, which is auth.ErrIssuerAway.
+// Check returns the key that a token stands for. Every refused token gives auth.ErrToken, with a text for the log.
+// While the issuer's keys are unknown, it returns auth.ErrIssuerAway.
 func (i *Issuer) Check(ctx context.Context, token string) (auth.Key, error) {
-	if len(token) > longestToken {
+	if len(token) > maxToken {
 		return auth.Key{}, refusal("too large")
 	}
 	signed, err := jose.ParseSignedCompact(token, algorithms)
@@ -173,7 +175,7 @@ func (i *Issuer) Check(ctx context.Context, token string) (auth.Key, error) {
 	return auth.Key{}, refusal("signed with no key of the issuer")
 }
 
-// keysFor are the issuer's keys that a signature may be of. It is asked anew where there is none.
+// keysFor returns the issuer's keys that may have made a signature. Without one it asks the issuer again.
 func (i *Issuer) keysFor(ctx context.Context, header jose.Header) ([]jose.JSONWebKey, error) {
 	keys, known := i.fitting(header)
 	if len(keys) == 0 {
@@ -200,7 +202,7 @@ func (i *Issuer) fitting(header jose.Header) (keys []jose.JSONWebKey, known bool
 	return keys, true
 }
 
-// lookAgain waits a little while the issuer is asked for its keys, unless it was asked a moment ago.
+// lookAgain waits briefly for a request for the issuer's keys, unless there was one a moment ago.
 func (i *Issuer) lookAgain(ctx context.Context) {
 	i.mu.Lock()
 	answered, asking := i.answered, i.asking
@@ -211,7 +213,7 @@ func (i *Issuer) lookAgain(ctx context.Context) {
 		}
 		select {
 		case i.wanted <- struct{}{}:
-		default: // somebody else has said so
+		default: // already signalled
 		}
 	}
 	timer := time.NewTimer(i.config.Wait)
@@ -223,10 +225,10 @@ func (i *Issuer) lookAgain(ctx context.Context) {
 	}
 }
 
-// Ask asks the issuer for its keys. After an error the last known ones go on.
+// Ask fetches the issuer's keys. After an error the last known ones remain.
 func (i *Issuer) Ask(ctx context.Context) error {
 	i.mu.Lock()
-	i.asked, i.asking = i.config.Clock(), true
+	i.lastAsk, i.asking = i.config.Clock(), true
 	i.mu.Unlock()
 	keys, err := i.fetchKeys(ctx)
 	i.mu.Lock()

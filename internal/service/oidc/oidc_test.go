@@ -24,10 +24,10 @@ import (
 
 type object = map[string]any
 
-// trusting is who checks the tokens of an issuer, with a clock of its own.
+// trusting checks the tokens of an issuer, with a clock of its own.
 type trusting struct {
 	*Issuer
-	ahead atomic.Int64 // of the true time, in nanoseconds
+	ahead atomic.Int64 // ahead of the true time, in nanoseconds
 	log   bytes.Buffer // read once nobody writes
 }
 
@@ -154,7 +154,7 @@ func TestBadTokens(t *testing.T) {
 	w.want(t, good, auth.Key{ID: "oidc:ana", Name: "ana", Role: auth.Admin})
 }
 
-// flipped is another letter of the same alphabet.
+// flipped returns another letter of the same alphabet.
 func flipped(letter byte) string {
 	if letter == 'A' {
 		return "B"
@@ -168,7 +168,7 @@ func TestRoles(t *testing.T) {
 	for _, c := range []struct {
 		situation string
 		value     any
-		want      string // "" is none
+		want      string // "" means none
 	}{
 		{"one", list("headroom:viewer"), "viewer on all"},
 		{"a text", "openid headroom:planner profile", "planner on all"},
@@ -227,7 +227,7 @@ func TestClaimsOfOtherNames(t *testing.T) {
 	}
 }
 
-// A key that is new is asked for, but floods of unknown ones ask for nothing.
+// A new key causes a request, but a flood of unknown ones does not.
 func TestKeysRotate(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
@@ -243,16 +243,16 @@ func TestKeysRotate(t *testing.T) {
 	w.pass(11 * time.Second)
 	w.want(t, after, viewer)
 	w.refuses(t, before, "signed with no key of the issuer")
-	asked := issuer.Asked()
+	requests := issuer.Asked()
 	for n := range 200 {
 		w.refuses(t, oidctest.Sign(object{"alg": "RS256", "kid": fmt.Sprint(n)}, issuer.Claims(nil, "headroom:viewer"), issuer.RSA), "signed with no key of the issuer")
 	}
-	if asked != 2 || issuer.Asked() != asked {
-		t.Errorf("it was asked %d times, and %d times more by tokens of unknown keys", asked, issuer.Asked()-asked)
+	if requests != 2 || issuer.Asked() != requests {
+		t.Errorf("it was asked %d times, and %d times more by tokens of unknown keys", requests, issuer.Asked()-requests)
 	}
 }
 
-// An issuer that is away costs nobody anything whose key is known, for a day.
+// An issuer that is away costs tokens with known keys nothing, for a day.
 func TestAnIssuerThatIsAway(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
@@ -281,7 +281,7 @@ func TestAnIssuerThatIsAway(t *testing.T) {
 	}
 }
 
-// One that hangs holds up a token as long as it may, and no longer.
+// An issuer that hangs delays a token as long as allowed, and no longer.
 func TestAnIssuerThatHangs(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
@@ -323,7 +323,7 @@ func TestIssuersThatSayNothingUseful(t *testing.T) {
 		"a short key":           {func(i *oidctest.Issuer) { i.Publish(oidctest.JWK("rsa", &small.PublicKey)) }, "no key that tokens may be signed with"},
 		"a key to encrypt with": {func(i *oidctest.Issuer) { k := oidctest.JWK("rsa", &i.RSA.PublicKey); k["use"] = "enc"; i.Publish(k) }, "no key that tokens may be signed with"},
 		"no JSON":               {answer("<html>"), "is not the JSON"},
-		"endless":               {answer(strings.Repeat(" ", longestDocument+1)), "more than 512 KiB"},
+		"endless":               {answer(strings.Repeat(" ", maxDocument+1)), "more than 512 KiB"},
 		"elsewhere": {func(i *oidctest.Issuer) {
 			i.Answer(func(w http.ResponseWriter, r *http.Request) bool {
 				http.Redirect(w, r, "http://127.0.0.2:1/", http.StatusFound)
@@ -346,7 +346,7 @@ func TestIssuersThatSayNothingUseful(t *testing.T) {
 	}
 }
 
-// Keys of kinds that nobody knows are no hindrance.
+// Keys of unknown kinds do no harm.
 func TestKeysOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)

@@ -15,22 +15,22 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// Why work is ended, as causes of its context.
+// Causes of a work context's end.
 var (
 	errCancelled = errors.New("somebody wants the run to end")
 	errTimeout   = errors.New("the run takes too long")
 )
 
 const (
-	unknownAgain = 5 * time.Second // to try again what failed for an unknown reason
+	unknownAgain = 5 * time.Second // before another try after an unknown failure
 	firstBackoff = time.Second     // after a Busy error; it doubles
-	mostBackoff  = time.Minute
-	settleTime   = 30 * time.Second // to say what became of a run while the database is away
+	maxBackoff   = time.Minute
+	settleTime   = 30 * time.Second // to record a run's outcome while the database is away
 	settleQuick  = 2 * time.Second  // the same while the server stops
 	settlePause  = 250 * time.Millisecond
 )
 
-// look works on a run if it waits for that.
+// look works on a run if it is waiting.
 func (r *Runner) look(ctx context.Context, work app.RunWork) error {
 	claim, err := r.app.ClaimRun(ctx, work.ID, r.most, r.config.Lease)
 	switch {
@@ -44,7 +44,7 @@ func (r *Runner) look(ctx context.Context, work app.RunWork) error {
 	return nil
 }
 
-// attempt works on a claimed run and says what became of it.
+// attempt works on a claimed run and records its outcome.
 func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 	kind := r.config.Kinds[claim.Kind]
 	defer r.metrics.began(claim.Kind)()
@@ -78,7 +78,7 @@ func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 	r.settle(ctx, claim, outcome)
 }
 
-// do calls the work. A panic in it is a mistake of ours and costs this run alone.
+// do calls the work. A panic in it is a bug and costs this run alone.
 func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report func(runs.Progress)) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -88,7 +88,7 @@ func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report f
 	return kind.Do(ctx, r.app, claim, report)
 }
 
-// shown is how far the work is.
+// shown holds the progress to show.
 type shown struct {
 	mu       sync.Mutex
 	progress runs.Progress
@@ -106,12 +106,12 @@ func (s *shown) get() runs.Progress {
 	return s.progress
 }
 
-// keep claims anew and shows how far the work is while it goes on, and stops it when the claim is
-// lost or somebody wants the run to end.
+// keep renews the claim and shows the progress of the work. It stops the work when the claim is lost or somebody
+// wants the run to end.
 func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim app.RunClaim, now *shown) {
 	ticker := time.NewTicker(min(showEvery, r.config.Lease/3))
 	defer ticker.Stop()
-	last, said := time.Now(), runs.Progress{}
+	last, sent := time.Now(), runs.Progress{}
 	for {
 		changed, leave := r.app.RunWatch.Watch(claim.ID)
 		woken := false
@@ -125,7 +125,7 @@ func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim a
 		}
 		leave()
 		p := now.get()
-		if !woken && p == said && time.Since(last) < r.config.Lease/3 {
+		if !woken && p == sent && time.Since(last) < r.config.Lease/3 {
 			continue
 		}
 		cancel, err := r.app.KeepRun(ctx, claim, p, r.config.Lease)
@@ -134,8 +134,8 @@ func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim a
 			stop(app.ErrClaimLost)
 			return
 		case err == nil:
-			last, said = time.Now(), p
-		case woken: // not at once again: everybody is woken while the database is away
+			last, sent = time.Now(), p
+		case woken: // not again at once: everybody is woken while the database is away
 			rest(ctx, settlePause)
 		}
 		if cancel {
@@ -155,7 +155,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// outcome is what becomes of a run after an attempt.
+// outcome returns the outcome of an attempt at a run.
 func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result, cause, err error) app.RunOutcome {
 	if err == nil {
 		if o, ok := fitting(result.kept()); !ok {
@@ -170,23 +170,23 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 	switch {
 	case errors.Is(cause, errCancelled):
 		return app.RunOutcome{State: runs.RunCancelled, Result: kept}
-	case ctx.Err() != nil || errors.Is(err, app.ErrStopping): // which is not the run's fault
+	case ctx.Err() != nil || errors.Is(err, app.ErrStopping): // not the run's fault
 		return app.RunOutcome{State: runs.RunQueued, Spare: true}
 	case errors.Is(cause, errTimeout):
 		return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: &runs.RunError{Kind: runs.RunTimedOut,
 			Detail: fmt.Sprintf("The run took longer than %s, which is as long as one of its kind may.", r.config.Kinds[claim.Kind].Timeout)}}
 	case errors.Is(err, fault.Busy) && claim.Attempt < claim.Most:
 		r.log.Info("a run is tried again", "run", claim.ID, "kind", claim.Kind, "attempt", claim.Attempt, "error", err.Error())
-		return app.RunOutcome{State: runs.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), mostBackoff)}
+		return app.RunOutcome{State: runs.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), maxBackoff)}
 	}
-	told := app.TellRunError(err)
-	if told.Kind == runs.RunInternal {
+	reported := app.TellRunError(err)
+	if reported.Kind == runs.RunInternal {
 		r.log.Error("a run failed", "run", claim.ID, "kind", claim.Kind, "error", err.Error())
 	}
-	return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: told}
+	return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: reported}
 }
 
-// fitting fails a run whose result is too large to be kept.
+// fitting fails a run whose result is too large to store.
 func fitting(result *app.RunResult) (app.RunOutcome, bool) {
 	if result == nil || len(result.Body) <= app.MostResult {
 		return app.RunOutcome{}, true
@@ -195,8 +195,8 @@ func fitting(result *app.RunResult) (app.RunOutcome, bool) {
 		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), app.MostResult)}}, false
 }
 
-// settle says what became of a run. While the database is away it is said again, because the work may
-// have been long; who has the run by then does it anew.
+// settle records the outcome of a run. While the database is away it tries again, because the work may have been
+// long. Another holder of the run by then does it anew.
 func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcome) {
 	patience := settleTime
 	if ctx.Err() != nil {
@@ -212,7 +212,7 @@ func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcom
 			return
 		case errors.Is(err, app.ErrClaimLost):
 			return
-		case !errors.Is(err, fault.Busy) && o.Make != nil: // what the run was to make cannot be made
+		case !errors.Is(err, fault.Busy) && o.Make != nil: // the run's product cannot be made
 			o = r.outcome(ctx, claim, Result{}, nil, err)
 			continue
 		}

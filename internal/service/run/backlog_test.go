@@ -15,7 +15,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// One target that hangs has two messages at most, and another gets its own within a second.
+// A hanging target has two messages at most, and another target gets its own within a second.
 func TestATargetThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	s := start(t, pgtest.Database(t), run.Config{})
@@ -51,7 +51,7 @@ func TestATargetThatHangsHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// Thousands that wait for a target that hangs hold up nobody either, however many were sent before.
+// Thousands waiting for a hanging target delay nobody either, however many were sent before.
 func TestABacklogHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	hundreds, events := 3, 3
@@ -98,7 +98,7 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 		began := time.Now()
 		plan(t, s, "shop", float64(20+i))
 		took = append(took, quick.wait(t, i+1)[i].at.Sub(began))
-		time.Sleep(time.Duration(events) * 5 * time.Millisecond) // the backlog goes on being put off
+		time.Sleep(time.Duration(events) * 5 * time.Millisecond) // the backlog is put off again and again
 	}
 	slices.Sort(took)
 	t.Logf("%d events beside %d deliveries that wait: median %s, slowest %s", events, 100*hundreds, took[events/2], took[events-1])

@@ -16,12 +16,12 @@ import (
 	"headroom/internal/service/hooks"
 )
 
-// messenger is who sends deliveries and disables webhooks that fail.
+// messenger is the principal that sends deliveries and disables failing webhooks.
 var messenger = auth.Principal{ID: "webhooks", Name: "webhooks", Role: auth.Admin}
 
 const (
 	deliveriesAtOnce  = 32 // of a server
-	deliveriesAtATime = 2  // to one webhook, so that one that hangs holds up nobody else
+	deliveriesAtATime = 2  // to one webhook, so that a hanging one delays no other
 	deliveryLease     = 30 * time.Second
 	forgetDelivery    = 30 * 24 * time.Hour
 )
@@ -58,7 +58,7 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	return nil
 }
 
-// post sends once. An error is one of ours: nothing can be said about the target.
+// post sends once. An error is the service's own and says nothing about the target.
 func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryOutcome, err error) {
 	signature, err := hooks.Sign(c.Secrets, c.EventID, c.Now, c.Body)
 	if err != nil {
@@ -95,11 +95,11 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 	default:
 		o.Attempt.Error = fmt.Sprintf("The target answers %d; it must answer 200 to 299 once it has the event.", answer.Status)
 	}
-	var asked time.Duration
+	var retryAfter time.Duration
 	if answer.Status == http.StatusTooManyRequests || answer.Status == http.StatusServiceUnavailable {
-		asked = answer.RetryAfter
+		retryAfter = answer.RetryAfter
 	}
-	pause, again := hooks.NextPause(int(c.Tries)+1, asked, rand.Float64())
+	pause, again := hooks.NextPause(int(c.Tries)+1, retryAfter, rand.Float64())
 	switch {
 	case answer.Status == http.StatusGone:
 		again, o.Disable = false, "The target answered 410: it is gone and wants no more."

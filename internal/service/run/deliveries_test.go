@@ -70,7 +70,7 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 	redirected, _ := hook(t, s, "redirected", sends, hooks.PlanChanged)
 	allow(t, s, there.URL, "127.0.0.0/8")
 	named := strings.Replace(inside.URL, "127.0.0.1", "localhost", 1)
-	entry := allow(t, s, named) // whose name stands for loopback, and no network is listed
+	entry := allow(t, s, named) // its name stands for loopback, and no network is listed
 	private, _, err := s.CreateWebhook(boss(t), hooks.Webhook{Name: "private", URL: named, Events: []hooks.Event{hooks.PlanChanged}, Enabled: true}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 	}
 	failed(redirected, 1, "302, a redirect")
 	failed(private, 1, "not a public address")
-	if err := s.DenyHost(boss(t), entry.ID); err != nil { // which counts at once
+	if err := s.DenyHost(boss(t), entry.ID); err != nil { // it counts at once
 		t.Fatal(err)
 	}
 	list, _ := s.Deliveries(boss(t), private.ID, app.Page{})
@@ -102,7 +102,7 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 	}
 }
 
-// What is to be told is stored with what it tells; so no server that ends in between loses it.
+// A message is stored together with its change, so no server that ends in between loses it.
 func TestNothingIsLostWithAServer(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
@@ -116,7 +116,7 @@ func TestNothingIsLostWithAServer(t *testing.T) {
 	if n := len(r.messages()); n != 0 {
 		t.Fatalf("%d messages came without a server", n)
 	}
-	// One of them a server had begun to send when it died, and of the other River has lost its word.
+	// A server had begun to send one of them when it died, and River has lost the job of the other.
 	conn := raw(t, address)
 	if _, err := conn.Exec(t.Context(), `
 		DELETE FROM river.river_job;
@@ -174,7 +174,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 		t.Errorf("got %+v, %+v, %v", now, d, err)
 	}
 
-	// What is on its way when somebody disables a webhook ends quietly.
+	// A message under way ends quietly when somebody disables its webhook.
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
 		w.Header().Set("Retry-After", "3000")
 		w.WriteHeader(503)

@@ -13,12 +13,12 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// historyImport fetches executions of a history server, or a file, and stores them in a cluster. It goes on
-// where an attempt broke off, so that it may take long and try often.
+// historyImport fetches executions of a history server, or a file, and stores them in a cluster. It continues after a
+// failed attempt, so it may take long and try often.
 func historyImport(from *fetch.Client) Kind {
-	walk := func(ctx context.Context, s app.HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error {
+	walk := func(ctx context.Context, s app.HistorySource, limit int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error {
 		q := fetch.HistoryQuery{
-			Kind: fetch.HistoryKind(s.Kind), User: s.User, Queue: s.Queue, Job: s.Job, Limit: int(s.Limit), MaxBytes: most, Known: skip,
+			Kind: fetch.HistoryKind(s.Kind), User: s.User, Queue: s.Queue, Job: s.Job, Limit: int(s.Limit), MaxBytes: limit, Known: skip,
 			Progress: func(done, total int64, unit string) { report(runs.Progress{Done: done, Total: total, Unit: unit}) },
 		}
 		if s.From != nil {
@@ -27,7 +27,7 @@ func historyImport(from *fetch.Client) Kind {
 		if s.Until != nil {
 			q.Until = *s.Until
 		}
-		return told(from.History(ctx, s.URL, q, to))
+		return asRunError(from.History(ctx, s.URL, q, to))
 	}
 	work := func(a *app.App, ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (app.RunResult, error) {
 		return a.HistoryImportForRun(ctx, claim, walk, report)
@@ -35,8 +35,8 @@ func historyImport(from *fetch.Client) Kind {
 	return Kind{Timeout: 12 * time.Hour, Attempts: 10, Do: kept(work)}
 }
 
-// told says of an address that cannot be fetched whether that is worth another try.
-func told(err error) error {
+// asRunError classifies a fetch error: final ones fail the run, others are tried again.
+func asRunError(err error) error {
 	wrong := (*fetch.Error)(nil)
 	switch {
 	case !errors.As(err, &wrong):

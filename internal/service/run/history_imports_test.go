@@ -33,7 +33,7 @@ func importing(t *testing.T, s *server, from app.HistorySource) string {
 	return r.ID
 }
 
-// imported is the report of a run.
+// imported returns the report of a run.
 func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
 	t.Helper()
 	if err := json.Unmarshal(r.Result, &made); err != nil {
@@ -42,7 +42,7 @@ func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
 	return made
 }
 
-// kept is the executions of the cluster with their samples, without when they were stored and by whom.
+// kept returns the executions of the cluster with their samples, without the times and authors of storing.
 func kept(t *testing.T, s *server) (all []history.Record) {
 	t.Helper()
 	list, err := s.Executions(boss(t), "shop", app.ExecutionFilter{}, app.Page{Limit: 1000})
@@ -59,7 +59,7 @@ func kept(t *testing.T, s *server) (all []history.Record) {
 	return all
 }
 
-// sent is what is kept of executions that are sent as files.
+// sent returns the stored form of executions sent as files.
 func sent(t *testing.T, files []string) []history.Record {
 	t.Helper()
 	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"other": quick})})
@@ -112,16 +112,16 @@ func TestHistoriesAreFetched(t *testing.T) {
 	if got := kept(t, s); !reflect.DeepEqual(got, want) {
 		t.Errorf("what was fetched is not what would be sent:\n%+v\n%+v", got, want)
 	}
-	asked := from.Asked.Load()
+	requests := from.Asked.Load()
 	again := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})))
-	if again.Executions != 40 || again.Unchanged != 40 || again.Unusable.Count != 5 || from.Asked.Load() > asked+3 {
-		t.Errorf("the same again: %+v, with %d requests", again, from.Asked.Load()-asked)
+	if again.Executions != 40 || again.Unchanged != 40 || again.Unusable.Count != 5 || from.Asked.Load() > requests+3 {
+		t.Errorf("the same again: %+v, with %d requests", again, from.Asked.Load()-requests)
 	}
 	spark := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at + "/api/v1", Job: "etl 1", Limit: 3})))
 	if spark.Created != 3 || len(spark.Jobs) != 1 || spark.Jobs[0].Job != "etl 1" {
 		t.Errorf("of Spark's: %+v", spark)
 	}
-	// What is stored of a run that fails, and that it failed.
+	// The stored part of a failed run, and its failure.
 	from.First = func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(http.StatusForbidden); return true }
 	failed := until(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "spark"}), "failed", state(runs.RunFailed))
 	if failed.Error == nil || failed.Error.Kind != string(fault.Invalid) || !strings.Contains(failed.Error.Errors[0].Detail, "answers 403") {
@@ -143,7 +143,7 @@ func TestHistoriesAreFetched(t *testing.T) {
 	}
 }
 
-// An import that is cancelled ends at once, tells what it has stored, and keeps it.
+// A cancelled import ends at once, reports the executions it has stored, and keeps them.
 func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := start(t, pgtest.Database(t), run.Config{})
@@ -171,12 +171,11 @@ func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 	}
 }
 
-// A server that is killed in the middle of an import: another goes on after what is stored, and the report is
-// of all of it.
+// A server is killed during an import: another continues after the stored part, and the report covers all of it.
 func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // which imports nothing
+	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // it imports nothing
 	jobs := historytest.Jobs(3, 30)
 	var files []string
 	for _, j := range jobs {
@@ -192,7 +191,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 			early.Add(1)
 		}
 		if strings.HasSuffix(path, jobs[12].ID) {
-			select { // what came before is stored by the second
+			select { // the second server stores the earlier ones
 			case <-rest:
 			case <-time.After(1500 * time.Millisecond):
 			}
@@ -211,14 +210,14 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), importerVariable+"="+url)
 	command.Stderr = os.Stderr
-	said, err := command.StdoutPipe()
+	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "begun\n" {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
@@ -252,13 +251,13 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := 0
+	reported := 0
 	for _, entry := range log.Items {
 		if entry.Kind == inputs.ExecutionKind {
-			told++
+			reported++
 		}
 	}
-	if told != 1 {
-		t.Errorf("the audit log tells of %d imports", told)
+	if reported != 1 {
+		t.Errorf("the audit log tells of %d imports", reported)
 	}
 }

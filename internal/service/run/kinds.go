@@ -8,17 +8,16 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// Kind is a sort of run.
+// Kind is a kind of run.
 type Kind struct {
-	// Do is the work. It ends soon when its context does, and reports how far it is as often as it
-	// likes. A Busy error is tried again; any other fails the run, and what is in the result then is
-	// kept as a part.
+	// Do is the work. It ends soon after its context, and reports its progress as often as it likes. A Busy error is
+	// tried again. Any other fails the run, and the result so far is stored as a part.
 	Do       func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error)
 	Timeout  time.Duration // of one attempt
-	Attempts int           // at most, those that died with their server among them
+	Attempts int           // at most, including those that died with their server
 }
 
-// Kinds are those that need nothing but the App.
+// Kinds holds the kinds that need only the App.
 var Kinds = map[string]Kind{
 	app.PlanRun:        {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
 	app.SweepRun:       {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
@@ -33,12 +32,12 @@ var Kinds = map[string]Kind{
 	app.ReportRun:      {Do: report, Timeout: time.Hour, Attempts: 5},
 }
 
-// Result is what work makes; the zero Result is nothing.
+// Result is the product of work; the zero Result is nothing.
 type Result struct {
 	Type string // a media type
 	Body []byte
-	// Make, unless nil, stores what the run makes and answers the result, in the transaction that
-	// finishes the run: so it is made once, whatever dies.
+	// Make, if set, stores the run's product and returns the result, in the transaction that finishes the run. So it
+	// is made once, whatever process dies.
 	Make func(context.Context) (app.RunResult, error)
 }
 
@@ -49,7 +48,7 @@ func (r Result) kept() *app.RunResult {
 	return &app.RunResult{Type: r.Type, Body: r.Body}
 }
 
-// plan makes a plan of a cluster.
+// plan plans a cluster.
 func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
 	report(runs.Progress{Total: 1, Unit: "plan"})
 	save, err := a.PlanForRun(ctx, claim)
@@ -60,7 +59,7 @@ func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.
 	return Result{Make: save}, nil
 }
 
-// keptPacking packs a batch and keeps the packing.
+// keptPacking packs a batch and stores the packing.
 func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
 	report(runs.Progress{Total: 1, Unit: "packings"})
 	save, err := a.KeepPackingForRun(ctx, claim)
@@ -71,7 +70,7 @@ func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report fun
 	return Result{Make: save}, nil
 }
 
-// kept is work of the service whose result, whole or a part, is kept as it is.
+// kept wraps work of the service whose result, whole or partial, is stored unchanged.
 func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (app.RunResult, error)) func(context.Context, *app.App, app.RunClaim, func(runs.Progress)) (Result, error) {
 	return func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
 		made, err := work(a, ctx, claim, report)

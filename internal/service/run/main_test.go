@@ -34,7 +34,7 @@ var ada = auth.Principal{ID: "key-1", Name: "Ada", Role: auth.Planner}
 
 func somebody(t testing.TB) context.Context { return auth.With(t.Context(), ada) }
 
-// server is a part of a server: its own connections, its own runner.
+// server is a part of a server: its own connections and runner.
 type server struct {
 	*app.App
 	store  *postgres.Store
@@ -79,7 +79,7 @@ func begin(t testing.TB, s *server, kind string) string {
 	return r.ID
 }
 
-// until waits for a run to be as wanted.
+// until waits for a state of a run.
 func until(t testing.TB, s *server, id, what string, is func(runs.Run) bool) runs.Run {
 	t.Helper()
 	var last runs.Run
@@ -108,7 +108,7 @@ func succeeded(t testing.TB, s *server, id string) runs.Run {
 	return until(t, s, id, "succeeded", state(runs.RunSucceeded))
 }
 
-// kinds makes kinds of functions.
+// kinds turns functions into kinds.
 func kinds(do map[string]func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error)) map[string]run.Kind {
 	all := map[string]run.Kind{}
 	for name, f := range do {

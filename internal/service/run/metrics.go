@@ -40,7 +40,7 @@ func (m metrics) register(r *prometheus.Registry) error {
 	return errors.Join(r.Register(m.total), r.Register(m.running), r.Register(m.took))
 }
 
-// began counts an attempt; the function that it answers must follow.
+// began counts an attempt; the returned function must be called at its end.
 func (m metrics) began(kind string) (ended func()) {
 	start := time.Now()
 	m.running.WithLabelValues(kind).Inc()
@@ -50,7 +50,7 @@ func (m metrics) began(kind string) (ended func()) {
 	}
 }
 
-// ended counts a run that is over.
+// ended counts a finished run.
 func (m metrics) ended(kind string, state runs.RunState) {
 	if state.Over() {
 		m.total.WithLabelValues(kind, string(state)).Inc()

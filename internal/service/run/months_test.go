@@ -17,7 +17,7 @@ import (
 const someMonths = `{"problem":{"currency":"USD","supply":{"on_demand":{"price":"0.20"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":5},"penalty":2}],"options":{"engine":"exact"}},
 	"periods":[{"start":"2026-03-01T00:00:00Z","hours":5,"jobs":[2]},{"start":"2026-03-01T05:00:00Z","hours":9}],`
 
-// Whoever dies with a purchase or a horizon in hand: another server works on it anew, and finds the same.
+// If a server dies with a purchase or a horizon in hand, another computes it anew, with the same result.
 func TestMonthsOutliveTheirServer(t *testing.T) {
 	t.Parallel()
 	q, err := capacity.ReadPurchase([]byte(someMonths+`"offers":[{"name":"half a day","price":"0.05","billing":"always","term_hours":12,"max":9}]}`), capacity.DefaultLimits())

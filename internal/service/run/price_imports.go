@@ -9,10 +9,10 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// priceImport fetches a price sheet and takes it over into a cluster.
+// priceImport fetches a price sheet and imports it into a cluster.
 func priceImport(from *fetch.Client) Kind {
-	open := func(ctx context.Context, address string, most int64) (app.Download, error) {
-		d, err := from.Get(ctx, address, most)
+	open := func(ctx context.Context, address string, limit int64) (app.Download, error) {
+		d, err := from.Get(ctx, address, limit)
 		if err != nil {
 			return app.Download{}, err
 		}
@@ -20,6 +20,6 @@ func priceImport(from *fetch.Client) Kind {
 	}
 	return Kind{Timeout: 2 * time.Hour, Attempts: 4, Do: func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
 		take, err := a.PriceImportForRun(ctx, claim, open, report)
-		return Result{Make: take}, told(err)
+		return Result{Make: take}, asRunError(err)
 	}}
 }

@@ -32,7 +32,7 @@ import (
 
 const sheet = "vm_type,purchase,price_per_hour,upfront,term_years,payment\nsmall,on_demand,0.192,,,\nsmall,reserved,0.0605,507,1,Partial Upfront\nlarge,on_demand,0.384,,,\n"
 
-// shop makes a cluster, and a server of files that may be fetched from. Its address ends without a path.
+// shop makes a cluster, and an allowed file server. It returns the server's address without a path.
 func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 	t.Helper()
 	host := httptest.NewServer(files)
@@ -54,7 +54,7 @@ func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 	return host.URL
 }
 
-// fetching starts an import of what is at an address.
+// fetching starts an import from an address.
 func fetching(t *testing.T, s *server, address string) string {
 	t.Helper()
 	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -65,7 +65,7 @@ func fetching(t *testing.T, s *server, address string) string {
 	return r.ID
 }
 
-// inCluster is how many VM types, prices and offers there are.
+// inCluster lists the numbers of VM types, prices and offers.
 func inCluster(t *testing.T, s *server) string {
 	t.Helper()
 	d, err := s.Document(boss(t), "shop")
@@ -84,7 +84,7 @@ func TestSheetsAreFetched(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(w, sheet)
 	_ = w.Close()
-	var asked atomic.Int32
+	var requests atomic.Int32
 	at := shop(t, s, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/gone.csv":
@@ -101,7 +101,7 @@ func TestSheetsAreFetched(t *testing.T) {
 		case "/cut.gz":
 			_, _ = w.Write(packed.Bytes()[:packed.Len()-6])
 		case "/slow-to-begin":
-			if asked.Add(1) == 1 { // and then there
+			if requests.Add(1) == 1 { // and then there
 				w.WriteHeader(http.StatusServiceUnavailable)
 				return
 			}
@@ -144,7 +144,7 @@ func TestSheetsAreFetched(t *testing.T) {
 	}
 }
 
-// What stalls is ended on request and by itself.
+// A stalled fetch ends on request and by itself.
 func TestAFetchIsEnded(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -171,7 +171,7 @@ func TestAFetchIsEnded(t *testing.T) {
 
 const importerVariable = "HEADROOM_RUN_IMPORTER"
 
-// importer is a server in a process of its own, to be killed in the middle of an import.
+// importer is a server in a process of its own, to be killed during an import.
 func importer(url string) {
 	store, err := postgres.Open(context.Background(), postgres.Config{URL: url, SkipMigrations: true, MaxConns: 5})
 	if err != nil {
@@ -185,12 +185,11 @@ func importer(url string) {
 	select {}
 }
 
-// A server that is killed while the sheet comes, and one that is killed as soon as it has come: the sheet is
-// taken over once.
+// One server is killed while the sheet arrives, and one as soon as it has arrived: the sheet is imported once.
 func TestAServerThatIsKilledImportsNothingTwice(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // which imports nothing
+	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // it imports nothing
 	half, rest := make(chan struct{}, 2), make(chan struct{})
 	at := shop(t, s, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/halves" {
@@ -218,14 +217,14 @@ func TestAServerThatIsKilledImportsNothingTwice(t *testing.T) {
 		command := exec.Command(os.Args[0])
 		command.Env = append(os.Environ(), importerVariable+"="+url)
 		command.Stderr = os.Stderr
-		said, err := command.StdoutPipe()
+		stdout, err := command.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {
+		if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "begun\n" {
 			t.Fatalf("the child says %q (%v)", line, err)
 		}
 		id := fetching(t, s, at+path)

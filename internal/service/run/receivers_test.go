@@ -28,19 +28,19 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// boss is an admin.
+// boss returns an admin.
 func boss(t testing.TB) context.Context {
 	return auth.With(t.Context(), auth.Principal{ID: "key-2", Name: "Boss", Role: auth.Admin})
 }
 
-// message is what arrived at a receiver.
+// message is a message that arrived at a receiver.
 type message struct {
 	header http.Header
 	body   string
 	at     time.Time
 }
 
-// receiver is somebody who is told; answer, unless nil, says what to each message.
+// receiver receives messages; answer, if set, answers each of them.
 type receiver struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -70,7 +70,7 @@ func (r *receiver) messages() []message {
 	return slices.Clone(r.came)
 }
 
-// wait waits for so many messages.
+// wait waits for this many messages.
 func (r *receiver) wait(t testing.TB, n int) []message {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -86,7 +86,7 @@ func status(code int) func(http.ResponseWriter, *http.Request, int) {
 	return func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(code) }
 }
 
-// allow puts a receiver on the list.
+// allow puts a receiver on the list of allowed hosts.
 func allow(t testing.TB, s *server, address string, networks ...string) fetch.AllowedHost {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -141,7 +141,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord
 	return saved
 }
 
-// deliveries waits for the log of a webhook to be as wanted.
+// deliveries waits for a state of a webhook's log.
 func deliveries(t testing.TB, s *server, w hooks.Webhook, what string, is func([]hooks.Delivery) bool) []hooks.Delivery {
 	t.Helper()
 	var list app.Listed[hooks.Delivery]
@@ -164,7 +164,7 @@ func allIn(state hooks.DeliveryState, n int) func([]hooks.Delivery) bool {
 	}
 }
 
-// signedWith computes the signature from the specification's words alone.
+// signedWith computes the signature from the specification alone.
 func signedWith(secret string, m message) string {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {

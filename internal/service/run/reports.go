@@ -8,7 +8,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// forgetReports is how often the reports are deleted that there are too many of, since somebody keeps fewer.
+// forgetReports is the interval for deleting surplus reports, after somebody has lowered their number.
 const forgetReports = time.Minute
 
 // report makes a report of a cluster.
@@ -17,7 +17,7 @@ func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(r
 	return Result{Make: save}, err
 }
 
-// sweepReports starts the reports that are due and, now and then, forgets old ones.
+// sweepReports starts the reports that are due and, now and then, deletes old ones.
 func (r *Runner) sweepReports(ctx context.Context, forgotten *time.Time) {
 	if _, err := r.app.StartDueReports(ctx); err != nil && ctx.Err() == nil {
 		r.log.Debug("starting the reports that are due failed; it is tried again", "error", err.Error())

@@ -26,7 +26,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// schedule makes a schedule of reports of the time behind, which need no forecast or price.
+// schedule makes a schedule of reports on the past, which need no forecast or price.
 func schedule(t testing.TB, a *app.App, cluster, name string, every reporting.Every, hour int64) reporting.ReportSchedule {
 	t.Helper()
 	s, err := a.ReportSchedules().Create(boss(t), cluster, reporting.ReportSchedule{Name: name, Every: every, Hour: hour, Covers: reporting.CoversBehind, Format: reporting.ReportCSV, Enabled: true, Keep: 24})
@@ -54,7 +54,7 @@ func reportsOf(t testing.TB, a *app.App, cluster string) []reporting.Report {
 	return list.Items
 }
 
-// untilMade waits for so many reports that are made.
+// untilMade waits for this many finished reports.
 func untilMade(t testing.TB, a *app.App, cluster string, n int) []reporting.Report {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -80,8 +80,8 @@ func due(t testing.TB, conn *pgx.Conn) {
 	}
 }
 
-// Any number of servers look for what is due at the same moments: each report is made once, told once, and is the
-// file that was told of.
+// Several servers look for due reports at the same moments: each report is made once and announced once, with the
+// right file.
 func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -124,13 +124,13 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 			t.Errorf("%d reports of %+v", bySchedule[s.Name], s)
 		}
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, m := range r.wait(t, schedules*rounds) {
 		var e reporting.ReportMadeEvent
-		if err := json.Unmarshal([]byte(m.body), &e); err != nil || e.Type != hooks.ReportMade || e.Cluster != "shop" || told[e.Report.ID] {
+		if err := json.Unmarshal([]byte(m.body), &e); err != nil || e.Type != hooks.ReportMade || e.Cluster != "shop" || reported[e.Report.ID] {
 			t.Fatalf("told %s: %v", m.body, err)
 		}
-		told[e.Report.ID] = true
+		reported[e.Report.ID] = true
 		if e.Report.File == nil || e.Report.File.URL != "/v1/clusters/shop/reports/"+e.Report.ID+"/file" || strings.Contains(m.body, "secret") {
 			t.Errorf("told %s", m.body)
 		}
@@ -142,7 +142,7 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 	}
 }
 
-// A server that is killed in the middle of a report: another one makes it, once.
+// A server is killed during a report: another one makes it, once.
 func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -157,14 +157,14 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), childVariable+"="+url)
 	command.Stderr = os.Stderr
-	said, err := command.StdoutPipe()
+	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "begun\n" {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	if err := command.Process.Kill(); err != nil {
@@ -183,8 +183,8 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	}
 }
 
-// Whatever the clock does: of missed moments the last one is made up for, none is made twice, and a clock that was
-// wrong is forgotten.
+// For any behaviour of the clock: of missed moments the last one is made up for, none is made twice, and a wrong
+// clock is forgotten.
 func TestReportsFollowTheClock(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -222,7 +222,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	step("2026-03-26T01:00:00Z", 1, "2026-03-26T01:00:00Z", "2026-03-27T01:00:00Z")
 	step("2026-03-26T00:00:00Z", 0, "2026-03-26T01:00:00Z", "2026-03-27T01:00:00Z") // an hour back: not twice
 	step("2026-03-26T01:30:00Z", 0, "2026-03-26T01:00:00Z", "2026-03-27T01:00:00Z")
-	step("2026-03-29T01:00:00Z", 1, "2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z") // days off; 2:00 does not come that night: 3:00
+	step("2026-03-29T01:00:00Z", 1, "2026-03-29T01:00:00Z", "2026-03-30T00:00:00Z") // days off; 2:00 does not exist that night: 3:00
 	step("2026-04-10T22:00:00Z", 1, "2026-04-10T00:00:00Z", "2026-04-11T00:00:00Z") // two weeks off
 	step("2027-04-10T22:00:00Z", 1, "2027-04-10T00:00:00Z", "2027-04-11T00:00:00Z") // a clock that is a year ahead
 	step("2026-04-10T23:00:00Z", 0, "2027-04-10T00:00:00Z", "2026-04-11T00:00:00Z") // and is put right
@@ -238,7 +238,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 		t.Errorf("it covers %s until %s", r.From, r.Until)
 	}
 
-	// Who is not enabled, or of a cluster that is gone, makes none.
+	// A disabled schedule, or one of a deleted cluster, makes none.
 	s := scheduleNow(t, a, "shop", "daily")
 	s.Enabled = false
 	if s, err = a.ReportSchedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil || s.NextAt != nil {

@@ -1,9 +1,9 @@
-// Package run does background work: it takes runs from the store, works on them beside any number of
-// other servers, shows how far they are and says what became of them. What the work is stands in
-// kinds.go; how requests start, watch and end runs is app's and api's.
+// Package run does background work. It takes runs from the store, works on them beside any number of other servers,
+// shows their progress and records their outcomes. kinds.go defines the work; app and api start, watch and end runs
+// on request.
 //
-// A run's row in the store decides everything. River only hands out the work of looking at a row, so
-// what River loses, doubles or brings late does no harm.
+// A run's row in the store decides everything. River only hands out the job of looking at a row, so jobs that it
+// loses, doubles or delays do no harm.
 package run
 
 import (
@@ -28,31 +28,31 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Config is how runs are worked on. Zero values mean the defaults named.
+// Config configures a Runner. Zero values mean the defaults.
 type Config struct {
 	App       *app.App
 	Pool      *pgxpool.Pool // of the store
 	Schema    string        // of River's tables
 	Telemetry *telemetry.Telemetry
-	AtOnce    int             // runs at once; default one a processor
-	StopWait  time.Duration   // how long Stop lets runs go on; default 3 s
+	AtOnce    int             // concurrent runs; default one a processor
+	StopWait  time.Duration   // time for which Stop lets runs go on; default 3 s
 	Kinds     map[string]Kind // default Kinds and imports by address
-	Fetch     *fetch.Client   // sends to webhooks and fetches what is imported; default one with App's list of allowed hosts
-	Lease     time.Duration   // of a server that died its runs are free after this; default 15 s
+	Fetch     *fetch.Client   // sends to webhooks and fetches imports; default one with App's list of allowed hosts
+	Lease     time.Duration   // time after which a dead server's runs are free; default 15 s
 }
 
 const (
 	usualLease = 15 * time.Second // renewed three times in it
-	showEvery  = time.Second      // how far a run is
+	showEvery  = time.Second      // progress of a run
 	sweepEvery = 2 * time.Second  // for runs that dead servers have left
 	pollEvery  = 5 * time.Second  // for work, in case a notification was lost
 	stopWait   = 3 * time.Second
-	stopTime   = 2 * time.Second // to end what does not end by itself, beyond StopWait
+	stopTime   = 2 * time.Second // to end the rest, beyond StopWait
 
 	startAgain    = 300 * time.Millisecond
 	startPatience = 20 * time.Second
 
-	workKept    = time.Minute // once it is done: nobody reads it, and a backlog that is put off makes 60 each second
+	workKept    = time.Minute // after it is done: nobody reads it, and a backlog that is put off makes 60 each second
 	forgetEvery = 6 * time.Hour
 	forgetAfter = 30 * 24 * time.Hour
 )
@@ -108,7 +108,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	client, err := river.NewClient(riverpgxv5.New(c.Pool), &river.Config{
 		Schema: c.Schema, Workers: d.workers, Queues: d.queues, Logger: slog.New(warnings{r.log.With("part", "river").Handler()}),
 		FetchOnlyKnownKinds: true, FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait, CompletedJobRetentionPeriod: workKept,
-		ReindexerIndexNames: []string{}, // whose the tables are is not who works on them
+		ReindexerIndexNames: []string{}, // the owner of the tables is not the one who works on them
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(forgetEvery), func() (river.JobArgs, *river.InsertOpts) {
 			return forgetWork{}, &river.InsertOpts{Queue: forgetWork{}.Queue(), MaxAttempts: forgetWork{}.MostAttempts()}
 		}, &river.PeriodicJobOpts{RunOnStart: true})},
@@ -127,7 +127,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	return r, nil
 }
 
-// tracer makes spans; nil makes none.
+// tracer returns the tracer, or nil without tracing.
 func (r *Runner) tracer() *trace.Tracer {
 	if r.config.Telemetry == nil {
 		return nil
@@ -135,8 +135,8 @@ func (r *Runner) tracer() *trace.Tracer {
 	return r.config.Telemetry.Tracer
 }
 
-// startPatiently tries again for a while: the database was there a moment ago, so one that cannot be reached now is
-// busy, as after a crash of it when everybody comes back at once.
+// startPatiently tries again for a while. The database was there a moment ago, so one that cannot be reached now is
+// busy, as after its crash, when all clients return at once.
 func startPatiently(ctx context.Context, log *slog.Logger, start func() error) error {
 	for end := time.Now().Add(startPatience); ; {
 		err := start()
@@ -152,8 +152,8 @@ func startPatiently(ctx context.Context, log *slog.Logger, start func() error) e
 	}
 }
 
-// Stop takes no more runs, lets those that go on finish for a while, then ends the rest, which other
-// servers take up at once.
+// Stop takes no more runs, lets running ones finish for a while, then ends the rest, which other servers take up at
+// once.
 func (r *Runner) Stop(ctx context.Context) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.config.StopWait+stopTime)
 	defer cancel()
@@ -166,16 +166,16 @@ func (r *Runner) Stop(ctx context.Context) error {
 	return nil
 }
 
-// duties is what a server does for River.
+// duties holds a server's jobs for River.
 type duties struct {
 	workers *river.Workers
 	queues  map[string]river.QueueConfig
 }
 
-// takeUp adds one sort of work, so much at once of what is in the same queue. An error from do is tried again by River as
-// often as the work asks for.
+// takeUp adds one kind of work, with a number of concurrent jobs in its queue. River retries after an error from do
+// as often as the work asks for.
 func takeUp[T app.Work](d duties, work T, atOnce int, do func(context.Context, T) error) {
-	river.AddWorkerArgs(d.workers, work, &worker[T]{do: do}) // runs of all kinds are of one type
+	river.AddWorkerArgs(d.workers, work, &worker[T]{do: do}) // runs of all kinds have one type
 	d.queues[work.Queue()] = river.QueueConfig{MaxWorkers: atOnce}
 }
 
@@ -186,7 +186,7 @@ type worker[T app.Work] struct {
 
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error { return w.do(ctx, job.Args) }
 
-// Timeout is none: whose work may not take for ever says so itself.
+// Timeout returns no limit: work with a time limit sets its own.
 func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return -1 }
 
 // forgetWork makes one of the servers delete old runs.
@@ -208,7 +208,7 @@ func (r *Runner) forget(ctx context.Context, _ forgetWork) error {
 	return err
 }
 
-// sweep hands out again what dead servers have left.
+// sweep hands out the work of dead servers again.
 func (r *Runner) sweep(ctx context.Context) {
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
@@ -235,8 +235,8 @@ func (r *Runner) sweep(ctx context.Context) {
 	}
 }
 
-// warnings lets warnings and errors pass alone, but for those of a stop in the middle of something. What
-// went wrong is said in our words: River's errors name the database, its user and its address.
+// warnings passes only warnings and errors, without those of a stop in the middle of work. It rewrites them, because
+// River's errors name the database, its user and its address.
 type warnings struct{ slog.Handler }
 
 func (w warnings) Handle(ctx context.Context, r slog.Record) error {
@@ -261,12 +261,12 @@ func (w warnings) Handle(ctx context.Context, r slog.Record) error {
 	if !failed && r.Level < slog.LevelError {
 		return w.Handler.Handle(ctx, r)
 	}
-	said := slog.NewRecord(r.Time, r.Level, "background work had trouble with the database; it is tried again", r.PC)
-	said.AddAttrs(slog.String("kind", kind))
-	return w.Handler.Handle(ctx, said)
+	record := slog.NewRecord(r.Time, r.Level, "background work had trouble with the database; it is tried again", r.PC)
+	record.AddAttrs(slog.String("kind", kind))
+	return w.Handler.Handle(ctx, record)
 }
 
-// poolClosed is what River says where it is stopped in the middle of something.
+// poolClosed is River's error when it is stopped in the middle of work.
 const poolClosed = "underlying driver pool is closed"
 
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {

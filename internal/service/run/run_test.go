@@ -38,7 +38,7 @@ func TestARunIsDoneAndItsResultKept(t *testing.T) {
 	}
 }
 
-// forever works until its context ends, and says that it has begun.
+// forever works until its context ends, and signals that it has begun.
 func forever(begun chan<- struct{}) func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 	return func(ctx context.Context, _ app.RunClaim, report func(runs.Progress)) (run.Result, error) {
 		report(runs.Progress{Done: 1, Total: 2, Unit: "halves"})
@@ -55,8 +55,7 @@ func quick(_ context.Context, _ app.RunClaim, _ func(runs.Progress)) (run.Result
 	return text(`"whole"`), nil
 }
 
-// What waits is cancelled at once, what runs within a second on whichever server, and both can be
-// tried again.
+// A waiting run is cancelled at once, a running one within a second on any server, and both can be tried again.
 func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -69,12 +68,12 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	if r, err := b.CancelRun(somebody(t), second); err != nil || r.State != runs.RunCancelled || r.FinishedAt == nil {
 		t.Errorf("one that waits: %+v %v", r, err)
 	}
-	asked := time.Now()
+	began := time.Now()
 	if r, err := b.CancelRun(somebody(t), first); err != nil || !r.Cancelling || r.State != runs.RunRunning {
 		t.Errorf("one that runs: %+v %v", r, err)
 	}
 	r := until(t, b, first, "cancelled", state(runs.RunCancelled))
-	if took := time.Since(asked); took > time.Second {
+	if took := time.Since(began); took > time.Second {
 		t.Errorf("it took %s", took)
 	}
 	if !r.Partial || string(r.Result) != `"half"` || r.Progress.Done != 1 {
@@ -115,7 +114,7 @@ func TestAStopGivesRunsBack(t *testing.T) {
 	}
 }
 
-// Work that gets no place to solve any more because its server stops is given back as well, also in its last attempt.
+// Work that gets no more place to solve because its server stops is given back as well, even in its last attempt.
 func TestAServerThatSolvesNoMoreGivesRunsBack(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
@@ -155,7 +154,7 @@ func child(url string) {
 
 const shortLease = 1500 * time.Millisecond
 
-// Whoever is killed in the middle of a run: another server does it, once.
+// A server is killed in the middle of a run: another one does it, once.
 func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -167,14 +166,14 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), childVariable+"="+url)
 	command.Stderr = os.Stderr
-	said, err := command.StdoutPipe()
+	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(said).ReadString('\n'); line != "begun\n" {
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "begun\n" {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	var times atomic.Int32
@@ -195,19 +194,19 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 	}
 }
 
-// A server that is cut off from the store goes on without knowing; only who has the run may finish it.
+// A server cut off from the store goes on without knowing; only the holder of the run may finish it.
 func TestOnlyTheHolderFinishes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})})
-	most := map[string]int{"work": 2}
+	attempts := map[string]int{"work": 2}
 	id := begin(t, s, "work")
 	var taken atomic.Int32
 	claims := make([]*app.RunClaim, 16)
 	var all sync.WaitGroup
 	for i := range claims {
 		all.Go(func() {
-			c, err := s.ClaimRun(t.Context(), id, most, 100*time.Millisecond)
+			c, err := s.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
 			if err != nil {
 				t.Error(err)
 			}
@@ -233,7 +232,7 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 	if _, err := s.KeepRun(t.Context(), old, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
 		t.Errorf("the old holder keeps it: %v", err)
 	}
-	second, err := s.ClaimRun(t.Context(), id, most, 100*time.Millisecond)
+	second, err := s.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
 	if err != nil || second == nil || second.Attempt != 2 {
 		t.Fatalf("claimed again: %+v %v", second, err)
 	}
@@ -306,7 +305,7 @@ func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 	if _, err := s.Run(somebody(t), id); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the run: %v", err)
 	}
-	succeeded(t, s, begin(t, s, "work")) // what comes later has been looked at
+	succeeded(t, s, begin(t, s, "work")) // later work is looked at
 	if times.Load() != 1 {
 		t.Errorf("%d runs, want one", times.Load())
 	}
@@ -362,12 +361,12 @@ func TestHowRunsFail(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			r := until(t, s, begin(t, s, kind), "over", func(r runs.Run) bool { return r.State.Over() })
-			told := runs.RunError{}
+			reported := runs.RunError{}
 			if r.Error != nil {
-				told = *r.Error
+				reported = *r.Error
 			}
-			if string(r.State) != want.state || told.Kind != want.kind || !strings.Contains(told.Detail, want.detail) || string(r.Result) != want.result || strings.Contains(told.Detail, "secret") {
-				t.Errorf("got %+v %+v, want %+v", r, told, want)
+			if string(r.State) != want.state || reported.Kind != want.kind || !strings.Contains(reported.Detail, want.detail) || string(r.Result) != want.result || strings.Contains(reported.Detail, "secret") {
+				t.Errorf("got %+v %+v, want %+v", r, reported, want)
 			}
 			if r.Partial != (want.state == "failed" && want.result != "") {
 				t.Errorf("partial %v", r.Partial)
@@ -376,7 +375,7 @@ func TestHowRunsFail(t *testing.T) {
 	}
 }
 
-// During an upgrade servers of the release before leave what they do not know to others.
+// During an upgrade, servers of the release before leave unknown kinds to others.
 func TestAKindThatAServerDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -387,7 +386,7 @@ func TestAKindThatAServerDoesNotKnow(t *testing.T) {
 	succeeded(t, old, id)
 }
 
-// The database goes away in the middle and comes again.
+// The database goes away during a run and returns.
 func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

@@ -101,7 +101,7 @@ func TestPlansAreTold(t *testing.T) {
 	if m := r.wait(t, 3)[2]; !strings.Contains(m.body, `"plan":{"number":1,`) || !strings.Contains(m.body, `"previous":{"number":2,`) {
 		t.Errorf("pinned: got %s", m.body)
 	}
-	plan(t, s, "shop", 9) // which is not current
+	plan(t, s, "shop", 9) // it is not current
 	if err := s.UnpinPlan(boss(t), "shop"); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 		}
 		return c.InputsVersion
 	}
-	settle(app.Outcome{Version: change()}) // a cluster that never had a plan: nobody is told
+	settle(app.Outcome{Version: change()}) // a cluster that never had a plan: nobody is notified
 	plan(t, s, "shop", 5)
 	for range 3 {
 		settle(app.Outcome{Version: change()})

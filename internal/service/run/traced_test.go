@@ -18,15 +18,15 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// A delivery names the span that it is sent in, which a collector is told of; where nobody asked for traces it names none.
+// A delivery names its span, which a collector receives; without tracing it names none.
 func TestDeliveriesNameTheirTrace(t *testing.T) {
 	t.Parallel()
-	var told bytes.Buffer
+	var received bytes.Buffer
 	var mu sync.Mutex
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		_, _ = io.Copy(&told, r.Body)
+		_, _ = io.Copy(&received, r.Body)
 	}))
 	defer collector.Close()
 	traced := telemetry.New(io.Discard, slog.LevelError)
@@ -55,7 +55,7 @@ func TestDeliveriesNameTheirTrace(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, part := range parts[1:] {
-		if id, _ := hex.DecodeString(part); !bytes.Contains(told.Bytes(), id) {
+		if id, _ := hex.DecodeString(part); !bytes.Contains(received.Bytes(), id) {
 			t.Errorf("the collector was not told of %s", part)
 		}
 	}

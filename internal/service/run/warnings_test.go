@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What River says of the database is logged in one line of ours, without names and addresses.
+// River's errors about the database are logged in one line, without names and addresses.
 func TestWhatRiverSays(t *testing.T) {
 	t.Parallel()
 	away := errors.New("failed to connect to `user=ada database=shop`:\n\t10.1.2.3:5432 (db.example.com): dial error")

@@ -12,7 +12,7 @@ type deliveries struct {
 	took  prometheus.Histogram
 }
 
-// What becomes of an attempt.
+// Outcomes of an attempt.
 var deliveryOutcomes = []string{"delivered", "again", "failed"}
 
 func newDeliveries(r *prometheus.Registry) deliveries {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Nobody should log a secret. These are the ones that somebody's error text may carry along all the
-// same: our tokens and those of issuers, secrets of webhooks, and passwords in addresses and settings of databases.
+// Nobody should log a secret. These match the ones that an error text may still contain: our tokens and those of
+// issuers, secrets of webhooks, and passwords in addresses and settings of databases.
 var (
 	tokens    = regexp.MustCompile(`\b(hr[kls]_[A-Za-z0-9_-]{8,}|whsec_[A-Za-z0-9+/=]{8,}|eyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)*)`)
 	userinfo  = regexp.MustCompile(`(://[^\s/:@]*):[^\s/@]+@`)
@@ -21,7 +21,7 @@ func mask(_ []string, a slog.Attr) slog.Attr {
 		if s := a.Value.String(); suspicious(s) {
 			a.Value = slog.StringValue(masked(s))
 		}
-	case slog.KindAny: // an error, a list, a struct: what a reader would see of it
+	case slog.KindAny: // an error, a list, a struct: its printed form
 		if s := fmt.Sprint(a.Value.Any()); suspicious(s) {
 			a.Value = slog.StringValue(masked(s))
 		}
@@ -29,7 +29,7 @@ func mask(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// suspicious spares the expressions where there is nothing to find.
+// suspicious is a quick test that spares most texts the expressions.
 func suspicious(s string) bool {
 	return strings.Contains(s, "hr") || strings.Contains(s, "eyJ") || strings.Contains(s, "whsec_") || strings.Contains(s, "://") || strings.Contains(s, "=")
 }

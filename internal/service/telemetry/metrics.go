@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics holds what is counted here. Labels take values from closed sets alone, so that no client
-// can make the registry grow.
+// metrics holds the process's metrics. Labels take values from closed sets alone, so that no client can make the
+// registry grow.
 type metrics struct {
 	requests      *prometheus.CounterVec
 	requestTime   *prometheus.HistogramVec
@@ -86,7 +86,7 @@ func (m *metrics) register(r *prometheus.Registry) {
 		m.requests, m.requestTime, m.inFlight, m.solves, m.solveTime, m.solverEvents, m.disagreements, m.plans, m.admissions, m.attempts, m.lag, m.build)
 }
 
-// The closed sets. What is in none of them is counted as "other".
+// The closed sets. Other values are counted as "other".
 var (
 	methods      = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 	planStatuses = []string{"optimal", "feasible", "infeasible"}
@@ -103,11 +103,11 @@ func oneOf(set []string, s string) string {
 	return "other"
 }
 
-// RequestBegan counts a request that is being answered; RequestEnded must follow.
+// RequestBegan counts a request in progress; RequestEnded must follow.
 func (m *metrics) RequestBegan() { m.inFlight.Inc() }
 
-// RequestEnded counts an answered request. route is the router's pattern, never the path asked for,
-// and "" where none matched.
+// RequestEnded counts an answered request. route is the router's pattern, never the requested path, and "" if none
+// matched.
 func (m *metrics) RequestEnded(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "other"
@@ -140,41 +140,41 @@ func (m *metrics) PlanStored(status string) {
 	m.plans.WithLabelValues(oneOf(planStatuses, status)).Inc()
 }
 
-// Admitted counts a job that asked for a place.
+// Admitted counts a job that asked for admission.
 func (m *metrics) Admitted(outcome string) {
 	m.admissions.WithLabelValues(oneOf(admissionOutcomes, outcome)).Inc()
 }
 
-// PlanAttempted counts a look of the planner at a cluster.
+// PlanAttempted counts an attempt of the planner to plan a cluster.
 func (m *metrics) PlanAttempted(outcome string) {
 	m.attempts.WithLabelValues(oneOf(attemptOutcomes, outcome)).Inc()
 }
 
-// PlanLagged counts a change of inputs that a plan answers now.
+// PlanLagged records the time from a change of inputs to the plan that covers it.
 func (m *metrics) PlanLagged(since time.Duration) { m.lag.Observe(since.Seconds()) }
 
-// SolverEvent counts what happened to a solver process.
+// SolverEvent counts an event of a solver process.
 func (m *metrics) SolverEvent(kind string) {
 	m.solverEvents.WithLabelValues(oneOf(eventKinds, kind)).Inc()
 }
 
-// Running says which version runs.
+// Running shows the running version.
 func (m *metrics) Running(version string) {
 	m.build.Reset()
 	m.build.WithLabelValues(version, runtime.Version()).Set(1)
 }
 
-// Gauge shows a number that somebody else keeps, such as places taken in a pool. read is called from
-// several goroutines and must be quick.
+// Gauge shows a number that another package keeps, such as places taken in a pool. read is called from several
+// goroutines and must be quick.
 func (t *Telemetry) Gauge(name, help string, read func() float64) {
 	t.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read))
 }
 
-// Handler answers the metrics in Prometheus' text format.
+// Handler serves the metrics in Prometheus' text format.
 func (t *Telemetry) Handler() http.Handler {
 	return promhttp.HandlerFor(t.Registry, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(t.Log.Handler(), slog.LevelError),
-		DisableCompression:  true, // a scrape is small, and a bomb of open gzip writers is not
+		DisableCompression:  true, // a scrape is small; not compressing avoids a bomb of open gzip writers
 		MaxRequestsInFlight: 4,
 		Timeout:             5 * time.Second,
 	})

@@ -1,5 +1,5 @@
-// Package telemetry is what the operator at night looks at: a structured log, metrics in a
-// registry of their own, and traces where they are asked for. It is passed to whoever needs it and is never global.
+// Package telemetry is for the operator: a structured log, metrics in a registry of their own, and traces if they are
+// configured. It is passed to the packages that need it and is never global.
 package telemetry
 
 import (
@@ -12,11 +12,11 @@ import (
 	"headroom/internal/core/trace"
 )
 
-// Telemetry is a log and metrics. Its methods are safe for concurrent use.
+// Telemetry holds the log, the metrics and the tracer. Its methods are safe for concurrent use.
 type Telemetry struct {
 	Log      *slog.Logger // constant messages, typed keys
 	Registry *prometheus.Registry
-	Tracer   *trace.Tracer // nil where nobody asked for traces
+	Tracer   *trace.Tracer // nil without tracing
 
 	requests *slog.Logger // the same log, unmasked
 
@@ -24,7 +24,7 @@ type Telemetry struct {
 	deliveries deliveries
 }
 
-// New writes its log as JSON lines to w. Tokens and passwords that stray into a line are masked.
+// New writes its log as JSON lines to w, with tokens and passwords masked.
 func New(w io.Writer, level slog.Leveler) *Telemetry {
 	t := &Telemetry{
 		Log:      slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: mask})),
@@ -37,7 +37,7 @@ func New(w io.Writer, level slog.Leveler) *Telemetry {
 	return t
 }
 
-// ShowTraces makes spans as well, and counts what becomes of them.
+// ShowTraces adds a tracer, and counts its sent and dropped spans.
 func (t *Telemetry) ShowTraces(tracer *trace.Tracer) {
 	t.Tracer = tracer
 	for outcome, count := range map[string]func() float64{"sent": tracer.Sent, "dropped": tracer.Dropped} {
@@ -46,13 +46,13 @@ func (t *Telemetry) ShowTraces(tracer *trace.Tracer) {
 	}
 }
 
-// LogsRequests says whether lines about requests of a level are written.
+// LogsRequests reports whether lines about requests are written at a level.
 func (t *Telemetry) LogsRequests(ctx context.Context, level slog.Level) bool {
 	return t.requests.Enabled(ctx, level)
 }
 
-// Request writes a line about an answered request, masked like the others but cheaper: there are
-// many of them, and their attributes are numbers and texts alone.
+// Request writes a line about an answered request, masked like the others but cheaper: there are many of them, and
+// their attributes are only numbers and texts.
 func (t *Telemetry) Request(ctx context.Context, level slog.Level, attrs ...slog.Attr) {
 	for i, a := range attrs {
 		if a.Value.Kind() == slog.KindString && suspicious(a.Value.String()) {

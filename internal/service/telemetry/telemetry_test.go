@@ -125,7 +125,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// Two in one process share nothing: no global registry.
+// Two in one process share nothing: there is no global registry.
 func TestTelemetriesAreApart(t *testing.T) {
 	t.Parallel()
 	one, two := New(&bytes.Buffer{}, slog.LevelInfo), New(&bytes.Buffer{}, slog.LevelInfo)

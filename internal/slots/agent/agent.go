@@ -15,42 +15,42 @@ import (
 	"time"
 )
 
-// Config is an agent.
+// Config configures an agent.
 type Config struct {
 	Cluster, Node string
 	Host          *Host
-	Commands      *Commands // nil: no tasks are run here
-	Dir           string    // of what must outlive the agent; its own (see Own)
-	Cgroup        string    // that tasks run in; "": the agent's own
+	Commands      *Commands // nil: this agent runs no tasks
+	Dir           string    // state that must outlive the agent; owned by it alone (see Own)
+	Cgroup        string    // the cgroup of tasks; "": the agent's own
 	StopAfter     time.Duration
-	// Beat sends a heartbeat and answers what came. An error that is Refused is as if the server had refused it.
+	// Beat sends a heartbeat and returns the response. A Refused error counts as a refusal of the server.
 	Beat func(ctx context.Context, body []byte) (*http.Response, error)
 	Log  func(message string, about ...any)
 }
 
-// What of time nobody has to choose.
+// Times and limits that nobody needs to configure.
 const (
-	firstInterval  = 5 * time.Second // until the server says another
-	leastInterval  = 100 * time.Millisecond
-	mostInterval   = 10 * time.Minute
-	promptly       = 250 * time.Millisecond // after a task has ended, at the soonest
-	leastBackoff   = 500 * time.Millisecond
-	mostBackoff    = 30 * time.Second
-	mostRetryAfter = time.Minute
-	beatTimeout    = 30 * time.Second
-	lastWords      = 10 * time.Second // for the last heartbeat, where tasks are not awaited less long
-	leastReading   = time.Second      // between looks at the machine
-	mostTold       = 500              // ended tasks in one heartbeat
+	firstInterval = 5 * time.Second // until the server names another
+	minInterval   = 100 * time.Millisecond
+	maxInterval   = 10 * time.Minute
+	promptly      = 250 * time.Millisecond // shortest wait after a task has ended
+	minBackoff    = 500 * time.Millisecond
+	maxBackoff    = 30 * time.Second
+	maxRetryAfter = time.Minute
+	beatTimeout   = 30 * time.Second
+	lastWords     = 10 * time.Second // shortest time for the last heartbeat
+	minReading    = time.Second      // between readings of the machine
+	maxReported   = 500              // ended tasks in one heartbeat
 )
 
-// agent is one at work. All but the tasks themselves happens in one goroutine.
+// agent is a running agent. Everything but the tasks themselves happens in one goroutine.
 type agent struct {
 	Config
 	kept    kept
 	file    string
 	cores   int
 	running map[int64]*task
-	dropped map[int64]bool // those running that nobody wants any more
+	dropped map[int64]bool // running tasks that nobody wants any more
 	ended   chan result
 	starter *starter
 	cgroup  *os.File
@@ -58,20 +58,20 @@ type agent struct {
 	interval time.Duration
 	load     Load
 	looked   time.Time
-	cpuEnded float64 // seconds that tasks which have ended used
-	cpuSeen  float64 // by all tasks, when the machine was looked at
+	cpuEnded float64 // seconds used by ended tasks
+	cpuSeen  float64 // seconds used by all tasks at the last reading
 	residual *float64
 	leaving  bool
-	answered bool // by the server, since the agent began
+	answered bool // by the server, since the agent started
 }
 
-// kept is what must outlive the process.
+// kept is the state that must outlive the process.
 type kept struct {
-	Mark    string  `json:"mark"` // of the processes of tasks
+	Mark    string  `json:"mark"` // marks the processes of tasks
 	Boot    string  `json:"boot"`
 	Seq     int64   `json:"seq"`
-	Pending []byte  `json:"pending,omitempty"` // the heartbeat that is not answered yet
-	Ended   []ended `json:"ended,omitempty"`   // that no answered heartbeat has told of
+	Pending []byte  `json:"pending,omitempty"` // the unanswered heartbeat
+	Ended   []ended `json:"ended,omitempty"`   // not in any answered heartbeat
 }
 
 type ended struct {
@@ -82,8 +82,9 @@ type ended struct {
 
 const keptFile = "agent.json"
 
-// Run is an agent until ctx ends: then tasks that run are awaited for a while, ended, and told of. An error says
-// why it could not go on; tasks are ended then, too. After one that is Refused it should not begin again by itself.
+// Run runs an agent until ctx ends. Then it waits a while for running tasks, ends the rest, and reports them. It
+// returns an error if it cannot go on, and ends tasks then, too. After a Refused error the caller should not start it
+// again automatically.
 func Run(ctx context.Context, c Config) error {
 	a := &agent{Config: c, file: filepath.Join(c.Dir, keptFile), running: map[int64]*task{}, dropped: map[int64]bool{}, ended: make(chan result), interval: firstInterval}
 	cores, err := c.Host.Cores()
@@ -114,7 +115,7 @@ func Run(ctx context.Context, c Config) error {
 	a.starter = newStarter()
 	defer a.starter.end()
 	err = a.live(ctx)
-	// Nobody is told any more of what runs still.
+	// The tasks that still run are no longer reported.
 	a.endAll("The agent has ended.")
 	for range len(a.running) {
 		a.end(<-a.ended)
@@ -122,11 +123,11 @@ func Run(ctx context.Context, c Config) error {
 	return errors.Join(err, save(a.file, a.kept))
 }
 
-// live beats until it is time to leave, and until the tasks have ended then.
+// live sends heartbeats until ctx ends, and then until the tasks have ended.
 func (a *agent) live(ctx context.Context) error {
 	if err := a.sendPending(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil // it is kept
+			return nil // it is saved
 		}
 		return err
 	}
@@ -142,7 +143,7 @@ func (a *agent) live(ctx context.Context) error {
 		answered, err := a.beat(ctx)
 		switch {
 		case err == nil:
-		case ctx.Err() != nil: // it was interrupted, and what it told of is told again
+		case ctx.Err() != nil: // it was interrupted; its reports are sent again
 			leave()
 			continue
 		default:
@@ -160,7 +161,7 @@ func (a *agent) live(ctx context.Context) error {
 				if err := a.note(r); err != nil {
 					return err
 				}
-				// Whoever waits for a slot is not kept waiting for the next regular heartbeat.
+				// A task that waits for a slot need not wait for the next regular heartbeat.
 				next.Reset(time.Until(sent.Add(min(promptly, a.interval))))
 			case <-stopping:
 				leave()
@@ -174,7 +175,7 @@ func (a *agent) live(ctx context.Context) error {
 	}
 }
 
-// endAll ends the tasks that run. Nobody is told how: they are handed out again where they are not spoken of.
+// endAll ends the running tasks. Nobody is told how: the server hands them out again once no heartbeat mentions them.
 func (a *agent) endAll(why string) {
 	for id, t := range a.running {
 		a.dropped[id] = true
@@ -182,9 +183,9 @@ func (a *agent) endAll(why string) {
 	}
 }
 
-// sendPending sends what an earlier agent could not, as it stands: where the server has it already, it answers the
-// same. No task of the answer has begun, and the agent goes on as that one. Where there is nothing, or the server does
-// not take it, another boot begins; what was told in vain is told again.
+// sendPending sends the unanswered heartbeat of an earlier agent, unchanged, and continues as that agent. A server
+// that has it already answers the same. No task of the answer has begun. If there is none, or the server does not
+// take it, another boot begins and the reports are sent again.
 func (a *agent) sendPending(ctx context.Context) error {
 	var was Heartbeat
 	if a.kept.Pending != nil && json.Unmarshal(a.kept.Pending, &was) == nil && was.Seq == a.kept.Seq && was.Boot == a.kept.Boot && !was.Leaving {
@@ -201,15 +202,15 @@ func (a *agent) sendPending(ctx context.Context) error {
 	return nil
 }
 
-// beat tells of the machine and its tasks and does what the answer says. One that leaves does without an answer: what
-// it told of is kept, and told when an agent begins again.
+// beat reports on the machine and its tasks and follows the answer. A leaving agent does without an answer: its
+// reports are saved, and the next agent sends them.
 func (a *agent) beat(ctx context.Context) (answered bool, err error) {
 	a.kept.Seq++
 	h := Heartbeat{Seq: a.kept.Seq, Boot: a.kept.Boot, At: time.Now().UTC(), State: a.report(), Running: slices.Sorted(maps.Keys(a.running)), Leaving: a.leaving}
 	if h.Running == nil {
 		h.Running = []int64{}
 	}
-	for _, e := range a.kept.Ended[:min(mostTold, len(a.kept.Ended))] {
+	for _, e := range a.kept.Ended[:min(maxReported, len(a.kept.Ended))] {
 		if e.Reason == "" {
 			h.Finished = append(h.Finished, FinishedTask{e.Assignment, e.Seconds})
 		} else {
@@ -235,9 +236,9 @@ func (a *agent) beat(ctx context.Context) (answered bool, err error) {
 	return true, a.follow(answer)
 }
 
-// follow does what an answer says.
+// follow carries out an answer.
 func (a *agent) follow(answer Answer) error {
-	if a.interval = time.Duration(within(leastInterval.Seconds(), answer.HeartbeatSeconds, mostInterval.Seconds()) * float64(time.Second)); answer.HeartbeatSeconds == 0 {
+	if a.interval = time.Duration(within(minInterval.Seconds(), answer.HeartbeatSeconds, maxInterval.Seconds()) * float64(time.Second)); answer.HeartbeatSeconds == 0 {
 		a.interval = firstInterval
 	}
 	for _, n := range answer.Notes {
@@ -259,7 +260,7 @@ func (a *agent) follow(answer Answer) error {
 	return nil
 }
 
-// begin starts a task, or notes why it cannot be.
+// begin starts a task, or records why it could not.
 func (a *agent) begin(x Assignment) error {
 	command, known := Command{}, false
 	if a.Commands != nil {
@@ -287,11 +288,11 @@ func (a *agent) begin(x Assignment) error {
 
 func (a *agent) fail(x Assignment, why string) error {
 	a.Log("a task was not started", "assignment", x.Assignment, "job", x.JobName, "reason", why)
-	a.kept.Ended = append(a.kept.Ended, ended{Assignment: x.Assignment, Reason: cut(why, longestReason)})
+	a.kept.Ended = append(a.kept.Ended, ended{Assignment: x.Assignment, Reason: cut(why, maxReason)})
 	return save(a.file, a.kept)
 }
 
-// end takes a task from those that run.
+// end removes a task from the running ones.
 func (a *agent) end(r result) {
 	delete(a.running, r.id)
 	a.cpuEnded += r.cpu
@@ -305,15 +306,15 @@ func (a *agent) end(r result) {
 	}
 }
 
-// note keeps that a task has ended, before anybody is told.
+// note saves that a task has ended, before it is reported.
 func (a *agent) note(r result) error {
 	a.end(r)
 	return save(a.file, a.kept)
 }
 
-// send sends a heartbeat until there is an answer, in ever longer pauses. Meanwhile tasks go on and end.
+// send sends a heartbeat until there is an answer, at growing intervals. Meanwhile tasks go on and end.
 func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
-	pause := leastBackoff
+	pause := minBackoff
 	if h.Leaving {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeout(ctx, min(lastWords, max(time.Second, a.StopAfter)))
@@ -324,14 +325,14 @@ func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
 		if err == nil {
 			a.answered = true
 			a.kept.Pending = nil
-			told := map[int64]bool{}
+			reported := map[int64]bool{}
 			for _, f := range h.Finished {
-				told[f.Assignment] = true
+				reported[f.Assignment] = true
 			}
 			for _, f := range h.Failed {
-				told[f.Assignment] = true
+				reported[f.Assignment] = true
 			}
-			a.kept.Ended = slices.DeleteFunc(a.kept.Ended, func(e ended) bool { return told[e.Assignment] })
+			a.kept.Ended = slices.DeleteFunc(a.kept.Ended, func(e ended) bool { return reported[e.Assignment] })
 			return answer, save(a.file, a.kept)
 		}
 		var t *trouble
@@ -343,7 +344,7 @@ func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
 		}
 		wait := pause/2 + mathrand.N(pause/2)
 		if t != nil && t.after > 0 {
-			wait = min(t.after, mostRetryAfter)
+			wait = min(t.after, maxRetryAfter)
 		}
 		a.Log("a heartbeat has no answer", "seq", h.Seq, "again_in", wait.Round(time.Millisecond), "error", err)
 		again := time.NewTimer(wait)
@@ -364,30 +365,30 @@ func (a *agent) send(ctx context.Context, h Heartbeat) (Answer, error) {
 		if ctx.Err() != nil {
 			return Answer{}, err
 		}
-		pause = min(2*pause, mostBackoff)
+		pause = min(2*pause, maxBackoff)
 	}
 }
 
 func (a *agent) ask(ctx context.Context, seq int64) (Answer, error) {
 	ctx, done := context.WithTimeout(ctx, beatTimeout)
 	defer done()
-	type said struct {
+	type reply struct {
 		answer Answer
 		err    error
 	}
-	came := make(chan said, 1)
+	came := make(chan reply, 1)
 	go func() {
 		r, err := a.Beat(ctx, a.kept.Pending)
 		if refused := (Refused{}); errors.As(err, &refused) {
-			came <- said{err: &trouble{status: http.StatusForbidden, err: refused}}
+			came <- reply{err: &trouble{status: http.StatusForbidden, err: refused}}
 			return
 		}
 		if err != nil {
-			came <- said{err: &trouble{err: err}}
+			came <- reply{err: &trouble{err: err}}
 			return
 		}
 		answer, err := readAnswer(r, seq)
-		came <- said{answer, err}
+		came <- reply{answer, err}
 	}()
 	for {
 		select {
@@ -399,7 +400,7 @@ func (a *agent) ask(ctx context.Context, seq int64) (Answer, error) {
 	}
 }
 
-// refusal says what a server's refusal means to an agent.
+// refusal explains a server's refusal to people.
 func refusal(node string, t *trouble) error {
 	switch t.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -413,9 +414,9 @@ func refusal(node string, t *trouble) error {
 	}
 }
 
-// report is how busy the machine is, looked at once a second at most.
+// report returns the load of the machine, read once a second at most.
 func (a *agent) report() Report {
-	if now := time.Now(); now.Sub(a.looked) >= leastReading {
+	if now := time.Now(); now.Sub(a.looked) >= minReading {
 		load, err := a.Host.Read(now)
 		if err != nil {
 			a.Log("the machine cannot be read", "error", err)

@@ -55,7 +55,7 @@ func TestTasksAreRunOnceEach(t *testing.T) {
 	}
 }
 
-// Whatever breaks between the agent and the service, each task is run once and told of once.
+// If anything breaks between the agent and the service, each task still runs once and is reported once.
 func TestBrokenConnectionsLoseNothing(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -66,7 +66,7 @@ func TestBrokenConnectionsLoseNothing(t *testing.T) {
 		case 0:
 			return broken, nil
 		case 1:
-			return nil, broken // it was taken in, and the answer is lost
+			return nil, broken // it was accepted, and the answer is lost
 		}
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func TestTasksThatDoNotBehave(t *testing.T) {
 	})
 }
 
-// processState is how a process is, "" where it is none.
+// processState returns the state of a process, "" if there is none.
 func processState(pid int) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -166,7 +166,7 @@ func TestAgentsLeave(t *testing.T) {
 	if len(d.queue) != 3 || len(d.open) != 0 || !last.Leaving || len(last.Running) != 0 {
 		t.Errorf("%d wait and %d are open; the last heartbeat is %+v", len(d.queue), len(d.open), last)
 	}
-	// And so it does where the server is away; then it tells at its next start.
+	// It does so without a server too, and reports at its next start.
 	d = newDesk(t, 1, tasks("job", 1)...)
 	b := newAgent(t, d, Command{Command: []string{script(t, "sleep 0.5")}})
 	b.config.StopAfter = 2 * time.Second
@@ -189,7 +189,7 @@ func TestAgentsLeave(t *testing.T) {
 	}
 }
 
-// What is told in vain when an agent is killed is told by the next one, as the same heartbeat first.
+// The unanswered reports of a killed agent are sent by the next one, as the same heartbeat first.
 func TestKilledAgentsGoOn(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
@@ -201,13 +201,13 @@ func TestKilledAgentsGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.beat(t.Context(), text); err != nil { // it came, and its answer was lost with the agent
+	if _, err := d.beat(t.Context(), text); err != nil { // it arrived, and its answer was lost with the agent
 		t.Fatal(err)
 	}
 	if err := save(filepath.Join(a.config.Dir, keptFile), kept{Mark: "m", Boot: "before", Seq: 5, Pending: text, Ended: []ended{{Assignment: 1, Seconds: 2.5}}}); err != nil {
 		t.Fatal(err)
 	}
-	// A process of the killed agent that is there still.
+	// A process of the killed agent that still runs.
 	left, err := os.StartProcess("/bin/sleep", []string{"sleep", "600"}, &os.ProcAttr{Env: []string{markVariable + "=m"}})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +227,7 @@ func TestKilledAgentsGoOn(t *testing.T) {
 	if text, err := os.ReadFile(out); err != nil || string(text) != "1\n" {
 		t.Errorf("it ran %q, %v", text, err)
 	}
-	// One whose heartbeat is not taken any more tells the same in another.
+	// If the server no longer takes that heartbeat, the agent reports the same in another.
 	d.open[3] = Assignment{Assignment: 3}
 	pending.Boot, pending.Seq, pending.Finished = "older", 1, []FinishedTask{{3, 1}}
 	if text, err = json.Marshal(pending); err != nil {
@@ -265,7 +265,7 @@ func TestServersThatAnswerNonsense(t *testing.T) {
 		"a redirect":         says(302, ""),
 		"a proxy's trouble":  says(502, "<html>bad gateway"),
 		"a thousand and one": says(200, `{"seq":1,"assignments":[`+strings.Repeat(`{"assignment":1,"job_name":"job","kind":"map"},`, 1000)+`{"assignment":1,"job_name":"job","kind":"map"}]}`),
-		"very much":          says(200, `{"seq":1,"notes":[`+strings.Repeat(" ", longestAnswer)+`]}`),
+		"very much":          says(200, `{"seq":1,"notes":[`+strings.Repeat(" ", maxAnswer)+`]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -303,7 +303,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 			t.Errorf("%d: %v after %d heartbeats", c.status, err, d.beats)
 		}
 	}
-	// Later a key that has been taken away may come back, but a name that is another's does not.
+	// A revoked key may come back later, but a name taken by another agent does not.
 	d := newDesk(t, 1, tasks("job", 1)...)
 	d.instead = func(beat int) *http.Response {
 		switch {
@@ -328,7 +328,7 @@ func (a *at) runsOnce() error {
 	return Run(ctx, a.config)
 }
 
-// Tasks run in the cgroup that they are given, where this machine has any.
+// Tasks run in their given cgroup, if this machine has any.
 func TestTasksRunInTheirCgroup(t *testing.T) {
 	root := ""
 	for _, at := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
@@ -359,7 +359,7 @@ func TestTasksRunInTheirCgroup(t *testing.T) {
 	if err := end(); err != nil {
 		t.Error(err)
 	}
-	// A directory that is none is refused before anything runs.
+	// A directory that is no cgroup is refused before anything runs.
 	a.config.Cgroup = t.TempDir()
 	if err := a.runsOnce(); err == nil || !strings.Contains(err.Error(), "is no cgroup of version 2") {
 		t.Errorf("got %v", err)

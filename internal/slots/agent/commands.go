@@ -14,43 +14,43 @@ import (
 	"time"
 )
 
-// Commands is which program runs for which jobs, as a file of this machine says. The server names jobs and numbers
-// of tasks alone.
+// Commands maps jobs to programs, as a file of this machine defines. The server sends only the names of jobs and the
+// numbers of tasks.
 //
 //	{"jobs": {"nightly-etl": {"command": ["/usr/local/bin/etl", "--part"], "limit_s": 3600},
 //	          "report-*":    {"command": ["/usr/local/bin/report"]}},
 //	 "classes": {"sql": {"command": ["/usr/local/bin/query"]}}}
 //
-// A job without a command of its own has that of its class. A name that ends with * stands for all that begin like
-// it; the longest that fits counts.
+// A job without a command of its own uses the command of its class. A name that ends with * covers all names with
+// that beginning; the longest match wins.
 type Commands struct {
 	Jobs    map[string]Command `json:"jobs"`
 	Classes map[string]Command `json:"classes"`
 }
 
-// Command is what runs for a task. It is run as it stands, by no shell; what is to be done is in the environment:
-// HEADROOM_JOB, HEADROOM_CLASS, HEADROOM_JOB_NUMBER, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or reduce), HEADROOM_ATTEMPT
-// (from 1), HEADROOM_ASSIGNMENT, HEADROOM_CLUSTER and HEADROOM_NODE. Of the agent's own environment it has PATH,
+// Command is the program for a task. It runs without a shell, and the environment describes the task: HEADROOM_JOB,
+// HEADROOM_CLASS, HEADROOM_JOB_NUMBER, HEADROOM_TASK (from 0), HEADROOM_TASK_KIND (map or reduce), HEADROOM_ATTEMPT
+// (from 1), HEADROOM_ASSIGNMENT, HEADROOM_CLUSTER and HEADROOM_NODE. Of the agent's own environment it gets PATH,
 // HOME, LANG and TZ.
 type Command struct {
 	Command     []string          `json:"command"`
-	Directory   string            `json:"directory,omitempty"` // it runs in; left out: /
+	Directory   string            `json:"directory,omitempty"` // working directory; default /
 	Environment map[string]string `json:"environment,omitempty"`
-	// LimitSeconds is how long a task may run (3600). Beyond it the task is told to end (SIGTERM), and made to
-	// (SIGKILL) after GraceSeconds (10) more.
+	// LimitSeconds bounds the run time of a task (default 3600). After that the task gets SIGTERM, and SIGKILL after
+	// another GraceSeconds (10).
 	LimitSeconds float64 `json:"limit_s,omitempty"`
 	GraceSeconds float64 `json:"grace_s,omitempty"`
 }
 
 const (
-	defaultLimit  = 3600
-	defaultGrace  = 10
-	longestLimit  = 30 * 24 * 3600
-	longestGrace  = 3600
-	largestFile   = 1 << 20
-	mostArguments = 1000
-	mostJobs      = 1000
-	mostFindings  = 20
+	defaultLimit = 3600
+	defaultGrace = 10
+	maxLimit     = 30 * 24 * 3600
+	maxGrace     = 3600
+	maxFile      = 1 << 20
+	maxArguments = 1000
+	maxJobs      = 1000
+	maxFindings  = 20
 )
 
 func (c Command) limit() time.Duration { return seconds(c.LimitSeconds, defaultLimit) }
@@ -63,7 +63,7 @@ func seconds(given, usual float64) time.Duration {
 	return time.Duration(given * float64(time.Second))
 }
 
-// ReadCommands reads the file and looks whether everything that it names can be run.
+// ReadCommands reads the file and checks that each of its programs can be run.
 func ReadCommands(file string) (Commands, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -74,13 +74,13 @@ func ReadCommands(file string) (Commands, error) {
 	if err != nil {
 		return Commands{}, fmt.Errorf("read the commands: %w", err)
 	}
-	// Whoever can write it, or the programs, can run what they like here.
+	// Anyone who can write it, or the programs, can run anything here.
 	if info.Mode().IsRegular() && info.Mode().Perm()&0o022 != 0 {
 		return Commands{}, fmt.Errorf("%s can be written by others, who could run anything here; take that away with \"chmod go-w %s\"", file, file)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, largestFile+1))
-	if err == nil && len(text) > largestFile {
-		err = fmt.Errorf("%s is larger than %d MiB", file, largestFile>>20)
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s is larger than %d MiB", file, maxFile>>20)
 	}
 	if err != nil {
 		return Commands{}, fmt.Errorf("read the commands: %w", err)
@@ -109,8 +109,8 @@ func readCommands(text []byte) (c Commands, err error) {
 		one, many string
 		commands  map[string]Command
 	}{{"job", "jobs", c.Jobs}, {"class", "classes", c.Classes}} {
-		if len(all.commands) > mostJobs {
-			return c, fmt.Errorf("here are %d %s; at most %d are kept. A name that ends with * stands for many", len(all.commands), all.many, mostJobs)
+		if len(all.commands) > maxJobs {
+			return c, fmt.Errorf("here are %d %s; at most %d are kept. A name that ends with * stands for many", len(all.commands), all.many, maxJobs)
 		}
 		for _, name := range slices.Sorted(maps.Keys(all.commands)) {
 			for _, err := range all.commands[name].check(name) {
@@ -118,8 +118,8 @@ func readCommands(text []byte) (c Commands, err error) {
 			}
 		}
 	}
-	if more := len(wrong) - mostFindings; more > 0 {
-		wrong = append(wrong[:mostFindings], fmt.Errorf("and %d more", more))
+	if more := len(wrong) - maxFindings; more > 0 {
+		wrong = append(wrong[:maxFindings], fmt.Errorf("and %d more", more))
 	}
 	return c, errors.Join(wrong...)
 }
@@ -132,8 +132,8 @@ func (c Command) check(name string) (wrong []error) {
 	switch {
 	case len(c.Command) == 0:
 		add("it has no command; give the program and its arguments as a list")
-	case len(c.Command) > mostArguments:
-		add("the command has %d arguments; it can have %d", len(c.Command), mostArguments)
+	case len(c.Command) > maxArguments:
+		add("the command has %d arguments; it can have %d", len(c.Command), maxArguments)
 	case !filepath.IsAbs(c.Command[0]):
 		add("%q is not where a program is; give its whole path, such as /usr/local/bin/etl", c.Command[0])
 	default:
@@ -156,16 +156,16 @@ func (c Command) check(name string) (wrong []error) {
 			add("the variable %q cannot be set; names have no = in them and do not begin with HEADROOM_", key)
 		}
 	}
-	if !(c.LimitSeconds >= 0 && c.LimitSeconds <= longestLimit) {
-		add("limit_s is %g; give seconds up to %d", c.LimitSeconds, longestLimit)
+	if !(c.LimitSeconds >= 0 && c.LimitSeconds <= maxLimit) {
+		add("limit_s is %g; give seconds up to %d", c.LimitSeconds, maxLimit)
 	}
-	if !(c.GraceSeconds >= 0 && c.GraceSeconds <= longestGrace) {
-		add("grace_s is %g; give seconds up to %d", c.GraceSeconds, longestGrace)
+	if !(c.GraceSeconds >= 0 && c.GraceSeconds <= maxGrace) {
+		add("grace_s is %g; give seconds up to %d", c.GraceSeconds, maxGrace)
 	}
 	return wrong
 }
 
-// runnable says why a program cannot be run.
+// runnable returns an error if a program cannot be run.
 func runnable(program string) error {
 	info, err := os.Stat(program)
 	switch {
@@ -181,7 +181,7 @@ func runnable(program string) error {
 	return nil
 }
 
-// of is the command of a job, else that of its class; "" is a class that nobody knows.
+// of returns the command of a job, else that of its class; "" is an unknown class.
 func (c Commands) of(job, class string) (Command, bool) {
 	if command, known := named(c.Jobs, job); known || class == "" {
 		return command, known
@@ -189,7 +189,7 @@ func (c Commands) of(job, class string) (Command, bool) {
 	return named(c.Classes, class)
 }
 
-// named is the command under a name, or under the longest beginning of it.
+// named returns the command under a name, or under its longest listed beginning.
 func named(commands map[string]Command, wanted string) (Command, bool) {
 	if command, known := commands[wanted]; known {
 		return command, true

@@ -21,7 +21,7 @@ func TestCommandFiles(t *testing.T) {
 	}
 	for _, c := range []struct {
 		text string
-		says []string // nothing: it is good
+		says []string // empty if valid
 	}{
 		{`{"jobs":{"etl":{"command":["` + program + `","-x"],"limit_s":60,"grace_s":1,"directory":"/tmp","environment":{"A":"b"}},"report-*":{"command":["` + program + `"]},"*":{"command":["/bin/true"]}}}`, nil},
 		{`{"jobs":{"a":{"command":["` + dir + `/none"]},"b":{"command":["` + plain + `"]},"c":{"command":["true"]},"d":{"command":[]},"e":{"command":["` + dir + `"]},"f":{"command":["` + open + `"]},"a*b":{"command":["/bin/true"]}}}`,

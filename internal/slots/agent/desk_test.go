@@ -17,15 +17,16 @@ import (
 	"time"
 )
 
-// desk hands out tasks as the service does to one node: by sequence numbers, the same answer to the same heartbeat.
+// desk hands out tasks to one node as the service does: it answers by sequence numbers, and repeats the answer to a
+// repeated heartbeat.
 type desk struct {
 	t     *testing.T
 	mu    sync.Mutex
 	slots int
 	queue []Assignment
 	open  map[int64]Assignment
-	over  map[int64]string // why it failed, "" is well
-	twice []int64          // told of more than once as ended, or begun while it was over
+	over  map[int64]string // reason of failure, "" is success
+	twice []int64          // reported as ended more than once, or started after the end
 	stop  map[int64]string
 
 	boot, last string
@@ -33,7 +34,7 @@ type desk struct {
 	answer     []byte
 	beats      int
 	seen       []Heartbeat
-	trouble    func(beat int) (before, after error) // the connection breaks
+	trouble    func(beat int) (before, after error) // errors before and after a heartbeat arrives
 	instead    func(beat int) *http.Response
 	changed    chan struct{}
 }
@@ -136,7 +137,7 @@ func (d *desk) beat(_ context.Context, body []byte) (*http.Response, error) {
 	return says(200, string(text)), nil
 }
 
-// until waits for something that the desk sees.
+// until waits until the desk sees an event.
 func (d *desk) until(what string, is func() bool) {
 	d.t.Helper()
 	limit := time.After(30 * time.Second)
@@ -156,7 +157,7 @@ func (d *desk) until(what string, is func() bool) {
 	}
 }
 
-// script is a program that runs for every job.
+// script writes a program that runs for every job.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "task")
@@ -185,7 +186,7 @@ func newAgent(t *testing.T, d *desk, command Command) *at {
 	return a
 }
 
-// runs begins the agent; end ends it and answers what Run did.
+// runs starts the agent; end stops it and returns the result of Run.
 func (a *at) runs() (end func() error) {
 	ctx, stop := context.WithCancel(a.Context())
 	done := make(chan error, 1)

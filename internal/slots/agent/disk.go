@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// save writes a value so that after a crash there is the old one or the new one, on the disk, for its owner alone.
+// save writes a value so that after a crash the old or the new one is on disk, readable by its owner alone.
 func save(file string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -41,7 +41,7 @@ func save(file string, value any) error {
 	return nil
 }
 
-// load reads what save wrote; false where there is nothing.
+// load reads a value that save wrote; false means there is none.
 func load(file string, into any) (bool, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func load(file string, into any) (bool, error) {
 	return true, nil
 }
 
-// forget removes what save wrote.
+// forget removes a saved value.
 func forget(file string) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove what is done with: %w", err)
@@ -72,7 +72,7 @@ func syncDirectory(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Own makes the directory of an agent, and keeps others from it until release.
+// Own claims the directory of an agent, and locks others out until release.
 func Own(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory in which the agent keeps what must outlive it: %w; give another one with --state-dir", err)

@@ -1,10 +1,9 @@
-// Package agent is what runs on a machine of a cluster: it reads how busy the machine is, tells the server in
-// heartbeats, runs the tasks that the answers name, and sets up a cgroup so that they do not disturb what else
-// runs here.
+// Package agent is the program on a machine of a cluster. It reads the load of the machine, reports in heartbeats,
+// and runs the tasks in the answers. It sets up a cgroup so that tasks do not disturb the other work of the machine.
 //
-// The server names a job and the number of a task. What runs for it stands in a file of this machine (see
-// Commands): no answer can bring a command, an argument or a path.
+// The server sends a job's name and a task's number. A file of this machine maps them to programs (see Commands): no
+// answer can bring a command, an argument or a path.
 //
-// What must outlive the process stands in a directory (see state): the heartbeat that was not answered yet, the
-// tasks that have ended and were not told of, and the settings of the cgroup as they were.
+// A directory holds the state that must outlive the process (see kept): the unanswered heartbeat, the ended tasks
+// that were not reported, and the earlier settings of the cgroup.
 package agent

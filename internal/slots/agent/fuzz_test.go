@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Whatever stands in /proc, figures are within their bounds or not known.
+// For any content of /proc, figures are within their bounds or unknown.
 func FuzzMachines(f *testing.F) {
 	f.Add(machine["proc/stat"], machine["proc/diskstats"], machine["proc/net/dev"], machine["proc/meminfo"])
 	f.Add("cpu  9 9 9 9\ncpu0 1\n", "8 0 sda", "eth0:", "MemTotal: 1 kB\nMemAvailable: 2 kB")
@@ -36,7 +36,7 @@ func FuzzMachines(f *testing.F) {
 	})
 }
 
-// Whatever a server answers is an answer to this heartbeat with tasks that can be told apart, or trouble.
+// Every answer of a server is either valid for this heartbeat, with distinct tasks, or an error.
 func FuzzAnswers(f *testing.F) {
 	f.Add(200, `{"seq":3,"assignments":[{"assignment":1,"job":1,"job_name":"a","kind":"map","task":0,"attempt":1}],"stop":[{"assignment":2}],"notes":[],"heartbeat_s":5}`)
 	f.Add(409, `{"title":"Conflict","detail":"No.","code":"x"}`)
@@ -51,7 +51,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// A file of commands that is taken has programs that can be run.
+// An accepted file of commands has programs that can be run.
 func FuzzCommands(f *testing.F) {
 	f.Add(`{"jobs":{"a*":{"command":["/bin/true"],"limit_s":1}}}`)
 	f.Add(`{"jobs":{"a":{"command":["/"],"environment":{"A":"b"}}}}`)

@@ -13,21 +13,21 @@ import (
 	"syscall"
 )
 
-// Setting is a file of a cgroup (version 2) and what stands in it.
+// Setting is a file of a cgroup (version 2) and its content.
 type Setting struct {
 	File  string `json:"file"`
 	Value string `json:"value"`
 }
 
-// The files that an agent writes, in the order in which they are read and given back: the kernel writes no
-// weight while a group is idle, and gives one that no longer is the usual weight.
+// settingFiles lists the files that an agent writes, in the order of reading and restoring. The kernel writes no
+// weight while a group is idle, and gives a group that no longer is idle the usual weight.
 var settingFiles = []string{"cpu.idle", "cpu.weight", "cpu.max"}
 
-// BackgroundSettings let what runs in a cgroup have what nobody else wants.
+// BackgroundSettings give a cgroup only the processor time that nobody else wants.
 var BackgroundSettings = []Setting{{"cpu.idle", "1"}}
 
-// ReadHints reads the hints for a host as POST /v1/interference/estimate answers them: the object, with its
-// settings, or the whole answer where it is about one policy.
+// ReadHints reads the hints for a host from an answer of POST /v1/interference/estimate. The file holds the object
+// with its settings, or the whole answer if that covers one policy.
 func ReadHints(file string) ([]Setting, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -61,11 +61,11 @@ func ReadHints(file string) ([]Setting, error) {
 	return hints.Settings, nil
 }
 
-// check keeps a file of hints from being one of anything else.
+// check refuses settings of other files than the known ones.
 func (s Setting) check() error {
-	between := func(text string, least, most int) bool {
+	between := func(text string, lowest, limit int) bool {
 		n, err := strconv.Atoi(text)
-		return err == nil && n >= least && n <= most
+		return err == nil && n >= lowest && n <= limit
 	}
 	switch s.File {
 	case "cpu.idle":
@@ -89,16 +89,16 @@ func (s Setting) check() error {
 	}
 }
 
-// changed is the settings of a cgroup as they were before, and what was made of them.
+// changed holds the earlier settings of a cgroup, and the new ones.
 type changed struct {
 	Cgroup string    `json:"cgroup"`
-	Before []Setting `json:"before"` // all that there are
+	Before []Setting `json:"before"` // all existing ones
 	Made   []Setting `json:"made"`
 }
 
 const changedFile = "cgroup.json"
 
-// PlannedHints is what Apply would write, with what stands there now, after it has looked whether it could.
+// PlannedHints returns the writes that Apply would make, with the present values, after checking that it could.
 func PlannedHints(cgroup string, settings []Setting) (lines []string, err error) {
 	before, err := current(cgroup, settings)
 	if err != nil {
@@ -106,7 +106,7 @@ func PlannedHints(cgroup string, settings []Setting) (lines []string, err error)
 	}
 	for _, s := range settings {
 		at := filepath.Join(cgroup, s.File)
-		f, err := os.OpenFile(at, os.O_WRONLY, 0) // nothing happens before something is written
+		f, err := os.OpenFile(at, os.O_WRONLY, 0) // opening changes nothing
 		if err != nil {
 			return nil, refused(at, err)
 		}
@@ -116,8 +116,8 @@ func PlannedHints(cgroup string, settings []Setting) (lines []string, err error)
 	return lines, nil
 }
 
-// Apply writes settings to a cgroup. What stood there is kept in the directory before, so that Restore gives it
-// back, also after the end of a process that could not.
+// Apply writes settings to a cgroup. It first saves the earlier ones in the directory. So Restore can bring them
+// back, even after the process was killed.
 func Apply(dir, cgroup string, settings []Setting) error {
 	before, err := current(cgroup, settings)
 	if err != nil {
@@ -135,8 +135,8 @@ func Apply(dir, cgroup string, settings []Setting) error {
 	return nil
 }
 
-// Restore gives a cgroup back the settings that it had before Apply, except those that somebody else has changed
-// since. It answers what was done, in sentences; nothing where nothing was to be done.
+// Restore gives a cgroup its settings from before Apply, except those that somebody else has changed since. It
+// returns sentences about its actions, or nothing if there was nothing to do.
 func Restore(dir string) (done []string, err error) {
 	file := filepath.Join(dir, changedFile)
 	var c changed
@@ -175,7 +175,7 @@ func Restore(dir string) (done []string, err error) {
 	return done, forget(file)
 }
 
-// current is the settings that there are, where those wanted are among them and can be had.
+// current returns the present settings, if the wanted ones are among them and can be set.
 func current(cgroup string, wanted []Setting) (all []Setting, err error) {
 	info, err := os.Stat(cgroup)
 	switch {
@@ -221,7 +221,7 @@ func read(cgroup, name string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// write writes in one go, as the kernel wants it, to a file that is there.
+// write writes to an existing file in one go, as the kernel demands.
 func write(cgroup string, s Setting) error {
 	at := filepath.Join(cgroup, s.File)
 	f, err := os.OpenFile(at, os.O_WRONLY|os.O_TRUNC, 0)
@@ -238,7 +238,7 @@ func write(cgroup string, s Setting) error {
 	return nil
 }
 
-// missing says why a file of a cgroup is not there, or cannot be read.
+// missing explains that a file of a cgroup does not exist or cannot be read.
 func missing(cgroup, name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return refused(filepath.Join(cgroup, name), err)
@@ -254,7 +254,7 @@ func missing(cgroup, name string, err error) error {
 	return fmt.Errorf("%s has no %s: %w", cgroup, name, err)
 }
 
-// refused says what to do about a cgroup that is not ours to write.
+// refused explains what to do about a cgroup that this agent may not write.
 func refused(at string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("this agent may not use %s; run it as root, or give the cgroup to its user (%q): %w", at, fmt.Sprintf("chown %d %s/cpu.* %s/cgroup.procs", os.Getuid(), filepath.Dir(at), filepath.Dir(at)), err)

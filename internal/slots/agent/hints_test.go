@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group is a directory that looks like a cgroup, with these files besides.
+// group returns a directory that looks like a cgroup, with additional files.
 func group(t *testing.T, files map[string]string) string {
 	t.Helper()
 	all := map[string]string{"cgroup.procs": "", "cgroup.controllers": "cpu memory\n", "cpu.idle": "0\n", "cpu.weight": "100\n", "cpu.max": "max 100000\n"}
@@ -57,13 +57,13 @@ func TestHintsAreAppliedAndTakenBack(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", info, err)
 	}
-	put(t, cgroup, "cpu.weight", "100") // as the kernel does with a group that is not idle any more
+	put(t, cgroup, "cpu.weight", "100") // as the kernel does with a group that stops being idle
 	done, err := Restore(dir)
 	if err != nil || len(done) != 3 {
 		t.Errorf("%q, %v", done, err)
 	}
-	if idle, weight, most := inGroup(t, cgroup, "cpu.idle"), inGroup(t, cgroup, "cpu.weight"), inGroup(t, cgroup, "cpu.max"); idle != "0" || weight != "50" || most != "max 100000" {
-		t.Errorf("the cgroup has %s, %s and %s", idle, weight, most)
+	if idle, weight, quota := inGroup(t, cgroup, "cpu.idle"), inGroup(t, cgroup, "cpu.weight"), inGroup(t, cgroup, "cpu.max"); idle != "0" || weight != "50" || quota != "max 100000" {
+		t.Errorf("the cgroup has %s, %s and %s", idle, weight, quota)
 	}
 	if again, err := Restore(dir); err != nil || again != nil {
 		t.Errorf("%q, %v", again, err)
@@ -80,7 +80,7 @@ func TestWhatOthersHaveChangedIsLeft(t *testing.T) {
 	if err != nil || inGroup(t, cgroup, "cpu.weight") != "100" || inGroup(t, cgroup, "cpu.max") != "70000 100000" || !strings.Contains(strings.Join(done, " "), "it is left") {
 		t.Errorf("%q, %v", done, err)
 	}
-	// A cgroup that has gone takes its settings along.
+	// A removed cgroup takes its settings along.
 	if err := Apply(dir, cgroup, BackgroundSettings); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestCgroupsThatCannotBeSetSayWhatToDo(t *testing.T) {
 			t.Errorf("%s: there is something to take back: %v", c.cgroup, err)
 		}
 	}
-	// What was written before one fails is taken back.
+	// Writes before a failed one are undone.
 	cgroup := group(t, nil)
 	if err := os.Remove(filepath.Join(cgroup, "cpu.max")); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestCgroupsThatCannotBeSetSayWhatToDo(t *testing.T) {
 	}
 }
 
-// Who may not write a cgroup is told what to do.
+// An agent that may not write a cgroup says what to do.
 func TestRightsToCgroups(t *testing.T) {
 	cgroup, dir := group(t, nil), t.TempDir()
 	for name := range map[string]bool{"cpu.idle": true, "cpu.weight": true, "cpu.max": true, "cgroup.procs": true} {
@@ -138,7 +138,7 @@ func TestRightsToCgroups(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The owner of everything may all the same, so that one is nobody here, in this thread alone.
+	// The tests may run as the owner of everything, so one thread acts as nobody.
 	for _, own := range []string{dir, cgroup, filepath.Dir(dir)} { // which is the test's
 		if err := os.Chmod(own, 0o777); err != nil {
 			t.Fatal(err)
@@ -168,8 +168,8 @@ func TestRightsToCgroups(t *testing.T) {
 	}
 }
 
-// What this machine really has: where it gives the cpu controller to version 2 a group is made and set, elsewhere
-// the sentence says why not.
+// The real cgroups of this machine: with a cpu controller in version 2, a group is made and set. Without one, the
+// sentence gives the reason.
 func TestHintsOnThisMachine(t *testing.T) {
 	root := ""
 	for _, at := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {

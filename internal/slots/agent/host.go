@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// Host reads how busy a machine is from its /proc. Figures over time are those since the last reading.
+// Host reads the load of a machine from its /proc. Figures over time cover the time since the last reading.
 type Host struct {
 	proc   string // the directory
 	before counters
 	at     time.Time
 }
 
-// Load is how busy a machine is; nil is not known.
+// Load is the load of a machine; nil means unknown.
 type Load struct {
-	Load1         *float64 // the average number of processes that run or wait to
-	CPUPercent    *float64 // that is busy, of all cores
-	MemoryPercent *float64 // that cannot be had
+	Load1         *float64 // average number of processes that run or wait to run
+	CPUPercent    *float64 // busy, of all cores
+	MemoryPercent *float64 // not available
 	DiskMBPerS    *float64 // read and written
-	NetMBPerS     *float64 // received and sent, without what stays on the machine
-	// BusyCores is how many cores were busy, and Seconds since when.
+	NetMBPerS     *float64 // received and sent, without traffic inside the machine
+	// BusyCores is the number of busy cores, averaged over the last Seconds.
 	BusyCores float64
 	Seconds   float64
 }
@@ -39,26 +39,26 @@ type counters struct {
 	disk, net float64 // bytes
 }
 
-// NewHost is a machine below a root directory, "/" for this one.
+// NewHost returns the machine below a root directory, "/" for this one.
 func NewHost(root string) *Host { return &Host{proc: filepath.Join(root, "proc")} }
 
-// sizes of what /proc counts in.
+// Units of /proc.
 const (
-	sectorBytes = 512 // whatever the disk's own are
+	sectorBytes = 512 // whatever the disk's own sectors
 	megabyte    = 1e6
-	// Beyond these somebody has miscounted.
-	mostMBPerSecond = 1e9
-	mostLoad        = 1e6
+	// Larger values are miscounts.
+	maxMBPerSecond = 1e9
+	maxLoad        = 1e6
 )
 
-// Cores is how many cores are online.
+// Cores returns the number of online cores.
 func (h *Host) Cores() (int, error) {
 	_, cores, err := h.cpu()
 	return cores, err
 }
 
-// Read is how busy the machine is and was since the last reading. What cannot be read is nil, and an error says
-// why; only the first reading has no figures over time without being one.
+// Read returns the load now and since the last reading. Figures that cannot be read are nil, and an error says why.
+// The first reading has no figures over time, which is no error.
 func (h *Host) Read(now time.Time) (Load, error) {
 	var l Load
 	var wrong []error
@@ -89,7 +89,7 @@ func (h *Host) Read(now time.Time) (Load, error) {
 		}
 		rate := func(ok bool, from, to float64) *float64 {
 			x := (to - from) / megabyte / seconds
-			if !ok || x < 0 || x > mostMBPerSecond { // a device that has gone took its count along
+			if !ok || x < 0 || x > maxMBPerSecond { // a device that has gone took its counter along
 				return nil
 			}
 			return &x
@@ -113,7 +113,7 @@ func (h *Host) file(name string) ([]byte, error) {
 	return text, nil
 }
 
-// odd says that a file of /proc is not as it is known.
+// odd returns an error about an unexpected form of a file of /proc.
 func (h *Host) odd(name string) error {
 	return fmt.Errorf("%s is not as Linux writes it", filepath.Join(h.proc, name))
 }
@@ -125,7 +125,7 @@ func (h *Host) load1() (float64, error) {
 	}
 	first, _, _ := strings.Cut(string(text), " ")
 	x, err := strconv.ParseFloat(first, 64)
-	if err != nil || !(x >= 0 && x <= mostLoad) {
+	if err != nil || !(x >= 0 && x <= maxLoad) {
 		return 0, h.odd("loadavg")
 	}
 	return x, nil
@@ -151,8 +151,8 @@ func (h *Host) memory() (float64, error) {
 	return 100 * within(0, 1-available/total, 1), nil
 }
 
-// cpu adds up the time of all cores. Waiting for disks is not busy, and time stolen by the hypervisor is: others
-// have it.
+// cpu adds up the time of all cores. Waiting for disks is not busy. Time stolen by the hypervisor is busy, because
+// others use it.
 func (h *Host) cpu() (c counters, cores int, err error) {
 	text, err := h.file("stat")
 	if err != nil {
@@ -185,7 +185,7 @@ func (h *Host) cpu() (c counters, cores int, err error) {
 	return c, cores, nil
 }
 
-// notDisks are devices whose bytes are another one's as well, or none's.
+// notDisks lists devices whose bytes another device counts too, or none has.
 var notDisks = []string{"loop", "ram", "zram", "dm-", "md", "sr", "fd"}
 
 func (h *Host) disk() (float64, error) {
@@ -198,7 +198,7 @@ func (h *Host) disk() (float64, error) {
 		if len(fields) < 10 || begins(fields[2], notDisks) {
 			continue
 		}
-		if last != "" && partition(fields[2], last) { // which follow their disk
+		if last != "" && partition(fields[2], last) { // partitions follow their disk
 			continue
 		}
 		last = fields[2]
@@ -213,7 +213,7 @@ func (h *Host) disk() (float64, error) {
 	return bytes, nil
 }
 
-// partition says whether a device is a part of a disk: sda1 of sda, nvme0n1p2 of nvme0n1.
+// partition reports whether a device is a part of a disk: sda1 of sda, nvme0n1p2 of nvme0n1.
 func partition(name, disk string) bool {
 	rest, is := strings.CutPrefix(name, disk)
 	if !is || rest == "" {
@@ -228,7 +228,7 @@ func partition(name, disk string) bool {
 	return err == nil
 }
 
-// notNetworks are interfaces whose bytes stay on the machine, or cross another one as well.
+// notNetworks lists interfaces whose bytes stay on the machine, or cross another one as well.
 var notNetworks = []string{"lo", "veth", "docker", "br-", "virbr", "tun", "tap", "ifb", "dummy", "wg", "cni", "flannel", "cali", "bond", "vlan"}
 
 func (h *Host) net() (float64, error) {
@@ -270,7 +270,7 @@ func count(text string) (float64, error) {
 	return float64(n), err
 }
 
-// lines is the fields of every line that has some.
+// lines returns the fields of every line that has some.
 func lines(text []byte) (all [][]string) {
 	for line := range bytes.Lines(text) {
 		if fields := strings.Fields(string(line)); len(fields) > 0 {
@@ -280,7 +280,7 @@ func lines(text []byte) (all [][]string) {
 	return all
 }
 
-// busySeconds is how long the processes of some groups have run by now.
+// busySeconds returns the processor time used so far by the processes of some groups.
 func (h *Host) busySeconds(groups map[int]bool) (sum float64) {
 	entries, err := os.ReadDir(h.proc)
 	if err != nil {
@@ -294,7 +294,7 @@ func (h *Host) busySeconds(groups map[int]bool) (sum float64) {
 		if err != nil {
 			continue // it has ended
 		}
-		// The name stands in brackets and may have any character; after it state, parent, group …
+		// The name stands in brackets and may have any character; state, parent and group follow it.
 		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		if len(fields) < 15 {
 			continue
@@ -302,7 +302,7 @@ func (h *Host) busySeconds(groups map[int]bool) (sum float64) {
 		if group, err := strconv.Atoi(fields[2]); err != nil || !groups[group] {
 			continue
 		}
-		for _, field := range fields[11:15] { // user, system, and those of children that have ended
+		for _, field := range fields[11:15] { // user, system, and those of ended children
 			ticks, _ := strconv.ParseFloat(field, 64)
 			sum += ticks / ticksPerSecond
 		}
@@ -310,5 +310,5 @@ func (h *Host) busySeconds(groups map[int]bool) (sum float64) {
 	return sum
 }
 
-// ticksPerSecond is what Linux tells programs, whatever its clock does.
+// ticksPerSecond is the unit that Linux uses towards programs, whatever its clock does.
 const ticksPerSecond = 100

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// made is a root directory with these files.
+// made returns a root directory with these files.
 func made(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -68,7 +68,7 @@ func TestLoadOfAMachine(t *testing.T) {
 			t.Errorf("%s: got %g, want %g", what, figures[0], figures[1])
 		}
 	}
-	// A device that has gone takes its bytes along: nothing is known until the next reading.
+	// A device that has gone takes its bytes along: the rate is unknown until the next reading.
 	if err := os.WriteFile(filepath.Join(root, "proc/net/dev"), []byte(machine["proc/net/dev"]), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -95,17 +95,17 @@ func TestOddMachinesAreNotBelieved(t *testing.T) {
 	}
 }
 
-// This machine itself, as whoever runs the tests.
+// This machine itself, under the user of the tests.
 func TestLoadOfThisMachine(t *testing.T) {
 	h := NewHost("/")
 	if _, err := h.Read(time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	cores, err := h.Cores()
-	if err != nil || cores < 1 || cores < runtime.NumCPU() { // which may be held to fewer
+	if err != nil || cores < 1 || cores < runtime.NumCPU() { // the runtime may be held to fewer
 		t.Fatalf("%d cores, %v; the runtime knows %d", cores, err, runtime.NumCPU())
 	}
-	// A process of its own group keeps a core busy for a while, which is seen in both ways of looking.
+	// A process of its own group keeps a core busy for a while, which both readings show.
 	command := exec.Command("/bin/sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done")
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := command.Start(); err != nil {

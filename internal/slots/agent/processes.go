@@ -12,19 +12,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// starter starts processes from one thread that lives as long as the agent: Linux ends them with the thread that
-// started them, so that none outlives an agent that is killed.
+// starter starts processes from one thread that lives as long as the agent. Linux ends them with the thread that
+// started them, so no process outlives a killed agent.
 type starter struct {
-	asked chan func()
-	done  chan struct{}
+	requests chan func()
+	done     chan struct{}
 }
 
 func newStarter() *starter {
-	s := &starter{asked: make(chan func()), done: make(chan struct{})}
+	s := &starter{requests: make(chan func()), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
-		for do := range s.asked {
+		for do := range s.requests {
 			do()
 		}
 	}()
@@ -33,7 +33,7 @@ func newStarter() *starter {
 
 func (s *starter) start(a Assignment, c Command, environment []string, cgroup int) (t *task, err error) {
 	started := make(chan struct{})
-	s.asked <- func() {
+	s.requests <- func() {
 		defer close(started)
 		t, err = start(a, c, environment, cgroup)
 	}
@@ -42,12 +42,12 @@ func (s *starter) start(a Assignment, c Command, environment []string, cgroup in
 }
 
 func (s *starter) end() {
-	close(s.asked)
+	close(s.requests)
 	<-s.done
 }
 
-// killMarked ends processes that tasks of an earlier agent have left behind: they have its mark in their
-// environment. It answers how many.
+// killMarked ends processes left behind by the tasks of an earlier agent, which have its mark in their environment.
+// It returns their number.
 func killMarked(mark string) (ended int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -59,7 +59,7 @@ func killMarked(mark string) (ended int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ")) // those of others cannot be read
+		text, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ")) // fails for other users' processes
 		if err != nil {
 			continue
 		}
@@ -73,8 +73,8 @@ func killMarked(mark string) (ended int) {
 	return ended
 }
 
-// hideMemory keeps the tasks of an agent, which run as its own user, from reading its memory and environment, where the
-// key to the server is.
+// hideMemory keeps tasks, which run as the agent's user, from reading its memory and environment, which hold the
+// server's key.
 func hideMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("keep the key from tasks: %w", err)
@@ -82,13 +82,13 @@ func hideMemory() error {
 	return nil
 }
 
-// realGroup says whether a directory is a cgroup of version 2 of this kernel.
+// realGroup reports whether a directory is a cgroup of version 2 of this kernel.
 func realGroup(dir string) bool {
 	var s unix.Statfs_t
 	return unix.Statfs(dir, &s) == nil && s.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// openGroup opens a cgroup for processes to be started in.
+// openGroup opens a cgroup, to start processes in it.
 func openGroup(dir string) (*os.File, error) {
 	if !realGroup(dir) {
 		return nil, fmt.Errorf("%s is no cgroup of version 2, so that no task can run in it", dir)

@@ -21,26 +21,26 @@ type task struct {
 	output  tail
 	began   time.Time
 
-	told    sync.Once // to end
-	stopped chan string
+	stopOnce sync.Once // guards stopped
+	stopped  chan string
 }
 
-// result is how a task has ended; an empty reason is well.
+// result is the end of a task; an empty reason means success.
 type result struct {
 	id      int64
 	seconds float64
 	reason  string
-	cpu     float64 // seconds that it used
-	output  string  // the end of what it wrote
+	cpu     float64 // seconds used
+	output  string  // the end of its output
 }
 
-// inherited is what a task has of the agent's environment. The key that opens the server is not among it.
+// inherited lists the variables that a task gets from the agent's environment. The server's key is not among them.
 var inherited = []string{"PATH", "HOME", "LANG", "TZ"}
 
-// markVariable tells the processes of an agent's tasks, and theirs, from others.
+// markVariable marks the processes of an agent's tasks, and the children of those.
 const markVariable = "HEADROOM_AGENT"
 
-// start runs a command for an assignment; cgroup, unless it is 0, is the open directory that it runs in.
+// start runs a command for an assignment. cgroup, unless 0, is the open directory of its cgroup.
 func start(a Assignment, c Command, environment []string, cgroup int) (*task, error) {
 	t := &task{Assignment: a, command: c, stopped: make(chan string, 1), began: time.Now()}
 	t.process = exec.Command(c.Command[0], c.Command[1:]...)
@@ -60,9 +60,9 @@ func start(a Assignment, c Command, environment []string, cgroup int) (*task, er
 		"HEADROOM_TASK="+strconv.FormatInt(a.Task, 10), "HEADROOM_TASK_KIND="+string(a.Kind), "HEADROOM_ATTEMPT="+strconv.FormatInt(a.Attempt, 10),
 		"HEADROOM_ASSIGNMENT="+strconv.FormatInt(a.Assignment, 10))
 	p.Stdout, p.Stderr = &t.output, &t.output
-	// A group of its own, so that all it starts can be ended with it; and it ends with the agent.
+	// A group of its own, so that its children can be ended with it; it ends with the agent.
 	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, UseCgroupFD: cgroup != 0, CgroupFD: cgroup}
-	// What it leaves behind may hold its output open; nobody waits for that.
+	// Processes it leaves behind may hold its output open; nobody waits for those.
 	p.WaitDelay = time.Second
 	if err := p.Start(); err != nil {
 		return nil, fmt.Errorf("%s cannot be run: %w", c.Command[0], innermost(err))
@@ -77,7 +77,7 @@ func innermost(err error) error {
 	return err
 }
 
-// wait waits for the end of the task, or brings it about: when its time is over, or when it is told to stop.
+// wait waits for the end of the task, and ends it when its time is over or stop was called.
 func (t *task) wait() result {
 	ended := make(chan error, 1)
 	go func() { ended <- t.process.Wait() }()
@@ -93,7 +93,7 @@ func (t *task) wait() result {
 	case why = <-t.stopped:
 		err = t.finish(ended)
 	}
-	t.signal(syscall.SIGKILL) // whatever it has left behind
+	t.signal(syscall.SIGKILL) // children left behind
 	r := result{id: t.Assignment.Assignment, seconds: time.Since(t.began).Seconds(), reason: why, output: t.output.text()}
 	if state := t.process.ProcessState; state != nil {
 		r.cpu = (state.UserTime() + state.SystemTime()).Seconds()
@@ -104,11 +104,11 @@ func (t *task) wait() result {
 	if r.reason != "" && r.output != "" {
 		r.reason += " Its last words: " + r.output
 	}
-	r.reason = cut(r.reason, longestReason)
+	r.reason = cut(r.reason, maxReason)
 	return r
 }
 
-// endedHow says how a process ended that did not end well.
+// endedHow describes the end of a process that failed.
 func endedHow(err error) string {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -136,17 +136,17 @@ func (t *task) finish(ended <-chan error) error {
 
 func (t *task) signal(s syscall.Signal) { _ = syscall.Kill(-t.process.Process.Pid, s) }
 
-// stop tells the task to end; the first reason counts.
-func (t *task) stop(why string) { t.told.Do(func() { t.stopped <- why }) }
+// stop asks the task to end; the first reason counts.
+func (t *task) stop(why string) { t.stopOnce.Do(func() { t.stopped <- why }) }
 
-// What is kept of a task's output, and of why it failed.
+// Lengths of a task's output and reasons of failure that are kept.
 const (
-	keptOutput    = 4 << 10
-	shownOutput   = 300
-	longestReason = 480
+	keptOutput  = 4 << 10
+	shownOutput = 300
+	maxReason   = 480
 )
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
@@ -166,7 +166,7 @@ func (t *tail) Write(text []byte) (int, error) {
 	return n, nil
 }
 
-// text is the end of it, in one line that can be printed.
+// text returns the end of the input, as one printable line.
 func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -186,7 +186,7 @@ func (t *tail) text() string {
 	return "…" + words
 }
 
-// cut shortens a text to so many bytes, between characters.
+// cut shortens a text to a number of bytes, between characters.
 func cut(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Heartbeat is what the agent tells of its machine and its tasks.
+// Heartbeat is the agent's report on its machine and tasks.
 type Heartbeat struct {
 	Seq      int64          `json:"seq"`
 	Boot     string         `json:"boot"`
@@ -20,33 +20,33 @@ type Heartbeat struct {
 	Running  []int64        `json:"running"`
 	Finished []FinishedTask `json:"finished,omitempty"`
 	Failed   []FailedTask   `json:"failed,omitempty"`
-	// Leaving: the agent is about to end and takes no more tasks.
+	// Leaving is set when the agent is about to end and takes no more tasks.
 	Leaving bool `json:"leaving,omitempty"`
 }
 
-// Report is how busy the machine is; what is left out is not known.
+// Report is the load of the machine; absent figures are unknown.
 type Report struct {
 	Load1         *float64 `json:"load1,omitempty"`
 	CPUPercent    *float64 `json:"cpu_percent,omitempty"`
 	MemoryPercent *float64 `json:"memory_percent,omitempty"`
 	NetMBPerS     *float64 `json:"net_mb_s,omitempty"`
 	DiskMBPerS    *float64 `json:"disk_mb_s,omitempty"`
-	Residual      *float64 `json:"residual,omitempty"` // the part of its processors that others leave to tasks
+	Residual      *float64 `json:"residual,omitempty"` // part of its processors that others leave to tasks
 }
 
-// FinishedTask is an assignment that has done its work.
+// FinishedTask is an assignment that succeeded.
 type FinishedTask struct {
 	Assignment int64   `json:"assignment"`
 	Seconds    float64 `json:"seconds"`
 }
 
-// FailedTask is one that has not.
+// FailedTask is an assignment that failed.
 type FailedTask struct {
 	Assignment int64  `json:"assignment"`
 	Reason     string `json:"reason"`
 }
 
-// Answer is what the server wants done.
+// Answer holds the server's orders.
 type Answer struct {
 	Seq         int64        `json:"seq"`
 	Assignments []Assignment `json:"assignments"`
@@ -67,43 +67,43 @@ type Assignment struct {
 	Assignment int64  `json:"assignment"`
 	Job        int64  `json:"job"`
 	JobName    string `json:"job_name"`
-	Class      string `json:"class"` // the job's; servers of earlier versions say none
+	Class      string `json:"class"` // the job's class; servers of earlier versions send none
 	Kind       string `json:"kind"`
 	Task       int64  `json:"task"`
 	Attempt    int64  `json:"attempt"`
 }
 
 const (
-	longestAnswer   = 4 << 20
-	mostAssignments = 1000
+	maxAnswer      = 4 << 20
+	maxAssignments = 1000
 )
 
-// Refused is an error that sending again does not mend.
+// Refused is an error that repeating does not mend.
 type Refused struct{ Err error }
 
 func (r Refused) Error() string { return r.Err.Error() }
 func (r Refused) Unwrap() error { return r.Err }
 
-// trouble is why a heartbeat has no answer that can be used.
+// trouble is an error without a usable answer.
 type trouble struct {
-	status int // 0: none came
+	status int // 0: no answer
 	code   string
-	after  time.Duration // when the server wants to be asked again; 0: it does not say
+	after  time.Duration // the wait that the server asks for; 0: none
 	err    error
 }
 
 func (t *trouble) Error() string { return t.err.Error() }
 func (t *trouble) Unwrap() error { return t.err }
 
-// final says that asking again gets the same refusal.
+// final reports whether repeating gets the same refusal.
 func (t *trouble) final() bool {
 	return t.status >= 400 && t.status < 500 && t.status != http.StatusTooManyRequests && t.status != http.StatusRequestTimeout
 }
 
-// readAnswer takes what the server said to a heartbeat.
+// readAnswer reads the server's answer to a heartbeat.
 func readAnswer(r *http.Response, seq int64) (a Answer, err error) {
 	defer r.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(r.Body, longestAnswer+1))
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer+1))
 	if err != nil {
 		return a, &trouble{err: fmt.Errorf("the answer broke off: %w", err)}
 	}
@@ -128,7 +128,7 @@ func readAnswer(r *http.Response, seq int64) (a Answer, err error) {
 		}
 		return a, t
 	}
-	if len(text) > longestAnswer {
+	if len(text) > maxAnswer {
 		return nonsense("it is too long")
 	}
 	if err := json.Unmarshal(text, &a); err != nil {
@@ -137,7 +137,7 @@ func readAnswer(r *http.Response, seq int64) (a Answer, err error) {
 	if a.Seq != seq {
 		return nonsense(fmt.Sprintf("it is to heartbeat %d, and this is %d", a.Seq, seq))
 	}
-	if len(a.Assignments) > mostAssignments {
+	if len(a.Assignments) > maxAssignments {
 		return nonsense(fmt.Sprintf("it has %d assignments", len(a.Assignments)))
 	}
 	for _, x := range a.Assignments {

@@ -14,12 +14,12 @@ type Commitment struct {
 	ID, Name   string
 	DueSeconds float64    // from now; an accepted job may be overdue
 	Tasks      [Kinds]int // that have not ended well, running ones too
-	// Times are its tasks' by residual; nil where nothing is known. Sources is where they come from.
+	// Times holds the fitted task times by residual; nil where nothing was measured. Sources names their origin.
 	Times   [Kinds]*perf.TaskTime
 	Sources [Kinds]TimesSource
 }
 
-// sources are those of the tasks that the job has.
+// sources names the origin of the task times that the job uses.
 func (c *Commitment) sources() (s []TaskTimesFrom, assumed bool) {
 	s = []TaskTimesFrom{}
 	for k, kind := range [Kinds]TaskKind{MapTask, ReduceTask} {
@@ -31,10 +31,10 @@ func (c *Commitment) sources() (s []TaskTimesFrom, assumed bool) {
 	return s, assumed
 }
 
-// Constant is a task time that is the same on every slot.
+// Constant returns a task time that is the same on every slot.
 func Constant(seconds float64) *perf.TaskTime { return &perf.TaskTime{A: seconds} }
 
-// Room is what a new deadline is judged by.
+// Room holds the slots and the accepted jobs that a new deadline is judged against.
 type Room struct {
 	Mode     AdmissionMode
 	Layout   Layout
@@ -42,19 +42,20 @@ type Room struct {
 	Accepted []Commitment  // jobs with a deadline, in any order; others take no part
 }
 
-// Free is slots that are alike, busy ones too. Those of nodes with less than perf.DefaultLeastUsable for
-// them are not reckoned with.
+// Free is a group of alike slots, busy ones too. Slots of nodes that leave less than perf.DefaultLeastUsable to tasks
+// do not count.
 type Free struct {
 	Residual float64
 	Count    int
 }
 
-// Judge says whether a job can be promised its deadline: whether it and the accepted jobs due no later
-// need no more of all usable slots than there is time until then, where n tasks need n·ΣTCT(r)/N²
-// seconds of N slots (MIMP paper, eq. 6 and 7, deadlines from now). That is never less than what the
-// slots take to do them, because a mean is not less than a harmonic mean. A strict promise demands the
-// same for every accepted job due later, and besides that the job could be done in whole tasks if it
-// were alone: fewer tasks than slots need longer than eq. 6 says.
+// Judge reports whether a job can be promised its deadline. It adds up the needs of the job and of the accepted jobs
+// due no later, and compares the sum with the time left on all usable slots. There n tasks need n·ΣTCT(r)/N² seconds
+// of N slots (MIMP paper, eq. 6 and 7, deadlines from now). That is never less than the slots really take, because a
+// mean is not less than a harmonic mean.
+//
+// A strict promise demands the same for every accepted job due later. It also demands that the job alone could finish
+// in whole tasks: fewer tasks than slots need longer than eq. 6 says.
 func (r *Room) Judge(c Commitment) DeadlineVerdict {
 	t := newTimetable(r, c)
 	v := t.judge()
@@ -70,20 +71,20 @@ func (r *Room) Admits(c Commitment) bool {
 	return t.keeps(t.ask)
 }
 
-// timetable is the accepted jobs by deadline with what each needs, and the job that asks.
+// timetable holds the accepted jobs by deadline with the needs of each, and the job to judge.
 type timetable struct {
 	mode      AdmissionMode
 	layout    Layout
 	slots     [Kinds][]Free // usable ones, by pool
 	count     [Kinds]float64
-	asks      accepted
-	seconds   [Kinds][]float64 // of the tasks of the job that asks, by slot of their pool
+	candidate accepted
+	seconds   [Kinds][]float64 // of the judged job's tasks, by slot of their pool
 	slotless  bool             // no slot runs some of its tasks
-	unknown   bool             // of some of its tasks nothing is known
+	unknown   bool             // some of its tasks have no known time
 	ask       question
 	accepted  []accepted
 	uncounted int
-	sums      []float64 // what the accepted jobs up to each need, beside sumsMore more slots
+	sums      []float64 // cumulative needs of the accepted jobs, with sumsMore additional slots
 	sumsMore  int
 }
 
@@ -92,14 +93,14 @@ type accepted struct {
 	times [Kinds]times
 }
 
-// times is a kind of tasks' times over the slots they may use, added up, and that on a dedicated slot.
+// times holds a task's times, summed over the slots it may use, and its time on a dedicated slot.
 type times struct{ sum, dedicated float64 }
 
-// question is what is varied of the job that asks.
+// question holds the values of the judged job that cures vary.
 type question struct {
 	due   float64
 	tasks [Kinds]int
-	more  int // dedicated slots in each pool beyond those there are
+	more  int // dedicated slots in each pool beyond the existing ones
 }
 
 func newTimetable(r *Room, c Commitment) *timetable {
@@ -138,14 +139,14 @@ func newTimetable(r *Room, c Commitment) *timetable {
 		}
 		return of, complete
 	}
-	t.asks.Commitment = &c
-	t.asks.times, _ = timesOf(&c)
+	t.candidate.Commitment = &c
+	t.candidate.times, _ = timesOf(&c)
 	for k := range Kind(Kinds) {
 		if p := t.layout.Of(k); c.Tasks[k] > 0 {
 			t.slotless = t.slotless || t.count[p] == 0
-			t.unknown = t.unknown || t.asks.times[k].dedicated == 0
+			t.unknown = t.unknown || t.candidate.times[k].dedicated == 0
 			for _, s := range t.slots[p] {
-				if t.asks.times[k].dedicated > 0 {
+				if t.candidate.times[k].dedicated > 0 {
 					t.seconds[k] = append(t.seconds[k], c.Times[k].Seconds(s.Residual))
 				}
 			}
@@ -165,7 +166,7 @@ func newTimetable(r *Room, c Commitment) *timetable {
 	return t
 }
 
-// needs is eq. 6: the seconds that tasks need of all slots they may use.
+// needs returns the seconds that tasks need of all slots they may use (eq. 6).
 func (t *timetable) needs(tasks [Kinds]int, of [Kinds]times, more int) (seconds float64) {
 	for k, n := range tasks {
 		if slots := t.count[t.layout.Of(Kind(k))] + float64(more); n > 0 && slots > 0 {
@@ -175,7 +176,7 @@ func (t *timetable) needs(tasks [Kinds]int, of [Kinds]times, more int) (seconds 
 	return seconds
 }
 
-// upTo are what the accepted jobs up to each need together.
+// upTo returns, for each accepted job, the total need of the jobs up to it.
 func (t *timetable) upTo(more int) []float64 {
 	if t.sumsMore != more {
 		t.sums, t.sumsMore = t.sums[:0], more
@@ -188,21 +189,21 @@ func (t *timetable) upTo(more int) []float64 {
 	return t.sums
 }
 
-// dueBy is how many accepted jobs are due no later.
+// dueBy returns the number of accepted jobs due no later than due.
 func (t *timetable) dueBy(due float64) int {
 	return sort.Search(len(t.accepted), func(i int) bool { return t.accepted[i].DueSeconds > due })
 }
 
-// demand is what the job and the accepted ones due no later need.
+// demand returns the total need of the judged job and of the accepted ones due no later.
 func (t *timetable) demand(q question) float64 {
-	need := t.needs(q.tasks, t.asks.times, q.more)
+	need := t.needs(q.tasks, t.candidate.times, q.more)
 	if k := t.dueBy(q.due); k > 0 {
 		need += t.upTo(q.more)[k-1]
 	}
 	return need
 }
 
-// keeps says whether the job can be promised what is asked.
+// keeps reports whether the job can be promised the deadline of q.
 func (t *timetable) keeps(q question) bool {
 	if t.slotless || t.unknown || !(q.due > 0 && t.demand(q) <= q.due) { // NaN is no promise
 		return false
@@ -210,7 +211,7 @@ func (t *timetable) keeps(q question) bool {
 	if t.mode == AdmissionPaper {
 		return true
 	}
-	need, sums := t.needs(q.tasks, t.asks.times, q.more), t.upTo(q.more)
+	need, sums := t.needs(q.tasks, t.candidate.times, q.more), t.upTo(q.more)
 	for i := t.dueBy(q.due); i < len(t.accepted); i++ {
 		if !(sums[i]+need <= t.accepted[i].DueSeconds) {
 			return false
@@ -219,11 +220,11 @@ func (t *timetable) keeps(q question) bool {
 	return t.ends(q, Map, q.due) && t.ends(q, Reduce, q.due)
 }
 
-// ends says whether the job's tasks of a kind end within a time, whole ones, if it has every slot.
+// ends reports whether the job's tasks of a kind all end in the given time if the job has every slot.
 func (t *timetable) ends(q question, k Kind, within float64) bool {
 	left := float64(q.tasks[k])
 	if q.more > 0 && left > 0 {
-		left -= math.Floor(within/t.asks.times[k].dedicated) * float64(q.more)
+		left -= math.Floor(within/t.candidate.times[k].dedicated) * float64(q.more)
 	}
 	for i, s := range t.slots[t.layout.Of(k)] {
 		if left <= 0 {
@@ -234,7 +235,7 @@ func (t *timetable) ends(q question, k Kind, within float64) bool {
 	return left <= 0
 }
 
-// alone is the least time in which the job's tasks of a kind end if it has every slot.
+// alone returns the shortest time in which the job's tasks of a kind end if the job has every slot.
 func (t *timetable) alone(k Kind) float64 {
 	if t.ask.tasks[k] <= 0 {
 		return 0
@@ -257,7 +258,7 @@ func (t *timetable) alone(k Kind) float64 {
 }
 
 func (t *timetable) judge() DeadlineVerdict {
-	from, assumed := t.asks.sources()
+	from, assumed := t.candidate.sources()
 	v := DeadlineVerdict{
 		Mode: t.mode, DeadlineSeconds: t.ask.due, Times: from, Assumed: assumed, UsableSlots: int64(t.count[Map] + t.count[Reduce]),
 		Accepted: int64(len(t.accepted)), Uncounted: int64(t.uncounted), Missed: []LateJob{},
@@ -273,7 +274,7 @@ func (t *timetable) judge() DeadlineVerdict {
 	total := 0.0
 	for k, n := range t.ask.tasks {
 		if n > 0 {
-			v.TaskSeconds += float64(n) * t.asks.times[k].sum / t.count[t.layout.Of(Kind(k))]
+			v.TaskSeconds += float64(n) * t.candidate.times[k].sum / t.count[t.layout.Of(Kind(k))]
 			total += float64(n)
 		}
 	}
@@ -282,7 +283,7 @@ func (t *timetable) judge() DeadlineVerdict {
 	if t.mode == AdmissionStrict {
 		v.LateSeconds = max(v.LateSeconds, v.AloneSeconds-t.ask.due)
 	}
-	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
+	need, sums := t.needs(t.ask.tasks, t.candidate.times, 0), t.upTo(0)
 	for i := t.dueBy(t.ask.due); i < len(t.accepted); i++ {
 		if a := t.accepted[i]; !(sums[i]+need <= a.DueSeconds) {
 			v.Missed = append(v.Missed, LateJob{ID: a.ID, Name: a.Name, DueSeconds: a.DueSeconds,

@@ -5,15 +5,15 @@ import (
 	"sort"
 )
 
-// mostSlots bounds how many further slots are offered as a cure: nobody adds more for one job.
-const mostSlots = 100_000
+// maxSlots bounds the number of further slots that a cure may propose: nobody adds more for one job.
+const maxSlots = 100_000
 
-// cures are what would help a job that is refused. Each is tried by the rule that refused it.
+// cures returns changes that would let a refused job in. Each is tried by the rule that refused the job.
 func (t *timetable) cures(v DeadlineVerdict) *DeadlineCures {
 	c := &DeadlineCures{DeadlineSeconds: t.laterDeadline(v.AloneSeconds)}
 	with := func(more int) bool { q := t.ask; q.more = more; return t.keeps(q) }
 	// Further dedicated slots never make a need larger, since no slot is faster than a dedicated one.
-	if n := sort.Search(mostSlots, func(i int) bool { return with(i + 1) }) + 1; n <= mostSlots && with(n) {
+	if n := sort.Search(maxSlots, func(i int) bool { return with(i + 1) }) + 1; n <= maxSlots && with(n) {
 		c.DedicatedSlots = int64(n)
 	}
 	// Nor do fewer maps.
@@ -27,14 +27,14 @@ func (t *timetable) cures(v DeadlineVerdict) *DeadlineCures {
 	return c
 }
 
-// laterDeadline is the earliest deadline after the one asked for that can be promised, in whole seconds
-// where the next whole second can be promised as well, else in milliseconds; 0 where none can.
+// laterDeadline returns the earliest deadline after the one asked for that can be promised. It is in whole seconds if
+// the next whole second can be promised too, else in milliseconds; 0 if none can.
 func (t *timetable) laterDeadline(alone float64) float64 {
-	need, sums := t.needs(t.ask.tasks, t.asks.times, 0), t.upTo(0)
+	need, sums := t.needs(t.ask.tasks, t.candidate.times, 0), t.upTo(0)
 	if t.mode == AdmissionPaper {
 		alone = 0
 	}
-	// Due after k accepted jobs and before the next, it is to be late enough for their needs and its own.
+	// Due after k accepted jobs and before the next, it must be late enough for their needs and its own.
 	for k := t.dueBy(t.ask.due); k <= len(t.accepted); k++ {
 		due := max(alone, need, math.Nextafter(t.ask.due, math.Inf(1)))
 		if k > 0 {

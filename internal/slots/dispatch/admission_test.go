@@ -18,10 +18,10 @@ func rounds(few, many int) int {
 	return few
 }
 
-// maps are the times of a job that has maps alone.
+// maps returns the times of a job that has maps alone.
 func maps(t *perf.TaskTime) [Kinds]*perf.TaskTime { return [Kinds]*perf.TaskTime{t} }
 
-// randomRoom is a room that is neither empty nor far too full, and a job that asks.
+// randomRoom returns a room that is neither empty nor far too full, and a job to judge.
 func randomRoom(r *rand.Rand, mode AdmissionMode) (*Room, Commitment) {
 	room := &Room{Mode: mode, Layout: Layout(r.IntN(2))}
 	for p := range Kinds {
@@ -64,8 +64,8 @@ func randomRoom(r *rand.Rand, mode AdmissionMode) (*Room, Commitment) {
 	return room, job("new")
 }
 
-// naive decides by the rule's own words: eq. 6 over every single slot for every job, and tasks handed
-// to the slot that ends its next one first.
+// naive decides in the words of the rule: eq. 6 over every single slot for every job. It hands each task to the slot
+// that ends its next one first.
 func naive(r *Room, c Commitment) bool {
 	var slots [Kinds][]float64 // by kind of task
 	for k := range Kind(Kinds) {
@@ -128,7 +128,7 @@ func naive(r *Room, c Commitment) bool {
 	return true
 }
 
-// with is the room with so many more dedicated slots of each pool.
+// with returns the room with more additional dedicated slots in each pool.
 func with(r *Room, more int) *Room {
 	wider := *r
 	for p := range wider.Slots {
@@ -137,8 +137,8 @@ func with(r *Room, more int) *Room {
 	return &wider
 }
 
-// Every verdict is that of the naive way, strict promises are fewer than the paper's, and every cure
-// that is offered cures, by the naive way too, while a little less of it does not.
+// Every verdict equals the naive one, and strict promises are fewer than the paper's. Every proposed cure cures by
+// the naive way too, and a little less of it does not.
 func TestDeadlinesAreJudged(t *testing.T) {
 	r := seeded(7)
 	var kept, refused, onlyStrict, cured [3]int
@@ -238,8 +238,8 @@ func TestPromisesAreMonotone(t *testing.T) {
 	}
 }
 
-// As printed the rule is not monotone: due in 10 s the job passes an accepted one due in 11 s, which it
-// makes late; due in 11 s it does not pass it any more, and is refused.
+// As printed the rule is not monotone. Due in 10 s, the job passes an accepted one due in 11 s, which it makes late.
+// Due in 11 s it no longer passes that one and is refused.
 func TestThePapersRuleIsNotMonotone(t *testing.T) {
 	room := Room{Mode: AdmissionPaper, Slots: [Kinds][]Free{{{1, 1}}}, Accepted: []Commitment{{ID: "a", Name: "a", DueSeconds: 11, Tasks: [Kinds]int{8}, Times: maps(Constant(1))}}}
 	c := Commitment{DueSeconds: 10, Tasks: [Kinds]int{5}, Times: maps(Constant(1))}
@@ -276,7 +276,7 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 		"assumed times": {Room{AdmissionStrict, Shared, slots, nil}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{40}, Times: maps(Constant(1)), Sources: [Kinds]TimesSource{{From: TimesOfProfile}}}, DeadlineMissed,
 			"Even with all 4 usable slots to itself it would need 10 s, and it is due in 9 s. It would be admitted with a deadline in 10 s, beside 1 more dedicated slot or with at most 36 maps. " +
 				"Its task times are the mean of the class's profile, the same on every slot, because they have not been measured by load."},
-		// How late it would be is said as the two together make it, not as it would be alone.
+		// The lateness counts both jobs together, not the new one alone.
 		"late alone, and more behind others": {Room{AdmissionStrict, Shared, slots, accepted[:1]}, Commitment{DueSeconds: 110, Tasks: [Kinds]int{27}, Times: maps(Constant(20))}, DeadlineMissed,
 			"It would be 100 s late: with the accepted jobs due no later it needs 210 s of all 4 usable slots, and it is due in 110 s. Even with all of them to itself it would need 140 s. " +
 				"It would be admitted with a deadline in 210 s, beside 4 more dedicated slots or with at most 7 maps."},
@@ -284,8 +284,8 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 			"It would be 80 s late: with the accepted jobs due no later it needs 140 s of all 3 usable slots, and it is due in 60 s. Even with all of them to itself it would need 120 s. " +
 				"It would be admitted with a deadline in 140 s or beside 2 more dedicated slots of each kind."},
 		"no slots for its reduces": {Room{AdmissionStrict, Separate, [Kinds][]Free{{{1, 2}}}, nil}, Commitment{DueSeconds: 60, Tasks: [Kinds]int{4, 6}, Times: [Kinds]*perf.TaskTime{Constant(10), Constant(20)}}, NoSlots,
-			"No usable slot is known, so no deadline can be promised. Tell of the cluster's nodes, or see why none that is known is alive, has slots for such tasks and leaves them a twentieth of its processors; " +
-				"or ask without a deadline: then the plan alone decides."},
+			"No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. " +
+				"Or ask without a deadline: then the plan alone decides."},
 		"no slots":   {Room{Mode: AdmissionStrict}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, NoSlots, ""},
 		"unusable":   {Room{Mode: AdmissionStrict, Slots: [Kinds][]Free{slots[0][2:]}}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}, Times: maps(mixed)}, NoSlots, ""},
 		"unmeasured": {Room{Mode: AdmissionPaper, Slots: slots}, Commitment{DueSeconds: 9, Tasks: [Kinds]int{1}}, Unmeasured, ""},
@@ -298,7 +298,7 @@ func TestRefusalsForADeadlineSayWhatHelps(t *testing.T) {
 	}
 }
 
-// BenchmarkPromise is an admission among 200 accepted jobs on 1,000 nodes that are all different.
+// BenchmarkPromise judges a job beside 200 accepted jobs on 1,000 different nodes.
 func BenchmarkPromise(b *testing.B) {
 	r := seeded(1)
 	room := Room{Mode: AdmissionStrict}

@@ -7,19 +7,19 @@ import (
 
 // classifier tells choices that overload a node from those that do not.
 type classifier interface {
-	// look takes the node's part of the features of the choices that follow.
+	// look sets the node's part of the features for the choices that follow.
 	look(node []uint8)
-	// good is the probability that a task does not overload that node.
+	// good returns the probability that a task does not overload that node.
 	good(task [usageFeatures]uint8) float64
-	// learn takes what came of a choice.
+	// learn takes the outcome of a choice.
 	learn(task [usageFeatures]uint8, node []uint8, good bool)
-	// counts is all that was learned, recall takes it back.
+	// counts returns everything learned; recall restores it.
 	counts() Counts
 	recall(Counts) error
 }
 
-// Counts is what a classifier has learned: of naive Bayes how many choices of each outcome had each
-// feature in each range, of a perceptron its weights.
+// Counts holds everything a classifier has learned. For naive Bayes these are the choices of each outcome by feature
+// and range, for a perceptron its weights.
 type Counts struct {
 	Outcomes [2]int64     `json:"outcomes"` // bad ones, good ones
 	Ranges   [][][2]int64 `json:"ranges,omitempty"`
@@ -34,18 +34,18 @@ func newClassifier(kind ClassifierKind, e *encoding) classifier {
 	return newNaiveBayes(e)
 }
 
-// isGood says whether a probability makes a choice a good one. Where nothing is known it is a half, and
-// good: something has to be tried before anything is learned.
+// isGood reports whether a probability makes a choice a good one. Without experience the probability is a half, which
+// counts as good: something must be tried before anything is learned.
 func isGood(p float64) bool { return p >= 0.5-tolerance }
 
-// naiveBayes takes features as independent, given the outcome: P(good|F) ~ P(good) · Π P(F_i|good),
-// each from counts with one more than was seen (paper 1, section 4.1). The probability is normed: what
-// the paper leaves out, P(F), differs between jobs.
+// naiveBayes takes features as independent, given the outcome: P(good|F) ~ P(good) · Π P(F_i|good), with one added to
+// each count (paper 1, section 4.1). The probability is normed, because P(F), which the paper leaves out, differs
+// between jobs.
 type naiveBayes struct {
 	Counts
-	logs  [2][][]float64 // of each count and one more, by outcome, feature and range
+	logs  [2][][]float64 // of each count plus one, by outcome, feature and range
 	whole [2]float64     // the logarithm of the prior, less those of all denominators
-	node  float64        // the node's part: good less bad
+	node  float64        // the node's part: good minus bad
 }
 
 func newNaiveBayes(e *encoding) *naiveBayes {
@@ -60,7 +60,7 @@ func newNaiveBayes(e *encoding) *naiveBayes {
 	return b
 }
 
-// prepare works out the logarithms of all counts.
+// prepare computes the logarithms of all counts.
 func (b *naiveBayes) prepare() {
 	for outcome, logs := range b.logs {
 		for f := range logs {
@@ -136,14 +136,14 @@ func (b *naiveBayes) recall(c Counts) error {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// perceptron weighs features, each from 0 to 1: a choice is good where W·F + b is not negative. What came
-// otherwise than expected moves the weights (paper 1, section 4.2).
+// perceptron weighs features, each from 0 to 1: a choice is good where W·F + b is not negative. A wrong prediction
+// moves the weights (paper 1, section 4.2).
 type perceptron struct {
 	Counts
 	first []int // of each feature's weights
 	words []bool
 	bins  []int
-	added int     // from this feature on one range is what is missing
+	added int     // from this feature on, one range stands for missing values
 	node  float64 // the node's part
 }
 
@@ -160,19 +160,19 @@ func newPerceptron(e *encoding) *perceptron {
 	return p
 }
 
-// input is where a feature's weight is, and what it is weighed with: how far up its range is, or 1 for a
-// word, which has a weight of its own.
+// input returns the index of a feature's weight and its factor. The factor says how far up its range the value is, or
+// is 1 for a word, which has a weight of its own.
 func (p *perceptron) input(f int, bin uint8) (weight int, x float64) {
-	most := p.bins[f] - 1
+	last := p.bins[f] - 1
 	switch {
 	case p.words[f]:
 		return p.first[f] + int(bin), 1
 	case f < p.added:
-		return p.first[f], float64(bin) / float64(most)
-	case int(bin) == most: // missing
+		return p.first[f], float64(bin) / float64(last)
+	case int(bin) == last: // missing
 		return p.first[f], 0
 	default:
-		return p.first[f], float64(bin) / float64(most-1)
+		return p.first[f], float64(bin) / float64(last-1)
 	}
 }
 

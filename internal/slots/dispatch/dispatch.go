@@ -1,15 +1,14 @@
-// Package dispatch decides which job gets a slot, as events arrive. The same policies serve a live
-// cluster and the simulator; whoever calls them keeps the jobs, the slots and the clock.
+// Package dispatch decides which job gets a slot, as events arrive. The same policies serve a live cluster and the
+// simulator. The caller keeps the jobs, the slots and the clock.
 //
-// A policy is told of every event in the order of time and keeps what it needs of them; then it is
-// offered slots, one at a time. After a choice that is carried out the caller tells of the start
-// before it offers the next slot, so that a heartbeat that may hand out several tasks is several
-// offers of one node. A slot that was left idle is offered again after the next event, because what
-// a policy waits for (a deadline that comes nearer, a load that falls) shows in events alone.
+// The caller notes every event in the order of time, and a policy keeps the parts it needs. Then the caller offers
+// slots, one at a time. After a choice that is carried out it notes the start before it offers the next slot, so a
+// heartbeat that may hand out several tasks makes several offers of one node. A slot left idle is offered again after
+// the next event, because only events show that a deadline has come nearer or a load has fallen.
 //
-// Jobs and nodes are the caller's, who keeps what they say current (counts, fits, reports) before it
-// tells of the event that changed them. What a policy remembers beside them it can give away and take
-// back (Memory), so that a live cluster outlives the process that decides for it.
+// Jobs and nodes belong to the caller, which updates their counts, fits and reports before it notes the event that
+// changed them. A policy can give away what else it remembers and take it back (Memory), so that a live cluster
+// outlives the process that decides for it.
 package dispatch
 
 import (
@@ -20,7 +19,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Kind is what a task does.
+// Kind tells maps from reduces.
 type Kind uint8
 
 // The kinds of tasks. The tasks of all stages of a chain are maps.
@@ -44,7 +43,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("a task is a map or a reduce, not %q", text)
 }
 
-// Layout says which slots run which tasks.
+// Layout sets the kinds of tasks that slots run.
 type Layout uint8
 
 const (
@@ -52,11 +51,11 @@ const (
 	Shared                 // every slot runs either
 )
 
-// Pool is slots that any of the same tasks can run on: numbered as the kinds where slots are separate,
-// and 0 for all slots where they are shared.
+// Pool names the slots that can run the same tasks. Separate slots are numbered as the kinds, and shared slots all
+// have pool 0.
 type Pool uint8
 
-// Of is the pool that a kind of task runs on.
+// Of returns the pool that a kind of task runs on.
 func (l Layout) Of(k Kind) Pool {
 	if l == Shared {
 		return 0
@@ -64,12 +63,11 @@ func (l Layout) Of(k Kind) Pool {
 	return Pool(k)
 }
 
-// Job is one execution of a customer's job. The caller keeps it current before it tells of an event;
-// policies read it.
+// Job is one execution of a customer's job. The caller updates it before it notes an event; policies read it.
 type Job struct {
-	Index            int    // where the caller keeps it
+	Index            int    // index in the caller's list
 	Number           int64  // orders jobs that are alike
-	Class            int    // whose share it runs in
+	Class            int    // the class whose share it runs in
 	Name             string // orders jobs submitted at the same moment
 	SubmittedSeconds float64
 	DeadlineSeconds  float64    // the moment by which it must be done; 0 where there is none
@@ -84,28 +82,29 @@ type Job struct {
 	seats [Kinds]seat // the policy's own: its places in the order of each pool
 }
 
-// Wants is what a job's owner asks for beside a deadline.
+// Wants holds an owner's requests beside a deadline.
 type Wants struct {
 	Weight   float64 // its part under progress share; 0 is 1
 	MinShare float64 // under progress share: below it the job goes first
 
-	// What it is worth under learned, by the utility that asks.
+	// The worth of its tasks under learned, one for each kind of utility.
 	Worth    float64 // budget: of a task while there is a balance; 0 is 1
-	Balance  float64 // budget: what its owner can still pay; whoever starts a task takes its price off
+	Balance  float64 // budget: what its owner can still pay; the caller deducts the price of each started task
 	Promised float64 // dedicated_capacity: its part of the cluster's running tasks
 	Revenue  float64 // revenue: what is offered
 }
 
-// Known is what has been measured of jobs like this one; nil and 0: nothing has.
+// Known holds the measurements of jobs like this one; nil and 0 mean none.
 type Known struct {
-	TaskTime *perf.TaskTime // a task's seconds by what a node has left for it
-	Rates    *perf.Rates    // how fast types of nodes run its tasks
-	// ReadMBPerSecond is what one task on a dedicated node takes from each data node at its busiest.
+	TaskTime *perf.TaskTime // a task's seconds, by the residual of its node
+	Rates    *perf.Rates    // speed of each node type for its tasks
+	// ReadMBPerSecond is the rate at which one task on a dedicated node reads from each data node, at its busiest.
 	ReadMBPerSecond float64
 	Usage           [Kinds]Usage
 }
 
-// Usage is what tasks of a kind use, each from 1 (next to nothing) to 10 (all there is); 0: nobody knows.
+// Usage rates the resources that tasks of a kind use, each from 1 (next to nothing) to 10 (everything); 0 means
+// unknown.
 type Usage struct {
 	CPU     float64 `json:"cpu"`
 	Memory  float64 `json:"memory"`
@@ -124,7 +123,7 @@ func inPool(tasks *[Kinds]int, l Layout, p Pool) int {
 	return tasks[p]
 }
 
-// next is the kind of the job's next task on a pool: maps first, because reduces wait for them.
+// next returns the kind of the job's next task on a pool: maps first, because reduces wait for them.
 func (j *Job) next(l Layout, p Pool) Kind {
 	if l == Separate {
 		return Kind(p)
@@ -135,7 +134,7 @@ func (j *Job) next(l Layout, p Pool) Kind {
 	return Reduce
 }
 
-// before is the order of submission; jobs of one moment go by name, those of one name by number.
+// before orders jobs by submission; jobs of one moment by name, those of one name by number.
 func (j *Job) before(other *Job) bool { return j.compare(other) < 0 }
 
 func (j *Job) compare(other *Job) int {
@@ -151,22 +150,22 @@ func (j *Job) compare(other *Job) int {
 
 // Node is a machine that runs tasks.
 type Node struct {
-	Index int // where the caller keeps it
+	Index int // index in the caller's list
 	Name  string
 	Type  string // nodes of one type are alike: rates are measured by type
 	Cores float64
 	Slots [Kinds]int // by pool
-	// ComputeUnits stands for its rate until that is measured; 0: its cores do.
+	// ComputeUnits stands for its rate until that is measured; 0 means its cores.
 	ComputeUnits float64
 	// Residual is the part of its processors that other work leaves to tasks: 1 on a dedicated node.
 	Residual float64
 	Running  [Kinds]int
-	// Heartbeats is how many it has sent since it joined.
+	// Heartbeats counts the heartbeats since it joined.
 	Heartbeats int64
 	Report     Report
 }
 
-// Report is the state that a node told of last.
+// Report is the last state that a node reported.
 type Report struct {
 	Load1           float64            `json:"load1"` // the load average of the last minute
 	CPUPercent      float64            `json:"cpu_pct"`
@@ -192,24 +191,24 @@ const (
 	Ready               // the job has more tasks to start than before
 	Started             // one of its tasks runs on the slot
 	Ended               // that task has left the slot
-	Left                // the job is done with: nothing more will be told of it
+	Left                // the job has ended; no further event names it
 
-	// What happens to nodes. Where slots have none these never come.
+	// Events of nodes. They never come if slots have no nodes.
 	Joined   // the node and its slots are new
-	Reported // it has told of its state, at a heartbeat
+	Reported // it has reported its state at a heartbeat
 	Gone     // it is dead or was taken out; its tasks have ended as Lost before
 )
 
-// Outcome is how a task ended.
+// Outcome says whether a task ended well.
 type Outcome uint8
 
 const (
 	Done   Outcome = iota // it did its work: its seconds are a measurement
 	Failed                // it will be tried again
-	Lost                  // its node is gone, or a copy of it was faster: it says nothing of the job or the node
+	Lost                  // its node is gone, or a copy was faster; no measurement of the job or the node
 )
 
-// Event is something that has happened to a job or a node. Their counts follow the event already.
+// Event is a change of a job or a node. Their counts already include it.
 type Event struct {
 	What    What
 	Now     float64 // seconds
@@ -218,11 +217,11 @@ type Event struct {
 	Task    Kind    // of Ready, Started and Ended
 	Slot    Slot    // of Started and Ended
 	Outcome Outcome // of Ended
-	Seconds float64 // of Ended: how long the task ran
+	Seconds float64 // of Ended: the duration of the task
 }
 
-// Choice is a task for a slot: the next one of a kind of a job. No job: the slot stays idle until the
-// next event.
+// Choice is a task for a slot: the next one of its kind of a job. Without a job the slot stays idle until the next
+// event.
 type Choice struct {
 	Job  *Job
 	Task Kind
@@ -230,34 +229,33 @@ type Choice struct {
 
 // Policy is a rule that hands slots to jobs. Same events, same choices.
 type Policy interface {
-	// Note tells what has happened.
+	// Note reports an event.
 	Note(e Event)
 	// Choose picks a task for a free slot.
 	Choose(now float64, s Slot) Choice
-	// Why says what decided the last choice. It may be asked until the next event is told, and costs
-	// nothing where nobody asks.
+	// Why explains the last choice. Callers may ask until they note the next event; it costs nothing if nobody asks.
 	Why() Why
 }
 
-// Why is the reason of a choice, for people and for whoever learns from decisions.
+// Why explains a choice to people, and to programs that learn from decisions.
 type Why struct {
-	Rule    string   `json:"rule"`   // a stable name of what decided, as deadline, share, order, probe, idle
+	Rule    string   `json:"rule"`   // a stable name of the deciding rule: deadline, share, order, probe, idle
 	Reason  string   `json:"reason"` // a sentence with the figures that decided
 	Figures []Figure `json:"figures,omitempty"`
 }
 
-// Figure is a number that a choice was made by.
+// Figure is a number that decided a choice.
 type Figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 }
 
-// Memory is a policy that remembers more than the jobs, nodes and running tasks that a new one would be
-// told of: turns that were passed, counts that were learned.
+// Memory is implemented by policies that remember more than a new policy learns from the jobs, nodes and running
+// tasks: turns that were passed, counts that were learned.
 type Memory interface {
-	// Memory gives away what a new policy of the same kind, told of the same jobs, nodes and running
-	// tasks, needs to decide as this one does.
+	// Memory returns the state that a new policy of the same kind needs to decide alike, once it was given the same
+	// jobs, nodes and running tasks.
 	Memory() ([]byte, error)
-	// Recall takes it back, after those events were told.
+	// Recall restores that state, after those events were noted.
 	Recall([]byte) error
 }

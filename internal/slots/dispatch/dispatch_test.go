@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// seeded is the random source of a test, the same at every run.
+// seeded returns the random source of a test, the same at every run.
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 8)) }
 
-// cluster is random events for a policy, and a second way to decide: it looks at every job for every
-// slot, by the rule's own words.
+// cluster makes random events for a policy, and decides in a second way: it visits every job for every slot, in the
+// words of the rule.
 type cluster struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -100,8 +100,8 @@ func (c *cluster) step(now float64) {
 	}
 }
 
-// least is the job with a pending task for which the keys are smallest, the first of them first.
-func (c *cluster) least(p Pool, allowed func(*Job) bool, keys func(*Job) []float64) *Job {
+// first returns the job with a pending task and the smallest keys; of equal ones the first.
+func (c *cluster) first(p Pool, allowed func(*Job) bool, keys func(*Job) []float64) *Job {
 	var best *Job
 	for _, j := range c.jobs {
 		if j.pending(c.layout, p) == 0 || !allowed(j) || best != nil && !less(keys(j), keys(best), j, best) {
@@ -130,11 +130,11 @@ func less(a, b []float64, j, other *Job) bool {
 func anyJob(*Job) bool { return true }
 
 func inOrder(c *cluster, p Pool) *Job {
-	return c.least(p, anyJob, func(*Job) []float64 { return nil })
+	return c.first(p, anyJob, func(*Job) []float64 { return nil })
 }
 
 func byDeadline(c *cluster, p Pool) *Job {
-	return c.least(p, anyJob, func(j *Job) []float64 {
+	return c.first(p, anyJob, func(j *Job) []float64 {
 		if j.DeadlineSeconds == 0 {
 			return []float64{1, 0}
 		}
@@ -142,7 +142,7 @@ func byDeadline(c *cluster, p Pool) *Job {
 	})
 }
 
-// byShare is the rule of Fair, and with jobs in order that of Capacity.
+// byShare implements the rule of Fair, and with jobs in order that of Capacity.
 func byShare(jobsInOrder bool) func(*cluster, Pool) *Job {
 	return func(c *cluster, p Pool) *Job {
 		held := make([]int, len(c.shares))
@@ -158,7 +158,7 @@ func byShare(jobsInOrder bool) func(*cluster, Pool) *Job {
 		var best *Job
 		var bestKey [2]float64
 		for class, s := range c.shares {
-			next := c.least(p, func(j *Job) bool { return j.Class == class && allowed(j) }, func(j *Job) []float64 {
+			next := c.first(p, func(j *Job) bool { return j.Class == class && allowed(j) }, func(j *Job) []float64 {
 				if jobsInOrder {
 					return nil
 				}
@@ -188,7 +188,7 @@ func TestPoliciesChooseByTheirRules(t *testing.T) {
 		{Weight: [Kinds]float64{3, 1}, Min: [Kinds]float64{2, 1}},
 		{Weight: [Kinds]float64{1, 1}, Min: [Kinds]float64{3, 2}, Most: [Kinds]int{4, 3}},
 		{Weight: [Kinds]float64{2, 1}, Most: [Kinds]int{6, 6}, MostPerJob: [Kinds]int{2, 1}},
-		{}, // what nobody else can use
+		{}, // gets slots that nobody else can use
 	}
 	for _, rule := range []struct {
 		name      string
@@ -226,7 +226,7 @@ func TestPoliciesChooseByTheirRules(t *testing.T) {
 func TestFairGivesMinimumsFirstThenWeights(t *testing.T) {
 	shares := []Share{{Weight: [Kinds]float64{1, 1}}, {Weight: [Kinds]float64{3, 1}}, {Weight: [Kinds]float64{1, 1}, Min: [Kinds]float64{6, 0}}}
 	got := hand(Fair(Shared, shares), 16, []int{100, 100, 100})
-	// The six of the minimum first; of the other ten each goes to whoever holds fewest for its weight.
+	// The six of the minimum come first; each of the other ten goes to the class that holds fewest for its weight.
 	if want := [3]int{3, 7, 6}; got != want {
 		t.Errorf("slots: got %v, want %v", got, want)
 	}
@@ -258,7 +258,7 @@ func TestNobodyStarvesBehindATie(t *testing.T) {
 	}
 }
 
-// hand gives out slots to one job of each class and says how many each got.
+// hand gives out slots to one job of each class and returns the number each got.
 func hand(p Policy, slots int, tasks []int) (got [3]int) {
 	for class, n := range tasks {
 		j := &Job{Class: class, Pending: [Kinds]int{n}}
@@ -277,8 +277,8 @@ func hand(p Policy, slots int, tasks []int) (got [3]int) {
 	return got
 }
 
-// A decision allocates nothing and costs no more where ten thousand jobs wait than where ten do, but
-// for the height of a heap.
+// A decision allocates nothing. It costs no more with ten thousand waiting jobs than with ten, but for the height of
+// a heap.
 func TestDecisionsDoNotAllocate(t *testing.T) {
 	for name, p := range map[string]Policy{"fifo": FIFO(Shared), "fair": Fair(Shared, make([]Share, 3)), "capacity": Capacity(Shared, make([]Share, 3))} {
 		fill(p, 1_000, 1_000_000)
@@ -294,7 +294,7 @@ func fill(p Policy, jobs, tasks int) {
 	}
 }
 
-// turn is a decision, the start and the end of the task.
+// turn makes a decision, then starts and ends the task.
 func turn(p Policy) {
 	c := p.Choose(0, Slot{})
 	c.Job.Pending[c.Task]--

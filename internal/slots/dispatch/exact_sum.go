@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// exactSum is a sum of numbers that come and go. It is exact, so that it is the same in whatever order they
-// came, and nothing is left of those that went: 128 bits in units of 2^-80, for numbers from 0 to 2^46;
-// of those below 2^-28 the last bits are cut.
+// exactSum is a sum of numbers that come and go. It is exact: the order does not matter, and numbers that went leave
+// nothing behind. It has 128 bits in units of 2^-80, for numbers from 0 to 2^46; numbers below 2^-28 lose their last
+// bits.
 type exactSum struct {
 	high int64
 	low  uint64
@@ -33,7 +33,7 @@ func (s *exactSum) remove(x float64) {
 	s.high -= int64(high + borrow)
 }
 
-// inUnits is a number as 128 bits.
+// inUnits returns a number in units of 2^-80, as 128 bits.
 func inUnits(x float64) (high, low uint64) {
 	if !(x > 0) {
 		return 0, 0

@@ -5,10 +5,10 @@ import (
 	"sort"
 )
 
-// Features is what a choice is judged by before it is made, as it was at that moment. They are kept as they
-// were measured, so that whatever is learned from them can be learned again in other ranges.
+// Features holds the values that a choice is judged by before it is made, at that moment. They are kept as measured,
+// so that lessons can be learned again with other ranges.
 type Features struct {
-	Usage      Usage              `json:"usage"` // of the task; what nobody knows is what most jobs have
+	Usage      Usage              `json:"usage"` // of the task; unknown values are those of most jobs
 	Load1      float64            `json:"load1"`
 	Cores      float64            `json:"cpus"`
 	Running    float64            `json:"running"` // tasks on the node
@@ -27,15 +27,15 @@ const (
 	ownFeatures   = usageFeatures + 3
 )
 
-// loadEdges are where ranges of the load average per processor begin, as parts of its target.
+// loadEdges begin the ranges of the load average per processor, as parts of its target.
 var loadEdges = [...]float64{.25, .5, .7, .8, .9, 1, 1.1, 1.25, 1.5, 2, 3, 4}
 
 // encoding puts features into ranges (bins), numbered from 0.
 type encoding struct {
 	load  []float64 // edges
 	added []NodeFeature
-	bins  []int  // how many each feature has
-	words []bool // whether a feature's ranges have no order
+	bins  []int  // number of ranges of each feature
+	words []bool // a feature's ranges have no order
 }
 
 func newEncoding(p PolicyConfig) *encoding {
@@ -45,7 +45,7 @@ func newEncoding(p PolicyConfig) *encoding {
 	}
 	e.bins = []int{usageBins, usageBins, usageBins, usageBins, len(e.load) + 1, runningBins, cpuBins}
 	for _, f := range e.added {
-		e.bins = append(e.bins, len(f.Edges)+len(f.Words)+2) // one more than edges, or for any other word; and one for what is missing
+		e.bins = append(e.bins, len(f.Edges)+len(f.Words)+2) // one more than edges, or for any other word; and one for missing values
 	}
 	e.words = make([]bool, len(e.bins))
 	for i, f := range e.added {
@@ -54,7 +54,7 @@ func newEncoding(p PolicyConfig) *encoding {
 	return e
 }
 
-// task is the bins of a task.
+// task returns the bins of a task.
 func (e *encoding) task(u *Usage) [usageFeatures]uint8 {
 	return [...]uint8{usageBin(u.CPU), usageBin(u.Memory), usageBin(u.Disk), usageBin(u.Network)}
 }
@@ -70,7 +70,7 @@ func usageBin(x float64) uint8 {
 	}
 }
 
-// node is the bins of a node, in the place of those that are given.
+// node appends the bins of a node to bins, reusing its space.
 func (e *encoding) node(bins []uint8, f *Features) []uint8 {
 	bins = append(bins[:0], rangeOf(e.load, f.Load1/cores(f.Cores)), uint8(min(max(f.Running, 0), runningBins-1)), uint8(min(max(f.CPUPercent, 0)/10, cpuBins-1)))
 	for i := range e.added {
@@ -93,12 +93,12 @@ func (e *encoding) node(bins []uint8, f *Features) []uint8 {
 	return bins
 }
 
-// rangeOf is how many edges a number has reached.
+// rangeOf returns the number of edges that x has reached.
 func rangeOf(edges []float64, x float64) uint8 {
 	return uint8(sort.Search(len(edges), func(i int) bool { return !(edges[i] <= x) }))
 }
 
-// cores is a node's processors; one where nothing sensible is said.
+// cores returns a node's processors, or 1 for a value that makes no sense.
 func cores(n float64) float64 {
 	if n > 0 && !math.IsInf(n, 1) {
 		return n
@@ -106,7 +106,7 @@ func cores(n float64) float64 {
 	return 1
 }
 
-// observe is the features of a node at this moment, but for the task's.
+// observe returns the current features of a node, without those of the task.
 func (e *encoding) observe(n *Node) Features {
 	if n == nil {
 		return Features{Cores: 1}
@@ -115,7 +115,7 @@ func (e *encoding) observe(n *Node) Features {
 		Numbers: n.Report.Numbers, Words: n.Report.Words}
 }
 
-// kept is features with no more than what is looked at, that the caller's maps may change under.
+// kept returns the features the encoding reads, in copies that the caller's maps do not change.
 func (e *encoding) kept(f Features) Features {
 	numbers, words := f.Numbers, f.Words
 	f.Numbers, f.Words = nil, nil
@@ -136,7 +136,7 @@ func (e *encoding) kept(f Features) Features {
 	return f
 }
 
-// finite is a number that can be kept; 0 where it is none.
+// finite returns x if it can be stored, else 0.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0
@@ -156,7 +156,7 @@ func metricsOf(n *Node) Metrics {
 		NetMBPerSecond: finite(r.NetMBPerSecond), DiskMBPerSecond: finite(r.DiskMBPerSecond)}, cores(n.Cores)}
 }
 
-// overloaded says whether one of the rules finds a node overloaded.
+// overloaded reports whether one of the rules finds a node overloaded.
 func overloaded(rules []OverloadRule, m *Metrics) bool {
 	for i := range rules {
 		r := &rules[i]

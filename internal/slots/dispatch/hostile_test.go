@@ -9,11 +9,11 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// absurd is numbers that nobody should give.
+// absurd lists numbers that no caller should pass.
 var absurd = []float64{0, -1, 1e-300, 1e300, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0.5, 1, 7}
 
-// Whatever events come, in whatever order, with whatever numbers: a policy answers with a task that can
-// start or with none, gives a reason, and what it remembers can be kept.
+// After any events, in any order, with any numbers, a policy answers with a task that can start or with none. It
+// gives a reason, and its memory can be stored.
 func TestPoliciesSurviveWhatMakesNoSense(t *testing.T) {
 	for _, document := range everyPolicy[4:] {
 		t.Run(document, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestWhatIsNoMemoryIsRefused(t *testing.T) {
 	}
 }
 
-// A policy that is refused, or decisions that cannot be read, leave everything as it was.
+// A refused policy or unreadable decisions change nothing.
 func TestLearningAgainFailsWhole(t *testing.T) {
 	p := PolicyConfig{Kind: PolicyLearned}
 	l := NewLearned(Shared, p)

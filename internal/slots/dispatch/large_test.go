@@ -91,15 +91,15 @@ func (c *large) turn() {
 	}
 }
 
-// everyPolicy is one document of each kind, and of those that decide in several ways more.
+// everyPolicy has one document of each kind, and several of the kinds that decide in several ways.
 var everyPolicy = []string{
 	`{"kind":"fifo"}`, `{"kind":"edf"}`, `{"kind":"fair"}`, `{"kind":"capacity"}`, `{"kind":"progress-share"}`,
 	`{"kind":"max-progress","io_cap_mb_s":80}`, `{"kind":"max-progress","whole_tasks":true}`,
 	`{"kind":"learned"}`, `{"kind":"learned","classifier":"perceptron"}`,
 }
 
-// BenchmarkTurn is what a heartbeat asks of a policy: a task ends, its node reports, its slot is given
-// away and a task starts, with 1,000 nodes and 200 jobs.
+// BenchmarkTurn measures a policy's work for one heartbeat: a task ends, its node reports, its slot is given away and
+// a task starts, with 1,000 nodes and 200 jobs.
 func BenchmarkTurn(b *testing.B) {
 	for _, document := range everyPolicy {
 		b.Run(document, func(b *testing.B) {
@@ -112,7 +112,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkChoose is the decision alone.
+// BenchmarkChoose measures the decision alone.
 func BenchmarkChoose(b *testing.B) {
 	for _, document := range everyPolicy {
 		b.Run(document, func(b *testing.B) {

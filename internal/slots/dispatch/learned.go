@@ -11,28 +11,28 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Learned gives a node the task of which most is expected among those that are likely not to overload it,
-// as choices on nodes in a like state have shown (paper 1). What it learns comes from heartbeats alone: a
-// choice is judged by the state that its node reports so many heartbeats later.
+// Learned gives a node the task with the highest expected utility among those unlikely to overload it, judged by past
+// choices on nodes in a like state (paper 1). It learns from heartbeats alone: a choice is judged by the state that
+// its node reports a fixed number of heartbeats later.
 //
-// It counts what came of its choices. Whoever has a store keeps each choice (Decided, after it was
-// started), its judgement (Judged, after a report) and what becomes of none (Dropped), together with the
-// Memory after them; Relearn makes the same counts again from the choices that were judged.
+// It counts the outcomes of its choices. A caller with a store keeps each choice (Decided, after it was started), its
+// judgement (Judged, after a report) and the choices that nobody can judge (Dropped), together with the Memory after
+// them. Relearn makes the same counts again from the judged choices.
 type Learned struct {
 	layout     Layout
 	policy     PolicyConfig
 	encoding   *encoding
 	classifier classifier
 	versions   Versions
-	decisions  int64 // so many were made
+	decisions  int64 // number of choices made
 	judgements int64
 
 	jobs    []*learning
 	byJob   map[*Job]*learning
 	nodes   map[*Node]*watched
 	running int                                        // tasks in the cluster
-	usage   [Kinds][usageFeatures][usageBins + 1]int64 // jobs submitted, by what they use
-	usual   [Kinds][usageFeatures]float64              // what most of them use
+	usage   [Kinds][usageFeatures][usageBins + 1]int64 // jobs submitted, by usage
+	usual   [Kinds][usageFeatures]float64              // the usage of most jobs
 
 	last    expected
 	scratch []uint8
@@ -53,7 +53,7 @@ type watched struct {
 	pending []Decision
 }
 
-// Versions count what was replaced at run time: by what nodes are judged, and what is learned from.
+// Versions counts replacements at run time: of the rules that judge nodes, and of the classifier.
 type Versions struct {
 	Rules      int64 `json:"rules"`
 	Classifier int64 `json:"classifier"`
@@ -76,7 +76,7 @@ type Decision struct {
 	Judgement  *Judgement `json:"judgement,omitempty"` // nil while it is pending
 }
 
-// Judgement is what came of a choice.
+// Judgement is the outcome of a choice.
 type Judgement struct {
 	Number  int64   `json:"number"` // from 1, in the order in which they were learned
 	At      float64 `json:"at_s"`
@@ -85,18 +85,18 @@ type Judgement struct {
 	Rules   int64   `json:"rules_version"`
 }
 
-// Knowledge is what was learned.
+// Knowledge holds everything learned so far.
 type Knowledge struct {
 	Versions
 	Kind       ClassifierKind `json:"kind"`
 	Decisions  int64          `json:"decisions"`  // made
 	Judgements int64          `json:"judgements"` // of those
 	Counts     Counts         `json:"counts"`
-	// Usage is how many jobs were submitted that use so much, by kind of task, resource and value (0: not said).
+	// Usage counts the jobs submitted, by kind of task, resource and value used (0: not said).
 	Usage [Kinds][usageFeatures][usageBins + 1]int64 `json:"usage"`
 }
 
-// expected is how the last choice was made.
+// expected describes the last choice.
 type expected struct {
 	Choice
 	slot       Slot
@@ -104,10 +104,10 @@ type expected struct {
 	utility    float64
 	pGood      float64
 	probe      bool
-	candidates int // with a utility
+	candidates int // with a utility above 0
 }
 
-// NewLearned is a policy that has learned nothing yet, and so takes everything for good.
+// NewLearned returns a policy that has learned nothing yet and so takes everything for good.
 func NewLearned(l Layout, p PolicyConfig) *Learned {
 	d := &Learned{layout: l, byJob: map[*Job]*learning{}, nodes: map[*Node]*watched{}, versions: Versions{1, 1}}
 	d.become(p.Filled())
@@ -173,7 +173,7 @@ func (d *Learned) drop(w *watched) {
 	w.pending = w.pending[:0]
 }
 
-// submitted counts what a job uses, for those of which nobody knows.
+// submitted counts a job's usage, which stands in for jobs of unknown usage.
 func (d *Learned) submitted(j *Job) {
 	for k := range j.Usage {
 		for f, x := range j.Usage[k].values() {
@@ -187,15 +187,16 @@ func (d *Learned) submitted(j *Job) {
 	d.settle()
 }
 
-// settle finds what most jobs use: of values that are as frequent the smallest, and 5 where nothing is said.
+// settle finds the most frequent usage of each resource: of equally frequent values the smallest, and 5 where nothing
+// is said.
 func (d *Learned) settle() {
 	for k := range d.usage {
 		for f := range d.usage[k] {
 			d.usual[k][f] = 5
-			var most int64
+			var frequency int64
 			for bin, jobs := range d.usage[k][f][1:] {
-				if jobs > most {
-					d.usual[k][f], most = float64(bin+1), jobs
+				if jobs > frequency {
+					d.usual[k][f], frequency = float64(bin+1), jobs
 				}
 			}
 		}
@@ -206,7 +207,7 @@ func (u *Usage) values() [usageFeatures]float64 {
 	return [...]float64{u.CPU, u.Memory, u.Disk, u.Network}
 }
 
-// known is what a task uses, with what most use where nobody knows.
+// known returns a task's usage, with the usual one for resources of unknown use.
 func (d *Learned) known(j *Job, k Kind) Usage {
 	u, usual := j.Usage[k], &d.usual[k]
 	for f, x := range [...]*float64{&u.CPU, &u.Memory, &u.Disk, &u.Network} {
@@ -223,7 +224,7 @@ func (d *Learned) Choose(now float64, s Slot) Choice {
 	d.scratch = d.encoding.node(d.scratch, &d.last.features)
 	d.classifier.look(d.scratch)
 	var good, bad Choice
-	most, likeliest := math.Inf(-1), math.Inf(-1)
+	best, likeliest := math.Inf(-1), math.Inf(-1)
 	var utility, pGood float64 // of the good one
 	var tried float64          // utility of the bad one
 	for _, l := range d.jobs {
@@ -244,8 +245,8 @@ func (d *Learned) Choose(now float64, s Slot) Choice {
 				if x := rounded(p); x > likeliest || x == likeliest && c.before(bad) {
 					bad, likeliest, tried = c, x, u
 				}
-			} else if x := rounded(u * p); x > most || x == most && c.before(good) {
-				good, most, utility, pGood = c, x, u, p
+			} else if x := rounded(u * p); x > best || x == best && c.before(good) {
+				good, best, utility, pGood = c, x, u, p
 			}
 		}
 	}
@@ -261,7 +262,7 @@ func (d *Learned) Choose(now float64, s Slot) Choice {
 	return d.last.Choice
 }
 
-// before is the order of choices of which as much is expected.
+// before orders choices of equal expectation.
 func (c Choice) before(other Choice) bool {
 	switch {
 	case other.Job == nil || c.Job.SubmittedSeconds != other.Job.SubmittedSeconds:
@@ -273,7 +274,7 @@ func (c Choice) before(other Choice) bool {
 	}
 }
 
-// utility is the product of what the policy's utilities say of a task.
+// utility returns the product of the policy's utilities for a task.
 func (d *Learned) utility(j *Job, k Kind, now float64) float64 {
 	product := 1.0
 	for i := range d.policy.Utilities {
@@ -310,7 +311,7 @@ func (d *Learned) utility(j *Job, k Kind, now float64) float64 {
 	return min(product, math.MaxFloat64)
 }
 
-// decide notes the choice that was carried out.
+// decide records the choice that was carried out.
 func (d *Learned) decide(e Event) {
 	n := e.Slot.Node
 	w := d.watch(n)
@@ -322,7 +323,7 @@ func (d *Learned) decide(e Event) {
 	d.decided = &w.pending[len(w.pending)-1]
 }
 
-// Decided is the choice that the last event, a start, carried out; false where it was none of the policy's.
+// Decided returns the choice that the last event, a start, carried out; false if the choice was not the policy's.
 func (d *Learned) Decided() (Decision, bool) {
 	if d.decided == nil {
 		return Decision{}, false
@@ -330,13 +331,13 @@ func (d *Learned) Decided() (Decision, bool) {
 	return *d.decided, true
 }
 
-// judge judges the choices of a node whose time has come.
+// judge judges the choices of a node that have waited long enough.
 func (d *Learned) judge(w *watched, now float64) {
 	n := w.node
 	kept := w.pending[:0]
 	for _, p := range w.pending {
 		switch beats := n.Heartbeats - p.Heartbeat; {
-		case beats < 0: // it has begun to count anew: nothing is known of the time between
+		case beats < 0: // it counts heartbeats anew; the time between is unknown
 			d.dropped = append(d.dropped, p.Number)
 		case beats < *d.policy.EvaluationDelay:
 			kept = append(kept, p)
@@ -358,14 +359,14 @@ func (d *Learned) learn(c classifier, p *Decision) {
 	c.learn(d.encoding.task(&p.Features.Usage), d.scratch, p.Judgement.Good)
 }
 
-// Judged is the choices that the last event, a report, judged. They are the caller's until the next one.
+// Judged returns the choices that the last event, a report, judged. They are valid until the next event.
 func (d *Learned) Judged() []Decision { return d.judged }
 
-// Dropped is the numbers of the choices that will not be judged any more, as the last event has shown:
-// their node is gone, or counts its heartbeats anew.
+// Dropped returns the numbers of the choices that the last event has made impossible to judge: their node is gone, or
+// counts its heartbeats anew.
 func (d *Learned) Dropped() []int64 { return d.dropped }
 
-// Knowledge is what was learned so far.
+// Knowledge returns a copy of everything learned so far.
 func (d *Learned) Knowledge() Knowledge {
 	k := d.knowledge()
 	k.Counts.Weights = slices.Clone(k.Counts.Weights)
@@ -380,8 +381,8 @@ func (d *Learned) knowledge() Knowledge {
 	return Knowledge{Versions: d.versions, Kind: d.policy.Classifier, Decisions: d.decisions, Judgements: d.judgements, Counts: d.classifier.counts(), Usage: d.usage}
 }
 
-// Memory is what was learned. The choices that are not judged yet are not in it: they are many, and whoever
-// stores each when it is made gives them back with Resume.
+// Memory returns what was learned. It leaves out the choices that are not judged yet: they are many, and the caller
+// that stores each of them gives them back with Resume.
 func (d *Learned) Memory() ([]byte, error) { return json.Marshal(d.knowledge()) }
 
 func (d *Learned) Recall(memory []byte) error {
@@ -400,8 +401,8 @@ func (d *Learned) Recall(memory []byte) error {
 	return nil
 }
 
-// Resume takes back choices that wait to be judged, in the order of their numbers, after their nodes were
-// told of. It answers the numbers of those whose node is not there.
+// Resume takes back choices that wait to be judged, in the order of their numbers, after their nodes were noted. It
+// returns the numbers of those whose node is gone.
 func (d *Learned) Resume(pending []Decision) (dropped []int64) {
 	named := map[string]*watched{}
 	for _, w := range d.nodes {
@@ -417,24 +418,23 @@ func (d *Learned) Resume(pending []Decision) (dropped []int64) {
 	return dropped
 }
 
-// Relearn replaces what the policy is told, the classifier and the rules among it, and learns everything
-// again: the choices that were judged, in the order of their judgements. Each gets the label that the new
-// rules give it, which is the caller's to store. Choices that wait to be judged go on waiting. Where the
-// policy is refused or reading ends with an error, nothing has changed.
+// Relearn replaces the policy, with its classifier and rules, and learns again from the judged choices in the order
+// of their judgements. Each gets the label of the new rules, which the caller stores. Unjudged choices go on waiting.
+// If the policy is refused or reading fails, nothing changes.
 func (d *Learned) Relearn(p PolicyConfig, judged iter.Seq2[*Decision, error]) error {
 	_, err := d.RelearnAfter(nil, p, func(int64) iter.Seq2[*Decision, error] { return judged })
 	return err
 }
 
-// Ahead is what the choices up to a judgement teach, learned while others went on being judged: of a hundred thousand
-// a few are left then for the moment in which nothing else may happen.
+// Ahead holds the lessons of the choices up to a judgement, learned while others were still being judged. Of a
+// hundred thousand choices only a few are then left to learn while everything else must wait.
 type Ahead struct {
 	learned *Learned
 	from    Versions
 	flipped []int64
 }
 
-// LearnAhead learns again as a policy of a document would that knows as much now.
+// LearnAhead learns from judged choices on behalf of a policy with this document and these versions.
 func LearnAhead(p PolicyConfig, known Versions, judged iter.Seq2[*Decision, error]) (*Ahead, error) {
 	a := &Ahead{learned: NewLearned(Shared, p), from: known}
 	var err error
@@ -442,8 +442,8 @@ func LearnAhead(p PolicyConfig, known Versions, judged iter.Seq2[*Decision, erro
 	return a, err
 }
 
-// RelearnAfter is Relearn with what was learned ahead, unless that is out of date, and of the choices then only those
-// after a judgement. It answers the numbers of those that were good and are not, or the other way round.
+// RelearnAfter is Relearn that starts from ahead, unless that is out of date, and then reads only the choices after
+// its last judgement. It returns the numbers of the choices whose label changed.
 func (d *Learned) RelearnAfter(ahead *Ahead, p PolicyConfig, judged func(after int64) iter.Seq2[*Decision, error]) (flipped []int64, err error) {
 	if err := p.Validate(""); err != nil {
 		return nil, err

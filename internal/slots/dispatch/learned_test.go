@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// byLearning is the second way: it keeps decisions as their documents, as a store does, and learns from all
-// of them again for every slot.
+// byLearning is the second implementation: it stores decisions as documents, and learns from all of them again for
+// every slot.
 type byLearning struct {
 	t        *testing.T
 	w        *world
@@ -26,7 +26,7 @@ type byLearning struct {
 	rules    map[string]int
 	relearns int
 	checked  int
-	chance   func(Features) float64 // as of so many judgements
+	chance   func(Features) float64 // after the judgements so far
 	asOf     [2]int
 }
 
@@ -55,7 +55,7 @@ func (b *byLearning) all(yield func(*Decision, error) bool) {
 	}
 }
 
-// noted keeps what the policy says of its decisions, and looks at whether both policies say it.
+// noted records the policy's decisions and checks that both policies report the same ones.
 func (b *byLearning) noted(w *world, e Event) {
 	p, again := w.policy.(*Learned), w.recalled.(*Learned)
 	if e.What == Arrived {
@@ -79,7 +79,7 @@ func (b *byLearning) noted(w *world, e Event) {
 	for _, number := range p.Dropped() {
 		delete(b.pending, number)
 	}
-	for number, text := range b.pending { // nothing waits longer than it must
+	for number, text := range b.pending { // nothing waits too long
 		if d := b.read(text); e.What == Reported && d.Node == e.Node.Name && e.Node.Heartbeats >= d.Heartbeat+*b.policy.EvaluationDelay {
 			b.t.Fatalf("decision %d waits for its judgement", number)
 		}
@@ -152,7 +152,7 @@ func (b *byLearning) bins(f Features) (at []string, size []int, scaled []float64
 	return at, size, scaled
 }
 
-// learned is the probability that something with these features is good.
+// learned returns the probability that something with these features is good.
 func (b *byLearning) learned() func(Features) float64 {
 	if b.policy.Classifier == Perceptron {
 		weights, bias := map[string]float64{}, 0.0
@@ -323,12 +323,12 @@ func (b *byLearning) choose(w *world, s Slot) (*Job, Kind) {
 	}
 }
 
-// relearn changes what the policies are told, in the midst of everything.
+// relearn replaces the policies amid other events.
 func (b *byLearning) relearn(p PolicyConfig) {
 	b.policy = p.Filled()
 	before := b.w.policy.(*Learned).Knowledge()
 	known := before.Versions
-	if b.relearns%3 == 2 { // it was learned ahead of something else
+	if b.relearns%3 == 2 { // the versions of another moment
 		known.Classifier--
 	}
 	var flipped [2][]int64
@@ -341,7 +341,7 @@ func (b *byLearning) relearn(p PolicyConfig) {
 			}
 		}
 	})
-	if err == nil { // before the other one, which gives the choices their labels
+	if err == nil { // before the other policy, which relabels the choices
 		flipped[1], err = b.w.recalled.(*Learned).RelearnAfter(ahead, p, func(after int64) iter.Seq2[*Decision, error] {
 			if want := before.Judgements / 2; known == before.Versions && after != want || known != before.Versions && after != 0 {
 				b.t.Errorf("what was learned ahead of %+v until %d is used until %d by %+v", known, want, after, before.Versions)
@@ -369,7 +369,7 @@ func (b *byLearning) relearn(p PolicyConfig) {
 	}
 }
 
-// rebuilt compares what was learned with what is learned from the stored decisions.
+// rebuilt compares the policy's counts with those relearned from the stored decisions.
 func (b *byLearning) rebuilt() {
 	p := b.w.policy.(*Learned)
 	anew := NewLearned(b.w.layout, b.policy)

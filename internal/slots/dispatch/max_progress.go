@@ -8,17 +8,17 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// maxProgress serves jobs whose deadline is at risk first, and gives other slots to the job that suffers
-// least from what the slot's node does besides (MIMP paper, section 4). Its sums follow the events, so
-// that a decision looks at each job once.
+// maxProgress serves jobs whose deadline is at risk first. It gives other slots to the job that suffers least from
+// the other work on the slot's node (MIMP paper, section 4). Its sums follow the events, so that a decision visits
+// each job once.
 type maxProgress struct {
-	layout Layout
-	paper  bool
-	factor float64 // sigma
-	whole  bool
-	least  float64 // residual
-	cap    float64 // +Inf: none
-	demote bool
+	layout      Layout
+	paper       bool
+	factor      float64 // sigma
+	whole       bool
+	minResidual float64
+	cap         float64 // +Inf: none
+	demote      bool
 
 	slots  int // of all nodes
 	places map[*Node]*workplace
@@ -31,7 +31,7 @@ type maxProgress struct {
 	last decided
 }
 
-// workplace is a node with what runs there. Tasks on slots without a node are on one that is dedicated.
+// workplace is a node with its running tasks. Slots without a node count as slots of a dedicated one.
 type workplace struct {
 	residual float64
 	slots    int
@@ -46,15 +46,15 @@ type together struct {
 	reads   float64 // MB/s of each
 }
 
-// curve is a fit of task times and what the cluster's slots mean to it.
+// curve is a fit of task times with its mean over the cluster's slots.
 type curve struct {
 	perf.TaskTime
 	dedicated float64  // seconds
 	normed    exactSum // over the slots of the cluster
 	jobs      int
-	place     int // in the list
+	place     int // index in the list
 
-	residual      float64 // that the last slot had
+	residual      float64 // of the last slot
 	seconds, norm float64 // there
 }
 
@@ -63,14 +63,14 @@ type progressing struct {
 	job    *Job
 	at     int // among the jobs
 	time   *perf.TaskTime
-	fit    perf.TaskTime // what time said when it was read
-	curve  *curve        // nil where no fit is to be had
+	fit    perf.TaskTime // the value of time when it was read
+	curve  *curve        // nil without a usable fit
 	reads  float64
-	places []*workplace // where its tasks run
-	speed  exactSum     // tasks a second of all of them
+	places []*workplace // nodes of its running tasks
+	speed  exactSum     // sum of the tasks a second of its running tasks
 }
 
-// decided is how the last choice was made.
+// decided describes the last choice.
 type decided struct {
 	Choice
 	rule     string
@@ -79,13 +79,13 @@ type decided struct {
 	figures  [3]float64
 }
 
-// mostNormed is as much as anything is slower than on a dedicated node.
-const mostNormed = 1 << 22
+// maxNormed is the largest factor by which a task may be slower than on a dedicated node.
+const maxNormed = 1 << 22
 
 // MaxProgress serves by deadlines at risk and then by progress (section 3.3 of our specification).
 func MaxProgress(l Layout, p PolicyConfig) Policy {
 	p = p.Filled()
-	m := &maxProgress{layout: l, paper: p.Mode == ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, least: *p.LeastResidual,
+	m := &maxProgress{layout: l, paper: p.Mode == ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, minResidual: *p.LeastResidual,
 		cap: math.Inf(1), demote: p.Late == LateDemote,
 		places: map[*Node]*workplace{nil: {residual: 1}}, curves: map[perf.TaskTime]*curve{}, byJob: map[*Job]*progressing{}}
 	if p.IOCap != nil {
@@ -127,7 +127,7 @@ func (m *maxProgress) Note(e Event) {
 	}
 }
 
-// residual is what a node leaves to tasks.
+// residual returns the part of a node that is left for tasks.
 func (n *Node) residual() float64 {
 	switch {
 	case n == nil:
@@ -139,7 +139,7 @@ func (n *Node) residual() float64 {
 	}
 }
 
-// place is a node's workplace. One that nobody has told of has no slots.
+// place returns a node's workplace. A node that was never noted has no slots.
 func (m *maxProgress) place(n *Node) *workplace {
 	w := m.places[n]
 	if w == nil {
@@ -149,7 +149,7 @@ func (m *maxProgress) place(n *Node) *workplace {
 	return w
 }
 
-// report follows a node's slots and what it leaves.
+// report updates a node's slots and residual.
 func (m *maxProgress) report(n *Node) {
 	w, r := m.place(n), n.residual()
 	m.resize(w, r, max(0, n.Slots[0])+max(0, n.Slots[1]))
@@ -158,11 +158,11 @@ func (m *maxProgress) report(n *Node) {
 	}
 	w.residual = r
 	for i := range w.tasks {
-		m.again(w, &w.tasks[i])
+		m.recompute(w, &w.tasks[i])
 	}
 }
 
-// resize says what the slots of a node mean to every fit.
+// resize updates every fit's sum for a node's new slots or residual.
 func (m *maxProgress) resize(w *workplace, residual float64, slots int) {
 	if residual == w.residual && slots == w.slots {
 		return
@@ -180,8 +180,8 @@ func (m *maxProgress) resize(w *workplace, residual float64, slots int) {
 	w.slots = slots
 }
 
-// again works out once more what tasks of a job do on a node.
-func (m *maxProgress) again(w *workplace, t *together) {
+// recompute updates the speed and the reads of a job's tasks on a node.
+func (m *maxProgress) recompute(w *workplace, t *together) {
 	for range t.count {
 		t.job.speed.remove(t.perTask)
 		m.load.remove(t.reads)
@@ -221,7 +221,7 @@ func (m *maxProgress) end(j *progressing, w *workplace) {
 	}
 }
 
-// drop forgets a job, with tasks of it that were never said to have ended.
+// drop forgets a job and its tasks that never ended.
 func (m *maxProgress) drop(j *progressing) {
 	for len(j.places) > 0 {
 		m.end(j, j.places[0])
@@ -234,7 +234,7 @@ func (m *maxProgress) drop(j *progressing) {
 	delete(m.byJob, j.job)
 }
 
-// current reads again what is known of a job, where that has changed.
+// current reads a job's measurements again if they have changed.
 func (m *maxProgress) current(j *progressing) {
 	if t := j.job.TaskTime; t == j.time && (t == nil || *t == j.fit) && j.job.ReadMBPerSecond == j.reads {
 		return
@@ -243,7 +243,7 @@ func (m *maxProgress) current(j *progressing) {
 	for _, w := range j.places {
 		for i := range w.tasks {
 			if w.tasks[i].job == j {
-				m.again(w, &w.tasks[i])
+				m.recompute(w, &w.tasks[i])
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func (m *maxProgress) read(j *progressing) {
 	m.follow(j, to)
 }
 
-// curve is that of a fit; nil where its times are none.
+// curve returns the curve of a fit, or nil if its times make no sense.
 func (m *maxProgress) curve(fit perf.TaskTime) *curve {
 	if c := m.curves[fit]; c != nil {
 		return c
@@ -281,7 +281,7 @@ func (m *maxProgress) curve(fit perf.TaskTime) *curve {
 	return c
 }
 
-// follow gives a job a fit, and forgets the one that no job has any more.
+// follow gives a job a fit, and forgets a fit that no job uses any more.
 func (m *maxProgress) follow(j *progressing, to *curve) {
 	if to != nil {
 		to.jobs++
@@ -297,15 +297,15 @@ func (m *maxProgress) follow(j *progressing, to *curve) {
 	j.curve = to
 }
 
-// normedAt is a task's time as a multiple of that on a dedicated node.
+// normedAt returns a task's time as a multiple of that on a dedicated node.
 func (c *curve) normedAt(r float64) float64 {
 	if x := c.Seconds(r) / c.dedicated; x > 0 {
-		return min(x, mostNormed)
+		return min(x, maxNormed)
 	}
-	return mostNormed
+	return maxNormed
 }
 
-// on is a task's time on a slot, and its multiple; both are kept for the next job of the same fit.
+// on returns a task's time on a slot, and its multiple; both are kept for the next job of the same fit.
 func (c *curve) on(r float64) (seconds, norm float64) {
 	if r != c.residual {
 		c.residual, c.norm = r, c.normedAt(r)
@@ -328,7 +328,7 @@ func (j *progressing) readsAt(r float64) float64 {
 	return j.reads / j.curve.normedAt(r)
 }
 
-// completable is how many tasks a job's running slots complete until its deadline (eq. 3).
+// completable returns the number of tasks that a job's running slots complete until its deadline (eq. 3).
 func (m *maxProgress) completable(j *progressing, now float64) float64 {
 	left := (j.job.DeadlineSeconds - now) / m.factor
 	if !(left > 0) {
@@ -348,7 +348,7 @@ func (m *maxProgress) completable(j *progressing, now float64) float64 {
 	return tasks
 }
 
-// deadline is a job's, infinite where it has none; a late job that is demoted has none any more.
+// deadline returns a job's deadline, infinite without one. A late job that is demoted has none any more.
 func (m *maxProgress) deadline(j *Job, now float64) float64 {
 	if j.DeadlineSeconds == 0 || math.IsNaN(j.DeadlineSeconds) || m.demote && j.DeadlineSeconds <= now {
 		return math.Inf(1)
@@ -356,14 +356,14 @@ func (m *maxProgress) deadline(j *Job, now float64) float64 {
 	return j.DeadlineSeconds
 }
 
-// rank is how a job compares for a slot where no deadline is at risk.
+// rank compares jobs for a slot where no deadline is at risk.
 type rank struct{ key, average, deadline float64 }
 
 func (a rank) before(b rank, j, other *Job) bool {
 	switch {
 	case a.key != b.key:
 		return a.key < b.key
-	case a.average != b.average: // who suffers most elsewhere
+	case a.average != b.average: // the job that suffers most elsewhere
 		return a.average > b.average
 	case a.deadline != b.deadline:
 		return a.deadline < b.deadline
@@ -372,13 +372,13 @@ func (a rank) before(b rank, j, other *Job) bool {
 	}
 }
 
-// billionth rounds, so that what is equal but for rounding is a tie.
+// billionth rounds, so that numbers equal but for rounding errors tie.
 func billionth(x float64) float64 { return math.Round(x * 1e9) }
 
 func (m *maxProgress) Choose(now float64, s Slot) Choice {
 	r := s.Node.residual()
 	m.last = decided{rule: "idle", residual: r}
-	if r < m.least {
+	if r < m.minResidual {
 		m.last.rule = "residual"
 		return Choice{}
 	}
@@ -387,8 +387,8 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 	}
 	var risk, fitting, best *progressing
 	var bestRank rank
-	calm, ready := false, false // a job is not at risk; there is any
-	load, least := m.load.value(), math.Inf(1)
+	calm, ready := false, false // calm: some job is not at risk; ready: some job has a task
+	load, minReads := m.load.value(), math.Inf(1)
 	for _, j := range m.jobs {
 		if j.job.pending(m.layout, s.Pool) == 0 {
 			continue
@@ -413,7 +413,7 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 		} else {
 			calm = true
 		}
-		if least = min(least, reads); load+reads > m.cap*(1+tolerance) {
+		if minReads = min(minReads, reads); load+reads > m.cap*(1+tolerance) {
 			continue
 		}
 		key := rank{billionth(norm), billionth(average), deadline}
@@ -434,12 +434,12 @@ func (m *maxProgress) Choose(now float64, s Slot) Choice {
 		return m.choose("progress", best, s.Pool, [3]float64{bestRank.key / 1e9, bestRank.average / 1e9, load})
 	case ready:
 		m.last.rule = "io_cap"
-		m.last.figures = [3]float64{load, m.cap, least}
+		m.last.figures = [3]float64{load, m.cap, minReads}
 	}
 	return Choice{}
 }
 
-// sooner is the order of deadlines; ties fall by submission.
+// sooner orders jobs by deadline; ties fall by submission.
 func sooner(j, other *Job) bool {
 	if j.DeadlineSeconds != other.DeadlineSeconds {
 		return j.DeadlineSeconds < other.DeadlineSeconds
@@ -447,8 +447,8 @@ func sooner(j, other *Job) bool {
 	return j.before(other)
 }
 
-// fits says whether a task that starts now ends before the deadline, or could not even on a dedicated node.
-// Of a job without a fit nobody can tell, so it does.
+// fits reports whether a task that starts now ends before the deadline, or could not even on a dedicated node. It is
+// true for a job without a fit.
 func (j *progressing) fits(now, seconds float64) bool {
 	left := j.job.DeadlineSeconds - now
 	return j.curve == nil || seconds <= left*(1+tolerance) || left <= j.curve.dedicated*(1+tolerance)
@@ -464,8 +464,8 @@ func (m *maxProgress) Why() Why {
 	d, f := &m.last, m.last.figures
 	switch d.rule {
 	case "residual":
-		return Why{d.rule, fmt.Sprintf("Other work leaves %.3g of the node's processors, less than the %.3g from which tasks start.", d.residual, m.least),
-			[]Figure{{"residual", d.residual}, {"least_residual", m.least}}}
+		return Why{d.rule, fmt.Sprintf("Other work leaves %.3g of the node's processors, less than the %.3g from which tasks start.", d.residual, m.minResidual),
+			[]Figure{{"residual", d.residual}, {"least_residual", m.minResidual}}}
 	case "io_cap":
 		return Why{d.rule, fmt.Sprintf("Running tasks read %.3g MB/s from each data node, and no task reads so little that %.3g are not exceeded.", f[0], f[1]),
 			[]Figure{{"load_mb_s", shown(f[0])}, {"io_cap_mb_s", f[1]}, {"least_mb_s", shown(f[2])}}}

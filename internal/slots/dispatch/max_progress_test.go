@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// byMaxProgress is the rule of section 3.3 read out loud, with sets and sorted lists.
+// byMaxProgress implements the rule of section 3.3 literally, with sets and sorted lists.
 type byMaxProgress struct {
 	PolicyConfig
 	rules map[string]int
@@ -167,7 +167,7 @@ func TestMaxProgressChoosesByItsRule(t *testing.T) {
 	}
 }
 
-// What comes and goes in any order leaves an exact sum of what is there.
+// Numbers that come and go in any order leave the exact sum of those that remain.
 func TestExactSums(t *testing.T) {
 	r := seeded(1)
 	var s exactSum

@@ -28,7 +28,7 @@ func EDF(l Layout) Policy {
 }
 
 func (o *ordered) Note(e Event) {
-	switch e.What { // what happens to nodes changes no order
+	switch e.What { // events of nodes change no order
 	case Arrived:
 		o.rank(e.Job, o.layout.Of(Map))
 		o.rank(e.Job, o.layout.Of(Reduce))
@@ -70,5 +70,5 @@ func (o *ordered) Why() Why {
 	}
 }
 
-// idle is why a slot stays idle where no job has a task that may start on it.
+// idle explains a slot that stays idle because no job has a task that may start on it.
 var idle = Why{Rule: "idle", Reason: "No job has a task that may start on this slot."}

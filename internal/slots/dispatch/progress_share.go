@@ -9,13 +9,13 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// progressShare serves the job whose slots are worth least to it, as a part of what all slots would be
-// worth; a slot that suits another job much better goes there. What a slot is worth to a job is the rate
-// of its node's type (paper 2, section 5): until a type is measured, its computing units stand for it.
+// progressShare serves the job with the smallest share: the worth of its slots as a part of the worth of all slots. A
+// slot that suits another job much better goes there. A slot is worth to a job the rate of its node's type (paper 2,
+// section 5). Until a type is measured, its computing units stand for its rate.
 type progressShare struct {
 	layout   Layout
 	affinity float64 // theta
-	maxSkips int     // 0: as many as there are slots
+	maxSkips int     // 0: the number of slots
 
 	types    []nodeType
 	byName   map[string]int
@@ -29,32 +29,32 @@ type progressShare struct {
 	last turnOf
 }
 
-// nodeType is nodes that are alike.
+// nodeType is a set of alike nodes.
 type nodeType struct {
 	name  string
 	nodes []*Node
 	slots [Kinds]int
-	units float64 // the rate of what is not measured
+	units float64 // rate of types that are not measured
 }
 
-// placed is a node as it was told of.
+// placed is a node's type and slots as last noted.
 type placed struct {
 	kind  int
 	slots [Kinds]int
 }
 
-// profile is the rates of jobs that were measured together.
+// profile holds the rates of jobs that were measured together.
 type profile struct {
 	rates    *perf.Rates
 	jobs     int
-	version  int // of the nodes that it was made for; 0: make it again
-	made     int // how often
+	version  int // of the nodes it was made for; 0: stale
+	made     int // number of computations
 	rate     []float64
 	measured []bool
 	total    [Kinds]float64 // of all slots of a pool
 }
 
-// sharer is a job and what it holds.
+// sharer is a job with the slots it holds.
 type sharer struct {
 	job     *Job
 	at      int // among the jobs
@@ -63,22 +63,22 @@ type sharer struct {
 	maps    []int        // by type
 	skips   [Kinds]int   // in a row
 
-	made  int            // the profile that share was worked out with; 0: none
+	made  int            // the version of the profile behind share; 0: none
 	share [Kinds]float64 // its progress share
 }
 
-// turnOf is how the last choice was made.
+// turnOf describes the last choice.
 type turnOf struct {
 	Choice
 	rule        string
 	slot        Slot
-	job, passed *sharer // whose turn it was, where another was chosen
+	job, passed *sharer // passed had the turn, if another job was chosen
 	affinities  [2]float64
 }
 
-// ProgressShare serves jobs below their minimum share first, then the one with the least share for its
-// weight (section 2.3 of our specification; the paper has no rule for the slot of another). Jobs get one
-// task on each type of node that they were not measured on before anything else.
+// ProgressShare serves jobs below their minimum share first, then the one with the least share for its weight. That
+// follows section 2.3 of our specification; the paper has no rule for the slot of another. Before anything else a job
+// gets one task on each type of node that it was not measured on.
 func ProgressShare(l Layout, p PolicyConfig) Policy {
 	p = p.Filled()
 	s := &progressShare{layout: l, affinity: *p.AffinityThreshold, byName: map[string]int{}, nodes: map[*Node]placed{},
@@ -127,7 +127,7 @@ func (p *progressShare) Note(e Event) {
 	}
 }
 
-// join counts a node's slots, or counts them again where they have changed.
+// join counts a node's slots, or counts them again if they have changed.
 func (p *progressShare) join(n *Node) {
 	was, known := p.nodes[n]
 	if known && was.slots == n.Slots {
@@ -163,7 +163,7 @@ func (p *progressShare) resize(t *nodeType, slots [Kinds]int, sign int) {
 		t.slots[pool] += sign * n
 		p.slots[pool] += sign * n
 	}
-	for i, n := range t.nodes { // the last node's are kept for the tasks that end after it
+	for i, n := range t.nodes { // the last node's slots are kept for the tasks that end after it
 		if i == 0 || n.units() > t.units {
 			t.units = n.units()
 		}
@@ -171,7 +171,7 @@ func (p *progressShare) resize(t *nodeType, slots [Kinds]int, sign int) {
 	p.version++
 }
 
-// units is what stands for a node's rate until it is measured.
+// units stands for a node's rate until it is measured.
 func (n *Node) units() float64 {
 	for _, x := range [...]float64{n.ComputeUnits, n.Cores} {
 		if x > 0 && !math.IsInf(x, 1) {
@@ -181,7 +181,7 @@ func (n *Node) units() float64 {
 	return 1
 }
 
-// typeOf is the number of a node's type. A slot without a node is of a type without a name.
+// typeOf returns the number of a node's type. A slot without a node is of a type without a name.
 func (p *progressShare) typeOf(n *Node) int {
 	if was, known := p.nodes[n]; known {
 		return was.kind
@@ -200,7 +200,7 @@ func (p *progressShare) typeOf(n *Node) int {
 	return i
 }
 
-// count follows a task that starts or ends.
+// count updates the running tasks after a start or an end.
 func (p *progressShare) count(s *sharer, e Event, by int) {
 	kind := p.typeOf(e.Slot.Node)
 	add := func(counts *[]int) {
@@ -229,7 +229,7 @@ func (p *progressShare) link(s *sharer, to *profile) {
 	}
 }
 
-// current brings a job's rates and share up to date with what the caller knows of it and of the nodes.
+// current updates a job's rates and share to the caller's measurements and nodes.
 func (p *progressShare) current(s *sharer) {
 	if s.of == nil || s.of.rates != s.job.Rates {
 		to := p.profiles[s.job.Rates]
@@ -254,14 +254,14 @@ func (p *progressShare) current(s *sharer) {
 			}
 		}
 		s.share[pool] = held
-		if s.of.total[pool] > 0 { // else nothing is known of nodes, and what is held compares jobs as well
+		if s.of.total[pool] > 0 { // otherwise no node is known, and the number of slots held compares jobs as well
 			s.share[pool] = held / s.of.total[pool]
 		}
 	}
 }
 
-// measure works out the rates of all types: of the slowest that was measured and is there it is 1, and
-// what is not measured has the units of its nodes against those of the slowest.
+// measure computes the rates of all types. The slowest measured type that has nodes gets 1; unmeasured types get the
+// units of their nodes relative to those of the slowest.
 func (p *progressShare) measure(f *profile) {
 	f.version = p.version
 	f.made++
@@ -286,7 +286,7 @@ func (p *progressShare) measure(f *profile) {
 			f.rate[i] = t.units / units
 		case slowest > 0:
 			f.rate[i] = slowest / f.rate[i]
-		default: // measured, and none of the nodes that are there was
+		default: // measured, but no existing node was
 			f.rate[i] = t.units
 		}
 		for pool, n := range t.slots {
@@ -295,7 +295,7 @@ func (p *progressShare) measure(f *profile) {
 	}
 }
 
-// seconds is the mean time that was measured on a type; 0 where none was that could be one.
+// seconds returns the mean time measured on a type, or 0 if there is none that makes sense.
 func (f *profile) seconds(kind string) float64 {
 	if f.rates == nil {
 		return 0
@@ -306,7 +306,7 @@ func (f *profile) seconds(kind string) float64 {
 	return 0
 }
 
-// affinityOf is what a slot is worth to a job as against its mean slot.
+// affinityOf returns a slot's worth to a job relative to that of its mean slot.
 func (p *progressShare) affinityOf(s *sharer, kind int, pool Pool) float64 {
 	if p.slots[pool] == 0 {
 		return 1
@@ -314,11 +314,11 @@ func (p *progressShare) affinityOf(s *sharer, kind int, pool Pool) float64 {
 	return s.of.rate[kind] * float64(p.slots[pool]) / s.of.total[pool]
 }
 
-// key orders jobs: those below their minimum by how much of it they have, others by share and weight.
+// key orders jobs: those below their minimum by the part of it they have, others by share and weight.
 func (s *sharer) key(pool Pool) [2]float64 {
 	share := s.share[pool]
-	if least := s.job.MinShare; s.below(pool) {
-		return [2]float64{0, rounded(share / least)}
+	if minShare := s.job.MinShare; s.below(pool) {
+		return [2]float64{0, rounded(share / minShare)}
 	}
 	if w := s.job.Weight; w > 0 {
 		share /= w
@@ -326,10 +326,10 @@ func (s *sharer) key(pool Pool) [2]float64 {
 	return [2]float64{1, rounded(share)}
 }
 
-// below says whether a job has less than its minimum share.
+// below reports whether a job has less than its minimum share.
 func (s *sharer) below(pool Pool) bool { return s.share[pool] < s.job.MinShare*(1-tolerance) }
 
-// sooner is the order of turns; ties fall by submission.
+// sooner orders jobs by turn; ties fall by submission.
 func (s *sharer) sooner(other *sharer, pool Pool) bool {
 	a, b := s.key(pool), other.key(pool)
 	switch {
@@ -365,20 +365,20 @@ func (p *progressShare) Choose(_ float64, slot Slot) Choice {
 		return p.choose("calibration", unmeasured, Map)
 	}
 	best := turn
-	most := p.affinityOf(turn, kind, pool)
-	p.last.affinities = [2]float64{most, most}
-	least := most * (1 + p.affinity) * (1 - tolerance)
-	most = rounded(most)
+	highest := p.affinityOf(turn, kind, pool)
+	p.last.affinities = [2]float64{highest, highest}
+	threshold := highest * (1 + p.affinity) * (1 - tolerance)
+	highest = rounded(highest)
 	for _, s := range p.jobs {
 		if s == turn || s.job.pending(p.layout, pool) == 0 {
 			continue
 		}
 		a := p.affinityOf(s, kind, pool)
-		if a < least {
+		if a < threshold {
 			continue
 		}
-		if a = rounded(a); a > most || a == most && s.sooner(best, pool) {
-			best, most = s, a
+		if a = rounded(a); a > highest || a == highest && s.sooner(best, pool) {
+			best, highest = s, a
 		}
 	}
 	next := best.job.next(p.layout, pool)
@@ -393,7 +393,7 @@ func (p *progressShare) Choose(_ float64, slot Slot) Choice {
 		return p.choose("skips", turn, turn.job.next(p.layout, pool))
 	}
 	p.last.passed = turn
-	p.last.affinities[1] = most
+	p.last.affinities[1] = highest
 	return p.choose("affinity", best, next)
 }
 
@@ -402,8 +402,8 @@ func (p *progressShare) choose(rule string, s *sharer, k Kind) Choice {
 	return p.last.Choice
 }
 
-// unmeasured says whether a map of the job should run here to be measured: neither one of it nor one of
-// a job that is measured with it was on this type, or is.
+// unmeasured reports whether a map of the job should run here to be measured. That is so if no map of it, nor of a
+// job measured together with it, has run or is running on this type.
 func (p *progressShare) unmeasured(s *sharer, kind int, slot Slot) bool {
 	if slot.Node == nil || s.job.Pending[Map] == 0 || p.layout.Of(Map) != slot.Pool || s.of.measured[kind] || s.runs(kind) {
 		return false
@@ -414,19 +414,18 @@ func (p *progressShare) unmeasured(s *sharer, kind int, slot Slot) bool {
 	return !slices.ContainsFunc(p.jobs, func(other *sharer) bool { return other.job.Rates == s.job.Rates && other.runs(kind) })
 }
 
-// runs says whether a map of the job runs on a type.
 func (s *sharer) runs(kind int) bool { return kind < len(s.maps) && s.maps[kind] > 0 }
 
-// tolerance forgives what rounding does to two numbers that are equal.
+// tolerance forgives the rounding errors of two numbers that are equal.
 const tolerance = 1e-12
 
-// rounded takes off the last digits, so that what is equal but for rounding is a tie.
+// rounded drops the last digits, so that numbers equal but for rounding errors tie.
 func rounded(x float64) float64 {
 	const digits = 1 << 14 // of the 53 binary ones
 	return math.Float64frombits((math.Float64bits(x) + digits/2) &^ (digits - 1))
 }
 
-// shown is a figure as people see it, and as it can be written down.
+// shown rounds a figure for people, to a number that JSON can hold.
 func shown(x float64) float64 {
 	if y := math.Round(x*1e9) / 1e9; y == finite(y) {
 		return y
@@ -449,7 +448,7 @@ func (p *progressShare) Why() Why {
 	if t.rule == "calibration" {
 		return Why{t.rule, fmt.Sprintf("No task of it was measured on nodes of %s, and none runs there.", kind), nil}
 	}
-	share, weight, least := t.job.share[pool], t.job.job.Weight, t.job.job.MinShare
+	share, weight, minShare := t.job.share[pool], t.job.job.Weight, t.job.job.MinShare
 	if !(weight > 0) {
 		weight = 1
 	}
@@ -463,14 +462,14 @@ func (p *progressShare) Why() Why {
 		return Why{t.rule, fmt.Sprintf("It was its turn, and it has let %d others before it, as many as it must.", t.job.skips[pool]),
 			append(figures, Figure{"skips", float64(t.job.skips[pool])})}
 	case t.job.below(pool):
-		return Why{"min_share", fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of any job.", share, least),
-			append(figures, Figure{"min_share", shown(least)})}
+		return Why{"min_share", fmt.Sprintf("It has %.3g of the cluster's progress of a minimum of %.3g, the smallest part of any job.", share, minShare),
+			append(figures, Figure{"min_share", shown(minShare)})}
 	default:
 		return Why{t.rule, fmt.Sprintf("It has %.3g of the cluster's progress with a weight of %g, the least for its weight.", share, weight), figures}
 	}
 }
 
-// passedTurns is what progress share remembers of a job.
+// passedTurns is progress share's memory of a job.
 type passedTurns struct {
 	Job       string     `json:"job"`
 	Number    int64      `json:"number"`

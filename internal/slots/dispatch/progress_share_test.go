@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// byProgressShare is the rule of section 2.3 read out loud: it works everything out again for every slot.
+// byProgressShare implements the rule of section 2.3 literally: it computes everything anew for every slot.
 type byProgressShare struct {
 	theta    float64
 	maxSkips int
@@ -18,7 +18,7 @@ type byProgressShare struct {
 	rules    map[string]int
 }
 
-// rates is what each type of the nodes that are there is worth to a job.
+// rates returns the worth of each type of node to a job.
 func (b *byProgressShare) rates(w *world, j *Job) (rate map[string]float64, measured map[string]bool) {
 	var types []perf.NodeType
 	at := map[string]int{}
@@ -56,7 +56,7 @@ func (b *byProgressShare) choose(w *world, s Slot) (*Job, Kind) {
 	for _, n := range w.nodes {
 		slots += n.Slots[s.Pool]
 	}
-	// First a task on each type that a job was not measured on.
+	// First, a task on each type that a job was not measured on.
 	var first *Job
 	for _, j := range w.jobs {
 		_, measured := b.rates(w, j)
@@ -76,7 +76,7 @@ func (b *byProgressShare) choose(w *world, s Slot) (*Job, Kind) {
 		b.rules["calibration"]++
 		return first, Map
 	}
-	// Then whose turn it is.
+	// Then the job that has the turn.
 	affinity := map[*Job]float64{}
 	keys := func(j *Job) []float64 {
 		rate, _ := b.rates(w, j)
@@ -110,7 +110,7 @@ func (b *byProgressShare) choose(w *world, s Slot) (*Job, Kind) {
 		return nil, 0
 	}
 	keys(turn)
-	// Then whom the slot suits much better.
+	// Then the job that the slot suits much better.
 	best := turn
 	for _, j := range w.jobs {
 		if j.pending(w.layout, s.Pool) == 0 || j == turn {
@@ -157,7 +157,7 @@ func (b *byProgressShare) noted(w *world, e Event) {
 	}
 }
 
-// digits keeps nine of them.
+// digits keeps nine digits.
 func digits(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -204,9 +204,9 @@ func TestProgressShareChoosesByItsRule(t *testing.T) {
 	}
 }
 
-// example plays the example of section 2.3: two slots of N1 and four of N2, two jobs of 60 maps each; A's
-// take a third of their time on N1, B's take the same everywhere. It says when each has ended, and the
-// progress shares between the first choices and the first end of a job.
+// example plays the example of section 2.3: two slots of N1 and four of N2, two jobs of 60 maps each. A's maps take a
+// third of their time on N1, B's take the same everywhere. It returns the end of each job, and the progress shares
+// between the first choices and the first end of a job.
 func example(p Policy) (ends [2]float64, shares [][2]float64) {
 	nodes := []*Node{{Index: 0, Name: "fast", Type: "N1", Cores: 2, Slots: [Kinds]int{2}, Residual: 1}, {Index: 1, Name: "slow", Type: "N2", Cores: 4, Slots: [Kinds]int{4}, Residual: 1}}
 	seconds := [2]map[string]float64{{"N1": 2, "N2": 6}, {"N1": 6, "N2": 6}}
@@ -318,8 +318,8 @@ func TestProgressSharesOfTheExample(t *testing.T) {
 	}
 }
 
-// A slot that suits another job by exactly the threshold goes there, though neither affinity is a number
-// that a processor can write down.
+// A slot goes to another job if it suits that job by exactly the threshold, though neither affinity has an exact
+// binary form.
 func TestTheThresholdItselfIsEnough(t *testing.T) {
 	p := ProgressShare(Shared, PolicyConfig{Kind: PolicyProgressShare})
 	fast, slow := &Node{Type: "t1", Slots: [Kinds]int{3}}, &Node{Type: "t2", Slots: [Kinds]int{2}}

@@ -113,7 +113,7 @@ func (v *DeadlineVerdict) Reason(class string) string {
 	case "":
 		return ""
 	case NoSlots:
-		return "No usable slot is known, so no deadline can be promised. Tell of the cluster's nodes, or see why none that is known is alive, has slots for such tasks and leaves them a twentieth of its processors; or ask without a deadline: then the plan alone decides."
+		return "No usable slot is known, so no deadline can be promised. Register the cluster's nodes, or find out why no known node is alive, has slots for such tasks and leaves them a twentieth of its processors. Or ask without a deadline: then the plan alone decides."
 	case Unmeasured:
 		return fmt.Sprintf("Nothing is known of how long tasks of class %q take, so no deadline can be promised. Give the class a profile, or ask without a deadline: then the plan alone decides.", fault.Clip(class))
 	}

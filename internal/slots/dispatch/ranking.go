@@ -6,7 +6,7 @@ type seat struct {
 	place int  // in the ranking, from 1; 0 where it is not in it
 }
 
-// ranking keeps seats in order: a heap whose least is next. It allocates only while it grows.
+// ranking keeps seats in order: a heap with the next one at its root. It allocates only while it grows.
 type ranking []entry
 
 type entry struct {
@@ -14,7 +14,7 @@ type entry struct {
 	*seat
 }
 
-// before orders by key; ties fall by submission.
+// before orders entries by key; ties fall by submission.
 func (e entry) before(other entry) bool {
 	if e.key != other.key {
 		return e.key < other.key
@@ -22,7 +22,7 @@ func (e entry) before(other entry) bool {
 	return e.job.before(other.job)
 }
 
-// put gives a seat its key and the job that ties fall by, whether it was in the ranking or not.
+// put gives a seat its key and the job that breaks ties, whether the seat was in the ranking or not.
 func (r *ranking) put(s *seat, key float64, j *Job) {
 	if s.place == 0 {
 		s.job = j
@@ -37,7 +37,7 @@ func (r *ranking) put(s *seat, key float64, j *Job) {
 	}
 }
 
-// move puts an entry at i, from where it rises or sinks.
+// move puts an entry at i, then lets it rise or sink.
 func (r ranking) move(i int, e entry) {
 	if i > 0 && e.before(r[(i-1)/2]) {
 		r.up(i, e)

@@ -4,14 +4,14 @@ import (
 	"fmt"
 )
 
-// Setting is the cluster that a policy decides for.
+// Setting describes the cluster that a policy decides for.
 type Setting struct {
 	Layout Layout
-	// Shares are the classes' slots under fair and capacity; Job.Class is an index into them.
+	// Shares holds the classes' slots under fair and capacity; Job.Class is an index into it.
 	Shares []Share
 }
 
-// New is the policy that a document describes, or everything that is wrong with the document.
+// New returns the policy that a document describes, or an error that names all its mistakes.
 func New(p PolicyConfig, s Setting) (Policy, error) {
 	if err := p.Validate(""); err != nil {
 		return nil, err

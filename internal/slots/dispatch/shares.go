@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// Share is what a class of jobs gets of the slots of each pool.
+// Share sets the slots of each pool that a class of jobs gets.
 type Share struct {
-	// Weight is its part of what the classes share, as against the others' weights; a class without
-	// gets what nobody else can use.
+	// Weight is its part of the shared slots, relative to the weights of the other classes. A class without a weight
+	// gets slots that nobody else can use.
 	Weight [Kinds]float64
-	// Min is how many slots it gets before classes that have theirs get more.
+	// Min is the number of slots it gets before classes that have their minimum get more.
 	Min [Kinds]float64
-	// Most is how many slots it may hold, and MostPerJob each of its jobs; 0 is as many as there are.
-	// Where they are set, slots may stay idle while tasks wait.
+	// Most is the number of slots it may hold, and MostPerJob that of each of its jobs; 0 means no limit. Where they
+	// are set, slots may stay idle while tasks wait.
 	Most, MostPerJob [Kinds]int
 }
 
-// shares serves classes by what they hold against what they should. Nothing is taken from running
-// tasks: a freed slot goes to whoever is furthest below its share.
+// shares serves classes by the slots they hold against their share. It takes nothing from running tasks: a freed slot
+// goes to the class furthest below its share.
 type shares struct {
 	layout  Layout
 	inOrder bool // a class's jobs are served in the order of submission
@@ -35,14 +35,16 @@ type shareholder struct {
 	jobs    [Kinds]ranking // those with a task that may start
 }
 
-// Fair serves classes below their minimum first, those that have the smallest part of it before others,
-// then the class that holds the fewest slots for its weight. Within a class the job with the fewest
-// running tasks is next; classes that are even go by the submission of their next jobs, so that none
-// waits for ever behind another that always has a job. Job.Class is an index into the shares; a class beyond them has none.
+// Fair serves classes below their minimum first, beginning with the one that has the smallest part of it. Then it
+// serves the class that holds the fewest slots for its weight, and within a class the job with the fewest running
+// tasks.
+//
+// Classes that are even go by the submission of their next jobs. So no class waits for ever behind another that
+// always has a job. Job.Class is an index into the shares; a class beyond them has none.
 func Fair(l Layout, classes []Share) Policy { return newShares(l, classes, false) }
 
-// Capacity is classes as queues: the one that holds the smallest part of its share (Weight) is next, and
-// within it jobs are served in the order of their submission.
+// Capacity treats classes as queues: the one that holds the smallest part of its share (Weight) is next. Within a
+// class it serves jobs in the order of their submission.
 func Capacity(l Layout, queues []Share) Policy { return newShares(l, queues, true) }
 
 func newShares(l Layout, classes []Share, inOrder bool) *shares {
@@ -53,7 +55,7 @@ func newShares(l Layout, classes []Share, inOrder bool) *shares {
 	return f
 }
 
-// class is a job's; one that nothing was said of has no share.
+// class returns a job's class. A class without settings has no share.
 func (f *shares) class(j *Job) *shareholder {
 	for j.Class >= len(f.classes) {
 		f.classes = append(f.classes, &shareholder{})
@@ -88,7 +90,7 @@ func (f *shares) Note(e Event) {
 	}
 }
 
-// rank puts a job where its counts say, and its class with it.
+// rank moves a job, and with it its class, to the places of their counts.
 func (f *shares) rank(c *shareholder, j *Job, p Pool) {
 	s, running := &j.seats[p], j.running(f.layout, p)
 	if j.pending(f.layout, p) == 0 || c.MostPerJob[p] > 0 && running >= c.MostPerJob[p] {
@@ -109,7 +111,8 @@ func (f *shares) rankClass(c *shareholder, p Pool) {
 	f.ranks[p].put(&c.seats[p], c.key(p), c.jobs[p][0].job)
 }
 
-// key is from -1 to 0 below the minimum, the part of it that is held, less one; beyond it, slots by weight.
+// key returns, below the minimum, the part of it that is held, less one: from -1 to 0. Beyond it returns slots by
+// weight.
 func (c *shareholder) key(p Pool) float64 {
 	held := float64(c.running[p])
 	switch {

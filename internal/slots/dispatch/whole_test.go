@@ -2,7 +2,7 @@ package dispatch
 
 import "os"
 
-// wholeSamples is so many instances: few, or with HEADROOM_LONG=1 many.
+// wholeSamples returns the number of instances: few, or many with HEADROOM_LONG=1.
 func wholeSamples(few, many int) int {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		return many

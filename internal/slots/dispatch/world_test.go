@@ -9,9 +9,9 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// world is random events for policies that look at nodes: nodes that join, report and die, jobs with
-// measurements that grow. A second way decides as well, by the rule's own words; and so does a policy
-// that is made anew now and then, is told of what there is and recalls what the first one knew.
+// world makes random events for policies that look at nodes: nodes join, report and die, jobs gain measurements. A
+// second implementation, in the words of the rule, decides as well. So does a policy that is made anew now and then:
+// it gets the current events and recalls the first one's memory.
 type world struct {
 	t        *testing.T
 	r        *rand.Rand
@@ -21,8 +21,8 @@ type world struct {
 	recalled Policy
 	choose   func(w *world, s Slot) (*Job, Kind)
 	noted    func(w *world, e Event)
-	refit    func()         // changes what is known of jobs, sometimes
-	resume   func(p Policy) // gives a policy that recalls what the caller has kept for it
+	refit    func()         // changes jobs' measurements, sometimes
+	resume   func(p Policy) // returns the caller's stored state to a policy that recalls
 
 	now    float64
 	nodes  []*Node
@@ -34,7 +34,7 @@ type world struct {
 	chosen, idle, recalls int
 }
 
-// started is a task at work.
+// started is a running task.
 type started struct {
 	job   *Job
 	kind  Kind
@@ -76,7 +76,7 @@ func (w *world) join() {
 
 var rateFamilies = []string{"t0", "t1", "t2", "t3"}
 
-// submit brings a job of one of a few families, whose jobs are measured together.
+// submit adds a job of one of a few families, whose jobs are measured together.
 func (w *world) submit(families []Known) {
 	j := &Job{Number: int64(w.number), Name: fmt.Sprint(w.r.IntN(4)), SubmittedSeconds: float64(int(w.now) / 3 * 3)}
 	w.number++
@@ -132,7 +132,7 @@ func (w *world) kill(n *Node) {
 	w.note(Event{What: Gone, Node: n})
 }
 
-// report is a heartbeat with a new state.
+// report sends a heartbeat with a new state.
 func (w *world) report(n *Node) {
 	n.Heartbeats++
 	n.Residual = []float64{1, 0.9, 0.5, 0.2, 0.01, 0, w.r.Float64()}[w.r.IntN(7)]
@@ -149,7 +149,7 @@ func (w *world) report(n *Node) {
 	w.note(Event{What: Reported, Node: n})
 }
 
-// step is a random event, and offers of all free slots.
+// step makes a random event, then offers all free slots.
 func (w *world) step(families []Known) {
 	w.now += float64(w.r.IntN(5))
 	if w.refit != nil && w.r.IntN(10) == 0 {
@@ -213,7 +213,7 @@ func (w *world) offer() {
 	}
 }
 
-// one offers a slot to the policy, to the recalled one and to the second way.
+// one offers a slot to the policy, to the recalled one and to the second implementation.
 func (w *world) one(s Slot) bool {
 	got, again := w.policy.Choose(w.now, s), w.recalled.Choose(w.now, s)
 	want, kind := w.choose(w, s)
@@ -247,7 +247,7 @@ func (w *world) one(s Slot) bool {
 	return true
 }
 
-// recall makes the second policy anew, from what there is in any order and what the first one remembers.
+// recall makes the second policy anew, from all current events in any order and the first one's memory.
 func (w *world) recall() {
 	p := w.make()
 	for _, i := range w.r.Perm(len(w.nodes)) {
@@ -280,7 +280,7 @@ func (w *world) recall() {
 	w.recalled = p
 }
 
-// families are kinds of jobs: some measured, some partly, some with measurements that make no sense.
+// families makes kinds of jobs: some measured, some partly, some with absurd measurements.
 func families(r *rand.Rand) []Known {
 	var all []Known
 	for i := range 6 {

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Room is what deadlines are judged by at a moment: the slots of the nodes that are alive, and the active jobs
+// Room returns the state that deadlines are judged against at a moment: the slots of live nodes, and the active jobs
 // that have deadlines.
 func (c *Cluster) Room(now float64, mode dispatch.AdmissionMode, known KnownTimes) dispatch.Room {
 	c.advance(now)
@@ -24,7 +24,7 @@ func (c *Cluster) Room(now float64, mode dispatch.AdmissionMode, known KnownTime
 	return room
 }
 
-// slots are those of the nodes that are alive, busy ones too, by pool.
+// slots returns the slots of live nodes, busy ones too, by pool.
 func (c *Cluster) slots() (all [dispatch.Kinds][]dispatch.Free) {
 	for _, n := range c.indexed {
 		if n != nil && n.State == NodeAlive {
@@ -36,17 +36,17 @@ func (c *Cluster) slots() (all [dispatch.Kinds][]dispatch.Free) {
 	return all
 }
 
-// CommittedJob is the id of a job's commitment.
+// CommittedJob returns the id of a job's commitment.
 func CommittedJob(number int64) string { return "job " + strconv.FormatInt(number, 10) }
 
-// KnownTimes is what is known of classes' tasks beyond what the cluster has seen itself.
+// KnownTimes holds task times of classes from other sources than the cluster itself.
 type KnownTimes struct {
-	Fits     map[string]perf.JobFit // of measurements of the kind task_time, which are of maps
+	Fits     map[string]perf.JobFit // from measurements of kind task_time, which cover maps
 	Profiles map[string]capacity.Profile
 }
 
-// Commitment is a job with a deadline, with what is known of its class's tasks: the times that the cluster has seen,
-// otherwise of maps those of the stored fit, otherwise those of the class's profile.
+// Commitment describes a job with a deadline, with the best known times of its class's tasks. These are the times
+// that the cluster has measured, else for maps those of the stored fit, else those of the class's profile.
 func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTasks, reduceTasks int64, known KnownTimes) dispatch.Commitment {
 	job := dispatch.Commitment{ID: id, Name: name, DueSeconds: dueSeconds, Tasks: [dispatch.Kinds]int{int(mapTasks), int(reduceTasks)}}
 	var usual Usual
@@ -68,7 +68,7 @@ func (c *Cluster) Commitment(id, name, class string, dueSeconds float64, mapTask
 	return job
 }
 
-// CommittedClasses are the classes of the active jobs with deadlines, by name.
+// CommittedClasses returns the classes of the active jobs with deadlines, by name.
 func (c *Cluster) CommittedClasses() []string {
 	of := map[string]bool{}
 	for _, j := range c.jobs {
@@ -79,14 +79,14 @@ func (c *Cluster) CommittedClasses() []string {
 	return slices.Sorted(maps.Keys(of))
 }
 
-// Usual is the tasks of an execution: how many of each kind, and how long they take in the mean.
+// Usual holds the tasks of an execution: the number of each kind and their mean seconds.
 type Usual struct {
 	Tasks   [dispatch.Kinds]int64
 	Seconds [dispatch.Kinds]float64
 }
 
-// UsualTasks are those of a profile. The stages of a chain are maps. A reduce counts with the longer of the two
-// shuffles, whichever it gets.
+// UsualTasks returns the tasks of a profile. The stages of a chain are maps. A reduce counts with the longer of the
+// two shuffles.
 func UsualTasks(p capacity.Profile) (u Usual) {
 	for _, s := range p.Stages {
 		u.Tasks[dispatch.Map] += s.Tasks
@@ -104,7 +104,7 @@ func UsualTasks(p capacity.Profile) (u Usual) {
 	return u
 }
 
-// Due is when a job that is submitted at a moment must be done; 0 is whenever.
+// Due returns the moment by which a job submitted at now must be done, or 0 without a deadline.
 func Due(r LiveJobRequest, now float64) float64 {
 	switch {
 	case r.DeadlineAt != nil:
@@ -115,7 +115,7 @@ func Due(r LiveJobRequest, now float64) float64 {
 	return 0
 }
 
-// Refused is a job that did not get a place. It is not kept.
+// Refused returns a job that was not admitted. It is not stored.
 func Refused(r LiveJobRequest, now float64, why *Admission) LiveJob {
 	j := Job{Request: r, State: JobRefused, Submitted: now, Deadline: Due(r, now)}
 	j.Counts[dispatch.Map].Total, j.Counts[dispatch.Reduce].Total = r.Maps, r.Reduces

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Cluster is a live cluster at work. A method that answers an error has changed nothing, unless it is one of
+// Cluster is a live cluster at work. A method that returns an error has changed nothing, unless the error is a
 // Broken: then the cluster must be loaded again.
 type Cluster struct {
 	settings LiveSettings
@@ -24,23 +24,23 @@ type Cluster struct {
 	indexed  []*node // by index; nil where it is free
 	jobs     map[int64]*job
 	places   []*job               // by index; nil where it is free
-	runs     map[int64]*run       // those that run
-	lost     map[int64]*run       // those that are lost and open
+	runs     map[int64]*run       // running ones
+	lost     map[int64]*run       // lost ones that are open
 	measured map[string]*Measured // by class
-	classes  map[string]int       // numbers that policies know them by: those of shares first
+	classes  map[string]int       // numbers that policies use; those of shares first
 	waiting  [dispatch.Kinds]int  // tasks that could start, by pool
 
-	nextDeath float64 // nobody dies before
+	nextDeath float64 // no node dies before
 
-	// What is to be stored.
+	// Changes to store.
 	changes      Changes
 	dirtyNodes   []*node
 	dirtyJobs    []*job
-	ended        []*run // those with a change that were not started within the same changes
+	ended        []*run // changed runs that were not started within the same changes
 	started      []*run
 	dirtyClasses map[string]bool
-	memories     map[dispatch.PolicyKind]Memory // as they were stored last
-	pending      map[int64]dispatch.Decision    // choices of the policy learned that wait to be judged
+	memories     map[dispatch.PolicyKind]Memory // as last stored
+	pending      map[int64]dispatch.Decision    // unjudged choices of the policy learned
 }
 
 // run is an assignment at work.
@@ -62,10 +62,10 @@ type node struct {
 	dirty bool
 }
 
-// slotStride keeps the slots' numbers of nodes apart.
+// slotStride separates the slot numbers of different nodes.
 const slotStride = 1 << 12
 
-// Load makes a cluster of what was stored.
+// Load makes a cluster from its stored state.
 func Load(s State, judged Judged) (*Cluster, error) {
 	c := &Cluster{settings: s.Settings, Counters: s.Counters, nodes: map[string]*node{}, jobs: map[int64]*job{}, runs: map[int64]*run{}, lost: map[int64]*run{},
 		measured: map[string]*Measured{}, dirtyClasses: map[string]bool{}, memories: map[dispatch.PolicyKind]Memory{}, pending: map[int64]dispatch.Decision{}}
@@ -100,9 +100,9 @@ func Load(s State, judged Judged) (*Cluster, error) {
 	}
 	memory, remembered := c.memories[s.Settings.Policy.Kind]
 	if !remembered {
-		return c, c.tell(nil, judged)
+		return c, c.resetPolicy(nil, judged)
 	}
-	return c, c.tell(&memory, judged)
+	return c, c.resetPolicy(&memory, judged)
 }
 
 func (c *Cluster) addNode(kept Node) *node {
@@ -131,9 +131,9 @@ func (c *Cluster) addJob(kept Job) *job {
 	return j
 }
 
-// tell makes the policy of the settings anew and tells it of everything that is there. It begins as the one that
-// remembered: what was learned in other ranges or by other rules is learned again.
-func (c *Cluster) tell(memory *Memory, judged Judged) error {
+// resetPolicy makes the policy of the settings anew and notes everything that exists. It starts from the policy that
+// remembered. Lessons in other ranges or by other rules are learned again.
+func (c *Cluster) resetPolicy(memory *Memory, judged Judged) error {
 	var remembered *dispatch.PolicyConfig
 	if memory != nil {
 		remembered = &memory.Policy
@@ -186,7 +186,7 @@ func (c *Cluster) tell(memory *Memory, judged Judged) error {
 	return nil
 }
 
-// place describes a job to policies as it stands, with the tasks that run as ones that could start.
+// place describes a job to policies in its current state, with its running tasks among those that could start.
 func (c *Cluster) place(j *job) {
 	d := j.d
 	d.Number, d.Name, d.SubmittedSeconds, d.DeadlineSeconds, d.Unfinished = j.Number, j.Request.Name, j.Submitted, j.Deadline, int(j.unfinished())
@@ -203,7 +203,7 @@ func (c *Cluster) place(j *job) {
 	}
 }
 
-// describe makes what a policy sees of a node current.
+// describe updates the policies' view of a node.
 func (c *Cluster) describe(n *node) {
 	d := n.d
 	d.Name, d.Type, d.Cores, d.ComputeUnits, d.Residual = n.Name, n.Type, n.Cores, n.ComputeUnits, n.Residual
@@ -238,7 +238,7 @@ func (c *Cluster) describe(n *node) {
 	}
 }
 
-// measuredOf is what has been seen of a job's class.
+// measuredOf returns the measurements of a job's class.
 func (c *Cluster) measuredOf(j *job) *Measured {
 	m := c.measured[j.Request.Class]
 	if m == nil {
@@ -248,7 +248,7 @@ func (c *Cluster) measuredOf(j *job) *Measured {
 	return m
 }
 
-// classOf is the number of a job's class.
+// classOf returns the number of a job's class.
 func (c *Cluster) classOf(j *job) int {
 	number, known := c.classes[j.Request.Class]
 	if !known {
@@ -273,7 +273,7 @@ func (c *Cluster) noteJob(what dispatch.What, j *job, k dispatch.Kind) {
 	c.policy.Note(dispatch.Event{What: what, Now: c.Clock, Job: j.d, Task: k})
 }
 
-// dropped notes choices that will never be judged.
+// dropped records choices that will never be judged.
 func (c *Cluster) dropped(numbers []int64) {
 	for _, number := range numbers {
 		delete(c.pending, number)
@@ -281,7 +281,7 @@ func (c *Cluster) dropped(numbers []int64) {
 	c.changes.Dropped = append(c.changes.Dropped, numbers...)
 }
 
-// relearn lets the policy learned learn everything again, as the settings have it.
+// relearn makes the policy learned learn everything again under the current settings.
 func (c *Cluster) relearn(judged Judged) error {
 	flipped, err := c.policy.learned.RelearnAfter(judged.Ahead, c.settings.Policy, judged.After)
 	if err != nil {
@@ -289,7 +289,7 @@ func (c *Cluster) relearn(judged Judged) error {
 	}
 	r := &Relearned{Flipped: append([]int64{}, flipped...)}
 	r.Rules = c.policy.learned.Knowledge().Rules
-	c.policy.ask(c.settings.Policy)
+	c.policy.setLimit(c.settings.Policy)
 	c.changes.Relearned = r
 	return nil
 }
@@ -304,7 +304,7 @@ func (c *Cluster) slotOf(r *run) dispatch.Slot {
 	return dispatch.Slot{Number: r.node.d.Index*slotStride + r.place, Pool: c.layout.Of(r.Kind), Node: r.node.d}
 }
 
-// begin puts a run on a slot of its node and tells the policy.
+// begin puts a run on a slot of its node and notes it to the policy.
 func (c *Cluster) begin(r *run) {
 	n := r.node
 	r.place = slices.Index(n.slots, nil)
@@ -326,7 +326,7 @@ func (c *Cluster) begin(r *run) {
 	}
 }
 
-// leave takes a run from its slot and tells the policy.
+// leave takes a run from its slot and notes it to the policy.
 func (c *Cluster) leave(r *run, outcome dispatch.Outcome, seconds float64) {
 	r.node.slots[r.place] = nil
 	r.job.d.Running[r.Kind]--
@@ -335,7 +335,7 @@ func (c *Cluster) leave(r *run, outcome dispatch.Outcome, seconds float64) {
 	c.policy.Note(dispatch.Event{What: dispatch.Ended, Now: c.Clock, Job: r.job.d, Task: r.Kind, Slot: c.slotOf(r), Outcome: outcome, Seconds: seconds})
 }
 
-// advance lets the time pass: nodes that have said nothing for too long are dead.
+// advance moves the clock: nodes that were silent for too long die.
 func (c *Cluster) advance(now float64) {
 	if now = max(c.Clock, now); now > c.Clock {
 		c.Clock = now
@@ -361,7 +361,7 @@ func (c *Cluster) advance(now float64) {
 	}
 }
 
-// Advance is what happens by itself until a moment. It need not be called before others.
+// Advance applies the changes that come by themselves until a moment. Callers need not call it before other methods.
 func (c *Cluster) Advance(now float64) { c.advance(now) }
 
 func ordered(runs map[int64]*run) []*run {
@@ -389,7 +389,7 @@ func (c *Cluster) touchRun(r *run) {
 	}
 }
 
-// Changes is what has changed since they were asked for last.
+// Changes returns the changes since the last call.
 func (c *Cluster) Changes() (Changes, error) {
 	out := c.changes
 	out.Counters = c.Counters

@@ -10,11 +10,11 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Settings are those that hold.
+// Settings returns the current settings.
 func (c *Cluster) Settings() LiveSettings { return c.settings }
 
-// SetSettings changes how the cluster decides, from now on. Tasks that run go on. What the policy learned has learned
-// is kept when another policy decides, and learned again where it is to be seen in another way.
+// SetSettings changes the settings of decisions from now on. Running tasks go on. The lessons of the policy learned
+// are kept while another policy decides. They are learned again if its ranges, rules or classifier change.
 func (c *Cluster) SetSettings(now float64, s LiveSettings, judged Judged) error {
 	if _, err := newPolicy(s, nil); err != nil {
 		return err
@@ -30,18 +30,18 @@ func (c *Cluster) SetSettings(now float64, s LiveSettings, judged Judged) error 
 	case before.Slots == s.Slots && reflect.DeepEqual(before.Policy, s.Policy) && slices.Equal(before.Shares, s.Shares):
 		return nil
 	case before.Policy.Kind == s.Policy.Kind:
-		return c.retell(before.Policy, judged)
+		return c.resetPolicyAs(before.Policy, judged)
 	case s.Policy.Kind == dispatch.PolicyLearned:
 		if memory, learned := c.memories[s.Policy.Kind]; learned {
-			return broken(c.tell(&memory, judged))
+			return broken(c.resetPolicy(&memory, judged))
 		}
-	case before.Policy.Kind == dispatch.PolicyLearned: // nobody will judge what waits
+	case before.Policy.Kind == dispatch.PolicyLearned: // nobody will judge the waiting choices
 		c.dropped(slices.Sorted(maps.Keys(c.pending)))
 	}
-	return broken(c.tell(nil, judged))
+	return broken(c.resetPolicy(nil, judged))
 }
 
-// Relearn lets the policy learned learn again from the choices that were judged, as far as they are kept.
+// Relearn makes the policy learned learn again from the judged choices, as far as they are stored.
 func (c *Cluster) Relearn(now float64, judged Judged) error {
 	if c.policy.learned == nil {
 		return fmt.Errorf("the policy of the cluster is %s, which does not learn: %w", c.settings.Policy.Kind, fault.Conflict)
@@ -50,8 +50,8 @@ func (c *Cluster) Relearn(now float64, judged Judged) error {
 	return broken(c.relearn(judged))
 }
 
-// retell makes the policy anew, with what it remembers as a policy of the document that was valid before.
-func (c *Cluster) retell(as dispatch.PolicyConfig, judged Judged) error {
+// resetPolicyAs makes the policy anew, with its memory under the document that was valid before.
+func (c *Cluster) resetPolicyAs(as dispatch.PolicyConfig, judged Judged) error {
 	var memory *Memory
 	if keeper, remembers := c.policy.Policy.(dispatch.Memory); remembers {
 		text, err := keeper.Memory()
@@ -60,7 +60,7 @@ func (c *Cluster) retell(as dispatch.PolicyConfig, judged Judged) error {
 		}
 		memory = &Memory{as, text}
 	}
-	return broken(c.tell(memory, judged))
+	return broken(c.resetPolicy(memory, judged))
 }
 
 func broken(err error) error {
@@ -70,7 +70,7 @@ func broken(err error) error {
 	return nil
 }
 
-// PutNode declares a node, or says what it is from now on. It answers what it was before; nil where it is new.
+// PutNode declares a node or changes its declaration. It also returns the node before the change, nil if it is new.
 func (c *Cluster) PutNode(now float64, declared LiveNode) (after LiveNode, before *LiveNode, err error) {
 	n := c.nodes[declared.Name]
 	if n == nil && len(c.nodes) >= MaxLiveNodes {
@@ -88,8 +88,8 @@ func (c *Cluster) PutNode(now float64, declared LiveNode) (after LiveNode, befor
 	}
 	n.Type, n.Cores, n.Slots, n.Dedicated, n.ComputeUnits, n.UpdatedAt = declared.Type, declared.Cores, declared.Slots, declared.Dedicated, declared.ComputeUnits, Moment(c.Clock)
 	c.touchNode(n)
-	if n.State == NodeAlive { // policies reckon with what it was
-		err = c.retell(c.settings.Policy, Judged{})
+	if n.State == NodeAlive { // policies count with the old declaration
+		err = c.resetPolicyAs(c.settings.Policy, Judged{})
 	}
 	return n.LiveNode, before, err
 }

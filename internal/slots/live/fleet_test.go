@@ -18,14 +18,14 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// kept is a store in memory: what a cluster's changes add up to.
+// kept is a store in memory that applies a cluster's changes.
 type kept struct {
 	State
 	nodes   map[string]Node
 	jobs    map[int64]Job
 	runs    map[int64]Run
 	learned map[int64]dispatch.Decision
-	running map[string]int64 // which assignment runs a task
+	running map[string]int64 // the assignment that runs each task
 	done    map[string]int64
 }
 
@@ -36,7 +36,7 @@ func newKept(s LiveSettings) *kept {
 
 func taskName(r Run) string { return fmt.Sprint(r.Job, " ", r.Kind, " ", r.Task) }
 
-// save stores changes as a database would: with one running copy of a task at most.
+// save stores changes like a database: with one running copy of a task at most.
 func (k *kept) save(t *testing.T, c Changes) {
 	t.Helper()
 	k.Counters = c.Counters
@@ -106,7 +106,7 @@ func (k *kept) save(t *testing.T, c Changes) {
 	}
 }
 
-// state is what a process reads that knows nothing.
+// state returns the whole state, as a new process reads it.
 func (k *kept) state() State {
 	s := k.State
 	s.Memories, s.Measured = maps.Clone(k.Memories), map[string]Measured{}
@@ -136,7 +136,7 @@ func (k *kept) state() State {
 	return s
 }
 
-// choices are those that were judged, as a store has them.
+// choices returns the judged choices, as a store has them.
 func (k *kept) choices() Judged {
 	return Judged{After: func(judgement int64) iter.Seq2[*dispatch.Decision, error] {
 		return func(yield func(*dispatch.Decision, error) bool) {
@@ -171,21 +171,21 @@ func (k *kept) judged() iter.Seq2[*dispatch.Decision, error] {
 	}
 }
 
-// agent is a node's program: it runs what it is told, and what it sends is lost, doubled or late.
+// agent simulates a node's program: it runs its assignments, and its messages get lost, doubled or late.
 type agent struct {
 	name     string
 	seq      int64
 	boot     int
-	down     float64           // it says nothing before
-	tasks    map[int64]float64 // when each is done
-	ended    []int64           // what it has not told of yet
-	unsent   []byte            // what was sent and not answered, as far as it knows
-	late     [][]byte          // messages of before that come again
+	down     float64           // silent before
+	tasks    map[int64]float64 // end of each task
+	ended    []int64           // not reported yet
+	unsent   []byte            // sent, and not answered as far as it knows
+	late     [][]byte          // older messages that arrive again
 	slowness float64
 	next     float64
 }
 
-// fleet is agents, the cluster that they tell of themselves, and its twin, which is read anew now and then.
+// fleet holds agents, their cluster, and its twin, which is loaded anew now and then.
 type fleet struct {
 	*testing.T
 	random  *rand.Rand
@@ -227,7 +227,7 @@ func (f *fleet) load() *Cluster {
 	return c
 }
 
-// change does the same to the cluster and its twin and stores what changed.
+// change applies a change to the cluster and its twin and stores the result.
 func (f *fleet) change(do func(c *Cluster) error) error {
 	f.Helper()
 	began := time.Now()
@@ -261,7 +261,7 @@ func (f *fleet) submit(r LiveJobRequest) (number int64) {
 	return number
 }
 
-// send brings a message to the cluster; lost says that the agent never reads the answer.
+// send brings a message to the cluster; lost means that the agent never reads the answer.
 func (f *fleet) send(a *agent, text []byte) (answer HeartbeatAnswer, err error) {
 	h, err := ReadHeartbeat(text)
 	if err != nil {
@@ -294,11 +294,11 @@ func (f *fleet) send(a *agent, text []byte) (answer HeartbeatAnswer, err error) 
 	return answer, nil
 }
 
-// beat is an agent's heartbeat, with what can go wrong on the way.
+// beat sends an agent's heartbeat, with everything that can go wrong on the way.
 func (f *fleet) beat(a *agent) {
 	p := f.random.Float64()
 	switch {
-	case p < 0.003: // it dies: for a moment, or for so long that it counts as dead
+	case p < 0.003: // it dies for a moment, or long enough to count as dead
 		a.down = f.now + []float64{3, 20, 90}[f.random.IntN(3)]
 		if f.random.IntN(2) == 0 { // and has forgotten everything
 			a.boot++
@@ -306,7 +306,7 @@ func (f *fleet) beat(a *agent) {
 		}
 		a.next = a.down
 		return
-	case p < 0.006 && len(a.late) > 0: // a message from before comes once more
+	case p < 0.006 && len(a.late) > 0: // an older message arrives again
 		_, _ = f.send(a, a.late[f.random.IntN(len(a.late))])
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.tasks)) {
@@ -350,7 +350,7 @@ func (f *fleet) beat(a *agent) {
 	if err != nil {
 		f.Fatalf("at %.3f %s: %s: %v", f.now-fleetStart, a.name, text, err)
 	}
-	if f.random.IntN(200) == 0 { // the answer is lost: it is sent again
+	if f.random.IntN(200) == 0 { // the answer is lost, so it sends again
 		a.unsent, a.next = text, f.now+1
 		return
 	}
@@ -367,7 +367,7 @@ func (f *fleet) beat(a *agent) {
 	}
 }
 
-// run lets the time pass.
+// run advances the time.
 func (f *fleet) run(seconds float64, each func()) {
 	f.Helper()
 	for end := f.now + seconds; ; {
@@ -383,7 +383,7 @@ func (f *fleet) run(seconds float64, each func()) {
 		}
 		f.now = max(f.now, math.Round(next.next*1e6)/1e6)
 		f.beat(next)
-		if f.random.IntN(2000) == 0 { // another process
+		if f.random.IntN(2000) == 0 { // another process takes over
 			f.twin = f.load()
 		}
 		if each != nil {
@@ -392,7 +392,7 @@ func (f *fleet) run(seconds float64, each func()) {
 	}
 }
 
-// check holds the cluster against what was stored of it.
+// check compares the cluster with its stored state.
 func (f *fleet) check() {
 	f.Helper()
 	var running, waiting, done int64
@@ -441,7 +441,7 @@ func (f *fleet) check() {
 	}
 }
 
-// wholeSamples says whether tests take the whole samples that promises are stated for.
+// wholeSamples is set when tests take the whole samples that promises are stated for.
 var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
 
 func learnedSettings() LiveSettings {
@@ -451,8 +451,8 @@ func learnedSettings() LiveSettings {
 	return s
 }
 
-// Twenty minutes of 1,000 nodes that die and return, of messages that are lost, doubled and late, and of processes
-// that read the cluster anew: no task is lost or runs twice at once, and what was learned is what its decisions teach.
+// Twenty minutes of 1,000 nodes that die and return, with messages that are lost, doubled and late, and processes
+// that load the cluster anew. No task is lost or runs twice at once, and the lessons match the decisions.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	nodes, minutes := 200, 4
@@ -515,7 +515,7 @@ func theFleet(t *testing.T, s LiveSettings, nodes, minutes int) {
 		})
 		f.check()
 	}
-	for range 200 { // everything comes to its end
+	for range 200 { // everything ends
 		f.run(60, nil)
 		if len(f.cluster.jobs) == 0 {
 			break

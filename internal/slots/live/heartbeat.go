@@ -11,33 +11,34 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// What of a heartbeat is unexpected, as notes have it.
+// Codes of notes about unexpected heartbeats.
 const (
 	noteReturned   = "returned"    // the node had counted as dead
-	noteRestarted  = "restarted"   // its agent has begun anew
-	noteClock      = "clock"       // its clock and the server's disagree
-	noteForgotten  = "forgotten"   // it says nothing of an assignment that it has
-	noteAdopted    = "adopted"     // it goes on with an assignment that had counted as lost
-	noteLate       = "late_finish" // it has finished one that had counted as lost
-	noteSuperseded = "superseded"  // another copy was given out and is told to stop
-	noteIgnored    = "ignored"     // nothing was made of it
+	noteRestarted  = "restarted"   // its agent has started again
+	noteClock      = "clock"       // its clock and the server's differ
+	noteForgotten  = "forgotten"   // it does not mention one of its assignments
+	noteAdopted    = "adopted"     // it continues an assignment that had counted as lost
+	noteLate       = "late_finish" // it has finished an assignment that had counted as lost
+	noteSuperseded = "superseded"  // another copy was handed out and must stop
+	noteIgnored    = "ignored"     // the message had no effect
 	noteSeconds    = "seconds"     // a task cannot have run so long
 )
 
-// largestSkew is how far a node's clock may be from the server's without a word: decisions do not depend on it.
-const largestSkew = 5
+// maxSkew is the difference between a node's clock and the server's that causes no note. Decisions do not depend
+// on it.
+const maxSkew = 5
 
-// seenBoots is how many starts of an agent are remembered, to know late messages of earlier ones.
+// seenBoots is the number of an agent's starts that are remembered, to recognise late messages of earlier ones.
 const seenBoots = 8
 
 // Answered is the answer to a heartbeat.
 type Answered struct {
 	Text  []byte // a capacity.HeartbeatAnswer
-	Again bool   // it was given before
+	Again bool   // a repeated answer
 }
 
-// Heartbeat takes in what a node tells of itself and answers what it is to do. Digest is that of the text that it
-// came in. The same heartbeat again gets the same answer again.
+// Heartbeat processes a node's report and returns its orders. Digest identifies the text of the heartbeat. A repeated
+// heartbeat gets the same answer again.
 func (c *Cluster) Heartbeat(now float64, name string, h Heartbeat, digest string) (a Answered, err error) {
 	n := c.nodes[name]
 	if n == nil {
@@ -80,13 +81,13 @@ type Broken struct{ error }
 
 func (b Broken) Unwrap() error { return b.error }
 
-// beat is one heartbeat at work.
+// beat is one heartbeat in progress.
 type beat struct {
 	*Cluster
 	n      *node
 	h      *Heartbeat
 	answer HeartbeatAnswer
-	// foreign is how many tasks run on the node that are not its own: they hold slots until they are stopped.
+	// foreign counts running tasks on the node that are not its own. They hold slots until they are stopped.
 	foreign [dispatch.Kinds]int
 }
 
@@ -94,7 +95,7 @@ func (b *beat) note(id int64, code, detail string, values ...any) {
 	b.answer.Notes = append(b.answer.Notes, HeartbeatNote{Assignment: id, Code: code, Detail: fmt.Sprintf(detail, values...)})
 }
 
-// greet notes that the node is there, and how it is.
+// greet records that the node is alive, and its state.
 func (b *beat) greet(fresh bool) {
 	n, h := b.n, b.h
 	if fresh {
@@ -110,7 +111,7 @@ func (b *beat) greet(fresh bool) {
 	at := Moment(b.Clock)
 	n.LastHeartbeatAt = &at
 	if h.At != nil {
-		if skew := Seconds(*h.At) - b.Clock; math.Abs(skew) > largestSkew {
+		if skew := Seconds(*h.At) - b.Clock; math.Abs(skew) > maxSkew {
 			b.note(0, noteClock, "By the node's clock this heartbeat is %+.0f s from the server's time: that clock is off, or the heartbeat was sent again. The server's alone counts.", skew)
 		}
 	}
@@ -149,9 +150,9 @@ func (b *beat) greet(fresh bool) {
 	b.touchNode(n)
 }
 
-// listen takes in what has become of the node's tasks.
+// listen processes the reports on the node's tasks.
 func (b *beat) listen() {
-	claims := map[int64]*run{} // of this node, which it may speak of for the last time
+	claims := map[int64]*run{} // lost runs of this node, which it may report for the last time
 	for id, r := range b.lost {
 		if r.node == b.n {
 			claims[id] = r
@@ -192,13 +193,13 @@ func (b *beat) listen() {
 	b.noteNode(dispatch.Reported, b.n)
 }
 
-// ran is how long a task has run, as the node says unless that cannot be.
+// ran returns a task's run time: the node's figure, unless that is impossible.
 func (b *beat) ran(r *run, seconds float64) float64 {
 	since := b.Clock - r.At
 	if seconds == 0 {
 		return since
 	}
-	if seconds > since+largestSkew {
+	if seconds > since+maxSkew {
 		b.note(r.ID, noteSeconds, "It was handed out %.3f s ago and cannot have run %.3f s; the former counts.", since, seconds)
 		return since
 	}
@@ -224,14 +225,14 @@ func (b *beat) finished(f FinishedTask, claim *run) {
 	b.finish(claim, b.ran(claim, f.Seconds))
 }
 
-// takeBack lets a run that was lost go on.
+// takeBack continues a run that was lost.
 func (b *beat) takeBack(r *run) {
 	r.job.Counts[r.Kind].Lost--
 	r.job.triesOf(r.Kind, r.Task).Lost--
 	b.hold(r)
 }
 
-// stray takes in that a task runs which is not the node's own, as far as is known.
+// stray handles a running task that is not known to be the node's own.
 func (b *beat) stray(id int64, claim *run) {
 	if claim != nil && b.current(claim) && claim.job.tasks[claim.Kind][claim.Task] == taskWaiting {
 		b.note(id, noteAdopted, "It had counted as lost; the node goes on with it.")
@@ -239,7 +240,7 @@ func (b *beat) stray(id int64, claim *run) {
 		return
 	}
 	if r := b.lost[id]; claim == nil && r != nil && r.node == b.n {
-		claim = r // since a moment ago
+		claim = r // lost a moment ago
 	}
 	pool := b.layout.Of(dispatch.Map)
 	if claim != nil {
@@ -256,10 +257,10 @@ func (b *beat) stray(id int64, claim *run) {
 	b.answer.Stop = append(b.answer.Stop, StopTask{Assignment: id, Code: code, Reason: b.unknown(id, claim)})
 }
 
-// current says whether a lost run's job still needs its tasks.
+// current reports whether a lost run's job still needs its tasks.
 func (b *beat) current(r *run) bool { return r.job != nil && r.job.State == JobActive }
 
-// unknown says why an assignment is none of the node's.
+// unknown explains that an assignment is not the node's.
 func (b *beat) unknown(id int64, claim *run) string {
 	switch {
 	case id > b.LastRun:
@@ -278,7 +279,7 @@ func (b *beat) unknown(id int64, claim *run) string {
 	return "The assignment had counted as lost; its task waits to be handed out again."
 }
 
-// copyOf is the run that has a task of a lost one now; nil where none has.
+// copyOf returns the run that now has the task of a lost run, or nil.
 func (j *job) copyOf(r *run) *run {
 	for _, other := range j.running[r.Kind] {
 		if other.Task == r.Task {
@@ -290,17 +291,17 @@ func (j *job) copyOf(r *run) *run {
 
 // assign offers the node's free slots.
 func (b *beat) assign() error {
-	most := cmp.Or(b.policy.atOnce, math.MaxInt)
+	limit := cmp.Or(b.policy.maxPerHeartbeat, math.MaxInt)
 	for p := range dispatch.Pool(dispatch.Kinds) {
 		running := b.n.d.Running[p]
 		if b.layout == dispatch.Shared {
 			running = len(b.n.runs)
 		}
 		free := b.n.d.Slots[p] - running - b.foreign[p]
-		if b.policy.atOnce > 0 && (b.layout == dispatch.Separate || p == 0) {
-			free = most
+		if b.policy.maxPerHeartbeat > 0 && (b.layout == dispatch.Separate || p == 0) {
+			free = limit
 		}
-		for ; free > 0 && len(b.answer.Assignments) < most && b.waiting[p] > 0; free-- {
+		for ; free > 0 && len(b.answer.Assignments) < limit && b.waiting[p] > 0; free-- {
 			place := slices.Index(b.n.slots, nil)
 			if place < 0 {
 				place = len(b.n.slots)
@@ -322,7 +323,7 @@ func (b *beat) assign() error {
 	return nil
 }
 
-// KindName is a kind of task in words.
+// KindName returns the name of a kind of task.
 func KindName(k dispatch.Kind) dispatch.TaskKind {
 	if k == dispatch.Reduce {
 		return dispatch.ReduceTask
@@ -338,7 +339,7 @@ func failedTooOften(k dispatch.Kind, task, times int64, reason string) string {
 	return s
 }
 
-// assignment is a run as its node is told of it.
+// assignment returns the run as shown to its node.
 func (r Run) assignment() Assignment {
 	a := Assignment{Assignment: r.ID, Job: r.Job, JobName: r.JobName, Kind: KindName(r.Kind), Task: r.Task, Attempt: r.Attempt, Local: r.Local,
 		Decided: Decided{Rule: r.Why.Rule, Reason: r.Why.Reason}}
@@ -348,7 +349,7 @@ func (r Run) assignment() Assignment {
 	return a
 }
 
-// Decision is a run as it is shown.
+// Decision returns the run as shown to people.
 func (r Run) Decision() LiveDecision {
 	d := LiveDecision{At: Moment(r.At), Node: r.Node, Assignment: r.assignment(), Policy: r.Policy, Version: r.Version, Outcome: r.Outcome, Cause: r.Cause}
 	if r.Ended > 0 {

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// little is a cluster of few nodes, whose heartbeats a test writes itself.
+// little is a cluster of few nodes whose heartbeats the test writes itself.
 type little struct{ *fleet }
 
 func newLittle(t *testing.T, nodes int) little {
@@ -21,7 +21,7 @@ func newLittle(t *testing.T, nodes int) little {
 	return little{newFleet(t, s, nodes, 1)}
 }
 
-// beat sends a heartbeat and answers in words what came back.
+// beat sends a heartbeat and returns the answer in words.
 func (l little) beat(node int, text string) string {
 	l.Helper()
 	a, err := l.send(l.agents[node], []byte(text))
@@ -33,17 +33,17 @@ func (l little) beat(node int, text string) string {
 		}
 		l.Fatal(err)
 	}
-	var said []string
+	var events []string
 	for _, x := range a.Assignments {
-		said = append(said, fmt.Sprintf("run %d: %s %d of %d, attempt %d", x.Assignment, x.Kind, x.Task, x.Job, x.Attempt))
+		events = append(events, fmt.Sprintf("run %d: %s %d of %d, attempt %d", x.Assignment, x.Kind, x.Task, x.Job, x.Attempt))
 	}
 	for _, x := range a.Stop {
-		said = append(said, fmt.Sprintf("stop %d: %s", x.Assignment, x.Code))
+		events = append(events, fmt.Sprintf("stop %d: %s", x.Assignment, x.Code))
 	}
 	for _, x := range a.Notes {
-		said = append(said, fmt.Sprintf("%s %d", x.Code, x.Assignment))
+		events = append(events, fmt.Sprintf("%s %d", x.Code, x.Assignment))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(events, "; ")
 }
 
 func (l little) job(number int64) string {
@@ -138,7 +138,7 @@ func TestWhatHeartbeatsCanSay(t *testing.T) {
 				if got := l.beat(s.node, s.text); got != s.want {
 					t.Errorf("step %d: got %q, want %q", i, got, s.want)
 				}
-				l.twin = l.load() // each step may come to another process
+				l.twin = l.load() // each step may reach another process
 			}
 			if got := l.job(1); got != test.job {
 				t.Errorf("got %s, want %s", got, test.job)
@@ -148,8 +148,7 @@ func TestWhatHeartbeatsCanSay(t *testing.T) {
 	}
 }
 
-// A policy is switched while tasks run and while it learns; what was learned comes back with it.
-// A heartbeat that waited for the server to come back is as old as that, on a clock that is right.
+// A heartbeat that waited for the server keeps its age, on a correct clock.
 func TestAnOldHeartbeatIsNotCalledAWrongClock(t *testing.T) {
 	t.Parallel()
 	l := newLittle(t, 1)

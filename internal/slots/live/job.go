@@ -22,11 +22,11 @@ type job struct {
 	Job
 	d        *dispatch.Job
 	tasks    [dispatch.Kinds][]taskState
-	next     [dispatch.Kinds]int // no task before it waits
+	next     [dispatch.Kinds]int // no earlier task waits
 	running  [dispatch.Kinds]map[int64]*run
 	tries    map[taskOf]*Tries
-	prefers  map[int64][]string // the nodes that have a map's data
-	local    map[string][]int64 // the other way round, in the order of the maps
+	prefers  map[int64][]string // nodes that have a map's data
+	local    map[string][]int64 // maps by node, in their order
 	released bool               // its reduces may start
 	dirty    bool
 }
@@ -60,7 +60,7 @@ func newJob(kept Job) *job {
 	return j
 }
 
-// kept is the job as it is to be stored.
+// kept returns the job in its stored form.
 func (j *job) kept() Job {
 	out := j.Job
 	for k := range out.Done {
@@ -76,7 +76,7 @@ func (j *job) kept() Job {
 	return out
 }
 
-// triesOf is the count of a task's vain tries.
+// triesOf returns the count of a task's failed and lost attempts.
 func (j *job) triesOf(k dispatch.Kind, task int64) *Tries {
 	t := j.tries[taskOf{k, task}]
 	if t == nil {
@@ -86,7 +86,7 @@ func (j *job) triesOf(k dispatch.Kind, task int64) *Tries {
 	return t
 }
 
-// attempt is which attempt the next one of a task is, from 1.
+// attempt returns the number of a task's next attempt, from 1.
 func (j *job) attempt(k dispatch.Kind, task int64) int64 {
 	if t := j.tries[taskOf{k, task}]; t != nil {
 		return 1 + t.Failed + t.Lost
@@ -94,8 +94,8 @@ func (j *job) attempt(k dispatch.Kind, task int64) int64 {
 	return 1
 }
 
-// mapsBefore is how many maps must be done before reduces start. Where slots are shared that is all of them:
-// reduces that wait for maps could keep them from the slots.
+// mapsBefore returns the number of maps that must be done before reduces start. With shared slots that is all of
+// them, because reduces that wait for maps could keep the slots from them.
 func (j *job) mapsBefore(l dispatch.Layout) int64 {
 	if l == dispatch.Shared {
 		return j.Request.Maps
@@ -104,12 +104,12 @@ func (j *job) mapsBefore(l dispatch.Layout) int64 {
 	return min(max(before, 0), j.Request.Maps)
 }
 
-// waiting is how many tasks of a kind have neither begun nor ended.
+// waiting returns the number of tasks of a kind that neither run nor are done.
 func (j *job) waiting(k dispatch.Kind) int {
 	return int(j.Counts[k].Total-j.Counts[k].Done) - len(j.running[k])
 }
 
-// ready is how many tasks of a kind could start.
+// ready returns the number of tasks of a kind that could start.
 func (j *job) ready(k dispatch.Kind) int {
 	if k == dispatch.Reduce && !j.released {
 		return 0
@@ -117,7 +117,7 @@ func (j *job) ready(k dispatch.Kind) int {
 	return j.waiting(k)
 }
 
-// pick is the task that a node starts: one whose data it has, else the first that waits.
+// pick returns the task that a node starts: one whose data it has, else the first that waits.
 func (j *job) pick(k dispatch.Kind, node string) (task int64, local bool) {
 	if k == dispatch.Map {
 		for len(j.local[node]) > 0 {
@@ -134,7 +134,7 @@ func (j *job) pick(k dispatch.Kind, node string) (task int64, local bool) {
 	return int64(j.next[k]), false
 }
 
-// giveBack lets a task wait again.
+// giveBack returns a task to those that wait.
 func (j *job) giveBack(k dispatch.Kind, task int64) {
 	j.tasks[k][task] = taskWaiting
 	j.next[k] = min(j.next[k], int(task))
@@ -148,7 +148,7 @@ func (j *job) giveBack(k dispatch.Kind, task int64) {
 	}
 }
 
-// balance is what is left of the job's budget.
+// balance returns the rest of the job's budget.
 func (j *job) balance() float64 {
 	u := j.Request.Utility
 	started := len(j.running[dispatch.Map]) + len(j.running[dispatch.Reduce])
@@ -158,12 +158,12 @@ func (j *job) balance() float64 {
 	return u.Budget - u.Price*float64(started)
 }
 
-// unfinished is how many tasks are not done.
+// unfinished returns the number of tasks that are not done.
 func (j *job) unfinished() int64 {
 	return j.Counts[0].Total - j.Counts[0].Done + j.Counts[1].Total - j.Counts[1].Done
 }
 
-// View is a job as it is shown at a moment.
+// View returns the job as shown at a moment.
 func (j Job) View(now float64) LiveJob {
 	r := j.Request
 	v := LiveJob{Number: j.Number, Name: r.Name, Class: r.Class, State: j.State, Reason: j.Reason, Maps: j.Counts[0], Reduces: j.Counts[1],

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Reduces are measured where they cannot have waited for maps.
+// Reduces are measured if they cannot have waited for maps.
 func TestReducesAreMeasured(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -4,13 +4,13 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// chooser is a policy and how it wants to be asked.
+// chooser holds a policy and its limit per heartbeat.
 type chooser struct {
 	dispatch.Policy
-	learned *dispatch.Learned // the policy, where it is that one
-	// atOnce is how many tasks a heartbeat gets at most, whatever slots are free, where the policy judges itself how
-	// much a node bears; 0: the free slots decide.
-	atOnce int
+	learned *dispatch.Learned // the policy, if it is of that kind
+	// maxPerHeartbeat is the largest number of tasks per heartbeat, for a policy that judges itself how much a node bears. 0
+	// means that the free slots limit them.
+	maxPerHeartbeat int
 }
 
 // newPolicy makes the policy that the settings describe, or another one of its kind.
@@ -30,14 +30,14 @@ func newPolicy(s LiveSettings, other *dispatch.PolicyConfig) (chooser, error) {
 		return c, err
 	}
 	c.learned, _ = p.(*dispatch.Learned)
-	c.ask(s.Policy)
+	c.setLimit(s.Policy)
 	return c, nil
 }
 
-// ask says how a policy of such a document wants to be asked.
-func (c *chooser) ask(p dispatch.PolicyConfig) {
-	if c.atOnce = 0; p.Kind == dispatch.PolicyLearned {
-		c.atOnce = int(*p.Filled().TasksPerHeartbeat)
+// setLimit sets the limit per heartbeat that a policy's document gives.
+func (c *chooser) setLimit(p dispatch.PolicyConfig) {
+	if c.maxPerHeartbeat = 0; p.Kind == dispatch.PolicyLearned {
+		c.maxPerHeartbeat = int(*p.Filled().TasksPerHeartbeat)
 	}
 }
 

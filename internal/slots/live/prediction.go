@@ -7,8 +7,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Predictions are when the tasks of an active job would be done, by kind; of tasks of which nothing is known, or which
-// no slot runs, there is none.
+// Predictions predicts the end of an active job's tasks, by kind. Tasks of unknown time, or without a slot, get none.
 func (c *Cluster) Predictions(now float64, number int64, known KnownTimes) (all []TasksPrediction) {
 	c.advance(now)
 	j := c.jobs[number]

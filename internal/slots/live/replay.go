@@ -11,22 +11,22 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Replay tries a policy out on what has happened: the cluster goes through it again as it was, and the policy is asked
-// what it would do with each slot. What it answers is compared and not carried out.
+// Replay tries a policy on recorded events: the cluster goes through them again, and the policy is asked to fill each
+// slot. Its answers are compared and not carried out.
 type Replay struct {
 	cluster  *Cluster
 	out      PolicyTrial
 	served   map[int64]*PolicyTrialDeadline
-	removed  int64 // heartbeats of nodes that are not there any more
-	diverged int64 // decisions that could not be carried out again
+	removed  int64 // heartbeats of removed nodes
+	diverged int64 // decisions that could not be repeated
 }
 
-// mostDifferences is how many are told of.
-const mostDifferences = 20
+// maxDifferences bounds the differences that are listed.
+const maxDifferences = 20
 
-// NewReplay begins with a cluster as it was at a moment, under the settings to be tried.
+// NewReplay begins with a cluster in its state at a moment, under the settings to be tried.
 func NewReplay(from float64, s State) (*Replay, error) {
-	s.Memories, s.Pending = nil, nil // it begins knowing nothing
+	s.Memories, s.Pending = nil, nil // it begins without experience
 	c, err := Load(s, Judged{})
 	if err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ func NewReplay(from float64, s State) (*Replay, error) {
 	return r, nil
 }
 
-// serves takes note of a job with a deadline.
+// serves records a job with a deadline.
 func (r *Replay) serves(j Job) {
 	if j.Deadline > 0 {
 		r.served[j.Number] = &PolicyTrialDeadline{Job: j.Number, Name: j.Request.Name, DeadlineAt: Moment(j.Deadline)}
 	}
 }
 
-// Submit takes in a job as it was when it was submitted.
+// Submit adds a job in its state when it was submitted.
 func (r *Replay) Submit(j Job) {
 	c := r.cluster
 	c.advance(j.Submitted)
@@ -65,14 +65,14 @@ func (r *Replay) Kill(at float64, number int64) {
 	}
 }
 
-// Heartbeat is one that came, as text, and the answer to it.
+// Heartbeat replays one heartbeat and its answer.
 func (r *Replay) Heartbeat(at float64, name string, body, answer []byte) error {
 	h, err := ReadHeartbeat(body)
 	if err != nil {
 		return fmt.Errorf("read a heartbeat of node %s again: %w", name, err)
 	}
-	var said HeartbeatAnswer
-	if err := json.Unmarshal(answer, &said); err != nil {
+	var recorded HeartbeatAnswer
+	if err := json.Unmarshal(answer, &recorded); err != nil {
 		return fmt.Errorf("read the answer to a heartbeat of node %s again: %w", name, err)
 	}
 	c := r.cluster
@@ -87,17 +87,17 @@ func (r *Replay) Heartbeat(at float64, name string, body, answer []byte) error {
 	b.greet(n.Heard == 0 || h.Boot != n.Boot)
 	b.listen()
 	n.Seq = h.Seq
-	for _, a := range said.Assignments {
+	for _, a := range recorded.Assignments {
 		r.decided(n, a)
 	}
-	if c.policy.atOnce == 0 || len(said.Assignments) < c.policy.atOnce {
+	if c.policy.maxPerHeartbeat == 0 || len(recorded.Assignments) < c.policy.maxPerHeartbeat {
 		r.idle(&b)
 	}
 	c.changes, c.dirtyNodes, c.dirtyJobs, c.started, c.ended, c.dirtyClasses = Changes{}, nil, nil, nil, nil, map[string]bool{}
 	return nil
 }
 
-// ask is what the policy would do with a node's next free slot.
+// ask returns the policy's choice for a node's next free slot.
 func (r *Replay) ask(n *node, p dispatch.Pool) (dispatch.Choice, dispatch.Why) {
 	c := r.cluster
 	place := slices.Index(n.slots, nil)
@@ -117,7 +117,7 @@ func (r *Replay) ask(n *node, p dispatch.Pool) (dispatch.Choice, dispatch.Why) {
 	return choice, c.policy.Why()
 }
 
-// decided compares a decision with what the policy would have decided, and carries it out as it was.
+// decided compares a decision with the policy's choice, and carries out the recorded one.
 func (r *Replay) decided(n *node, a Assignment) {
 	c := r.cluster
 	kind := dispatch.Map
@@ -153,7 +153,7 @@ func (r *Replay) decided(n *node, a Assignment) {
 	c.start(n, j, kind, dispatch.Why{})
 }
 
-// idle notes where the policy would have filled a slot that stayed idle.
+// idle records the idle slots that the policy would have filled.
 func (r *Replay) idle(b *beat) {
 	c := r.cluster
 	for p := range dispatch.Pool(dispatch.Kinds) {
@@ -176,7 +176,7 @@ func choiceOf(c dispatch.Choice, why dispatch.Why) *PolicyTrialChoice {
 }
 
 func (r *Replay) differs(n *node, was, would *PolicyTrialChoice, why dispatch.Why) {
-	if len(r.out.Differences) == mostDifferences {
+	if len(r.out.Differences) == maxDifferences {
 		return
 	}
 	d := PolicyTrialDifference{At: Moment(r.cluster.Clock), Node: n.Name, Was: was, Would: would}
@@ -186,7 +186,7 @@ func (r *Replay) differs(n *node, was, would *PolicyTrialChoice, why dispatch.Wh
 	r.out.Differences = append(r.out.Differences, d)
 }
 
-// Result is what came of it until a moment. jobs are those that were there, as they are now.
+// Result returns the outcome until a moment. jobs holds the jobs of that time in their current state.
 func (r *Replay) Result(until float64, jobs []Job) PolicyTrial {
 	out := r.out
 	out.Until, out.Warnings, out.Deadlines = Moment(until), []capacity.Warning{}, []PolicyTrialDeadline{}
@@ -199,7 +199,7 @@ func (r *Replay) Result(until float64, jobs []Job) PolicyTrial {
 			continue
 		}
 		switch missed := j.Ended > j.Deadline || j.Ended == 0 && until > j.Deadline || j.Ended > 0 && j.State != JobDone; {
-		case j.State == JobKilled: // nobody can say
+		case j.State == JobKilled: // killed: the outcome is unknown
 		case missed || j.Ended > 0:
 			d.Missed = &missed
 		}
@@ -217,7 +217,7 @@ func (r *Replay) Result(until float64, jobs []Job) PolicyTrial {
 	return out
 }
 
-// At is a job as it was at a moment, by what is known of its tasks: which were done, and how often each had been tried.
+// At returns the job in its state at a moment, from its tasks done by then and their failed and lost attempts.
 func (j Job) At(done [dispatch.Kinds][]int64, tries []Tries) Job {
 	j.State, j.Reason, j.Ended, j.Tries = JobActive, "", 0, tries
 	j.Counts = [dispatch.Kinds]JobTasks{}
@@ -235,7 +235,7 @@ func (j Job) At(done [dispatch.Kinds][]int64, tries []Tries) Job {
 	return j
 }
 
-// HeardOf is a node as it was after its last heartbeat; without one it had not told of itself.
+// HeardOf returns the node in its state after its last heartbeat; at 0 means it had sent none.
 func (n Node) HeardOf(at float64, body []byte) Node {
 	n.Heard, n.Seq, n.Boot, n.Boots, n.Report, n.Running, n.State, n.Residual, n.LastHeartbeatAt = 0, 0, "", nil, nil, 0, NodeNew, 1, nil
 	if at == 0 {

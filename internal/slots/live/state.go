@@ -1,7 +1,8 @@
-// Package live is a cluster at work: nodes tell of themselves in heartbeats and get tasks of jobs to run. It
-// keeps who runs what, asks a dispatch.Policy for each free slot, and says what has changed, for whoever stores
-// it. It is a value in memory with no clock and no store of its own: the same calls make the same changes, and
-// a cluster that is loaded again from what was stored goes on as the one that stored it.
+// Package live runs live clusters: nodes report in heartbeats and get tasks of jobs to run. It records the node of
+// each running task, asks a dispatch.Policy for each free slot, and returns the changes for a caller to store.
+//
+// A Cluster is a value in memory with no clock and no store of its own. The same calls make the same changes, and a
+// cluster that is loaded again from its stored state continues exactly as before.
 package live
 
 import (
@@ -17,36 +18,36 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// State is all that is kept of a live cluster at work.
+// State is the stored state of a live cluster.
 type State struct {
 	Settings LiveSettings
 	Counters
 	Memories map[dispatch.PolicyKind]Memory
-	Pending  []dispatch.Decision // those of the policy learned that wait to be judged, by number
+	Pending  []dispatch.Decision // unjudged choices of the policy learned, by number
 	Nodes    []Node              // by name
 	Jobs     []Job               // active ones, by number
 	Runs     []Run               // open ones, by id
 	Measured map[string]Measured // by class
 }
 
-// Counters go up alone.
+// Counters only go up.
 type Counters struct {
-	Clock   float64 // the latest moment that anything happened; all moments are seconds of Unix time
+	Clock   float64 // the latest moment of any event; all moments are seconds of Unix time
 	LastJob int64
 	LastRun int64
 }
 
-// Node is a node as it is kept.
+// Node is a node as stored.
 type Node struct {
 	LiveNode
-	Heard  float64  // when its last heartbeat came; 0 is never
+	Heard  float64  // time of its last heartbeat; 0 means never
 	Beats  int64    // heartbeats since it joined
-	Boots  []string // the last ones, the present one last
+	Boots  []string // recent starts, the present one last
 	Digest string   // of the body of the last heartbeat
-	Answer []byte   // to it
+	Answer []byte   // answer to the last heartbeat
 }
 
-// Job is a job as it is kept.
+// Job is a job as stored.
 type Job struct {
 	Number      int64
 	Request     LiveJobRequest
@@ -54,14 +55,14 @@ type Job struct {
 	Reason      string
 	Submitted   float64
 	SubmittedBy string
-	Deadline    float64 // 0 is none
+	Deadline    float64 // 0 means none
 	Ended       float64 // 0 while it is active
 	Counts      [dispatch.Kinds]JobTasks
-	Done        [dispatch.Kinds][]byte // which tasks are done, see packDone
-	Tries       []Tries                // of tasks that were tried in vain
+	Done        [dispatch.Kinds][]byte // the tasks that are done, see packDone
+	Tries       []Tries                // of tasks with failed or lost attempts
 }
 
-// Tries is how often a task was tried in vain.
+// Tries counts the failed and lost attempts of a task.
 type Tries struct {
 	Kind   dispatch.Kind
 	Task   int64
@@ -69,12 +70,12 @@ type Tries struct {
 	Lost   int64
 }
 
-// MarshalJSON writes four numbers: jobs may have many tries.
+// MarshalJSON writes four numbers, because jobs may have many tries.
 func (t Tries) MarshalJSON() ([]byte, error) {
 	return json.Marshal([4]int64{int64(t.Kind), t.Task, t.Failed, t.Lost})
 }
 
-// UnmarshalJSON reads them.
+// UnmarshalJSON reads the form of MarshalJSON.
 func (t *Tries) UnmarshalJSON(text []byte) error {
 	var four [4]int64
 	err := json.Unmarshal(text, &four)
@@ -82,7 +83,7 @@ func (t *Tries) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Run is an assignment as it is kept: a decision, and what became of it.
+// Run is an assignment as stored: a decision and its outcome.
 type Run struct {
 	ID      int64
 	At      float64
@@ -97,29 +98,29 @@ type Run struct {
 	Policy  dispatch.PolicyKind
 	Version int64 // of the settings
 	Outcome TaskOutcome
-	// Open: it runs; or it is lost, and its node has not been heard of since, which may tell of it still.
+	// Open runs are running, or are lost and their node, silent since, may still report them.
 	Open    bool
-	Cause   string  // why it is lost
+	Cause   string  // reason of the loss
 	Ended   float64 // 0 while it runs
-	Seconds float64 // that it ran, where it is done
+	Seconds float64 // run time, once done
 }
 
-// Measured is what has been seen of the tasks of a class of jobs.
+// Measured holds the measurements of a class's tasks.
 type Measured struct {
 	Rates perf.Rates `json:"rates"` // of maps
 	Fitted
 	Reduces Fitted `json:"reduces,omitzero"`
 }
 
-// Fitted is how long tasks of one kind took by what their nodes had left, those of maps where nothing else is said.
+// Fitted holds the times of one kind of task by residual; of maps unless said otherwise.
 type Fitted struct {
 	Times perf.TaskTimes `json:"times"`
-	// Fit is of the times when FittedAt tasks had been added; it waits until enough are new.
+	// Fit was fitted to the first FittedAt tasks. The next fit waits for enough new ones.
 	Fit      *perf.TaskTime `json:"fit,omitempty"`
 	FittedAt int64          `json:"fitted_at"`
 }
 
-// of are those of a kind.
+// of returns the times of a kind.
 func (m *Measured) of(k dispatch.Kind) *Fitted {
 	if k == dispatch.Reduce {
 		return &m.Reduces
@@ -127,7 +128,7 @@ func (m *Measured) of(k dispatch.Kind) *Fitted {
 	return &m.Fitted
 }
 
-// add counts a task that ended well.
+// add counts a task that succeeded.
 func (f *Fitted) add(residual, seconds float64) {
 	f.Times.Add(residual, seconds)
 	if f.Times.Due(f.FittedAt) {
@@ -137,68 +138,68 @@ func (f *Fitted) add(residual, seconds float64) {
 	}
 }
 
-// clone shares nothing with the original.
+// clone returns a deep copy.
 func (m *Measured) clone() Measured {
 	c := *m
 	c.Rates.Types, c.Times.Parts, c.Reduces.Times.Parts = maps.Clone(m.Rates.Types), slices.Clone(m.Times.Parts), slices.Clone(m.Reduces.Times.Parts)
 	return c
 }
 
-// Memory is what a policy remembers, and the policy that does.
+// Memory is a policy's memory, with the policy's document.
 type Memory struct {
 	Policy dispatch.PolicyConfig
 	Text   []byte
 }
 
-// Learned is a choice of the policy learned, and the assignment that came of it.
+// Learned is a choice of the policy learned, and its assignment.
 type Learned struct {
 	Run      int64
 	Decision dispatch.Decision
 }
 
-// Relearned says that all choices that were judged were judged anew.
+// Relearned reports that all judged choices were judged anew.
 type Relearned struct {
 	Rules   int64   // their version
-	Flipped []int64 // numbers of those that were good and are not, or the other way round
+	Flipped []int64 // numbers of the choices whose label changed
 }
 
-// Judged is the choices of the policy learned that were judged.
+// Judged gives access to the judged choices of the policy learned.
 type Judged struct {
 	After func(judgement int64) iter.Seq2[*dispatch.Decision, error] // reads those after one, in the order of their judgements
-	Ahead *dispatch.Ahead                                            // what was learned from the first; nil is nothing
+	Ahead *dispatch.Ahead                                            // lessons learned in advance; nil means none
 }
 
-// Changes is what is to be stored. What is new and what has changed is there as a whole.
+// Changes lists everything to store. New and changed items are complete.
 type Changes struct {
-	Settings *LiveSettings // nil: as before
+	Settings *LiveSettings // nil means unchanged
 	Counters
-	Memory *Memory // of the settings' policy; nil: as before
-	// Of the policy learned.
+	Memory *Memory // of the settings' policy; nil means unchanged
+	// Changes of the policy learned.
 	Decided   []Learned
 	Judged    []dispatch.Decision
-	Dropped   []int64 // the numbers of those that will never be judged
+	Dropped   []int64 // numbers of choices that will never be judged
 	Relearned *Relearned
 	Nodes     []Node
 	Removed   []string // nodes
 	Jobs      []Job
 	Started   []Run
-	Ended     []Run // the outcome of those that were started before, or that they are not open any more
+	Ended     []Run // runs started earlier that have ended, or are no longer open
 	Measured  map[string]Measured
 }
 
-// Empty says that nothing is to be stored.
+// Empty reports whether there is nothing to store.
 func (c *Changes) Empty() bool {
 	return c.Settings == nil && c.Memory == nil && c.Relearned == nil && len(c.Decided)+len(c.Judged)+len(c.Dropped)+len(c.Nodes)+len(c.Removed)+len(c.Jobs)+len(c.Started)+len(c.Ended)+len(c.Measured) == 0
 }
 
-// Seconds is a moment as the cluster counts, as exactly as databases keep it.
+// Seconds returns a moment in the cluster's seconds, as exactly as databases store it.
 func Seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// Moment is the other way round.
+// Moment is the inverse of Seconds.
 func Moment(seconds float64) time.Time { return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC() }
 
-// packDone writes which tasks are done as the lengths of alternating stretches, the first of tasks that are not:
-// tasks are handed out in their order, so that there are few.
+// packDone encodes the tasks that are done as the lengths of alternating runs, beginning with tasks that are not
+// done. Tasks are handed out in order, so there are few runs.
 func packDone(states []taskState) []byte {
 	var out []byte
 	for i, done := 0, false; i < len(states); done = !done {
@@ -211,7 +212,7 @@ func packDone(states []taskState) []byte {
 	return out
 }
 
-// unpackDone is the other way round.
+// unpackDone is the inverse of packDone.
 func unpackDone(packed []byte, states []taskState) {
 	for i, done := 0, false; len(packed) > 0; done = !done {
 		length, size := binary.Uvarint(packed)

@@ -4,13 +4,13 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Why runs are lost.
+// Causes of lost runs.
 const (
-	CauseDead       = "node_dead"    // nothing was heard of the node for too long
-	CauseForgotten  = "forgotten"    // the node does not speak of it
+	CauseDead       = "node_dead"    // the node was silent for too long
+	CauseForgotten  = "forgotten"    // the node does not mention it
 	CauseSuperseded = "superseded"   // another copy of the task is done
 	CauseJobOver    = "job_over"     // the job was killed or has failed
-	CauseRemoved    = "node_removed" // somebody has taken the node out
+	CauseRemoved    = "node_removed" // somebody has removed the node
 )
 
 // start hands a task out.
@@ -24,7 +24,7 @@ func (c *Cluster) start(n *node, j *job, k dispatch.Kind, why dispatch.Why) *run
 	return r
 }
 
-// hold makes a run one that runs, and its task with it.
+// hold makes a run and its task count as running.
 func (c *Cluster) hold(r *run) {
 	r.Outcome, r.Open, r.Cause, r.Ended = TaskRunning, true, "", 0
 	r.job.tasks[r.Kind][r.Task] = taskRunning
@@ -38,7 +38,7 @@ func (c *Cluster) hold(r *run) {
 	c.touchRun(r)
 }
 
-// drop makes a run one that does not run any more.
+// drop stops counting a run as running.
 func (c *Cluster) drop(r *run, outcome TaskOutcome) {
 	delete(r.job.running[r.Kind], r.ID)
 	delete(r.node.runs, r.ID)
@@ -49,8 +49,8 @@ func (c *Cluster) drop(r *run, outcome TaskOutcome) {
 	c.touchRun(r)
 }
 
-// lose ends a run of which nobody knows what has become. Its task waits again, unless it is done or the job is
-// over. What is open can still be told of by the node.
+// lose ends a run with an unknown outcome. Its task waits again, unless it is done or the job is over. The node can
+// still report an open run.
 func (c *Cluster) lose(r *run, cause string, open bool) {
 	c.drop(r, TaskLost)
 	r.Cause, r.Open = cause, open
@@ -91,29 +91,29 @@ func (c *Cluster) finish(r *run, seconds float64) {
 	}
 }
 
-// measurable says whether what a task took is its own time. A reduce that could begin before the last map has waited
+// measurable reports whether a task's run time is its own. A reduce that could begin before the last map has waited
 // for maps.
 func (c *Cluster) measurable(j *job, r *run) bool {
 	return r.Kind == dispatch.Map || j.Request.Slowstart >= 1 || c.layout == dispatch.Shared && r.Version == c.settings.Version
 }
 
-// measure counts what a task took.
+// measure records a task's run time.
 func (c *Cluster) measure(j *job, r *run, seconds float64) {
 	m := c.measuredOf(j)
 	m.of(r.Kind).add(r.node.Residual, seconds)
 	c.dirtyClasses[j.Request.Class] = true
-	if r.Kind == dispatch.Reduce { // policies go by maps
+	if r.Kind == dispatch.Reduce { // policies only use maps
 		return
 	}
 	m.Rates.Add(r.node.Type, seconds)
-	for _, other := range c.jobs { // in any order: each gets the same
+	for _, other := range c.jobs { // the order does not matter: each gets the same
 		if other.Request.Class == j.Request.Class {
 			other.d.TaskTime = m.Fit
 		}
 	}
 }
 
-// release lets a job's reduces start when enough of its maps are done.
+// release lets a job's reduces start once enough of its maps are done.
 func (c *Cluster) release(j *job) {
 	if j.released || j.Counts[dispatch.Map].Done < j.mapsBefore(c.layout) {
 		return
@@ -125,7 +125,7 @@ func (c *Cluster) release(j *job) {
 	}
 }
 
-// fail ends a run that has not done its work. A task that fails too often is the end of its job.
+// fail ends a run that has failed. A task that fails too often ends its job.
 func (c *Cluster) fail(r *run, reason string) {
 	j := r.job
 	c.drop(r, TaskFailed)
@@ -141,7 +141,7 @@ func (c *Cluster) fail(r *run, reason string) {
 	c.waitAgain(r)
 }
 
-// endJob ends a job; what runs of it will be stopped when its nodes are heard of.
+// endJob ends a job. Its running tasks will be stopped at their nodes' next heartbeats.
 func (c *Cluster) endJob(j *job, state JobState, reason string) {
 	j.State, j.Reason, j.Ended = state, reason, c.Clock
 	for k := range dispatch.Kind(dispatch.Kinds) {

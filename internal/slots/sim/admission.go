@@ -7,19 +7,19 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// NoAdmission takes every job on, as a mode that is left out does.
+// NoAdmission accepts every job, and is the default.
 const NoAdmission dispatch.AdmissionMode = "none"
 
 func (p Policy) admits() bool { return p.Admission != "" && p.Admission != NoAdmission }
 
-// shortest is a task that takes no time, to those who divide by it.
+// shortest replaces a task time of 0, which would be divided by.
 const shortest = 1e-9
 
-// leastThinking is how long users think at least whose job was rejected: time would never pass otherwise.
-const leastThinking = 1
+// minThinking is the shortest think time of a user whose job was rejected. Without it time would stand still.
+const minThinking = 1
 
-// admits says whether a new job is promised its deadline. One without is always taken on, and so is one of
-// which nothing is measured: nobody can promise it anything, and nothing would ever be measured.
+// admits reports whether a new job is promised its deadline. It accepts every job without a deadline. It also accepts
+// jobs without measurements: nothing could be promised to them, and nothing would ever be measured.
 func (x *mixture) admits(e *engine, class int, due float64) bool {
 	spec := &e.model.classes[class]
 	asks := dispatch.Commitment{ID: "new", DueSeconds: due - e.now, Times: x.promised(e, class)}
@@ -38,8 +38,7 @@ func (x *mixture) admits(e *engine, class int, due float64) bool {
 	return room.Admits(asks)
 }
 
-// promised is the task times that promises to a class's jobs rest on; those of maps are nil where nothing is
-// known.
+// promised returns the task times that promises to a class's jobs rest on. Those of maps are nil if nothing is known.
 func (x *mixture) promised(e *engine, class int) [dispatch.Kinds]*perf.TaskTime {
 	l := &x.learns[class]
 	if l.promise == [dispatch.Kinds]*perf.TaskTime{} {
@@ -52,7 +51,7 @@ func (x *mixture) promised(e *engine, class int) [dispatch.Kinds]*perf.TaskTime 
 	return times
 }
 
-// overTypes is a class's task times, on the average of the nodes' types.
+// overTypes returns a class's task times, averaged over the types of nodes.
 func (x *mixture) overTypes(spec *classModel) (times [dispatch.Kinds]*perf.TaskTime) {
 	slow, slots := 0.0, 0.0
 	for i := range x.nodes {
@@ -75,7 +74,7 @@ func (x *mixture) overTypes(spec *classModel) (times [dispatch.Kinds]*perf.TaskT
 	return times
 }
 
-// room is the slots by what is left of their nodes.
+// room returns the slots by the residual of their nodes.
 func (x *mixture) room() [dispatch.Kinds][]dispatch.Free {
 	if x.fresh {
 		return x.free
@@ -97,13 +96,13 @@ func (x *mixture) room() [dispatch.Kinds][]dispatch.Free {
 	return x.free
 }
 
-// refuse counts a job that is not taken on; a user tries again.
+// refuse counts a rejected job; its user tries again.
 func (e *engine) refuse(class, user int) {
 	c := &e.classes[class]
 	if e.now >= e.warmUp {
 		c.rejected++
 	}
 	if user >= 0 {
-		e.thinkAtLeast(user, leastThinking)
+		e.thinkAtLeast(user, minThinking)
 	}
 }

@@ -2,7 +2,7 @@ package sim
 
 import "math"
 
-// begin is what is left of a node at the start, and when that changes; infinite: it never does.
+// begin returns a node's residual at the start and the moment of its next change, infinite if there is none.
 func (b *Background) begin(number int, s *stream) (residual, next float64) {
 	never := math.Inf(1)
 	switch {
@@ -20,18 +20,18 @@ func (b *Background) begin(number int, s *stream) (residual, next float64) {
 	}
 }
 
-// change is what is left from a change on, the step-th of the node's (from 0), and when the next one comes.
+// change returns a node's residual after its step-th change (from 0), and the moment of the next change.
 func (b *Background) change(step int, now float64, s *stream) (residual, next float64) {
 	if b.Kind == UniformBackground {
 		return b.draw(s), b.redrawn(now, s)
 	}
 	if b.Steps[0].AtSeconds == 0 {
-		step++ // the first one was the beginning
+		step++ // the first step was the beginning
 	}
 	return b.Steps[step%len(b.Steps)].Residual, b.moment(step + 1)
 }
 
-// moment is when a step comes, counted through all repetitions.
+// moment returns the time of a step, counted through all repetitions.
 func (b *Background) moment(step int) float64 {
 	round := step / len(b.Steps)
 	if round > 0 && b.RepeatSeconds == 0 {

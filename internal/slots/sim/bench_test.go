@@ -14,7 +14,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// table2 is a class of the size of the paper's Table 2.
+// table2 returns a class of the size of the paper's Table 2.
 func table2() capacity.Profile {
 	return capacity.Profile{
 		MapTasks: 385, MapAvgSeconds: 34, MapMaxSeconds: 68,
@@ -23,7 +23,7 @@ func table2() capacity.Profile {
 	}
 }
 
-// busy is classes of Table 2's size that keep a cluster busy.
+// busy returns classes of Table 2's size that keep a cluster busy.
 func busy(classes int, users int64, slots Slots, horizon float64) Input {
 	in := Input{Slots: slots, HorizonSeconds: horizon, Seed: 1}
 	for i := range classes {
@@ -43,7 +43,7 @@ func alone(in Input) (Report, error) {
 	return s.Report(), err
 }
 
-// The whole simulator beside a bare heap: as many events, each taken and put again, nothing else.
+// The whole simulator beside a bare heap that takes and puts the same number of events.
 func BenchmarkEvents(b *testing.B) {
 	for _, kind := range []dispatch.PolicyKind{dispatch.PolicyFair, dispatch.PolicyCapacity, dispatch.PolicyFIFO} {
 		for _, tasks := range []TaskKind{Constant, Lognormal} {
@@ -79,7 +79,7 @@ func BenchmarkEvents(b *testing.B) {
 	})
 }
 
-// bareHeap is so many events on a queue of the size of the slots.
+// bareHeap puts a number of events through a queue of the size of the slots.
 func bareHeap(slots, events int) int {
 	var q queue
 	s := stream(1)
@@ -103,7 +103,7 @@ func BenchmarkHourOf128Cores(b *testing.B) {
 	}
 }
 
-// cpu is the processor time of this thread: what others do on the machine does not count.
+// cpu returns the processor time of this thread, without other work on the machine.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	const thread = 1
@@ -113,7 +113,7 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// growth is the time of one phase of so many tasks on a tenth as many slots, and of a bare heap of as many events.
+// growth measures one phase of n tasks on a tenth as many slots, and a bare heap of as many events.
 func growth(tb testing.TB, n int64) (took, bare time.Duration) {
 	p := capacity.Profile{MapTasks: n, MapAvgSeconds: 10, MapMaxSeconds: 30}
 	in := Input{Slots: Slots{Map: n / 10}, Classes: []Class{{Name: "a", Profile: p, Load: Load{Kind: Batch, Jobs: 1}}}}
@@ -131,7 +131,7 @@ func growth(tb testing.TB, n int64) (took, bare time.Duration) {
 	return took, cpu() - from
 }
 
-// The cost grows as a heap's does: what is to stay alike is the nanoseconds by n log n.
+// The cost grows like a heap's: the nanoseconds by n log n should stay alike.
 func BenchmarkGrowth(b *testing.B) {
 	for _, n := range []int64{1_000, 10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n, " tasks"), func(b *testing.B) {
@@ -151,9 +151,9 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// One phase of a thousand to a million tasks on a tenth as many slots, beside a bare heap of as many events:
-// the cost grows as the heap's does, n log n and what memory costs. On a quiet machine an event costs
-// three times what it costs the bare heap; the judgement leaves room for a busy one.
+// One phase of a thousand to a million tasks on a tenth as many slots, beside a bare heap of as many events. The cost
+// grows like the heap's: n log n, and the cost of memory. On a quiet machine an event costs three times as much as
+// with the bare heap; the limit leaves room for a busy one.
 func TestCostGrowsAsAHeapDoes(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -167,7 +167,7 @@ func TestCostGrowsAsAHeapDoes(t *testing.T) {
 	}
 }
 
-// Events on nodes: what differs between them costs more than alike slots do.
+// Events on nodes: their differences cost more than alike slots do.
 func BenchmarkEventsOnNodes(b *testing.B) {
 	for _, kind := range []dispatch.PolicyKind{dispatch.PolicyFair, dispatch.PolicyFIFO, dispatch.PolicyProgressShare, dispatch.PolicyMaxProgress} {
 		for _, known := range []Knowledge{KnownGiven, KnownLearned} {

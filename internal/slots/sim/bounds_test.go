@@ -10,10 +10,10 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// later says whether a exceeds b by more than rounding.
+// later reports whether a exceeds b by more than rounding.
 func later(a, b float64) bool { return a > b+1e-9*(1+math.Abs(b)) }
 
-// recorded is a class of one map-only job with these tasks in this order.
+// recorded returns a class of one map-only job with these tasks in this order.
 func recorded(name string, at float64, tasks ...float64) Class {
 	p := capacity.Profile{MapTasks: int64(len(tasks))}
 	for _, s := range tasks {
@@ -23,8 +23,8 @@ func recorded(name string, at float64, tasks ...float64) Class {
 	return Class{Name: name, Profile: p, Load: Load{Kind: Batch, Jobs: 1, AtSeconds: []float64{at}}, Tasks: Tasks{Kind: Recorded, MapSeconds: tasks}}
 }
 
-// The first part of the paper's Prop. 2.2 is false where idle slots are lent (E4): the one long task of
-// the other job leaves its slots to this one.
+// The first part of the paper's Prop. 2.2 is false if idle slots are lent (E4): the one long task of the other job
+// leaves its slots to this one.
 func TestE4FirstFinisherBeatsThePapersLowerBound(t *testing.T) {
 	short := Class{Name: "short", Profile: capacity.Profile{MapTasks: 45, MapAvgSeconds: 1, MapMaxSeconds: 1}, Load: Load{Kind: Batch, Jobs: 1}}
 	r := simulate(t, Input{Slots: Slots{Shared: 10}, Classes: []Class{short, recorded("long", 0, 1000)}})
@@ -42,7 +42,7 @@ func TestE4FirstFinisherBeatsThePapersLowerBound(t *testing.T) {
 	}
 }
 
-// T_low is no bound for a single job where idle slots are lent (E5), even among jobs of the same tasks.
+// T_low is no bound for a single job if idle slots are lent (E5), even among jobs of the same tasks.
 func TestE5LentSlotsBeatTheLowerBound(t *testing.T) {
 	in := Input{Slots: Slots{Shared: 4}, Classes: []Class{recorded("a", 0, .2434, .4014, .2186, .8519), recorded("b", 0, .8519, .2186, .4014, .2434)}}
 	r := simulate(t, in)
@@ -73,7 +73,7 @@ func TestE6UpperBoundCountsFromTheFirstSlot(t *testing.T) {
 	}
 }
 
-// trials is how many random cases a test runs; HEADROOM_LONG=1 runs ten times as many.
+// trials returns the number of random cases that a test runs, ten times as many with HEADROOM_LONG=1.
 func trials(n int) int {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		return 10 * n
@@ -81,7 +81,7 @@ func trials(n int) int {
 	return n
 }
 
-// drawProfile is a job of the size of the paper's Table 2, or a smaller one.
+// drawProfile draws a job of the size of the paper's Table 2, or a smaller one.
 func drawProfile(s *stream, small bool) capacity.Profile {
 	between := func(a, b float64) float64 { return a + (b-a)*s.unit() }
 	whole := func(a, b float64) int64 { return int64(between(a, b+1)) }
@@ -91,7 +91,7 @@ func drawProfile(s *stream, small bool) capacity.Profile {
 	}
 	p.MapMaxSeconds, p.ShuffleMaxSeconds, p.ReduceMaxSeconds = between(16, 120), between(30, 150), between(15, 75)
 	p.FirstShuffleMaxSeconds = between(10, 30)
-	// The mean of n tasks is at least the n-th part of the longest.
+	// The mean of n tasks is at least an n-th of the longest.
 	p.MapAvgSeconds = p.MapMaxSeconds * between(.5, .7)
 	p.ShuffleAvgSeconds = p.ShuffleMaxSeconds * between(.5, .7)
 	p.ReduceAvgSeconds = p.ReduceMaxSeconds * between(.5, .7)
@@ -101,8 +101,8 @@ func drawProfile(s *stream, small bool) capacity.Profile {
 
 var taskKinds = []TaskKind{Constant, Uniform, Triangular, Lognormal}
 
-// A job that has the cluster to itself keeps to the bounds of its own tasks (spec 1.9): the upper one
-// whatever its tasks are, the lower one where all shuffles of a kind are alike.
+// A job that has the cluster to itself keeps to the bounds of its own tasks (spec 1.9). The upper bound holds for any
+// tasks, the lower one if all shuffles of a kind are alike.
 func TestADedicatedJobKeepsToItsBounds(t *testing.T) {
 	s := stream(11)
 	executions, high := 0, 0.0
@@ -123,7 +123,7 @@ func TestADedicatedJobKeepsToItsBounds(t *testing.T) {
 		sim.Finished = func(_ int, x Execution) {
 			executions++
 			own := x.Own
-			if kind == Constant { // all shuffles of a kind; those of the last wave may not have been drawn
+			if kind == Constant { // all shuffles of a kind are alike; those of the last wave may not have been drawn
 				own.ShuffleAvgSeconds, own.ShuffleMaxSeconds = p.ShuffleAvgSeconds, p.ShuffleAvgSeconds
 				own.FirstShuffleAvgSeconds, own.FirstShuffleMaxSeconds = p.FirstShuffleAvgSeconds, p.FirstShuffleAvgSeconds
 			}
@@ -137,8 +137,8 @@ func TestADedicatedJobKeepsToItsBounds(t *testing.T) {
 				t.Fatalf("%+v on %+v takes %g s, lower bound %g s", own, slots, took, at(d.Lower))
 			}
 			// One phase: the lower bound of list scheduling, always.
-			if least := max(own.MapAvgSeconds*float64(own.MapTasks)/float64(slots.Map), own.MapMaxSeconds); later(least, took) {
-				t.Fatalf("%+v on %+v takes %g s, its maps alone %g s", own, slots, took, least)
+			if shortest := max(own.MapAvgSeconds*float64(own.MapTasks)/float64(slots.Map), own.MapMaxSeconds); later(shortest, took) {
+				t.Fatalf("%+v on %+v takes %g s, its maps alone %g s", own, slots, took, shortest)
 			}
 			high = max(high, took/at(d.Upper))
 		}
@@ -152,11 +152,13 @@ func TestADedicatedJobKeepsToItsBounds(t *testing.T) {
 	t.Logf("%d executions, the highest at %.3f of its upper bound", executions, high)
 }
 
-// How often executions of a shared cluster lie where between their bounds (spec 1.9), with two slots a job and more.
-// With slots of its own none takes longer, from its first slot, than the upper bound of its own tasks; that of the
-// profile it exceeds where its tasks happen to be longer than the profile's mean. Where slots are lent, others' tasks
-// make up for that, but a job may stand without the slots it should have (E6): none of Table 2's size takes longer than the
-// profile's upper bound, one in two thousand longer than its own. With one slot a job more do.
+// Counts the places of a shared cluster's executions between their bounds (spec 1.9), with two slots a job and more.
+// With slots of its own no execution takes longer, from its first slot, than the upper bound of its own tasks. It
+// exceeds the profile's bound if its tasks happen to be longer than the profile's mean.
+//
+// If slots are lent, others' tasks make up for that, but a job may lack slots it should have (E6). None of Table 2's
+// size then takes longer than the profile's upper bound, and one in two thousand longer than its own. With one slot a
+// job more do.
 func TestPlacesBetweenTheBounds(t *testing.T) {
 	for _, size := range []string{"table 2", "tiny"} {
 		for _, load := range []LoadKind{Batch, Closed} {
@@ -164,7 +166,7 @@ func TestPlacesBetweenTheBounds(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%s/lend %s", size, load, lending), func(t *testing.T) {
 					s := stream(21)
 					var first, submission Places
-					beyond := 0 // the bound of its own tasks
+					beyond := 0 // executions beyond the bound of their own tasks
 					for range trials(8) {
 						jobs := 2 + int64(s.next()%5)
 						perJob := 2 + int64(s.next()%15)

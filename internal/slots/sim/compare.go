@@ -8,18 +8,18 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// MaxCompared is how many policies can stand beside an input's own.
+// MaxCompared bounds the policies that can be compared with an input's own.
 const MaxCompared = 20
 
-// Figures is what a replication came to, after the warm-up: of a class, or of several.
+// Figures holds the results of a replication after the warm-up, for one class or several.
 type Figures struct {
 	Ended, Judged, Missed, Rejected int64
-	ResponseSeconds                 float64 // of all that ended, added up
-	TaskSeconds                     float64 // slots in which tasks worked
+	ResponseSeconds                 float64 // sum over all that ended
+	TaskSeconds                     float64 // slot seconds in which tasks worked
 	LastEndSeconds                  float64 // of all that ended, before the warm-up too
 }
 
-// And is two figures together.
+// And returns the sum of two figures.
 func (f Figures) And(other Figures) Figures {
 	f.Ended += other.Ended
 	f.Judged += other.Judged
@@ -31,31 +31,31 @@ func (f Figures) And(other Figures) Figures {
 	return f
 }
 
-// Compared is what a policy came to for a class or for all, and how far that is from the first policy's.
-// The replications of all policies have the same jobs with the same random numbers, so that differences
-// are surer than the figures they are of.
+// Compared holds the results of a policy for a class or for all, and their differences from the first policy's. The
+// replications of all policies share the jobs and the random numbers, so the differences are more certain than the
+// figures.
 type Compared struct {
 	Policy   string  `json:"policy"`
 	Class    string  `json:"class"`             // empty: all together
-	VMType   string  `json:"vm_type,omitempty"` // of a plan that is tried, where it rents several
+	VMType   string  `json:"vm_type,omitempty"` // set for a plan with several types
 	Ended    int64   `json:"ended"`
 	Judged   int64   `json:"judged"` // by a deadline
 	Missed   int64   `json:"missed"`
 	Rejected int64   `json:"rejected"`
-	Met      Against `json:"met"` // the part of those judged
+	Met      Against `json:"met"` // part of the judged ones
 	Response Against `json:"response_s"`
-	Task     Against `json:"task_s"` // slot seconds in which tasks worked, of a replication
+	Task     Against `json:"task_s"` // slot seconds in which tasks worked, per replication
 	LastEnd  Against `json:"last_end_s"`
 }
 
-// Against is a figure and its difference from the first policy's, replication by replication; null of the
-// first.
+// Against holds a figure and its difference from the first policy's, replication by replication; null for the first
+// policy.
 type Against struct {
 	Estimate
 	Difference *Estimate `json:"difference"`
 }
 
-// PolicyName is a policy for people: its rule, and what makes it another of the same rule.
+// PolicyName returns a policy's name for people: its rule and the options that distinguish it.
 func PolicyName(p Policy) string {
 	name := string(cmp.Or(p.Kind, dispatch.PolicyFair))
 	also := func(format string, values ...any) { name += ", " + fmt.Sprintf(format, values...) }
@@ -101,7 +101,7 @@ func PolicyName(p Policy) string {
 	return name
 }
 
-// names gives policies that would be called the same a number.
+// names returns the policies' names and numbers equal ones.
 func names(policies []Policy) []string {
 	var all []string
 	seen := map[string]int{}
@@ -121,7 +121,8 @@ func (o *outcome) figures(m *model, class int) Figures {
 		ResponseSeconds: c.response.sum, TaskSeconds: c.worked(), LastEndSeconds: c.lastEnd}
 }
 
-// FiguresOf is what a policy (0: the input's own; then those it is compared with) came to for a class in each of some replications.
+// FiguresOf returns a policy's results for a class in each of the given replications. Policy 0 is the input's own;
+// the compared ones follow.
 func (s *Simulation) FiguresOf(policy, class int, replications []int) (all []Figures) {
 	of := s
 	if policy > 0 {
@@ -133,7 +134,7 @@ func (s *Simulation) FiguresOf(policy, class int, replications []int) (all []Fig
 	return all
 }
 
-// compared is every policy's row for all classes, and one for each class where there are several.
+// compared returns every policy's row for all classes, and one for each class if there are several.
 func (s *Simulation) compared(replications []int) []Compared {
 	if len(s.rivals) == 0 {
 		return nil
@@ -156,7 +157,7 @@ func (s *Simulation) compared(replications []int) []Compared {
 	return rows
 }
 
-// Together adds up figures by policy and replication over what they are of.
+// Together adds up figures by policy and replication.
 func Together(all [][][]Figures) [][]Figures {
 	var sum [][]Figures
 	for i, policies := range all {
@@ -173,7 +174,7 @@ func Together(all [][][]Figures) [][]Figures {
 	return sum
 }
 
-// Compare is what policies came to by replication, beside the first of them.
+// Compare returns the policies' results beside those of the first policy.
 func Compare(names []string, class string, figures [][]Figures) []Compared {
 	rows := make([]Compared, len(names))
 	for p := range names {
@@ -192,11 +193,11 @@ func Compare(names []string, class string, figures [][]Figures) []Compared {
 		c.Met = against(figures[p], base, met)
 		c.Met.Estimate = proportion(figures[p], func(f *Figures) (good, all int64) { return f.Judged - f.Missed, f.Judged })
 		if d := c.Met.Difference; d != nil && d.HalfWidth != nil && c.Judged > 0 {
-			// Where hardly a replication has a job that one policy misses and the other does not, how far
-			// replications differ says too little: one more for each counts besides (Agresti and Min).
+			// If hardly a replication has a job that only one policy misses, the spread of replications says too
+			// little. So one more job counts for each policy (Agresti and Min).
 			n := float64(c.Judged)
-			least := student(len(figures[p])) * math.Sqrt(math.Abs(float64(c.Missed-rows[0].Missed))+1) / (n + 2)
-			*d.HalfWidth = min(1, max(*d.HalfWidth, least))
+			minWidth := student(len(figures[p])) * math.Sqrt(math.Abs(float64(c.Missed-rows[0].Missed))+1) / (n + 2)
+			*d.HalfWidth = min(1, max(*d.HalfWidth, minWidth))
 		}
 		c.Response = against(figures[p], base, func(f *Figures) (float64, bool) { return ratio(f.ResponseSeconds, float64(f.Ended)) })
 		c.Task = against(figures[p], base, func(f *Figures) (float64, bool) { return f.TaskSeconds, true })
@@ -206,7 +207,7 @@ func Compare(names []string, class string, figures [][]Figures) []Compared {
 	return rows
 }
 
-// against is a figure's mean over the replications, and that of its differences from the base.
+// against returns the means of a figure and of its differences from the base, over the replications.
 func against(figures, base []Figures, figure func(*Figures) (float64, bool)) Against {
 	a := Against{Estimate: estimate(figures, figure)}
 	if base != nil {

@@ -9,8 +9,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Each policy's row is what it comes to alone, and its difference is that of the two, replication by
-// replication.
+// Each policy's row equals its result alone, and its difference is that of the two, replication by replication.
 func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 	in := mixed(31)
 	in.Policy = byKind(dispatch.PolicyFIFO)
@@ -54,8 +53,8 @@ func TestComparedPoliciesAreAsTheyAreAlone(t *testing.T) {
 	}
 }
 
-// Differences are surer than the figures: that is what the same random numbers are for. And where nobody
-// misses a deadline it is not certain that nobody would.
+// Differences are more certain than the figures, thanks to the same random numbers. And if nobody misses a deadline,
+// that does not make it certain.
 func TestDifferencesAreSurerThanFigures(t *testing.T) {
 	in := Input{Slots: Slots{Map: 8}, Replications: 10, Seed: 4, Policy: byKind(dispatch.PolicyFIFO), Compare: []Policy{byKind(dispatch.PolicyEDF)},
 		Classes: []Class{
@@ -77,7 +76,7 @@ func TestAdmissionRejectsWhatCannotBeMet(t *testing.T) {
 		in := onNodes(10, 4, 10, NodeType{Type: "a", Count: 2, Slots: Slots{Map: 1}, Speed: 2}, NodeType{Type: "b", Count: 2, Slots: Slots{Map: 1}})
 		in.Classes[0].Rates = map[string]float64{"a": 1}
 		in.Policy.Admission, in.Known = mode, known
-		in.Classes[0].DeadlineSeconds = 45 // each job is four tasks of 10 s on four slots: four of ten are in time
+		in.Classes[0].DeadlineSeconds = 45 // each job has four tasks of 10 s on four slots: four of ten are in time
 		return simulate(t, in)
 	}
 	for mode, want := range map[dispatch.AdmissionMode][2]int64{"": {0, 6}, NoAdmission: {0, 6}, dispatch.AdmissionPaper: {6, 0}, dispatch.AdmissionStrict: {6, 0}} {
@@ -86,18 +85,18 @@ func TestAdmissionRejectsWhatCannotBeMet(t *testing.T) {
 			t.Errorf("admission %q: %d rejected and %d missed of %d, want %v", mode, got[0], got[1], c.Submitted, want)
 		}
 	}
-	// Of what nobody has measured nothing can be said: those jobs are taken on.
+	// Without measurements nothing can be promised, so those jobs are accepted.
 	if c := batch(dispatch.AdmissionStrict, KnownLearned).Classes[0]; c.OnNodes.Rejected != 0 || c.Deadline.Missed != 6 {
 		t.Errorf("nobody measured: %d rejected and %d missed, want none and 6", c.OnNodes.Rejected, c.Deadline.Missed)
 	}
-	// A user who does not think and whose every job is rejected does not stop time.
+	// A user who does not think, and whose jobs are all rejected, does not stop time.
 	in := onNodes(0, 4, 10, NodeType{Type: "a", Slots: Slots{Map: 1}})
 	in.Policy.Admission, in.Known, in.HorizonSeconds = dispatch.AdmissionStrict, KnownGiven, 100
 	in.Classes[0].Load, in.Classes[0].DeadlineSeconds = Load{Kind: Closed, Users: 1}, 5
 	if r := simulate(t, in); r.Classes[0].OnNodes.Rejected != 101 || r.SimulatedS != 100 {
 		t.Errorf("%d rejected in %g s, want one every second", r.Classes[0].OnNodes.Rejected, r.SimulatedS)
 	}
-	// A deadline in the past is refused, and without admission missed.
+	// A deadline in the past is refused, or missed without admission.
 	in.Classes[0].Load, in.Classes[0].DeadlineSeconds = Load{Kind: Trace, AtSeconds: []float64{50}}, 0
 	in.Classes[0].Deadlines = &Deadlines{AtSeconds: 20}
 	if r := simulate(t, in); r.Classes[0].OnNodes.Rejected != 1 {
@@ -105,7 +104,8 @@ func TestAdmissionRejectsWhatCannotBeMet(t *testing.T) {
 	}
 }
 
-// What cannot be kept idles, and is told: a cap below what any job reads, and nodes too busy to be used.
+// Tasks that may never start are reported as stuck: with a cap below the reads of any job, and on nodes too busy to
+// be used.
 func TestTasksThatNobodyMayRunAreStuck(t *testing.T) {
 	busy := &Background{Kind: UniformBackground, Low: .3, High: .6, EverySeconds: 10}
 	in := onNodes(1, 4, 10, NodeType{Type: "a", Count: 3, Slots: Slots{Map: 1}, Background: busy})
@@ -126,7 +126,7 @@ func TestTasksThatNobodyMayRunAreStuck(t *testing.T) {
 	}
 }
 
-// Every policy ends the same jobs on nodes, whether it is told what there is to know or learns it.
+// Every policy ends the same jobs on nodes, with given and with learned measurements.
 func TestEveryPolicyWorksOnNodes(t *testing.T) {
 	in := read(t, everyMemberOnNodes)
 	in.HorizonSeconds, in.WarmUpSeconds = 0, 0

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// stream is the SplitMix64 generator. Every job has streams of its own, so that its tasks last as long
-// under one policy as under another.
+// stream is the SplitMix64 generator. Every job has streams of its own, so that its tasks take equally long under
+// every policy.
 type stream uint64
 
 const golden = 0x9E3779B97F4A7C15
@@ -22,25 +22,25 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// unit is uniform on [0, 1).
+// unit returns a uniform number in [0, 1).
 func (s *stream) unit() float64 { return float64(s.next()>>11) / (1 << 53) }
 
-// exponential is the time to an event that comes once in mean seconds.
+// exponential draws the time to an event that comes once in mean seconds.
 func (s *stream) exponential(mean float64) float64 { return float64(-mean * math.Log1p(-s.unit())) }
 
-// child is the stream of one of many things below this seed.
+// child returns the stream of a numbered child of a seed.
 func child(seed uint64, number int64) stream { return stream(mix(seed + golden*uint64(number+1))) }
 
-// durations draws how long tasks of a phase last.
+// durations draws the durations of a phase's tasks.
 type durations struct {
-	kind       TaskKind // "" where quantiles are drawn from
+	kind       TaskKind // "" when drawing from quantiles
 	a, b, c, d float64
-	quantiles  []float64 // or what is recorded
+	quantiles  []float64 // or recorded seconds
 
 	slow, slowBy float64
 }
 
-// newDurations is the distribution that a phase's mean and longest task and a choice of kind stand for.
+// newDurations returns the distribution for a phase's mean and longest task and its kind.
 func newDurations(t Tasks, measured []float64, mean, longest float64) durations {
 	d := shape(t, measured, mean, longest)
 	d.slow, d.slowBy = t.Slow, t.SlowBy
@@ -67,7 +67,7 @@ func shape(t Tasks, measured []float64, mean, longest float64) durations {
 		half := min(mean, longest-mean)
 		return durations{kind: Uniform, a: mean - half, b: 2 * half}
 	case Triangular:
-		// Mean = (low + mode + high)/3: symmetric while that reaches the longest, then from 0.
+		// Mean = (low + mode + high)/3: symmetric as long as that reaches the longest, then from 0.
 		low, high := max(0, 2*mean-longest), min(longest, 3*mean)
 		mode := max(low, 3*mean-low-high)
 		return durations{kind: Triangular, a: low, b: mode, c: high, d: (mode - low) / (high - low)}
@@ -80,18 +80,18 @@ func shape(t Tasks, measured []float64, mean, longest float64) durations {
 	}
 }
 
-// mostDeviations is how far below its middle a lognormal may be cut: beyond it draws would lose their
-// digits, and what remains of the curve is close to a power.
-const mostDeviations = 5
+// maxDeviations bounds how far below its middle a lognormal may be cut. Beyond it draws would lose digits, and the
+// rest of the curve is close to a power.
+const maxDeviations = 5
 
-// lognormal is cut at longest, with the location at which the mean of what is left is the one wanted.
+// lognormal returns a lognormal cut at longest, with the location that gives the wanted mean.
 func lognormal(mean, longest, spread float64) durations {
 	at := math.Log(longest)
 	meanAt := func(location float64) float64 { // E[X | X <= longest]
 		z := (at - location) / spread
 		return math.Exp(location+float64(spread*spread)/2) * normal(z-spread) / normal(z)
 	}
-	low, high := math.Log(mean)-float64(spread*spread), at+float64(mostDeviations*spread)
+	low, high := math.Log(mean)-float64(spread*spread), at+float64(maxDeviations*spread)
 	if meanAt(high) < mean {
 		return durations{kind: power, a: longest, b: (longest - mean) / mean}
 	}
@@ -105,12 +105,12 @@ func lognormal(mean, longest, spread float64) durations {
 	return durations{kind: Lognormal, a: low, b: spread, c: normal((at - low) / spread), d: longest}
 }
 
-// power is longest·u^b: what a lognormal is near a maximum that is hardly above the mean.
+// power is longest·u^b, the limit of a lognormal if the maximum is hardly above the mean.
 const power TaskKind = "power"
 
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// draw is how long a phase's task lasts, the number-th to start.
+// draw returns the duration of a phase's task, the number-th to start.
 func (d *durations) draw(s *stream, number int) float64 {
 	var x float64
 	if d.kind == Recorded {
@@ -154,7 +154,7 @@ func (d *durations) usual(s *stream) float64 {
 	}
 }
 
-// mean is what draws come to in the long run.
+// mean returns the mean of draws in the long run.
 func (d *durations) mean(phaseMean float64) float64 {
 	switch n := len(d.quantiles); {
 	case n == 1:

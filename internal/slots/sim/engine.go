@@ -8,8 +8,8 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// What a code of an event says: its kind in the upper bits, which slot, job, user, class or node in the lower.
-// Events of one moment come in this order: slots are freed before jobs ask for them.
+// Codes of events: the kind in the upper bits, and the slot, job, user, class or node in the lower. Events of one
+// moment come in this order: slots are freed before jobs ask for them.
 const (
 	taskEnds uint64 = iota << kindShift
 	jobReady        // its overhead is over
@@ -22,7 +22,7 @@ const (
 	indexMask = 1<<kindShift - 1
 )
 
-// engine is one replication at work.
+// engine runs one replication.
 type engine struct {
 	*model
 	policy   dispatch.Policy
@@ -38,12 +38,12 @@ type engine struct {
 	unused   []int
 	open     int64 // jobs of open loads in the system
 	events   int64
-	finished func(Execution) // told of every execution that ends; may be nil
+	finished func(Execution) // called for every execution that ends; may be nil
 	stopped  Stopped
-	mixed    *mixture // nil where slots are all alike
+	mixed    *mixture // nil if slots are all alike
 }
 
-// place is a slot and the task on it.
+// place is a slot with its task.
 type place struct {
 	job   *job
 	since float64
@@ -51,12 +51,12 @@ type place struct {
 	kind  dispatch.Kind
 }
 
-// job is an execution at work.
+// job is an execution in progress.
 type job struct {
 	dispatch.Job
-	user        int // -1: of no user
+	user        int // -1: no user
 	stage       int
-	left        [2]int // tasks of the stage, and reduces, that have not ended
+	left        [2]int // unfinished tasks of the stage, and unfinished reduces
 	released    bool   // its reduces may start
 	mapsEnded   bool
 	waiting     int // the first slot whose reduce waits for the last map
@@ -66,17 +66,17 @@ type job struct {
 	reduceDraws stream
 }
 
-// user is one of a closed load.
+// user is a user of a closed load.
 type user struct {
 	class int
 	draws stream
 }
 
-// running is a class at work.
+// running is the state of a class.
 type running struct {
 	measures
 	jobs      int64   // in the system
-	since     float64 // when that number began
+	since     float64 // start of that number
 	open      bool
 	submitted int64
 	arrivals  stream
@@ -106,7 +106,7 @@ func newEngine(m *model, seed uint64) *engine {
 	return e
 }
 
-// begin puts the first submissions of a class into the queue.
+// begin queues the first submissions of a class.
 func (e *engine) begin(class int) {
 	c, spec := &e.classes[class], &e.model.classes[class]
 	switch spec.Load.Kind {
@@ -127,14 +127,14 @@ func (e *engine) begin(class int) {
 
 func (e *engine) think(number int) { e.thinkAtLeast(number, 0) }
 
-func (e *engine) thinkAtLeast(number int, least float64) {
+func (e *engine) thinkAtLeast(number int, shortest float64) {
 	u := &e.users[number]
 	load := &e.model.classes[u.class].Load
 	seconds := load.ThinkSeconds
 	if load.Think != ThinkConstant {
 		seconds = u.draws.exponential(seconds)
 	}
-	e.queue.put(event{e.now + max(seconds, least), userSubmits | uint64(number)})
+	e.queue.put(event{e.now + max(seconds, shortest), userSubmits | uint64(number)})
 }
 
 func (e *engine) nextArrival(class int, from float64) {
@@ -144,10 +144,10 @@ func (e *engine) nextArrival(class int, from float64) {
 	}
 }
 
-// betweenLooks is how many events pass between two looks at the context.
+// betweenLooks is the number of events between two checks of the context.
 const betweenLooks = 1 << 12
 
-// run is the whole replication. Tell is given the events and the seconds that are done, now and then.
+// run runs the whole replication. Now and then it calls tell with the events and seconds done.
 func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) error {
 	look := int64(betweenLooks)
 	e.end = e.horizon
@@ -182,7 +182,7 @@ func (e *engine) run(ctx context.Context, tell func(events int64, now float64)) 
 			e.mixed.shares.advance(now)
 			e.mixed.reads.advance(now)
 		}
-		for { // all that happens at this moment, before slots are offered
+		for { // all events of this moment, before slots are offered
 			code := e.queue.first().code
 			e.queue.take()
 			e.events++
@@ -213,8 +213,7 @@ func (e *engine) stop(why Stopped) {
 	e.end = e.now
 }
 
-// stick ends a replication in which nothing will happen any more, though tasks wait: until the horizon they
-// do so.
+// stick ends a replication in which nothing will happen any more though tasks wait: they wait until the horizon.
 func (e *engine) stick() {
 	e.stopped = StoppedStuck
 	if math.IsInf(e.horizon, 1) {
@@ -312,8 +311,8 @@ func (e *engine) offer(j *job, k dispatch.Kind, tasks int) {
 	e.pending[e.layout.Of(k)] += tasks
 }
 
-// release lets a job's reduces start when enough of its maps have ended. On shared slots every map
-// must have one before: reduces that wait for maps could otherwise keep them from starting.
+// release lets a job's reduces start once enough of its maps have ended. On shared slots every map must have a slot
+// first: reduces that wait for maps could otherwise keep them from starting.
 func (e *engine) release(j *job) bool {
 	spec := &e.model.classes[j.Class]
 	if j.released || spec.reduces == 0 || j.stage < len(spec.stages)-1 {
@@ -334,8 +333,7 @@ func (e *engine) note(what dispatch.What, j *job, k dispatch.Kind, s dispatch.Sl
 	e.policy.Note(dispatch.Event{What: what, Now: e.now, Job: &j.Job, Task: k, Slot: s})
 }
 
-// assign offers a pool's idle slots while there are tasks. They are all alike: one that stays idle
-// speaks for the others.
+// assign offers a pool's idle slots while there are tasks. The slots are all alike, so once one stays idle all do.
 func (e *engine) assign(p dispatch.Pool) {
 	if e.mixed != nil {
 		e.mixed.offer(e, p)
@@ -383,7 +381,7 @@ func (e *engine) start(j *job, k dispatch.Kind, s dispatch.Slot) {
 	}
 }
 
-// reduce lets a reduce end, after its shuffle and its own time.
+// reduce schedules the end of a reduce, after its shuffle and its own time.
 func (e *engine) reduce(j *job, slot int, shuffle float64, shuffles *figure) {
 	seconds := e.model.classes[j.Class].reduce.draw(&j.reduceDraws, j.drawn.reduces.count)
 	times := e.work(slot, shuffle+seconds, &j.reduceDraws)
@@ -391,7 +389,7 @@ func (e *engine) reduce(j *job, slot int, shuffle float64, shuffles *figure) {
 	j.drawn.reduces.add(seconds * times)
 }
 
-// work lets a slot's task end after so much work, and says how many times as long that takes there.
+// work schedules the end of a slot's task after the given work, and returns the factor by which the slot slows it.
 func (e *engine) work(slot int, seconds float64, draws *stream) float64 {
 	if e.mixed != nil {
 		return e.mixed.begin(e, slot, seconds, draws)
@@ -453,7 +451,7 @@ func (e *engine) mapEnded(j *job) {
 	}
 }
 
-// firstWave lets the reduces that waited for the last map go on: each ends its first shuffle from now.
+// firstWave continues the reduces that waited for the last map: each ends its first shuffle from now.
 func (e *engine) firstWave(j *job) {
 	for at := j.waiting; at >= 0; at = e.slots[at].next {
 		if since := max(e.slots[at].since, e.warmUp); e.now > since {

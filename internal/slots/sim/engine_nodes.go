@@ -6,30 +6,30 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// mixture is what a replication on nodes keeps beside the slots.
+// mixture is the state of a replication on nodes, beside the slots.
 type mixture struct {
 	*fleet
 	nodes     []nodeAtWork
 	tasks     []taskAtWork // by slot
 	idle      [dispatch.Kinds]slotSet
-	reporting []int // nodes that have told of themselves at this moment; slots are theirs where there are heartbeats
+	reporting []int // nodes that have reported at this moment; with heartbeats only their slots are offered
 
 	coming   int // changes and heartbeats of nodes in the queue
-	stale    int // ends of tasks in the queue that have come to end at another moment
-	standing int // tasks on nodes that leave nothing to them
-	quiet    int // moments since anything but nodes was to come
+	stale    int // queued ends of tasks that have moved to another moment
+	standing int // tasks on nodes without residual
+	quiet    int // moments since anything but nodes was queued
 	patience int
 
 	shares progress
 	reads  reading
-	before []float64                       // room to work in
-	free   [dispatch.Kinds][]dispatch.Free // slots by what is left of their nodes
-	fresh  bool                            // so it is
+	before []float64                       // scratch space
+	free   [dispatch.Kinds][]dispatch.Free // slots by the residual of their nodes
+	fresh  bool                            // free is current
 	types  []typeUse
 	learns []learner // by class
 }
 
-// nodeAtWork is a node and what its tasks and other work do to it.
+// nodeAtWork is a node with the effects of its tasks and of other work.
 type nodeAtWork struct {
 	dispatch.Node
 	*machine
@@ -37,18 +37,18 @@ type nodeAtWork struct {
 	steps  int       // changes of its background so far
 	slow   []float64 // by class
 	demand float64   // cores that its tasks keep busy
-	since  float64   // up to when its load average and its use are added up
+	since  float64   // end of the summed load average and use
 	given  int64     // tasks since its last heartbeat
 }
 
-// taskAtWork is how far the task of a slot is. Its work is in seconds on a dedicated node of speed 1.
+// taskAtWork is the progress of a slot's task. Its work is in seconds on a dedicated node of speed 1.
 type taskAtWork struct {
 	due  float64 // NaN while a reduce waits for the last map; infinite while it stands still
 	left float64 // work
-	from float64 // the moment at which that much was left
+	from float64 // the moment of that remainder
 }
 
-// unbegun is the moment that a task without work ends: never, as for floats it equals none.
+// unbegun is the end of a task without work: never, because NaN equals no number.
 var unbegun = math.NaN()
 
 func newMixed(e *engine, seed uint64) *mixture {
@@ -101,7 +101,7 @@ func newMixed(e *engine, seed uint64) *mixture {
 	}
 	x.patience += 10_000
 	for c := range x.shares.classes {
-		x.shares.classes[c].most = x.shares.classes[c].capacity
+		x.shares.classes[c].peak = x.shares.classes[c].capacity
 	}
 	for i := range x.nodes {
 		e.policy.Note(dispatch.Event{What: dispatch.Joined, Node: &x.nodes[i].Node})
@@ -116,7 +116,7 @@ func (x *mixture) changeComes(e *engine, i int, next float64) {
 	}
 }
 
-// take puts a task on a slot; it does nothing before it begins.
+// take puts a task on a slot; the task does nothing before it begins.
 func (x *mixture) take(e *engine, slot int, j *job, k dispatch.Kind, p dispatch.Pool) {
 	n := &x.nodes[x.slotNodes[slot]]
 	x.idle[p].remove(slot)
@@ -135,14 +135,14 @@ func (x *mixture) leave(e *engine, slot int, j *job, k dispatch.Kind, p dispatch
 	n.Running[k]--
 	n.demand -= e.model.classes[j.Class].cores()
 	if n.Running == [dispatch.Kinds]int{} {
-		n.demand = 0 // what rounding left
+		n.demand = 0 // remove rounding errors
 	}
 	x.types[x.typeOf[n.kind]].tasks++
 	x.hold(e, n, j.Class, p, -1)
 	return n
 }
 
-// hold counts a held slot, or a freed one, in progress shares and in what is read.
+// hold counts a held or freed slot in the progress shares and the reads.
 func (x *mixture) hold(e *engine, n *nodeAtWork, class int, p dispatch.Pool, change float64) {
 	if p == 0 {
 		x.shares.hold(class, e.now, change/n.slow[class])
@@ -150,7 +150,7 @@ func (x *mixture) hold(e *engine, n *nodeAtWork, class int, p dispatch.Pool, cha
 	x.reads.add(change * x.readsBy(e, n, class))
 }
 
-// readsBy is what a task reads from each data node: less where it is slow.
+// readsBy returns a task's reads from each data node, which shrink as it slows.
 func (x *mixture) readsBy(e *engine, n *nodeAtWork, class int) float64 {
 	spec := &e.model.classes[class]
 	switch {
@@ -163,7 +163,7 @@ func (x *mixture) readsBy(e *engine, n *nodeAtWork, class int) float64 {
 	}
 }
 
-// begin lets a slot's task do so much work. It answers how many times as long that takes, as things are.
+// begin starts a slot's task with the given work. It returns the factor by which the present state slows it.
 func (x *mixture) begin(e *engine, slot int, work float64, draws *stream) float64 {
 	class, n, t := e.slots[slot].job.Class, &x.nodes[x.slotNodes[slot]], &x.tasks[slot]
 	factor := 1.0
@@ -178,7 +178,7 @@ func (x *mixture) begin(e *engine, slot int, work float64, draws *stream) float6
 	return factor * n.slow[class]
 }
 
-// due says when a slot's task ends, with its node as slow as this.
+// due schedules the end of a slot's task at the slowness of its node.
 func (x *mixture) due(e *engine, slot int, slow float64) {
 	t := &x.tasks[slot]
 	if math.IsInf(slow, 1) {
@@ -190,7 +190,7 @@ func (x *mixture) due(e *engine, slot int, slow float64) {
 	e.queue.put(event{t.due, taskEnds | uint64(slot)})
 }
 
-// ends says whether the end of a slot's task has come; if not it has come to be another moment.
+// ends reports whether the end of a slot's task has come. If not, that event was stale.
 func (x *mixture) ends(slot int, j *job, now float64) bool {
 	if j != nil && x.tasks[slot].due == now {
 		return true
@@ -199,7 +199,7 @@ func (x *mixture) ends(slot int, j *job, now float64) bool {
 	return false
 }
 
-// change lets a node's background change.
+// change changes a node's background.
 func (x *mixture) change(e *engine, i int) {
 	n := &x.nodes[i]
 	n.average(e.now, e.warmUp, x)
@@ -247,7 +247,7 @@ func (x *mixture) change(e *engine, i int) {
 	e.policy.Note(dispatch.Event{What: dispatch.Reported, Now: e.now, Node: &n.Node})
 }
 
-// report is a node's heartbeat.
+// report sends a node's heartbeat.
 func (x *mixture) report(e *engine, i int) {
 	n := &x.nodes[i]
 	n.average(e.now, e.warmUp, x)
@@ -259,7 +259,7 @@ func (x *mixture) report(e *engine, i int) {
 	e.policy.Note(dispatch.Event{What: dispatch.Reported, Now: e.now, Node: &n.Node})
 }
 
-// average brings a node's load average and its type's use up to now, before either changes.
+// average updates a node's load average and its type's use, before either changes.
 func (n *nodeAtWork) average(now, warmUp float64, x *mixture) {
 	const minute = 60
 	passed := now - n.since
@@ -277,14 +277,14 @@ func (n *nodeAtWork) average(now, warmUp float64, x *mixture) {
 	n.since = now
 }
 
-// busy is how many cores are wanted: by tasks, and by other work.
+// busy returns the number of cores wanted by tasks and by other work.
 func (n *nodeAtWork) busy() float64 { return n.demand + float64((1-n.Residual)*n.Cores) }
 
 // tell makes the node's report.
 func (n *nodeAtWork) tell() { n.Report.CPUPercent = 100 * min(1, n.busy()/n.Cores) }
 
-// offer offers a pool's idle slots in their order, while there are tasks. Those of one node are alike: one
-// that stays idle speaks for the others.
+// offer offers a pool's idle slots in order while there are tasks. Slots of one node are alike, so once one stays
+// idle all do.
 func (x *mixture) offer(e *engine, p dispatch.Pool) {
 	if x.heartbeat == 0 {
 		x.offerRange(e, p, 0, len(e.slots))
@@ -305,7 +305,7 @@ func (x *mixture) offerRange(e *engine, p dispatch.Pool, from, to int) {
 		n := &x.nodes[x.slotNodes[slot]]
 		from = n.first[p] + n.Slots[p]
 		if n.Residual == 0 {
-			continue // nothing would come of a task there
+			continue // a task there would not progress
 		}
 		if x.heartbeat > 0 && e.perHeartbeat > 0 && n.given >= e.perHeartbeat {
 			continue
@@ -319,8 +319,8 @@ func (x *mixture) offerRange(e *engine, p dispatch.Pool, from, to int) {
 	}
 }
 
-// over says that nothing but changes of nodes is to come, and stuck that tasks wait all the same: for
-// longer than any node's course takes.
+// over reports whether only changes of nodes are left to come. stuck means that tasks still wait, after more moments
+// than any node's course takes.
 func (x *mixture) over(e *engine) (over, stuck bool) {
 	if e.queue.len()-x.coming-x.stale > 0 {
 		x.quiet = 0
@@ -333,7 +333,7 @@ func (x *mixture) over(e *engine) (over, stuck bool) {
 	return true, stuck
 }
 
-// cores is how many a task of the class keeps busy.
+// cores returns the number of cores that a task of the class keeps busy.
 func (spec *classModel) cores() float64 {
 	if spec.CPULoad == 0 {
 		return 1

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// leaves is every number, word and list of an input that can be set to something else.
+// leaves returns every number, word and list of an input that can be changed.
 func leaves(v reflect.Value) []reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -58,8 +58,7 @@ func spoil(v reflect.Value, s *stream) {
 	}
 }
 
-// confine makes an input one that is soon simulated: the answer to an absurd size is limits, and those of a service are
-// small.
+// confine limits an input so that it is soon simulated. Limits answer absurd sizes, and those of a service are small.
 func confine(in *Input) {
 	const many, events = 20_000, 20_000
 	if in.Limits.Events == 0 || in.Limits.Events > events {
@@ -77,7 +76,7 @@ func confine(in *Input) {
 	}
 }
 
-// Whatever is in an input, it is refused with findings or has an answer of finite numbers, soon.
+// Any input is refused with findings, or soon has an answer of finite numbers.
 func TestEveryInputHasAnAnswer(t *testing.T) {
 	s := stream(5)
 	refused, answered := 0, 0

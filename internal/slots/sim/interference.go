@@ -8,32 +8,31 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// InterferenceAnswer is how long requests take on a core that runs batch work as well, under each policy:
-// simulated, beside what queueing theory says where it says something.
+// InterferenceAnswer reports the response times of requests on a core that also runs batch work, under each policy:
+// simulated, and from queueing theory if that has an answer.
 type InterferenceAnswer struct {
-	Use      float64        `json:"use"` // the part of the core that the requests need
+	Use      float64        `json:"use"` // part of the core that the requests need
 	Requests int64          `json:"requests"`
 	Seed     int64          `json:"seed"`
-	Policies []Interference `json:"policies"` // none where nothing is asked of a core
-	// DataNodes is where something is asked of data nodes.
+	Policies []Interference `json:"policies"` // none without a question about a core
+	// DataNodes is set if the question has data nodes.
 	DataNodes *DataNodesAnswer `json:"data_nodes,omitempty"`
 }
 
-// Interference is what a policy comes to.
+// Interference is the result of a policy.
 type Interference struct {
 	Policy   CorePolicy  `json:"policy"`
-	Unstable bool        `json:"unstable"` // requests pile up for ever: they have no times
+	Unstable bool        `json:"unstable"` // requests pile up for ever and have no times
 	Response *ResponseMs `json:"response_ms"`
 	// BatchShare is the part of the core that the batch work got.
 	BatchShare float64 `json:"batch_share"`
 	Theory     Theory  `json:"theory"`
-	// Hints sets up a Linux host like this; null where nothing is to be set.
+	// Hints sets up a Linux host like this; null if there is nothing to set.
 	Hints    *HostHints         `json:"hints"`
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// ResponseMs is from a request's arrival to its end. The half widths say how far the true figure may be
-// off with 95 % confidence.
+// ResponseMs is the time from a request's arrival to its end. The half widths are 95 % confidence intervals.
 type ResponseMs struct {
 	Mean          float64 `json:"mean"`
 	MeanHalfWidth float64 `json:"mean_half_width"`
@@ -43,16 +42,14 @@ type ResponseMs struct {
 	P99HalfWidth  float64 `json:"p99_half_width"`
 }
 
-// parts is into how many pieces a run is cut, whose figures say how sure those of all are; the piece
-// before them warms up.
+// parts is the number of pieces of a run; their spread gives the confidence. One more piece before them warms up.
 const parts = 20
 
-// roughBelow is how many times the core must have had the time to forget what was, in a part of a run, for
-// the parts to be independent.
+// roughBelow is the number of relaxation times that a part of a run must hold for the parts to be independent.
 const roughBelow = 10
 
-// EstimateInterference simulates a core under each policy with the same requests. It is bounded by the question's
-// limits and ends with the context.
+// EstimateInterference simulates a core under each policy with the same requests. The question's limits bound it, and
+// it ends with the context.
 func EstimateInterference(ctx context.Context, q InterferenceQuestion) (InterferenceAnswer, error) {
 	if err := q.Validate(); err != nil {
 		return InterferenceAnswer{}, err
@@ -98,11 +95,11 @@ func (i *Interference) warn(load coreLoad, requests int64) {
 	}
 }
 
-// coreLoad is the requests, in milliseconds.
+// coreLoad describes the requests, in milliseconds.
 type coreLoad struct {
-	every        float64 // between arrivals, on average
+	every        float64 // mean time between arrivals
 	service      RequestTiming
-	mean, square float64 // of a service
+	mean, square float64 // of a service: mean, and mean square
 }
 
 func newCoreLoad(i Interactive) coreLoad {
@@ -122,7 +119,7 @@ func newCoreLoad(i Interactive) coreLoad {
 	return l
 }
 
-// use is rho: the part of the core that the requests need.
+// use returns rho, the part of the core that the requests need.
 func (l coreLoad) use() float64 { return l.mean / l.every }
 
 func (l coreLoad) draw(s *stream) float64 {
@@ -137,20 +134,19 @@ func (l coreLoad) draw(s *stream) float64 {
 	}
 }
 
-// forgets is after how many requests the number of those that wait says nothing about what it was: the
-// relaxation time of M/M/1, times how much more services vary.
+// forgets returns the relaxation time in requests: that of M/M/1, times the relative variability of services.
 func (l coreLoad) forgets(p CorePolicy) float64 {
 	root := 1 - math.Sqrt(l.use()/left(p))
 	return max(1, (l.square/l.mean/l.mean)/2/(root*root))
 }
 
-// coreRun is what came of a run after its warm-up.
+// coreRun holds the results of a run after its warm-up.
 type coreRun struct {
-	parts          [parts]series // of response times
-	batch, elapsed float64       // how long the batch work ran, and of how long
+	parts          [parts]series // response times
+	batch, elapsed float64       // time of the batch work, and of the whole
 }
 
-// watched is after how many requests the context is looked at: less than a millisecond.
+// watched is the number of requests between checks of the context: less than a millisecond.
 const watched = 1 << 13
 
 func (l coreLoad) run(ctx context.Context, p CorePolicy, requests int64, seed uint64) (*coreRun, error) {
@@ -158,7 +154,7 @@ func (l coreLoad) run(ctx context.Context, p CorePolicy, requests int64, seed ui
 	c := newCore(p)
 	r := &coreRun{}
 	warmUp := requests / (parts + 1)
-	var warm, gaps float64 // what belongs to the warm-up; arrivals so far
+	var warm, gaps float64 // values that belong to the warm-up; arrivals so far
 	for n := range requests {
 		if n%watched == 0 && capacity.Pause(ctx) != nil {
 			return nil, context.Cause(ctx)

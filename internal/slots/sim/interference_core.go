@@ -4,23 +4,23 @@ import (
 	"math"
 )
 
-// core is one core under a policy. Requests are served in their order, so it is enough to follow when it
-// has done all that have come; what the batch work gets in between is worked out in one step, however many
-// slices that is. All times are milliseconds from the arrival of the latest request.
+// core is one core under a policy. Requests are served in order, so it is enough to track the moment when all are
+// done. The batch work's time in between is computed in one step, for any number of slices. All times are
+// milliseconds from the arrival of the latest request.
 type core struct {
 	policy CorePolicy
-	free   float64 // when all requests are done; below 0 no request has been there since
-	batch  float64 // how long the batch work has run
+	free   float64 // end of all requests; below 0 the core has been without requests since then
+	batch  float64 // time of the batch work so far
 
-	left float64 // fair: what is left of the requests' slice at free
+	left float64 // fair: rest of the requests' slice at free
 
-	room float64 // anti-starvation: what is left of the window at free
-	ran  float64 // and how long the batch work has run in it
+	room float64 // anti-starvation: rest of the window at free
+	ran  float64 // time of the batch work in that window
 }
 
 func newCore(p CorePolicy) *core { return &core{policy: p, left: p.SliceMs, room: p.WindowMs} }
 
-// request is one that comes some time after the last one: how long it is there.
+// request serves a request that arrives gap after the last one, and returns its response time.
 func (c *core) request(gap, service float64) float64 {
 	c.free -= gap
 	if c.free < 0 {
@@ -37,7 +37,7 @@ func (c *core) request(gap, service float64) float64 {
 	return c.free
 }
 
-// idle lets the batch work run until the request that has just come gets the core.
+// idle lets the batch work run until the request that has just arrived gets the core.
 func (c *core) idle() {
 	switch c.policy.Kind {
 	case AloneOnCore:
@@ -55,8 +55,8 @@ func (c *core) idle() {
 	}
 }
 
-// serveInTurn serves a request while the batch work takes every other slice. A request that ends with its
-// slice leaves the core to the batch work.
+// serveInTurn serves a request while the batch work takes every other slice. A request that ends with its slice
+// leaves the core to the batch work.
 func (c *core) serveInTurn(service float64) {
 	if service <= c.left {
 		c.left -= service
@@ -69,8 +69,8 @@ func (c *core) serveInTurn(service float64) {
 	c.left = max(0, c.left+float64(turns*c.policy.SliceMs)-service)
 }
 
-// idleInWindows is background; a window that ends before the batch work has had its floor lets it run on
-// until it has, whoever comes.
+// idleInWindows runs the batch work in the background. If a window ends before the batch work has had its floor, it
+// runs on until it has, even if requests arrive.
 func (c *core) idleInWindows() {
 	for c.free < 0 {
 		if -c.free <= c.room {
@@ -92,7 +92,7 @@ func (c *core) idleInWindows() {
 	}
 }
 
-// close ends the window, which is at free.
+// close ends the window at free.
 func (c *core) close() {
 	rest := max(0, c.policy.FloorMs-c.ran)
 	c.batch += rest

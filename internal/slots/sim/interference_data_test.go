@@ -8,7 +8,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// How many tasks saturate data nodes is what the policy max-progress lets start one after the other under the cap.
+// The number of tasks that saturates data nodes equals the number that the policy max-progress starts under the cap.
 func TestDataNodesServeWhatThePolicyStarts(t *testing.T) {
 	fit := &perf.TaskTime{A: 40, B: -1, C: 60, D: -4}
 	for _, c := range []struct {
@@ -33,13 +33,13 @@ func TestDataNodesServeWhatThePolicyStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const most = 50
-		node := &dispatch.Node{Slots: [dispatch.Kinds]int{most}, Cores: most, Residual: c.residual}
-		job := &dispatch.Job{Number: 1, Unfinished: most, Pending: [dispatch.Kinds]int{most}, Maps: most, Known: dispatch.Known{TaskTime: fit, ReadMBPerSecond: c.read / float64(c.count)}}
+		const limit = 50
+		node := &dispatch.Node{Slots: [dispatch.Kinds]int{limit}, Cores: limit, Residual: c.residual}
+		job := &dispatch.Job{Number: 1, Unfinished: limit, Pending: [dispatch.Kinds]int{limit}, Maps: limit, Known: dispatch.Known{TaskTime: fit, ReadMBPerSecond: c.read / float64(c.count)}}
 		policy.Note(dispatch.Event{What: dispatch.Joined, Node: node})
 		policy.Note(dispatch.Event{What: dispatch.Arrived, Job: job})
 		started := int64(0)
-		for slot := range most {
+		for slot := range limit {
 			s := dispatch.Slot{Number: slot, Node: node}
 			if policy.Choose(0, s).Job == nil {
 				break
@@ -51,7 +51,7 @@ func TestDataNodesServeWhatThePolicyStarts(t *testing.T) {
 			policy.Note(dispatch.Event{What: dispatch.Started, Job: job, Slot: s})
 		}
 		switch {
-		case c.unlimited && (got.SaturatedAt != nil || started != most):
+		case c.unlimited && (got.SaturatedAt != nil || started != limit):
 			t.Errorf("%+v: saturated at %v, and the policy starts %d", c, got.SaturatedAt, started)
 		case !c.unlimited && (got.SaturatedAt == nil || *got.SaturatedAt != started || len(a.DataNodes.Warnings) > 0 != (started == 0)):
 			t.Errorf("%+v: saturated at %d, and the policy starts %d; warnings %+v", c, *got.SaturatedAt, started, a.DataNodes.Warnings)

@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// HostHints is how a Linux host with cgroup v2 is set up so that batch work in a group gets what a policy
-// gives it. The settings are written in their order; no other file is touched.
+// HostHints sets up a Linux host with cgroup v2 so that batch work in a group gets the time that a policy gives it.
+// The settings are written in their order, and no other file changes.
 type HostHints struct {
 	Cgroup   string         `json:"cgroup"`
 	Settings []GroupSetting `json:"settings"`
 	Commands []string       `json:"commands"` // the same, for a shell
-	Notes    []string       `json:"notes"`    // what they do, and what they cannot do
+	Notes    []string       `json:"notes"`    // effects and limits of the settings
 }
 
-// GroupSetting is a file of a cgroup and what is written to it.
+// GroupSetting is a file of a cgroup with its new content.
 type GroupSetting struct {
 	File  string `json:"file"`
 	Value string `json:"value"`
@@ -23,17 +23,17 @@ type GroupSetting struct {
 
 const (
 	idleShare    = "cpu.idle makes the group SCHED_IDLE (Linux 5.15 and later): requests take the core at once, and the batch work keeps 3 of 1024 parts of a busy core, not quite none."
-	quotaPeriod  = 100_000 // microseconds: the kernel's own
-	leastQuota   = 1_000
+	quotaPeriod  = 100_000 // microseconds: the kernel's default
+	minQuota     = 1_000
 	fairWeight   = "As heavy as the requests' group, whose cpu.weight is %d: each gets half of a core that both want. The kernel's slices are shorter than those asked about."
-	softFloor    = "The kernel does not write cpu.weight where cpu.idle is 1, so that it is set to 0 first. A weight of %d beside one of %d leaves the batch work %.3g %% of a busy core in the long run, which is at least its floor of %.3g %%, as long as no third group wants the core."
+	softFloor    = "The kernel does not write cpu.weight where cpu.idle is 1, so that it is set to 0 first. A weight of %d beside one of %d leaves the batch work %.3g %% of a busy core in the long run. That is at least its floor of %.3g %%, as long as no third group wants the core."
 	hardFloor    = "No cgroup promises %s ms in every %s ms. Where heartbeats must not be late, run what sends them, and nothing else, under SCHED_DEADLINE with runtime %d ns and period %d ns (chrt --deadline)."
 	ceilingNote  = "cpu.max stops the batch work once it has had %d µs of all cores in %d µs, also where cores are idle; the simulation has no ceiling."
 	slicesOfIdle = "Linux does not let batch work keep a slice: requests take the core at once, so that they are as fast as under background."
 )
 
-// HintsFor is the hints for a policy; nil where there is no batch work. Background is cpu.idle; a floor
-// needs a weight, because the kernel knows no weight of idle groups.
+// HintsFor returns the hints for a policy, or nil without batch work. Background is cpu.idle. A floor needs a weight,
+// because the kernel has no weights among idle groups.
 func HintsFor(p CorePolicy, host BatchHost) *HostHints {
 	h := &HostHints{Cgroup: host.Cgroup}
 	set := func(file, value string) { h.Settings = append(h.Settings, GroupSetting{file, value}) }
@@ -59,7 +59,7 @@ func HintsFor(p CorePolicy, host BatchHost) *HostHints {
 		note(hardFloor, number(p.FloorMs), number(p.WindowMs), int64(math.Round(p.FloorMs*1e6)), int64(math.Round(p.WindowMs*1e6)))
 	}
 	if host.CeilingCores > 0 {
-		quota := max(leastQuota, int64(math.Round(host.CeilingCores*quotaPeriod)))
+		quota := max(minQuota, int64(math.Round(host.CeilingCores*quotaPeriod)))
 		set("cpu.max", fmt.Sprintf("%d %d", quota, quotaPeriod))
 		note(ceilingNote, quota, quotaPeriod)
 	}
@@ -69,8 +69,8 @@ func HintsFor(p CorePolicy, host BatchHost) *HostHints {
 	return h
 }
 
-// floorWeight is the smallest cpu.weight whose part beside another weight is the floor: w/(w + other) is
-// e/(p + e) where w/other is e/p.
+// floorWeight returns the smallest cpu.weight whose part beside another weight reaches the floor: w/(w + other) is
+// e/(p + e) if w/other is e/p.
 func floorWeight(p CorePolicy, other int64) int64 {
 	weight := int64(math.Ceil(float64(other)*p.FloorMs/p.WindowMs - 1e-9))
 	return min(max(1, weight), MaxCgroupWeight)

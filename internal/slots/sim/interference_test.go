@@ -16,8 +16,8 @@ func exponentialMs(ms float64) RequestTiming {
 	return RequestTiming{Kind: ExponentialService, MeanMs: ms}
 }
 
-// asked is a question at a use of the core; rarely more requests than it takes.
-func asked(use float64, service RequestTiming, policies ...CorePolicy) InterferenceQuestion {
+// coreQuestion returns a question with a use of the core.
+func coreQuestion(use float64, service RequestTiming, policies ...CorePolicy) InterferenceQuestion {
 	q := DefaultInterference()
 	q.Interactive = Interactive{PerSecond: 1, Service: service}
 	q.Interactive.PerSecond = 1000 * use / newCoreLoad(q.Interactive).mean
@@ -36,7 +36,7 @@ func interfere(t *testing.T, q InterferenceQuestion) InterferenceAnswer {
 
 func off(got, want float64) float64 { return math.Abs(got-want) / want }
 
-// closeEnough is how far simulated figures may be from closed forms.
+// closeEnough is the tolerance between simulated figures and closed forms.
 const closeEnough = 0.06
 
 func TestInterferenceMeetsTheClosedForms(t *testing.T) {
@@ -47,7 +47,7 @@ func TestInterferenceMeetsTheClosedForms(t *testing.T) {
 	policies := []CorePolicy{{Kind: AloneOnCore}, {Kind: BackgroundOnCore}, {Kind: Nonpreemptive, SliceMs: 10}, {Kind: Nonpreemptive, SliceMs: 30}}
 	for name, service := range services {
 		for _, use := range []float64{0.05, 0.3, 0.6, 0.9} {
-			q := asked(use, service, policies...)
+			q := coreQuestion(use, service, policies...)
 			q.Requests = 500_000
 			for _, p := range interfere(t, q).Policies {
 				r, want := p.Response, p.Theory
@@ -73,7 +73,7 @@ func TestInterferenceMeetsTheClosedForms(t *testing.T) {
 
 // The example of the specification: 0.6 of a core in exponential services of 2 ms.
 func TestInterferenceOfTheExample(t *testing.T) {
-	for i, p := range interfere(t, asked(0.6, exponentialMs(2), DefaultInterference().Policies...)).Policies {
+	for i, p := range interfere(t, coreQuestion(0.6, exponentialMs(2), DefaultInterference().Policies...)).Policies {
 		want := []float64{5, 5, 20}
 		if i == len(want) {
 			if !p.Unstable || p.Response != nil || math.Abs(p.BatchShare-0.5) > 1e-3 || p.Warnings[0].Code != "unstable" {
@@ -92,12 +92,12 @@ func TestFloorsOfTheBatchWork(t *testing.T) {
 		return CorePolicy{Kind: AntiStarvation, WindowMs: window, FloorMs: floor}
 	}
 	// The requests pile up, and the batch work has its floor and no more.
-	full := interfere(t, asked(0.998, exponentialMs(2), floor(1000, 50))).Policies[0]
+	full := interfere(t, coreQuestion(0.998, exponentialMs(2), floor(1000, 50))).Policies[0]
 	if !full.Unstable || math.Abs(full.BatchShare-50.0/1050) > 1e-4 {
 		t.Errorf("at 0.998 the batch work gets %.5g and the core is unstable: %v; want %.5g and true", full.BatchShare, full.Unstable, 50.0/1050)
 	}
-	// 45.5 against 40.1 ms were measured where the policy is specified; that it is 40 in the background is known.
-	q := asked(0.95, exponentialMs(2), CorePolicy{Kind: BackgroundOnCore}, floor(1000, 10))
+	// The specification of the policy measured 45.5 against 40.1 ms; 40 in the background is known.
+	q := coreQuestion(0.95, exponentialMs(2), CorePolicy{Kind: BackgroundOnCore}, floor(1000, 10))
 	q.Requests = 5_000_000
 	both := interfere(t, q).Policies
 	t.Logf("background %.2f ms ± %.2f, with a floor %.2f ms ± %.2f", both[0].Response.Mean, both[0].Response.MeanHalfWidth, both[1].Response.Mean, both[1].Response.MeanHalfWidth)
@@ -105,14 +105,14 @@ func TestFloorsOfTheBatchWork(t *testing.T) {
 		t.Errorf("the floor makes responses %.4g times as long, want %.4g", slower, 45.5/40.1)
 	}
 	for _, use := range []float64{0.2, 0.5, 0.8, 0.9} {
-		p := interfere(t, asked(use, exponentialMs(2), floor(100, 5))).Policies[0]
+		p := interfere(t, coreQuestion(use, exponentialMs(2), floor(100, 5))).Policies[0]
 		if p.Unstable || math.Abs(p.BatchShare-(1-use)) > 0.01 || p.BatchShare < 5.0/105 {
 			t.Errorf("at %g the batch work gets %.4g; it is left %.4g and promised %.4g", use, p.BatchShare, 1-use, 5.0/105)
 		}
 	}
 }
 
-// A floor of the whole window is half of the core, and slices in turn are too.
+// A floor of the whole window is half of the core, and so are slices in turn.
 func TestWhereCoresBecomeUnstable(t *testing.T) {
 	for _, c := range []struct {
 		policy CorePolicy
@@ -123,12 +123,12 @@ func TestWhereCoresBecomeUnstable(t *testing.T) {
 		{CorePolicy{Kind: AntiStarvation, WindowMs: 100, FloorMs: 100}, 0.5}, {CorePolicy{Kind: AntiStarvation, WindowMs: 1000, FloorMs: 50}, 1000.0 / 1050},
 	} {
 		for _, near := range []float64{0.9, 1.1} {
-			q := asked(near*c.limit, exponentialMs(1), c.policy)
+			q := coreQuestion(near*c.limit, exponentialMs(1), c.policy)
 			p := interfere(t, q).Policies[0]
 			if p.Unstable != (near > 1) || (p.Response == nil) != p.Unstable {
 				t.Errorf("%+v at %g: unstable %v", c.policy, near*c.limit, p.Unstable)
 			}
-			// The same by looking: what pile up take ever longer.
+			// The simulation agrees: response times that pile up keep growing.
 			run, err := newCoreLoad(q.Interactive).run(t.Context(), c.policy, 400_000, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -140,14 +140,14 @@ func TestWhereCoresBecomeUnstable(t *testing.T) {
 	}
 }
 
-// The core once more, event by event and slice by slice.
+// naiveResponses simulates the core again, event by event and slice by slice.
 func naiveResponses(p CorePolicy, arrivals, services []float64) (responses []float64, batch float64) {
 	const never, tiny = math.MaxFloat64, 1e-9
 	now, next := 0.0, 0
 	type request struct{ at, left float64 }
 	var waiting []request
 	onBatch, forced := true, false
-	slice, ran, window := p.SliceMs, 0.0, 0.0 // what is left of the slice; run in the window that began at
+	slice, ran, window := p.SliceMs, 0.0, 0.0 // rest of the slice; time run in the window that began at
 	slices := p.Kind == Nonpreemptive || p.Kind == FairOnCore
 	for len(responses) < len(arrivals) {
 		until := never
@@ -257,7 +257,7 @@ func TestCoresAreWhatTheyAreEventByEvent(t *testing.T) {
 }
 
 func TestInterferenceIsTheSameForASeed(t *testing.T) {
-	q := asked(0.4, exponentialMs(2), DefaultInterference().Policies...)
+	q := coreQuestion(0.4, exponentialMs(2), DefaultInterference().Policies...)
 	q.Requests = 20_000
 	one, again := interfere(t, q), interfere(t, q)
 	if !reflect.DeepEqual(one, again) {
@@ -267,7 +267,7 @@ func TestInterferenceIsTheSameForASeed(t *testing.T) {
 	if other := interfere(t, q); other.Policies[0].Response.Mean == one.Policies[0].Response.Mean {
 		t.Error("another seed draws the same requests")
 	}
-	// Policies are compared on the same requests: background is alone, to the last digit.
+	// Policies are compared on the same requests: background equals alone, to the last digit.
 	if *one.Policies[0].Response != *one.Policies[1].Response {
 		t.Errorf("alone %+v, background %+v", one.Policies[0].Response, one.Policies[1].Response)
 	}
@@ -275,7 +275,7 @@ func TestInterferenceIsTheSameForASeed(t *testing.T) {
 
 func TestRoughFiguresSaySo(t *testing.T) {
 	for use, rough := range map[float64]bool{0.6: false, 0.9: false, 0.999: true} {
-		p := interfere(t, asked(use, exponentialMs(2), CorePolicy{Kind: BackgroundOnCore})).Policies[0]
+		p := interfere(t, coreQuestion(use, exponentialMs(2), CorePolicy{Kind: BackgroundOnCore})).Policies[0]
 		if (len(p.Warnings) > 0) != rough {
 			t.Errorf("at %g: warnings %+v", use, p.Warnings)
 		}
@@ -283,7 +283,7 @@ func TestRoughFiguresSaySo(t *testing.T) {
 }
 
 func TestInterferenceEndsWithItsContext(t *testing.T) {
-	q := asked(0.6, exponentialMs(2), CorePolicy{Kind: FairOnCore, SliceMs: 0.01})
+	q := coreQuestion(0.6, exponentialMs(2), CorePolicy{Kind: FairOnCore, SliceMs: 0.01})
 	q.Requests = MaxInterferenceRequests
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -292,7 +292,7 @@ func TestInterferenceEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Whatever is asked is refused with findings or has an answer of finite numbers.
+// Any question is refused with findings or has an answer of finite numbers.
 func TestEveryInterferenceHasAnAnswer(t *testing.T) {
 	s := stream(3)
 	floats := []float64{0, -1, math.NaN(), math.Inf(1), 1e-300, 5e-324, 1e300, 1e7, 1e6, 60_000, 1000, 30, 1, 0.01, 1e-9}
@@ -378,7 +378,7 @@ func TestHintsForPolicies(t *testing.T) {
 			t.Errorf("%+v: got %s, want %s; notes %q", c.policy, got, c.want, h.Notes)
 		}
 	}
-	// The weight of a floor gives at least the floor beside the requests' weight, and no smaller one does.
+	// The weight of a floor gives at least the floor beside the requests' weight, and no smaller weight does.
 	for weight := int64(1); weight <= MaxCgroupWeight; weight += 37 {
 		for _, p := range []CorePolicy{{WindowMs: 1000, FloorMs: 3}, {WindowMs: 7, FloorMs: 5}, {WindowMs: 10, FloorMs: 10}} {
 			w := floorWeight(p, weight)

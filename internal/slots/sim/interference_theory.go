@@ -4,21 +4,21 @@ import (
 	"math"
 )
 
-// Theory is what closed forms say of a policy; null where there is none.
+// Theory holds the closed forms of a policy; null if there is none.
 type Theory struct {
 	MeanMs *float64 `json:"mean_ms"`
 	P95Ms  *float64 `json:"p95_ms"`
 	P99Ms  *float64 `json:"p99_ms"`
 	// BatchShare is the batch work's part of the core.
 	BatchShare float64 `json:"batch_share"`
-	// LeastBatchShare is what it is promised however many requests come.
+	// LeastBatchShare is the batch work's guaranteed part of the core under any number of requests.
 	LeastBatchShare float64 `json:"least_batch_share"`
 }
 
-// left is which part of the core requests can have at most.
+// left returns the largest part of the core that requests can have.
 func left(p CorePolicy) float64 { return 1 - floor(p) }
 
-// floor is which part the batch work has when requests never end: e of every p + e.
+// floor returns the part of the batch work when requests never end: e of every p + e.
 func floor(p CorePolicy) float64 {
 	switch p.Kind {
 	case FairOnCore:
@@ -32,9 +32,9 @@ func floor(p CorePolicy) float64 {
 
 func (l coreLoad) unstable(p CorePolicy) bool { return l.use() >= left(p) }
 
-// theory is M/G/1 (Pollaczek and Khinchine), E[R] = S + lambda E[S²]/(2(1-rho)): as it is for requests that
-// are alone or take the core at once, and half a slice more where the core comes back from a slice
-// (vacations decompose). The core is never idle, so that the batch work gets what requests leave.
+// theory applies M/G/1 (Pollaczek and Khinchine): E[R] = S + lambda E[S²]/(2(1-rho)). It holds as it stands for
+// requests that are alone or take the core at once. It adds half a slice if the core must first end a slice of the
+// batch work (vacations decompose). The core is never idle, so the batch work gets the rest.
 func (l coreLoad) theory(p CorePolicy) Theory {
 	t := Theory{LeastBatchShare: floor(p), BatchShare: floor(p)}
 	if l.unstable(p) {
@@ -46,7 +46,7 @@ func (l coreLoad) theory(p CorePolicy) Theory {
 	mean := l.mean + l.square/l.every/2/(1-l.use())
 	switch p.Kind {
 	case AloneOnCore, BackgroundOnCore:
-		if l.service.Kind == ExponentialService { // then so is the response
+		if l.service.Kind == ExponentialService { // then the response is exponential too
 			p95, p99 := mean*math.Log(20), mean*math.Log(100)
 			t.P95Ms, t.P99Ms = &p95, &p99
 		}

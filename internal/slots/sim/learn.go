@@ -5,14 +5,14 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// learner is what policies know of a class's jobs, and how they came to know it.
+// learner holds the policies' knowledge of a class's jobs, and its source.
 type learner struct {
 	dispatch.Known
 	given    bool
 	times    perf.TaskTimes
 	fitted   perf.TaskTime
-	fittedAt int64                          // tasks
-	promise  [dispatch.Kinds]*perf.TaskTime // once it is asked for
+	fittedAt int64                          // number of tasks
+	promise  [dispatch.Kinds]*perf.TaskTime // computed on demand
 }
 
 func (x *mixture) newLearner(spec *classModel) learner {
@@ -28,12 +28,12 @@ func (x *mixture) newLearner(spec *classModel) learner {
 	return l
 }
 
-// betweenFits is how many tasks pass between fits at most: one costs as much as thousands of events, and
-// before there are twice as many tasks it says hardly anything else.
+// betweenFits bounds the number of tasks between fits. A fit costs as much as thousands of events, and changes little
+// before the tasks have doubled.
 const betweenFits = 5_000
 
-// learn counts a map that has ended well, as a live cluster does: its class's rates follow each, and its
-// task times, where anybody reads them, are fitted anew when enough has been added.
+// learn counts a map that has succeeded, like a live cluster. It updates its class's rates each time, and its fitted
+// task times, if anything reads them, after enough new tasks.
 func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Event) {
 	l := &x.learns[class]
 	if l.given || ended.Task != dispatch.Map {
@@ -46,7 +46,7 @@ func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Even
 	fit, _ := l.times.Fit()
 	l.fitted, l.fittedAt = fit.TaskTime, l.times.Added
 	if l.TaskTime != nil {
-		return // the class's jobs know it already
+		return // the class's jobs have this fit already
 	}
 	l.TaskTime = &l.fitted
 	for _, j := range e.jobs {
@@ -56,7 +56,7 @@ func (x *mixture) learn(e *engine, class int, n *nodeAtWork, ended dispatch.Even
 	}
 }
 
-// readsTaskTimes says that something is decided by them.
+// readsTaskTimes reports whether anything depends on task times.
 func (m *model) readsTaskTimes() bool {
 	return m.rule.Kind == dispatch.PolicyMaxProgress || m.admission != ""
 }

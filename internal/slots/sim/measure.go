@@ -13,12 +13,11 @@ type Execution struct {
 	SubmittedSeconds float64
 	FirstSlotSeconds float64
 	FinishedSeconds  float64
-	// Own is the profile that its own tasks come to, as a history of it would say. A chain's is all its
-	// tasks as maps.
+	// Own is the profile of its own tasks, as a history of it would give. That of a chain has all its tasks as maps.
 	Own capacity.Profile
 }
 
-// drawn is how long a job's tasks came to last.
+// drawn sums up the durations of a job's tasks.
 type drawn struct{ maps, firstShuffles, shuffles, reduces figure }
 
 type figure struct {
@@ -49,23 +48,23 @@ func (j *job) execution(now, overhead float64) Execution {
 	}
 }
 
-// measures is what is counted of a class in one replication, after the warm-up.
+// measures counts a class in one replication, after the warm-up.
 type measures struct {
 	ended                 int64 // also before the end of the warm-up
 	unfinished            int64 // at the end
-	late, unfinishedLate  int64 // deadlines missed: by jobs that ended, and by those that have not
+	late, unfinishedLate  int64 // missed deadlines of ended and of unfinished jobs
 	response, fromFirst   series
 	wait                  series
 	submission, firstSlot Places
 	inSystem              float64    // job seconds
 	held                  [2]float64 // slot seconds by kind of task
-	waited                float64    // of them, in reduces that wait for the last map
-	judged                int64      // that ended and had a deadline
+	waited                float64    // of those, in reduces that wait for the last map
+	judged                int64      // ended, with a deadline
 	rejected              int64      // by admission
-	lastEnd               float64    // when the last job so far ended
+	lastEnd               float64    // end of the last job so far
 }
 
-// count follows the number of jobs in the system.
+// count updates the number of jobs in the system.
 func (c *running) count(e *engine, change int64) {
 	c.sum(e, e.now)
 	c.jobs += change
@@ -108,7 +107,7 @@ func (c *running) finish(e *engine, j *job) {
 	}
 	if b := spec.bounds; b != nil {
 		c.submission.add(b, response)
-		// The bounds hold the overhead, which passes before the first slot is asked for.
+		// The bounds include the overhead, which passes before the first slot is requested.
 		c.firstSlot.add(b, fromFirst+spec.Profile.OverheadSeconds)
 	}
 }
@@ -126,14 +125,14 @@ func (p *Places) add(b *Bounds, seconds float64) {
 	}
 }
 
-// account adds the time a slot was held, now that it is freed or the end has come.
+// account adds the time that a slot was held, when it is freed or at the end.
 func (e *engine) account(s *place, now float64) {
 	if since := max(s.since, e.warmUp); now > since {
 		e.classes[s.job.Class].held[s.kind] += now - since
 	}
 }
 
-// close brings the sums up to the end.
+// close completes the sums at the end.
 func (e *engine) close() {
 	if e.mixed != nil {
 		e.mixed.close(e)
@@ -156,7 +155,7 @@ func (e *engine) close() {
 		c.unfinished = c.jobs
 	}
 	if e.end <= e.warmUp {
-		return // nothing is said of what was before
+		return // earlier events are not reported
 	}
 	free := make(map[int]bool, len(e.unused))
 	for _, i := range e.unused {
@@ -169,27 +168,27 @@ func (e *engine) close() {
 	}
 }
 
-// series is a sample of which the quantiles are wanted: it keeps counts of numbers that differ by at
-// most a five-hundredth, so that its size depends on their range and not on how many there are.
+// series is a sample for quantiles. It counts numbers in bins a five-hundredth apart, so that its size depends on
+// their range and not on their number.
 type series struct {
-	n            int64
-	sum, squares float64
-	least, most  float64
-	zeros        int64
-	first        int // the bin of counts[0]
-	counts       []int64
+	n               int64
+	sum, squares    float64
+	lowest, highest float64
+	zeros           int64
+	first           int // the bin of counts[0]
+	counts          []int64
 }
 
 const (
 	binWidth = 0.002 // of the logarithm: quantiles are right to a thousandth
-	smallest = 1e-9  // seconds; what is smaller counts as 0
+	smallest = 1e-9  // seconds; smaller values count as 0
 )
 
 func (s *series) add(x float64) {
-	if s.n == 0 || x < s.least {
-		s.least = x
+	if s.n == 0 || x < s.lowest {
+		s.lowest = x
 	}
-	s.most = max(s.most, x)
+	s.highest = max(s.highest, x)
 	s.n++
 	s.sum += x
 	s.squares += float64(x * x)
@@ -221,10 +220,10 @@ func (s *series) merge(other *series) {
 	if other.n == 0 {
 		return
 	}
-	if s.n == 0 || other.least < s.least {
-		s.least = other.least
+	if s.n == 0 || other.lowest < s.lowest {
+		s.lowest = other.lowest
 	}
-	s.most = max(s.most, other.most)
+	s.highest = max(s.highest, other.highest)
 	s.n += other.n
 	s.sum += other.sum
 	s.squares += other.squares
@@ -238,7 +237,7 @@ func (s *series) merge(other *series) {
 
 func (s *series) mean() float64 { return s.sum / float64(s.n) }
 
-// deviation is the standard deviation of the sample.
+// deviation returns the standard deviation of the sample.
 func (s *series) deviation() float64 {
 	if s.n < 2 {
 		return 0
@@ -246,18 +245,18 @@ func (s *series) deviation() float64 {
 	return math.Sqrt(max(0, s.squares-float64(s.sum*s.mean())) / float64(s.n-1))
 }
 
-// quantile is the smallest number that the part of the sample does not exceed, to a thousandth.
+// quantile returns the smallest number that the given part of the sample does not exceed, to a thousandth.
 func (s *series) quantile(part float64) float64 {
 	rank := max(1, int64(math.Ceil(part*float64(s.n))))
 	if rank <= s.zeros {
-		return max(0, s.least)
+		return max(0, s.lowest)
 	}
 	rank -= s.zeros
 	for i, n := range s.counts {
 		if rank -= n; rank <= 0 {
 			middle := math.Exp((float64(s.first+i) + 0.5) * binWidth)
-			return min(max(middle, s.least), s.most)
+			return min(max(middle, s.lowest), s.highest)
 		}
 	}
-	return s.most
+	return s.highest
 }

@@ -9,23 +9,23 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// model is an input made ready: what is left out is filled in, what follows from it is computed.
+// model is a prepared input: defaults are filled in and derived values computed.
 type model struct {
 	layout dispatch.Layout
-	pools  [2]int // slots; where they are shared all are in the first
+	pools  [2]int // slots; shared ones are all in the first
 	rule   dispatch.PolicyConfig
-	// perHeartbeat is how many tasks a node is given at a heartbeat; 0: as many as it has slots for.
+	// perHeartbeat is the number of tasks that a node gets at a heartbeat; 0: as many as it has slots for.
 	perHeartbeat int64
 	admission    dispatch.AdmissionMode
 	shares       []dispatch.Share
 	weights      float64
 	classes      []classModel
-	fleet        *fleet // nil where slots are all alike
+	fleet        *fleet // nil if slots are all alike
 	readCap      float64
 
 	horizon, warmUp float64
 	limits          Limits
-	expected        float64 // events of loads that end; 0 where one does not
+	expected        float64 // events of loads that end; 0 if one does not
 	open            bool    // there is a Poisson load
 	offered         [2]float64
 	overloaded      bool
@@ -37,23 +37,24 @@ type classModel struct {
 	stages       []stage
 	reduces      int
 	tasks        int // of all kinds and stages
-	mapsBefore   int // of the stage before the reduces, that must have ended
+	mapsBefore   int // of the stage before the reduces; they must have ended
 	firstShuffle durations
 	shuffle      durations
 	reduce       durations
-	moments      []float64 // submissions of a load that is a list
+	moments      []float64 // submissions of a listed load
 	speeds       []float64 // by kind of node
 	bounds       *Bounds
 }
 
-// stage is tasks that all start after those of the stage before have ended. Maps are a job's only stage.
+// stage is a set of tasks that start once those of the stage before have ended. A MapReduce job's maps are its only
+// stage.
 type stage struct {
 	tasks   int
 	average float64 // of the profile
 	durations
 }
 
-// makeModel makes a valid input ready.
+// makeModel prepares a valid input.
 func makeModel(in Input) *model {
 	m := &model{rule: in.Policy.rule(in.DataNodes), horizon: in.HorizonSeconds, warmUp: in.WarmUpSeconds, limits: in.Limits, warnings: []capacity.Warning{}}
 	if in.Policy.admits() {
@@ -107,7 +108,7 @@ func (c *Class) weight() float64 {
 	return c.Weight
 }
 
-// jobs is how many the class's slots are meant for; 0 where nothing says it.
+// jobs returns the number of jobs that the class's slots are meant for, or 0 if unknown.
 func (c *Class) jobs() int64 {
 	switch {
 	case c.Jobs > 0:
@@ -121,7 +122,7 @@ func (c *Class) jobs() int64 {
 	}
 }
 
-// slots is a class's part of each pool.
+// slots returns a class's part of each pool.
 func (c *Class) slots(pools [2]int, weights float64) [2]float64 {
 	if c.Slots == nil {
 		part := c.weight() / weights
@@ -133,7 +134,7 @@ func (c *Class) slots(pools [2]int, weights float64) [2]float64 {
 	return [2]float64{float64(c.Slots.Map), float64(c.Slots.Reduce)}
 }
 
-// due is the moment by which a job must be done; 0 where there is none.
+// due returns the moment by which a job must be done, or 0 without a deadline.
 func (spec *classModel) due(submitted float64, number int64, seed uint64) float64 {
 	seconds := spec.DeadlineSeconds
 	if d := spec.Deadlines; d != nil {
@@ -153,17 +154,17 @@ func (spec *classModel) due(submitted float64, number int64, seed uint64) float6
 	return submitted + seconds
 }
 
-// hasDeadlines says that jobs of the class may have one.
+// hasDeadlines reports whether jobs of the class may have deadlines.
 func (c *Class) hasDeadlines() bool { return c.DeadlineSeconds > 0 || c.Deadlines != nil }
 
-// work is the slot seconds of one execution, as its profile or measured tasks say.
+// work returns the slot seconds of one execution, from its profile or measured tasks.
 func (c *Class) work() float64 {
 	spec := makeClass(*c, 0)
 	work := spec.work()
 	return work[0] + work[1]
 }
 
-// wholeSlots is how many slots a part stands for, forgiving what rounding took of the last.
+// wholeSlots returns the whole slots in a number, forgiving a rounding error.
 func wholeSlots(part float64) int { return int(math.Floor(part * (1 + capacity.PremiseSlack))) }
 
 func (m *model) addClass(c Class, slots [2]float64, lending Lending, reducesAfter float64) {
@@ -228,7 +229,7 @@ func makeClass(c Class, reducesAfter float64) classModel {
 	return spec
 }
 
-// work is the slot seconds of one execution by kind of task, in the long run.
+// work returns the slot seconds of one execution by kind of task, in the long run.
 func (spec *classModel) work() [2]float64 {
 	p := &spec.Profile
 	maps := 0.0
@@ -240,8 +241,8 @@ func (spec *classModel) work() [2]float64 {
 	return [2]float64{maps, reduces}
 }
 
-// expect adds up what loads will ask for: events where they end, and the part of the slots that open
-// loads keep busy. From 1 on the queue grows without end.
+// expect adds up the demand of the loads: events if they end, and the part of the slots that open loads keep busy.
+// From 1 on the queue grows without end.
 func (m *model) expect() {
 	m.expected = 1
 	for i := range m.classes {
@@ -251,7 +252,7 @@ func (m *model) expect() {
 			m.expected = math.Inf(1)
 		}
 		m.expected += tasks * float64(len(spec.moments))
-		if spec.Load.Kind != Poisson || m.fleet != nil { // which tasks go where decides what nodes can do
+		if spec.Load.Kind != Poisson || m.fleet != nil { // the capacity of nodes depends on the tasks they run
 			continue
 		}
 		for k, seconds := range spec.work() {
@@ -259,9 +260,9 @@ func (m *model) expect() {
 			busy := seconds * spec.Load.PerHour / 3600
 			m.offered[p] += busy / max(1, float64(m.pools[p]))
 			m.open = true
-			if most := m.shares[i].Most[p]; most > 0 && busy >= float64(most) && knowsShares(m.rule.Kind) {
+			if limit := m.shares[i].Most[p]; limit > 0 && busy >= float64(limit) && knowsShares(m.rule.Kind) {
 				m.overloaded = true
-				m.warn("overloaded", "The jobs of class %q bring work for %.4g slots, and it may hold %d of them: its queue grows without end.", spec.Name, busy, most)
+				m.warn("overloaded", "The jobs of class %q bring work for %.4g slots, and it may hold %d of them: its queue grows without end.", spec.Name, busy, limit)
 			}
 		}
 	}
@@ -273,7 +274,7 @@ func (m *model) expect() {
 	}
 }
 
-// rule is the policy of dispatch.
+// rule returns the policy of dispatch.
 func (p Policy) rule(d *DataNodes) dispatch.PolicyConfig {
 	rule := p.PolicyConfig
 	if rule.Kind == "" {
@@ -285,7 +286,7 @@ func (p Policy) rule(d *DataNodes) dispatch.PolicyConfig {
 	return rule
 }
 
-// knowsShares says that a policy does.
+// knowsShares reports whether a policy uses shares.
 func knowsShares(k dispatch.PolicyKind) bool {
 	return k == "" || k == dispatch.PolicyFair || k == dispatch.PolicyCapacity
 }
@@ -298,9 +299,9 @@ func (m *model) policy() dispatch.Policy {
 	return p
 }
 
-// addBounds computes between what executions of a class should lie: on its slots, with as many at once
-// as they are meant for. Only Upper is a bound, from a job's first slot on and with a slot for each job;
-// where slots are lent Lower is an estimate (spec E5, E6).
+// addBounds computes the expected range of a class's executions on its slots, with the number of concurrent jobs that
+// they are meant for. Only Upper is a bound, from a job's first slot on and with a slot for each job. If slots are
+// lent, Lower is an estimate (spec E5, E6).
 func (m *model) addBounds(i int, slots [2]float64) {
 	spec := &m.classes[i]
 	jobs := float64(spec.jobs())
@@ -319,13 +320,13 @@ func (m *model) addBounds(i int, slots [2]float64) {
 		UpperSeconds:   perf.Time(d.Upper, jobs, mapSlots, reduceSlots),
 		PremiseOK:      true,
 	}
-	least := mapSlots
+	scarcer := mapSlots
 	if spec.reduces > 0 {
-		least = min(least, reduceSlots)
+		scarcer = min(scarcer, reduceSlots)
 	}
-	if least < jobs*(1-capacity.PremiseSlack) {
+	if scarcer < jobs*(1-capacity.PremiseSlack) {
 		spec.bounds.PremiseOK = false
-		m.warn(perf.TooFewSlotsWarning, "The %.0f jobs of class %q have %.4g slots of a kind between them: the upper bound holds from one slot per job on.", jobs, spec.Name, least)
+		m.warn(perf.TooFewSlotsWarning, "The %.0f jobs of class %q have %.4g slots of a kind between them: the upper bound holds from one slot per job on.", jobs, spec.Name, scarcer)
 	}
 	for _, w := range d.Warnings {
 		w.Pointer = fmt.Sprintf("/classes/%d/profile%s", i, w.Pointer)

@@ -10,14 +10,14 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// This file is the second, independent way to say when jobs end: a clock that goes from moment to moment and looks
-// at every job and every running task at each. It shares nothing with the engine, the queue and the policies.
+// This file predicts the ends of jobs in a second, independent way: a clock that goes from moment to moment and
+// visits every job and running task at each. It shares nothing with the engine, the queue and the policies.
 
 type naiveJob struct {
 	class       int
 	submitted   float64
 	overhead    float64
-	stages      [][]float64 // each stage's tasks in the order in which they start; maps are the only one
+	stages      [][]float64 // each stage's tasks in the order of their starts; maps are the only one
 	first, late []float64   // shuffles of the first wave, and later ones
 	reduce      []float64
 	before      int // maps that must have ended before reduces start
@@ -54,8 +54,7 @@ type naiveTask struct {
 	end    float64 // NaN while it waits for the last map
 }
 
-// naiveNode is a node: what is left of it to tasks, and how many times as long as its seconds say a task of
-// a class takes with that much.
+// naiveNode is a node: its residual over time, and the factor by which that slows a class's tasks.
 type naiveNode struct {
 	slots    [2]int
 	residual func(now float64) float64
@@ -107,7 +106,7 @@ func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind dispatch.Polic
 			}
 			return j.running[p]
 		}
-		// Within a class fewest tasks first, but in order of submission under capacity and fifo.
+		// Within a class the fewest tasks first, but in order of submission under capacity and fifo.
 		within := func(a, b *naiveJob) bool {
 			if kind == dispatch.PolicyFair && inPool(a) != inPool(b) {
 				return inPool(a) < inPool(b)
@@ -205,7 +204,7 @@ func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind dispatch.Polic
 				j.stage++
 				j.started, j.ended = 0, 0
 				if j.stage == len(j.stages) {
-					// Those that began to wait last go on first, as from a pile.
+					// The last to begin waiting go on first, like a stack.
 					for _, t := range slices.Backward(tasks) {
 						if t.job == j { // waits
 							begin(t, now, j.first[j.firstsDrawn%len(j.first)]+j.reduce[j.reduced])
@@ -235,7 +234,7 @@ func naive(jobs []*naiveJob, nodes []naiveNode, shared bool, kind dispatch.Polic
 	}
 }
 
-// alike is slots on one dedicated node.
+// alike returns slots on one dedicated node.
 func alike(s Slots) []naiveNode {
 	slots := [2]int{int(s.Map), int(s.Reduce)}
 	if s.Shared > 0 {
@@ -245,8 +244,8 @@ func alike(s Slots) []naiveNode {
 		changes: func(float64) float64 { return math.Inf(1) }, slow: func(int, float64) float64 { return 1 }}}
 }
 
-// drawNodes is nodes of some types with backgrounds that are constant or go in steps, and the same for the
-// naive one. Classes get rates, and some a task time, whose seconds are then those of their maps.
+// drawNodes draws nodes of some types with constant or stepped backgrounds, and the same for the naive simulation.
+// Classes get rates, and some a task time, whose seconds are then those of their maps.
 func drawNodes(s *stream, in *Input, shared bool) (nodes []naiveNode) {
 	whole := func(a, b int) int { return a + int(s.next()%uint64(b-a+1)) }
 	residuals := []float64{0, .125, .25, .5, .75, 1}

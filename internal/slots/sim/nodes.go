@@ -7,30 +7,28 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// NodeType is nodes that are alike but for their background load. A cluster of them has no slots besides
-// theirs.
+// NodeType is a set of nodes that differ only in their background load. A cluster of them has no other slots.
 type NodeType struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count,omitzero"` // 0: one
 	Slots Slots  `json:"slots"`          // of each node
 
-	Cores float64 `json:"cores,omitzero"` // 0: as many as it has slots
-	// ComputeUnits stands for its speed in policies until that is measured; 0: its cores do.
+	Cores float64 `json:"cores,omitzero"` // 0: its number of slots
+	// ComputeUnits stands for its speed in policies until that is measured; 0: its cores.
 	ComputeUnits float64 `json:"compute_units,omitzero"`
-	// Speed is how many times as fast as the profile says its tasks go, where their class says nothing
-	// else; 0 is 1.
+	// Speed is the factor by which tasks run faster than in the profile, unless their class sets another; 0 is 1.
 	Speed      float64     `json:"speed,omitzero"`
-	Background *Background `json:"background,omitempty"` // left out: the nodes are dedicated to tasks
+	Background *Background `json:"background,omitempty"` // default: the nodes are dedicated to tasks
 }
 
-// Background is what other work leaves of a node to its tasks: from 0, when they stand still, to 1.
+// Background sets the part of a node that other work leaves to its tasks: from 0, when they stand still, to 1.
 type Background struct {
 	Kind BackgroundKind `json:"kind"`
 
-	// constant: of each node, and of more nodes from the beginning again.
+	// constant: of each node, repeated for more nodes.
 	Residual []float64 `json:"residual,omitempty"`
-	// steps: what is left from each moment on, in their order; before the first it is all. RepeatSeconds
-	// is the time after which the steps come again; 0: the last one stays.
+	// steps: the residual from each moment on, in order; before the first it is 1. RepeatSeconds is the time after
+	// which the steps come again; 0: the last one stays.
 	Steps         []Step  `json:"steps,omitempty"`
 	RepeatSeconds float64 `json:"repeat_s,omitzero"`
 	// uniform: each node draws from low to high, anew after EverySeconds on average; 0: once.
@@ -39,13 +37,13 @@ type Background struct {
 	EverySeconds float64 `json:"every_s,omitzero"`
 }
 
-// Step is what is left from a moment on.
+// Step is the residual from a moment on.
 type Step struct {
 	AtSeconds float64 `json:"at_s"`
 	Residual  float64 `json:"residual"`
 }
 
-// BackgroundKind is how a background load goes.
+// BackgroundKind names a kind of background load.
 type BackgroundKind string
 
 // The background loads.
@@ -55,30 +53,30 @@ const (
 	UniformBackground  BackgroundKind = "uniform"
 )
 
-// Noise is what tasks take besides what is expected: a factor of mean 1 whose logarithm deviates by
-// Dedicated on a node without other work, and by Loaded more where other work leaves nothing.
+// Noise varies tasks by a factor of mean 1. Its logarithm deviates by Dedicated on a node without other work, and by
+// up to Loaded more as the residual falls to 0.
 type Noise struct {
 	Dedicated float64 `json:"dedicated,omitzero"`
 	Loaded    float64 `json:"loaded,omitzero"`
 }
 
-// DataNodes serve what tasks read.
+// DataNodes hold the data that tasks read.
 type DataNodes struct {
 	Count int64 `json:"count,omitzero"` // 0: one
-	// CapMBPerSecond is what policies that know of it keep each data node below; 0: there is no cap.
+	// CapMBPerSecond is the limit for each data node that some policies keep to; 0: none.
 	CapMBPerSecond float64 `json:"cap_mb_s,omitzero"`
 }
 
-// Knowledge is where policies know rates and task times from.
+// Knowledge is the source of the rates and task times that policies use.
 type Knowledge string
 
-// The ways to know.
+// The sources.
 const (
 	KnownLearned Knowledge = "learned" // from the tasks that have ended in the simulation, as live
-	KnownGiven   Knowledge = "given"   // as they are
+	KnownGiven   Knowledge = "given"   // the true ones
 )
 
-// fleet is the nodes of an input made ready.
+// fleet holds the prepared nodes of an input.
 type fleet struct {
 	nodes     []machine
 	kinds     []NodeType
@@ -87,17 +85,17 @@ type fleet struct {
 	heartbeat float64
 	known     Knowledge
 	types     []string // each once, in the order of the input
-	typeOf    []int    // of a kind
+	typeOf    []int    // of a NodeType
 }
 
-// machine is a node as it begins.
+// machine is a node in its initial state.
 type machine struct {
 	dispatch.Node
 	kind  int // its NodeType
 	first [dispatch.Kinds]int
 }
 
-// totals is the slots of the whole cluster.
+// totals returns the slots of the whole cluster.
 func (in *Input) totals() Slots {
 	if len(in.Nodes) == 0 {
 		return in.Slots
@@ -171,8 +169,8 @@ func makeFleet(in *Input) *fleet {
 	return f
 }
 
-// slowness is how many times as long as on a dedicated node of speed 1 a class's tasks take on a kind of
-// node with so much left to them; infinite where nothing is.
+// slowness returns the factor by which a class's tasks take longer on a kind of node with a residual than on a
+// dedicated node of speed 1; infinite without residual.
 func (spec *classModel) slowness(kind int, residual float64) float64 {
 	if residual <= 0 {
 		return math.Inf(1)
@@ -184,7 +182,7 @@ func (spec *classModel) slowness(kind int, residual float64) float64 {
 	return slow
 }
 
-// addSpeeds is how fast a class's tasks go on each kind of node.
+// addSpeeds adds the speed of a class's tasks on each kind of node.
 func (f *fleet) addSpeeds(spec *classModel) {
 	for i := range f.kinds {
 		speed := f.kinds[i].speed()
@@ -195,7 +193,7 @@ func (f *fleet) addSpeeds(spec *classModel) {
 	}
 }
 
-// truth is a class's rates as they are: policies read them where nothing needs to be learned.
+// truth returns a class's true rates, for policies that need not learn them.
 func (f *fleet) truth(spec *classModel) *perf.Rates {
 	var r perf.Rates
 	for i, speed := range spec.speeds {
@@ -206,7 +204,7 @@ func (f *fleet) truth(spec *classModel) *perf.Rates {
 	return &r
 }
 
-// normal is a factor of mean 1 for a task that begins where so much is left to it.
+// draw returns a factor of mean 1 for a task that begins with this residual.
 func (n *Noise) draw(s *stream, residual float64) float64 {
 	spread := n.Dedicated + float64(n.Loaded*(1-residual))
 	z := math.Sqrt2 * math.Erfinv(float64(2*s.unit())-1)

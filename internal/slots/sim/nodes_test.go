@@ -13,7 +13,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// onNodes is a batch of one class of maps on nodes.
+// onNodes returns a batch of one class of maps on nodes.
 func onNodes(jobs int64, maps int64, seconds float64, nodes ...NodeType) Input {
 	return Input{Nodes: nodes, Policy: byKind(dispatch.PolicyFIFO), Classes: []Class{{
 		Name: "a", Load: Load{Kind: Batch, Jobs: jobs},
@@ -21,8 +21,8 @@ func onNodes(jobs int64, maps int64, seconds float64, nodes ...NodeType) Input {
 	}}}
 }
 
-// Tasks that are all alike: every slot begins one as often as it can, so that they begin at the least
-// multiples of the slots' task times, at the same moment on the earlier slot first.
+// Tasks that are all alike start at the smallest multiples of the slots' task times, because every slot starts one as
+// often as it can. At one moment the earlier slot starts first.
 func TestEqualTasksOnMixedSlotsEndWhenTheyMust(t *testing.T) {
 	s := stream(3)
 	for range trials(300) {
@@ -55,7 +55,7 @@ func TestEqualTasksOnMixedSlotsEndWhenTheyMust(t *testing.T) {
 	}
 }
 
-// A single server of twice the speed is one whose tasks take half as long.
+// A single server of twice the speed is one with tasks half as long.
 func TestAFastNodeIsAFastServer(t *testing.T) {
 	const load, seconds, speed = .7, 10., 2.
 	in := Input{Nodes: []NodeType{{Type: "a", Slots: Slots{Map: 1}, Speed: speed}}, HorizonSeconds: 200_000, WarmUpSeconds: 2_000, Replications: 20, Seed: 1,
@@ -70,11 +70,11 @@ func TestAFastNodeIsAFastServer(t *testing.T) {
 	}
 }
 
-// Work is done as fast as the background lets it: what a task needs is what was left over time.
+// Work progresses with the residual over time.
 func TestTasksGoOnAsTheirNodesChange(t *testing.T) {
 	curve := &perf.TaskTime{A: 8, B: -4 * math.Ln2} // with r left 16^(1-r) times as long as dedicated
 	steps := &Background{Kind: SteppedBackground, Steps: []Step{{10, .5}, {30, 0}, {50, .75}}}
-	// Of 50 s of work 10 s do 10, 20 s at .5 do 5, none is done at 0, and at .75 a second does half a one.
+	// Of 50 s of work the first 10 s do 10, 20 s at .5 do 5, none is done at 0, and at .75 a second does a half.
 	in := onNodes(1, 1, 50, NodeType{Type: "a", Slots: Slots{Map: 1}, Background: steps})
 	in.Classes[0].Profile.Stages = []capacity.Stage{{Tasks: 1, AvgSeconds: 50, MaxSeconds: 50}}
 	in.Classes[0].Profile.MapTasks, in.Classes[0].Profile.MapAvgSeconds, in.Classes[0].Profile.MapMaxSeconds = 0, 0, 0
@@ -82,7 +82,7 @@ func TestTasksGoOnAsTheirNodesChange(t *testing.T) {
 	if got, want := simulate(t, in).Classes[0].Response.Max, 50+35*2.; math.Abs(got-want) > 1e-9 {
 		t.Errorf("the task ends at %g s, want %g", got, want)
 	}
-	// A node that leaves nothing for ever ends nothing, and that is said.
+	// A node that leaves nothing for ever ends nothing, and the report says so.
 	steps.Steps = steps.Steps[:2]
 	r := simulate(t, in)
 	if r.Stopped != StoppedStuck || r.Classes[0].Unfinished != 1 || r.SimulatedS != 30 {
@@ -93,7 +93,7 @@ func TestTasksGoOnAsTheirNodesChange(t *testing.T) {
 	if r := simulate(t, in); r.SimulatedS != 1000 || r.Classes[0].Deadline.Missed != 1 {
 		t.Errorf("until its horizon: %g s and %d missed, want 1000 and one", r.SimulatedS, r.Classes[0].Deadline.Missed)
 	}
-	// One that leaves nothing now and then for ever goes on with other tasks to come, and ends them.
+	// A node that keeps leaving nothing now and then still ends its tasks while others are to come.
 	steps.Steps = append(steps.Steps, Step{50, 1})
 	steps.RepeatSeconds = 60
 	in.HorizonSeconds = 0
@@ -102,7 +102,7 @@ func TestTasksGoOnAsTheirNodesChange(t *testing.T) {
 	}
 }
 
-// Backgrounds and noise have the means that they promise.
+// Backgrounds and noise have the promised means.
 func TestDrawnBackgrounds(t *testing.T) {
 	in := onNodes(1, 1, 10, NodeType{Type: "a", Count: 20, Slots: Slots{Map: 1}, Background: &Background{Kind: UniformBackground, Low: .2, High: .6, EverySeconds: 5}})
 	in.Replications, in.HorizonSeconds = 5, 2_000
@@ -121,7 +121,7 @@ func TestDrawnBackgrounds(t *testing.T) {
 	}
 }
 
-// Deadlines of every form, one that has passed before the job was submitted too.
+// Deadlines of every form, including one before the submission.
 func TestDeadlinesOfEveryForm(t *testing.T) {
 	for _, c := range []struct {
 		d           Deadlines
@@ -141,7 +141,7 @@ func TestDeadlinesOfEveryForm(t *testing.T) {
 	}
 }
 
-// With heartbeats a node is given tasks when it tells of itself, and only then.
+// With heartbeats a node gets tasks when it reports, and only then.
 func TestHeartbeatsHandOutTasks(t *testing.T) {
 	in := onNodes(1, 4, 7, NodeType{Type: "a", Count: 2, Slots: Slots{Map: 1}})
 	in.HeartbeatSeconds = 10 // the first node's at 0, 10 …, the second's at 5, 15 …
@@ -150,9 +150,8 @@ func TestHeartbeatsHandOutTasks(t *testing.T) {
 	}
 }
 
-// Under the learned policy a node is given so many tasks at a heartbeat, and learns what it bears: with
-// slots for 12 tasks that keep a core busy each, a node of 4 cores comes to run about 4, and one whose
-// target is twice that about 8.
+// Under the learned policy a node gets the set number of tasks per heartbeat, and learns its capacity. With slots for
+// 12 tasks of a core each, a node of 4 cores comes to run about 4. With twice the target it runs about 8.
 func TestNodesLearnWhatTheyBear(t *testing.T) {
 	in := onNodes(1, 4, 7, NodeType{Type: "a", Slots: Slots{Map: 4}})
 	in.Policy = byKind(dispatch.PolicyLearned)

@@ -2,23 +2,23 @@ package sim
 
 import "math"
 
-// progress adds up progress shares over time: the part of all slots' rates at a class's maps that the
-// slots it holds have.
+// progress sums up progress shares over time. A class's share is the part of all slots' rates at its maps that its
+// slots have.
 type progress struct {
 	classes []classProgress
 	warmUp  float64
 	jobs    int64 // in the system
 	sum     float64
-	since   float64 // up to when the sum is added up
+	since   float64 // end of the summed time
 	busy    float64 // seconds with jobs
-	below   float64 // of those, with shares that come to less than 1
+	below   float64 // of those, with a sum of shares below 1
 	sums    float64 // share seconds
 }
 
 type classProgress struct {
 	held     float64 // rates of the slots that its maps hold
 	capacity float64 // of all slots
-	most     float64 // the capacity at the beginning
+	peak     float64 // the largest capacity so far
 	part     float64 // of the weights
 	jobs     int64
 	since    float64
@@ -27,12 +27,12 @@ type classProgress struct {
 	shares   float64 // share seconds
 }
 
-// shareSlack is what rounding may take of a share.
+// shareSlack is the tolerance for rounding errors of a share.
 const shareSlack = 1e-9
 
-// share is the class's now. What rounding leaves of a cluster whose nodes all stand still is none.
+// share returns the class's present share. Rounding errors of a cluster whose nodes all stand still count as 0.
 func (c *classProgress) share() float64 {
-	if c.capacity <= shareSlack*c.most {
+	if c.capacity <= shareSlack*c.peak {
 		return 0
 	}
 	return c.held / c.capacity
@@ -52,7 +52,7 @@ func (g *progress) catchUp(class int, now float64) {
 	c.since = now
 }
 
-// advance adds up the sum of the shares until a moment, before anything happens at it.
+// advance adds up the sum of the shares until a moment, before any event of it.
 func (g *progress) advance(now float64) {
 	if from := max(g.since, g.warmUp); now > from && g.jobs > 0 {
 		g.busy += now - from
@@ -64,7 +64,7 @@ func (g *progress) advance(now float64) {
 	g.since = now
 }
 
-// hold changes what a class holds.
+// hold changes the rate that a class holds.
 func (g *progress) hold(class int, now, rate float64) {
 	g.catchUp(class, now)
 	c := &g.classes[class]
@@ -75,17 +75,17 @@ func (g *progress) hold(class int, now, rate float64) {
 	g.sum += c.share()
 }
 
-// grow changes what there is for a class.
+// grow changes the capacity for a class.
 func (g *progress) grow(class int, now, rate float64) {
 	g.catchUp(class, now)
 	c := &g.classes[class]
 	g.sum -= c.share()
 	c.capacity = max(0, c.capacity+rate)
-	c.most = max(c.most, c.capacity)
+	c.peak = max(c.peak, c.capacity)
 	g.sum += c.share()
 }
 
-// count follows the jobs in the system.
+// count updates the jobs in the system.
 func (g *progress) count(class int, now float64, change int64) {
 	g.catchUp(class, now)
 	g.classes[class].jobs += change
@@ -95,11 +95,11 @@ func (g *progress) count(class int, now float64, change int64) {
 	}
 }
 
-// reading is what running tasks read from each data node.
+// reading sums up the reads of running tasks from each data node.
 type reading struct {
 	cap           float64 // 0: none
 	warmUp, since float64
-	now, most     float64
+	now, peak     float64
 	amount        float64 // MB
 	over          float64 // seconds above the cap
 }
@@ -114,7 +114,7 @@ func (r *reading) add(change float64) {
 // advance adds up until a moment.
 func (r *reading) advance(now float64) {
 	if from := max(r.since, r.warmUp); now > from {
-		r.most = max(r.most, r.now)
+		r.peak = max(r.peak, r.now)
 		r.amount += float64(r.now * (now - from))
 		if r.cap > 0 && r.now > r.cap*(1+shareSlack) {
 			r.over += now - from
@@ -123,9 +123,9 @@ func (r *reading) advance(now float64) {
 	r.since = now
 }
 
-// typeUse is how nodes of a type were used.
+// typeUse sums up the use of a type's nodes.
 type typeUse struct {
 	held     [2]float64 // slot seconds by kind of task
-	tasks    int64      // that have ended
+	tasks    int64      // ended
 	residual float64    // node seconds
 }

@@ -1,10 +1,10 @@
 package sim
 
-// queue is the events to come, soonest first: a heap with four children a node, of plain values. Events
-// of one moment go by their code, which no two events in it share, so that the order is a total one.
+// queue holds future events, soonest first: a heap of plain values with four children a node. Events of one moment go
+// by their codes, which are distinct, so the order is total.
 type queue struct {
 	events []event
-	hole   bool // the first event was taken and nothing has taken its place yet
+	hole   bool // the first event was taken and its place is still empty
 }
 
 type event struct {
@@ -18,7 +18,7 @@ func (e event) before(other event) bool {
 
 func (q *queue) empty() bool { return len(q.events) == 0 || q.hole && len(q.events) == 1 }
 
-// len is how many events are to come.
+// len returns the number of queued events.
 func (q *queue) len() int {
 	if q.hole {
 		return len(q.events) - 1
@@ -26,7 +26,7 @@ func (q *queue) len() int {
 	return len(q.events)
 }
 
-// first is the soonest event; there must be one.
+// first returns the soonest event; there must be one.
 func (q *queue) first() event {
 	if q.hole {
 		q.hole = false
@@ -38,7 +38,7 @@ func (q *queue) first() event {
 	return q.events[0]
 }
 
-// at is the time of the soonest event; there must be one. It leaves an open place open.
+// at returns the time of the soonest event; there must be one. It keeps the hole open.
 func (q *queue) at() float64 {
 	if !q.hole {
 		return q.events[0].at
@@ -50,7 +50,7 @@ func (q *queue) at() float64 {
 	return soonest
 }
 
-// take removes the first event. Its place is left open, because mostly the next event comes of it.
+// take removes the first event. Its place stays open, because the next event mostly follows from it.
 func (q *queue) take() { q.hole = true }
 
 func (q *queue) put(e event) {
@@ -81,17 +81,17 @@ func (q *queue) down(e event) {
 		if child >= len(events) {
 			break
 		}
-		least := child
+		first := child
 		for c := child + 1; c < min(child+4, len(events)); c++ {
-			if events[c].before(events[least]) {
-				least = c
+			if events[c].before(events[first]) {
+				first = c
 			}
 		}
-		if !events[least].before(e) {
+		if !events[first].before(e) {
 			break
 		}
-		events[i] = events[least]
-		i = least
+		events[i] = events[first]
+		i = first
 	}
 	events[i] = e
 }

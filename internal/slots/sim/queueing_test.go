@@ -13,7 +13,7 @@ import (
 
 // The simulator beside queueing theory: one task a job makes a cluster a queue.
 
-// simulate runs an input that must be valid; changes are made to what it stands for.
+// simulate runs an input that must be valid, after changes to its model.
 func simulate(t *testing.T, in Input, changes ...func(*model)) Report {
 	t.Helper()
 	s, err := New(in)
@@ -29,15 +29,14 @@ func simulate(t *testing.T, in Input, changes ...func(*model)) Report {
 	return s.Report()
 }
 
-// single is jobs of one task with this mean.
+// single returns a profile of one task with this mean.
 func single(mean float64) capacity.Profile {
 	return capacity.Profile{MapTasks: 1, MapAvgSeconds: mean, MapMaxSeconds: mean}
 }
 
 const manyReplications = 40
 
-// sampled fails where an estimate is further from the truth than four standard errors, or so rough that
-// it could not be.
+// sampled fails if an estimate is more than four standard errors from the truth, or too rough to tell.
 func sampled(t *testing.T, what string, e Estimate, want float64) {
 	t.Helper()
 	standard := *e.HalfWidth / distuv.StudentsT{Mu: 0, Sigma: 1, Nu: manyReplications - 1}.Quantile(0.975)
@@ -49,7 +48,7 @@ func sampled(t *testing.T, what string, e Estimate, want float64) {
 	}
 }
 
-// waits is the probability that a job of M/M/c waits (Erlang C) at an offered load of a servers' work.
+// waits returns the probability that a job of M/M/c waits (Erlang C) at an offered load of a servers.
 func waits(c int, a float64) float64 {
 	term, sum := 1.0, 0.0
 	for k := range c {
@@ -122,7 +121,7 @@ func TestClosedLoadsAreTheMachineRepairModel(t *testing.T) {
 		think          float64
 	}{{10, 1, 15}, {20, 3, 8}, {5, 5, 1}} {
 		const service = 1.5
-		// The chance of k users at the servers, by balance of flows.
+		// The probability of k users at the servers, by balance of flows.
 		p, sum, busy, there := 1.0, 0.0, 0.0, 0.0
 		for k := 0; k <= q.users; k++ {
 			if k > 0 {

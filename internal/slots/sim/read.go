@@ -13,8 +13,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Read reads an input as its JSON is, and checks it. What is wrong with it is a *capacity.InputError: what is
-// no JSON by line and column, members that are unknown, there twice or of the wrong kind by their pointers.
+// Read reads and checks an input. Its errors are *capacity.InputError: invalid JSON by line and column, and unknown,
+// repeated or ill-typed members by pointer.
 func Read(data []byte) (Input, error) {
 	in, err := Decode(data)
 	if err == nil {
@@ -23,7 +23,7 @@ func Read(data []byte) (Input, error) {
 	return in, err
 }
 
-// Decode is Read without looking at what the input says.
+// Decode is Read without checking the values.
 func Decode(data []byte) (in Input, err error) {
 	err = decode(data, &in)
 	return in, err
@@ -57,13 +57,13 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// position is the line and column of an offset, from 1.
+// position returns the line and column of an offset, from 1.
 func position(data []byte, offset int) (line, column int) {
 	before := data[:min(offset, len(data))]
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// reader walks JSON along the Go types that it is read into.
+// reader walks JSON along the Go types of its target.
 type reader struct {
 	json     *json.Decoder
 	findings []fault.Finding
@@ -73,7 +73,7 @@ func (r *reader) add(at, code, format string, values ...any) {
 	r.findings = append(r.findings, fault.Finding{Pointer: at, Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
-// value reads the next value. An error is one of the JSON itself.
+// value reads the next value. It returns errors of the JSON itself.
 func (r *reader) value(v reflect.Value, at string) error {
 	token, err := r.json.Token()
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *reader) value(v reflect.Value, at string) error {
 	return r.skip(token)
 }
 
-// found says what a token begins.
+// found names the kind of value that a token begins.
 func found(token json.Token) string {
 	switch x := token.(type) {
 	case json.Delim:
@@ -214,7 +214,7 @@ func (r *reader) elements(v reflect.Value, at string) error {
 	return err
 }
 
-// skip passes over the rest of what a token begins.
+// skip passes over the rest of the value that a token begins.
 func (r *reader) skip(token json.Token) error {
 	depth := 0
 	for {
@@ -234,7 +234,7 @@ func (r *reader) skip(token json.Token) error {
 	}
 }
 
-// member is the field of a name in JSON, in embedded structs too; invalid where there is none.
+// member returns the field of a JSON name, in embedded structs too, or an invalid value.
 func member(v reflect.Value, name string) reflect.Value {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -251,11 +251,11 @@ func member(v reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// clip shortens what somebody has given.
+// clip shortens a user's text.
 func clip(text string) string {
-	const most = 80
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
+	const limit = 80
+	if len(text) > limit {
+		return strings.ToValidUTF8(text[:limit], "") + "…"
 	}
 	return text
 }

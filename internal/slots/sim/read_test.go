@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// What Read reads is what the standard library reads.
+// Read gives the same values as the standard library.
 func TestReadReadsEveryMember(t *testing.T) {
 	for _, text := range []string{everyMember, everyMemberOnNodes, strings.Replace(everyMember, `"horizon_s"`, `"compare": [{"kind": "fifo"}, {"kind": "edf"}], "horizon_s"`, 1)} {
 		got, err := Read([]byte(text))
@@ -58,7 +58,7 @@ func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
-// Whatever it is given it answers, and what it accepts can be simulated: the figures are finite.
+// Read answers any text, and the inputs it accepts give finite figures.
 func FuzzRead(f *testing.F) {
 	f.Add(everyMember)
 	f.Add(everyMemberOnNodes)
@@ -78,7 +78,7 @@ func FuzzRead(f *testing.F) {
 		in.Limits.Events = min(in.Limits.Events, 1_000)
 		sim, err := New(in)
 		if wrong := (*fault.InputError)(nil); errors.As(err, &wrong) {
-			return // what it says of the sizes may hold no more
+			return // larger sizes may not fit in memory
 		}
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)

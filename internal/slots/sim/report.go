@@ -10,14 +10,14 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Report is what came out, all replications together.
+// Report holds the results of all replications together.
 type Report struct {
 	Seed         uint64        `json:"seed"`
 	Replications int           `json:"replications"`
 	Events       int64         `json:"events"`
 	SimulatedS   float64       `json:"simulated_s"` // of all replications, the warm-up included
-	Unstable     bool          `json:"unstable"`    // more work comes than can be done: times depend on the horizon
-	Stopped      Stopped       `json:"stopped"`     // why a replication ended before its horizon; empty if none did
+	Unstable     bool          `json:"unstable"`    // more work arrives than can be done: times depend on the horizon
+	Stopped      Stopped       `json:"stopped"`     // limit that ended a replication early; empty if none did
 	Pools        []PoolReport  `json:"pools"`
 	Classes      []ClassReport `json:"classes"`
 	Nodes        *NodesReport  `json:"nodes,omitempty"`
@@ -26,7 +26,7 @@ type Report struct {
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// Stopped is a limit that ended a replication.
+// Stopped names the limit that ended a replication.
 type Stopped string
 
 // The limits; see Limits.
@@ -37,24 +37,23 @@ const (
 	StoppedStuck Stopped = "stuck"
 )
 
-// Estimate is a mean over time or executions. HalfWidth says how far the true mean may be from it with
-// 95 % confidence; it needs at least two replications.
+// Estimate is a mean over time or executions. HalfWidth is its 95 % confidence interval, which needs at least two
+// replications.
 type Estimate struct {
 	Mean      float64  `json:"mean"`
 	HalfWidth *float64 `json:"half_width"`
 }
 
-// PoolReport is how slots were used.
+// PoolReport reports the use of slots.
 type PoolReport struct {
 	Pool    string   `json:"pool"` // map, reduce or shared
 	Slots   int      `json:"slots"`
-	Use     Estimate `json:"use"`     // the part of the time that a slot was held
+	Use     Estimate `json:"use"`     // part of the time that a slot was held
 	Waiting float64  `json:"waiting"` // of that time, the part in which its reduce waited for the last map
-	Offered *float64 `json:"offered"` // the part that open loads alone would keep busy; null where there are none
+	Offered *float64 `json:"offered"` // part that open loads alone would keep busy; null without open loads
 }
 
-// ClassReport is what became of a class's jobs. Times are of jobs that ended after the warm-up and are
-// null where none did.
+// ClassReport reports on a class's jobs. Times cover jobs that ended after the warm-up and are null if none did.
 type ClassReport struct {
 	Name       string   `json:"name"`
 	Submitted  int64    `json:"submitted"`
@@ -68,10 +67,10 @@ type ClassReport struct {
 	FromFirstSlot *Times `json:"from_first_slot_s"` // to the end
 	Wait          *Times `json:"wait_s"`            // from submission to the first slot
 
-	Deadline *DeadlineReport `json:"deadline"` // null where there is none
+	Deadline *DeadlineReport `json:"deadline"` // null without a deadline
 	Slots    ClassSlots      `json:"slots"`    // held, over time
 
-	Bounds              *Bounds `json:"bounds"` // null where nothing says how many jobs the slots are meant for
+	Bounds              *Bounds `json:"bounds"` // null if the number of jobs for the slots is unknown
 	PlaceFromSubmission *Places `json:"place_from_submission"`
 	PlaceFromFirstSlot  *Places `json:"place_from_first_slot"`
 
@@ -90,30 +89,30 @@ type Times struct {
 	Max       float64 `json:"max"`
 }
 
-// DeadlineReport is how a deadline was kept. Jobs that had not ended count once it has passed.
+// DeadlineReport counts met and missed deadlines. Unfinished jobs count once their deadline has passed.
 type DeadlineReport struct {
-	Seconds        float64  `json:"deadline_s"` // 0 where jobs have their own
+	Seconds        float64  `json:"deadline_s"` // 0 if jobs have their own
 	Missed         int64    `json:"missed"`
 	UnfinishedLate int64    `json:"unfinished_late"` // of those missed
-	Met            Estimate `json:"met"`             // the part of the jobs; 1 where there were none
+	Met            Estimate `json:"met"`             // part of the jobs; 1 if there were none
 }
 
-// ClassSlots is how many slots a class held by kind of task, on average.
+// ClassSlots holds the average number of slots that a class held, by kind of task.
 type ClassSlots struct {
 	Map     Estimate `json:"map"`
 	Reduce  Estimate `json:"reduce"`
-	Waiting float64  `json:"waiting"` // of reduce: in which the last map was waited for
+	Waiting float64  `json:"waiting"` // of reduce: while waiting for the last map
 }
 
-// Bounds is the three execution times of a class, in seconds.
+// Bounds holds the three execution times of a class, in seconds.
 type Bounds struct {
 	LowerSeconds   float64 `json:"lower_s"`
 	AverageSeconds float64 `json:"average_s"`
 	UpperSeconds   float64 `json:"upper_s"`
-	PremiseOK      bool    `json:"premise_ok"` // there is a slot for each job, so that Upper is a bound
+	PremiseOK      bool    `json:"premise_ok"` // there is a slot for each job, so Upper is a bound
 }
 
-// Places counts executions by where they lie between their bounds.
+// Places counts executions by their place between their bounds.
 type Places struct {
 	BelowLower int64 `json:"below_lower"`
 	ToAverage  int64 `json:"lower_to_average"`
@@ -121,9 +120,9 @@ type Places struct {
 	AboveUpper int64 `json:"above_upper"`
 }
 
-// outcome is what is kept of a replication.
+// outcome holds the results of a replication.
 type outcome struct {
-	whole   bool // it came to its end
+	whole   bool // it reached its end
 	classes []measures
 	counts  []int64 // submitted, by class
 	events  int64
@@ -132,10 +131,10 @@ type outcome struct {
 	nodes   *nodesOutcome
 }
 
-// span is the time that figures are about.
+// span returns the time that figures cover.
 func (o *outcome) span(m *model) float64 { return max(0, o.end-m.warmUp) }
 
-// report puts replications together, in their order.
+// report combines replications, in their order.
 func (m *model) report(seed uint64, outcomes []outcome) Report {
 	r := Report{Seed: seed, Replications: len(outcomes), Warnings: append([]capacity.Warning{}, m.warnings...), Pools: []PoolReport{}}
 	for _, o := range outcomes {
@@ -273,10 +272,10 @@ func (p *Places) merge(other Places) {
 	p.AboveUpper += other.AboveUpper
 }
 
-// describe is a sample of all replications; how sure its mean is, the replications' means say.
+// describe sums up a sample of all replications; the replications' means give the confidence of its mean.
 func describe(all *series, outcomes []outcome, of func(*outcome) *series) *Times {
 	t := &Times{
-		Deviation: all.deviation(), Min: all.least, Max: all.most,
+		Deviation: all.deviation(), Min: all.lowest, Max: all.highest,
 		P50: all.quantile(0.5), P90: all.quantile(0.9), P95: all.quantile(0.95), P99: all.quantile(0.99),
 	}
 	t.Estimate = estimate(outcomes, func(o *outcome) (float64, bool) { return ratio(of(o).sum, float64(of(o).n)) })
@@ -284,10 +283,9 @@ func describe(all *series, outcomes []outcome, of func(*outcome) *series) *Times
 	return t
 }
 
-// proportion is the part of all jobs of which something holds, in all replications together. Where it fails for
-// few, most replications have none of them, and how far these differ says too little: none at all would be
-// certainty. So the jobs count as many as would differ as much by chance alone, and two for and two against
-// are added (Agresti and Coull).
+// proportion returns the part of all jobs that satisfy a condition, over all replications. If few fail, most
+// replications have no failure, and their spread says too little: none at all would be certainty. So it counts as
+// many jobs as would vary as much by chance, and adds two for and two against (Agresti and Coull).
 func proportion[T any](outcomes []T, figure func(*T) (good, all int64)) Estimate {
 	var good, all int64
 	replications := 0
@@ -316,10 +314,10 @@ func proportion[T any](outcomes []T, figure func(*T) (good, all int64)) Estimate
 	return e
 }
 
-// confidence is that of half widths.
+// confidence is the level of half widths.
 const confidence = 0.95
 
-// estimate is the mean of a figure over the replications that have it.
+// estimate returns the mean of a figure over the replications that have it.
 func estimate[T any](outcomes []T, figure func(*T) (float64, bool)) Estimate {
 	var values []float64
 	for i := range outcomes {
@@ -330,7 +328,7 @@ func estimate[T any](outcomes []T, figure func(*T) (float64, bool)) Estimate {
 	return estimated(values)
 }
 
-// estimated is the mean of independent figures.
+// estimated returns the mean of independent figures.
 func estimated(values []float64) Estimate {
 	sum := 0.0
 	for _, x := range values {
@@ -353,7 +351,7 @@ func estimated(values []float64) Estimate {
 	return e
 }
 
-// student is how many standard errors the mean of so many values may be from the true one.
+// student returns the number of standard errors within which the mean of n values lies with that confidence.
 func student(n int) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
 }

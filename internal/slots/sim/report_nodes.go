@@ -1,43 +1,42 @@
 package sim
 
-// NodesReport is how mixed nodes were used.
+// NodesReport reports the use of mixed nodes.
 type NodesReport struct {
 	Types []NodeTypeReport `json:"types"`
-	// ShareSum is what the classes' progress shares came to while there were jobs, and BelowOne the part
-	// of that time in which they came to less than 1: each class for itself would have got more of an
-	// even part of every node.
+	// ShareSum is the sum of the classes' progress shares while there were jobs. BelowOne is the part of that time
+	// with a sum below 1: each class alone would have got more of an even part of every node.
 	ShareSum  Estimate         `json:"share_sum"`
 	BelowOne  Estimate         `json:"below_one"`
-	DataNodes *DataNodesReport `json:"data_nodes"` // null where there is nothing that is read
+	DataNodes *DataNodesReport `json:"data_nodes"` // null if nothing is read
 }
 
-// NodeTypeReport is how nodes of a type were used.
+// NodeTypeReport reports the use of a type's nodes.
 type NodeTypeReport struct {
 	Type     string   `json:"type"`
 	Nodes    int64    `json:"nodes"`
 	Slots    int64    `json:"slots"`
-	Use      Estimate `json:"use"`      // the part of the time that a slot was held
-	Tasks    Estimate `json:"tasks"`    // that ended, in a replication
-	Residual Estimate `json:"residual"` // what other work left of a node
+	Use      Estimate `json:"use"`      // part of the time that a slot was held
+	Tasks    Estimate `json:"tasks"`    // ended, per replication
+	Residual Estimate `json:"residual"` // part of a node left by other work
 }
 
-// DataNodesReport is what tasks read from each data node.
+// DataNodesReport reports the reads from each data node.
 type DataNodesReport struct {
 	MBPerSecond Estimate `json:"mb_s"`      // over time
 	Most        float64  `json:"most_mb_s"` // of all replications
-	OverCap     Estimate `json:"over_cap"`  // the part of the time above the cap
+	OverCap     Estimate `json:"over_cap"`  // part of the time above the cap
 }
 
-// ClassOnNodes is what is told of a class on mixed nodes besides.
+// ClassOnNodes holds further results of a class on mixed nodes.
 type ClassOnNodes struct {
-	Rejected    int64    `json:"rejected"`   // by admission; they count neither as met nor as missed
-	TaskSeconds Estimate `json:"task_s"`     // slot seconds in which its tasks worked, of a replication
-	LastEnd     Estimate `json:"last_end_s"` // when its last job ended
+	Rejected    int64    `json:"rejected"`   // by admission; neither met nor missed
+	TaskSeconds Estimate `json:"task_s"`     // slot seconds in which its tasks worked, per replication
+	LastEnd     Estimate `json:"last_end_s"` // end of its last job
 	Share       Estimate `json:"share"`      // its progress share while it had jobs
-	BelowPart   Estimate `json:"below_part"` // the part of that time in which it was below its part by weight
+	BelowPart   Estimate `json:"below_part"` // part of that time below its part by weight
 }
 
-// nodesOutcome is what is kept of a replication on nodes.
+// nodesOutcome holds the results of a replication on nodes.
 type nodesOutcome struct {
 	types  []typeUse
 	shares progress
@@ -46,7 +45,7 @@ type nodesOutcome struct {
 
 func (x *mixture) outcome() *nodesOutcome { return &nodesOutcome{x.types, x.shares, x.reads} }
 
-// close brings the sums up to the end.
+// close completes the sums at the end.
 func (x *mixture) close(e *engine) {
 	x.shares.advance(e.end)
 	x.reads.advance(e.end)
@@ -94,7 +93,7 @@ func (m *model) reportNodes(outcomes []outcome) *NodesReport {
 		OverCap:     estimate(outcomes, func(o *outcome) (float64, bool) { return ratio(o.nodes.reads.over, o.span(m)) }),
 	}
 	for _, o := range outcomes {
-		reads.Most = max(reads.Most, o.nodes.reads.most)
+		reads.Most = max(reads.Most, o.nodes.reads.peak)
 	}
 	for i := range m.classes {
 		if m.classes[i].ReadMBPerSecond > 0 {
@@ -125,5 +124,5 @@ func (m *model) classOnNodes(i int, outcomes []outcome) *ClassOnNodes {
 	return c
 }
 
-// worked is the slot seconds of tasks that did not wait for others.
+// worked returns the slot seconds of tasks that did not wait for others.
 func (s *measures) worked() float64 { return s.held[0] + s.held[1] - s.waited }

@@ -1,7 +1,6 @@
-// Package sim tries a cluster in virtual time: jobs of some classes are submitted, a policy of dispatch
-// hands out the slots, tasks last as long as their distributions say, and a report says how long jobs
-// took, which deadlines were missed and where every execution lies between its bounds. It is pure: one
-// input and seed give one report, on any number of workers.
+// Package sim simulates a cluster in virtual time: users submit jobs, a policy of dispatch hands out the slots, and
+// distributions give the durations of tasks. A report gives response times, missed deadlines and the place of every
+// execution between its bounds. It is pure: one input and seed give one report, on any number of workers.
 //
 //	{
 //	  "slots": {"map": 64, "reduce": 64},                          or {"shared": 128}
@@ -15,15 +14,15 @@
 //	  "horizon_s": 86400, "warm_up_s": 3600, "seed": 1, "replications": 10
 //	}
 //
-// The answer has, for each class, its response times (mean with its confidence, quantiles), deadlines met
-// and missed, slots held, jobs in the system, and how many executions were below the lower, up to the
-// average, up to the upper and above the upper bound, from submission and from the first slot; for each
-// pool of slots its use; and whether the cluster is unstable.
+// For each class the answer has its response times (mean with its confidence, quantiles), met and missed deadlines,
+// slots held and jobs in the system. It counts the executions below the lower, up to the average, up to the upper and
+// above the upper bound, from submission and from the first slot. It also has the use of each pool of slots, and says
+// if the cluster is unstable.
 //
-// How a job runs: after its overhead its maps may start. Reduces may start when a part of the maps has
-// ended; one that starts before the last map has ended holds its slot until then, ends its first
-// shuffle after that, and then its reduce. A later one takes a typical shuffle and its reduce. The
-// stages of a chain run on map slots, each after the one before.
+// A job's maps may start after its overhead. Its reduces may start when a part of the maps has ended. A reduce that
+// starts before the last map has ended holds its slot until then, and goes on with its first shuffle and its work. A
+// later one takes a typical shuffle and its reduce. The stages of a chain run on map slots, each after the one
+// before.
 package sim
 
 import (
@@ -33,15 +32,15 @@ import (
 	"sync/atomic"
 )
 
-// Simulation is an input at work: any number of workers take replications until none is left.
+// Simulation is an input being simulated: any number of workers take replications until none is left.
 type Simulation struct {
-	// Finished, where given, is told of every execution that ends, by the worker that runs the
-	// replication (from 0): of several workers at once.
+	// Finished, if set, is called for every execution that ends, by the worker of the replication (from 0). Several
+	// workers call it at once.
 	Finished func(replication int, x Execution)
 
 	model    *model
 	names    []string      // of the policy and its rivals
-	rivals   []*Simulation // the same input under the policies that it is compared with
+	rivals   []*Simulation // the same input under the compared policies
 	seed     uint64
 	seeds    []uint64
 	outcomes []outcome
@@ -49,7 +48,7 @@ type Simulation struct {
 	parts    []atomic.Int64 // of each replication, in thousandths
 }
 
-// New makes an input ready, or says everything that is wrong with it (see Validate).
+// New prepares an input, or returns an error with all its mistakes (see Validate).
 func New(in Input) (*Simulation, error) {
 	if err := Validate(in); err != nil {
 		return nil, err
@@ -73,15 +72,15 @@ func newSimulation(in Input) *Simulation {
 	return s
 }
 
-// perReplication is how many steps of progress a replication has.
+// perReplication is the number of progress steps of a replication.
 const perReplication = 1000
 
-// Total is how many steps there are.
+// Total returns the number of steps.
 func (s *Simulation) Total() int64 {
 	return perReplication * int64(len(s.parts)) * int64(1+len(s.rivals))
 }
 
-// Done is how many steps are done; it may be asked at any time.
+// Done returns the number of finished steps; callers may ask at any time.
 func (s *Simulation) Done() int64 {
 	var sum int64
 	for i := range s.parts {
@@ -93,8 +92,8 @@ func (s *Simulation) Done() int64 {
 	return sum
 }
 
-// Step runs one replication of one policy and says whether one was left; several may do so at once. An
-// error is the context's: what was begun is lost.
+// Step runs one replication of one policy and reports whether there was one left; several may run at once. An error
+// is the context's: the replication it began is lost.
 func (s *Simulation) Step(ctx context.Context) (more bool, err error) {
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
@@ -133,7 +132,7 @@ func (s *Simulation) Work(ctx context.Context) error {
 	}
 }
 
-// part is how far a replication is: the limit that it is nearest to says it.
+// part returns the progress of a replication, by its nearest limit.
 func (m *model) part(events int64, now float64) int64 {
 	part := max(float64(events)/min(float64(m.limits.Events), m.expected), now/m.horizon)
 	return int64(math.Floor(min(part, 1) * (perReplication - 1)))
@@ -151,8 +150,7 @@ func (e *engine) outcome() outcome {
 	return o
 }
 
-// Whole is the replications that were finished, under all policies: all of them, unless the work was ended
-// before.
+// Whole returns the replications finished under all policies: all of them, unless the work was ended early.
 func (s *Simulation) Whole() (replications []int) {
 	for i := range s.outcomes {
 		whole := s.outcomes[i].whole
@@ -166,10 +164,10 @@ func (s *Simulation) Whole() (replications []int) {
 	return replications
 }
 
-// Report is what came out of the replications that were finished, once the work is over.
+// Report returns the results of the finished replications, once the work is over.
 func (s *Simulation) Report() Report { return s.ReportOf(s.Whole()) }
 
-// ReportOf is Report of some of them.
+// ReportOf is Report for the given replications.
 func (s *Simulation) ReportOf(replications []int) Report {
 	var outcomes []outcome
 	for _, i := range replications {
@@ -180,7 +178,7 @@ func (s *Simulation) ReportOf(replications []int) Report {
 	return r
 }
 
-// Run simulates with so many workers.
+// Run simulates with the given number of workers.
 func Run(ctx context.Context, in Input, workers int) (Report, error) {
 	s, err := New(in)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// mixed is classes of every load on one cluster.
+// mixed returns classes of every load on one cluster.
 func mixed(seed uint64) Input {
 	s := stream(seed)
 	small := func() capacity.Profile { return drawProfile(&s, true) }
@@ -30,7 +30,7 @@ func mixed(seed uint64) Input {
 	}
 }
 
-// byKind is a policy without options.
+// byKind returns a policy without options.
 func byKind(kind dispatch.PolicyKind, lending ...Lending) Policy {
 	p := Policy{PolicyConfig: dispatch.PolicyConfig{Kind: kind}}
 	for _, l := range lending {
@@ -87,7 +87,7 @@ func TestSameSeedSameReportOnAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// witness stands between the engine and its policy: it sees what the policy is told and asked.
+// witness stands between the engine and its policy and checks their calls.
 type witness struct {
 	t     *testing.T
 	model *model
@@ -146,8 +146,8 @@ func (w *witness) Choose(now float64, s dispatch.Slot) dispatch.Choice {
 	return c
 }
 
-// No slot is idle while a task waits that may use it, whatever the policy; no slot has two tasks; and
-// Little's law: jobs in the system over time are the time that jobs spend in it.
+// No slot is idle while a task waits that may use it, under any policy, and no slot has two tasks. Little's law
+// holds: jobs in the system over time equal the time that jobs spend in it.
 func TestInvariants(t *testing.T) {
 	for _, in := range policies(Slots{Map: 20, Reduce: 8}, Slots{Shared: 24}, Slots{Map: 1, Reduce: 1}) {
 		if in.Slots.Map == 1 {
@@ -186,18 +186,18 @@ func TestInvariants(t *testing.T) {
 			}
 			held += c.held[dispatch.Map]
 		}
-		// Maps of jobs that have not ended hold slots too, so held is more, but not by much.
+		// Maps of unfinished jobs hold slots too, so held is more, but not by much.
 		if held < work*(1-1e-9) || held > work*1.2+20_000 {
 			t.Errorf("%+v: maps held %g slot seconds, those of jobs that ended last %g", in.Policy, held, work)
 		}
 	}
 }
 
-// A job's tasks last as long under one policy as under another.
+// A job's tasks take equally long under every policy.
 func TestJobsHaveTheSameTasksUnderEveryPolicy(t *testing.T) {
 	var first map[string]float64
 	for _, in := range policies(Slots{Map: 20, Reduce: 8}) {
-		in.Classes = in.Classes[1:] // when users of a closed load submit depends on the policy
+		in.Classes = in.Classes[1:] // a closed load's submissions depend on the policy
 		in.Replications = 1
 		got := map[string]float64{}
 		s, err := New(in)
@@ -226,7 +226,7 @@ func TestJobsHaveTheSameTasksUnderEveryPolicy(t *testing.T) {
 	}
 }
 
-// How maps and reduces follow each other, with figures by hand.
+// Maps and reduces follow each other, with figures by hand.
 func TestShufflesOfTheFirstWave(t *testing.T) {
 	p := capacity.Profile{MapTasks: 4, MapAvgSeconds: 10, MapMaxSeconds: 10, ReduceTasks: 3,
 		FirstShuffleAvgSeconds: 2, FirstShuffleMaxSeconds: 2, ShuffleAvgSeconds: 7, ShuffleMaxSeconds: 7, ReduceAvgSeconds: 5, ReduceMaxSeconds: 5}
@@ -275,31 +275,31 @@ func TestStagesFollowOneAnother(t *testing.T) {
 	}
 }
 
-// Distributions have the mean they promise and keep to their maximum.
+// Distributions have their promised mean and keep to their maximum.
 func TestTasksHaveTheirMeanAndMaximum(t *testing.T) {
 	const n = 200_000
 	for _, kind := range []TaskKind{Constant, Uniform, Triangular, Lognormal, Exponential} {
 		for _, longest := range []float64{10, 10.2, 11, 14, 18, 25, 40, 300, 1e6} {
 			d := newDurations(Tasks{Kind: kind, Spread: 1}, nil, 10, longest)
 			s := stream(9)
-			sum, squares, most := 0.0, 0.0, 0.0
+			sum, squares, longestDrawn := 0.0, 0.0, 0.0
 			for range n {
 				x := d.draw(&s, 0)
 				if x < 0 || math.IsNaN(x) {
 					t.Fatalf("%s to %g: drew %g", kind, longest, x)
 				}
-				sum, squares, most = sum+x, squares+x*x, max(most, x)
+				sum, squares, longestDrawn = sum+x, squares+x*x, max(longestDrawn, x)
 			}
 			mean := sum / n
 			standard := math.Sqrt((squares/n - mean*mean) / n)
 			if math.Abs(mean-10) > 4*standard+1e-9 {
 				t.Errorf("%s to %g: mean %g, want 10 (standard error %.2g)", kind, longest, mean, standard)
 			}
-			if kind != Exponential && most > longest {
-				t.Errorf("%s to %g: drew %g", kind, longest, most)
+			if kind != Exponential && longestDrawn > longest {
+				t.Errorf("%s to %g: drew %g", kind, longest, longestDrawn)
 			}
-			if (kind == Triangular || kind == Lognormal) && longest < 25 && most < longest*.98 {
-				t.Errorf("%s to %g: the most of %d is %g; want it near", kind, longest, n, most)
+			if (kind == Triangular || kind == Lognormal) && longest < 25 && longestDrawn < longest*.98 {
+				t.Errorf("%s to %g: the longestDrawn of %d is %g; want it near", kind, longest, n, longestDrawn)
 			}
 		}
 	}
@@ -346,9 +346,9 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// What is said with 95 % confidence holds in about 95 of 100 simulations of a queue whose truth is known, and of a
-// deadline that few miss in most, where the replications' differences alone would say no more than half the time
-// how far off they are.
+// Statements with 95 % confidence hold in about 95 of 100 simulations of a queue with a known truth. They also hold
+// for a deadline that few miss. There the replications' differences alone would know their error no more than half
+// the time.
 func TestConfidence(t *testing.T) {
 	const mean, load = 2.0, 0.6
 	rate := load / mean
@@ -387,7 +387,7 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// A load above what the slots can do is told as such and ends.
+// A load above the capacity of the slots is reported as unstable and ends.
 func TestOverloadIsUnstable(t *testing.T) {
 	in := Input{Slots: Slots{Map: 10}, HorizonSeconds: 1e9,
 		Classes: []Class{{Name: "a", Profile: single(10), DeadlineSeconds: 60, Load: Load{Kind: Poisson, PerHour: 4000}}}}
@@ -398,7 +398,7 @@ func TestOverloadIsUnstable(t *testing.T) {
 	if !strings.Contains(text(t, r), `"code":"unstable"`) || !strings.Contains(text(t, r), `"code":"overloaded"`) {
 		t.Errorf("warnings: got %+v, want unstable and overloaded", r.Warnings)
 	}
-	// Short of the limit it runs to its horizon, and is unstable all the same.
+	// Short of the limit it runs to its horizon, and is still unstable.
 	in.HorizonSeconds = 3600
 	if r := simulate(t, in); !r.Unstable || r.Stopped != "" || r.SimulatedS != 3600 {
 		t.Errorf("one hour: unstable %v, stopped %q after %g s; want an unstable whole hour", r.Unstable, r.Stopped, r.SimulatedS)
@@ -431,23 +431,23 @@ func TestLimitsAndEmptyLoadsHaveAnswers(t *testing.T) {
 			t.Errorf("nothing submitted by %+v: got %+v", load, c)
 		}
 	}
-	// Of what was before the end of the warm-up nothing is told, a missed deadline neither.
+	// Events before the end of the warm-up are not reported, nor are missed deadlines.
 	in := Input{Slots: Slots{Map: 1}, HorizonSeconds: 1000, WarmUpSeconds: 500, Limits: Limits{Events: 10},
 		Classes: []Class{{Name: "a", Profile: single(4), DeadlineSeconds: 1, Load: Load{Kind: Batch, Jobs: 100}}}}
 	if c := simulate(t, in).Classes[0]; c.Deadline.Missed != 0 || c.Unfinished == 0 {
 		t.Errorf("ended before the warm-up's end: got %d missed of %d unfinished, want none", c.Deadline.Missed, c.Unfinished)
 	}
-	// A name has as many letters as people count.
+	// A name is as long as people count.
 	named := busy(1, 2, Slots{Map: 8, Reduce: 8}, 1000)
 	named.Classes[0].Name = strings.Repeat("数", strict.MaxNameLength)
 	simulate(t, named)
-	// Promised nothing of what its jobs need, a class has figures and no bounds.
+	// A class without promised slots of a needed kind has figures and no bounds.
 	promised := busy(1, 2, Slots{Map: 8, Reduce: 8}, 100_000)
 	promised.Classes[0].Slots = &Slots{Map: 4}
 	if r := simulate(t, promised); r.Classes[0].Bounds != nil || r.Classes[0].Ended == 0 || !strings.Contains(text(t, r), "promised no slots") {
 		t.Errorf("promised no reduce slots: got %s", text(t, r))
 	}
-	// No think time: the next job comes when the last has ended.
+	// Without think time the next job comes when the last has ended.
 	in = Input{Slots: Slots{Map: 1}, HorizonSeconds: 100, Classes: []Class{{Name: "a", Profile: single(4), Load: Load{Kind: Closed, Users: 1}}}}
 	if c := simulate(t, in).Classes[0]; c.Ended != 25 || c.Response.Mean != 4 {
 		t.Errorf("without thinking: %d jobs of %g s end in 100 s, want 25 of 4", c.Ended, c.Response.Mean)

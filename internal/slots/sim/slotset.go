@@ -2,13 +2,13 @@ package sim
 
 import "math/bits"
 
-// slotSet is slots in their order.
+// slotSet is an ordered set of slots.
 type slotSet struct{ words []uint64 }
 
 func (s *slotSet) add(i int)    { s.words[i/64] |= 1 << (i % 64) }
 func (s *slotSet) remove(i int) { s.words[i/64] &^= 1 << (i % 64) }
 
-// next is the first slot from i on; -1 is none.
+// next returns the first slot from i on, or -1.
 func (s *slotSet) next(i int) int {
 	w := i / 64
 	if w >= len(s.words) {

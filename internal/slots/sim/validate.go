@@ -14,7 +14,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Limits of an input: beyond them somebody has mistaken a unit, or the answer would not fit in memory.
+// Limits of an input: larger values come from a mistaken unit, or the answer would not fit in memory.
 const (
 	MaxSlots        = 1_000_000
 	MaxClasses      = 1_000
@@ -31,8 +31,7 @@ const (
 	MaxEvents       = 1_000_000_000_000
 )
 
-// Validate says everything that is wrong with an input as a *capacity.InputError, whose pointers are
-// those of its JSON; nil where it can be simulated.
+// Validate returns all mistakes of an input as a *capacity.InputError with pointers into its JSON, or nil.
 func Validate(in Input) error {
 	c := checker{in: in}
 	if len(in.Nodes) > 0 {
@@ -50,7 +49,7 @@ func Validate(in Input) error {
 	return fault.Refusal(c.findings, 0)
 }
 
-// checker collects findings. Those of one class have its pointer before theirs.
+// checker collects findings. Those of a class have its pointer before theirs.
 type checker struct {
 	in       Input
 	at       string
@@ -61,20 +60,20 @@ func (c *checker) add(member, code, format string, values ...any) {
 	c.findings = append(c.findings, fault.Finding{Pointer: c.at + member, Code: code, Detail: fmt.Sprintf(format, values...)})
 }
 
-func (c *checker) whole(member, what string, n, least, most int64) bool {
-	if n >= least && n <= most {
+func (c *checker) whole(member, what string, n, low, high int64) bool {
+	if n >= low && n <= high {
 		return true
 	}
-	c.add(member, "range", "The number of %s is %d; give %d to %d.", what, n, least, most)
+	c.add(member, "range", "The number of %s is %d; give %d to %d.", what, n, low, high)
 	return false
 }
 
-func (c *checker) number(member, what string, x, least, most float64) bool {
+func (c *checker) number(member, what string, x, low, high float64) bool {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		c.add(member, "not_finite", "%s is %v; give a finite number.", what, x)
-	case x < least || x > most:
-		c.add(member, "range", "%s is %g; give %g to %g.", what, x, least, most)
+	case x < low || x > high:
+		c.add(member, "range", "%s is %g; give %g to %g.", what, x, low, high)
 	default:
 		return true
 	}
@@ -103,7 +102,7 @@ func (c *checker) slots() {
 	c.enough("/slots", s)
 }
 
-// enough checks that there are slots of the kinds that are needed.
+// enough checks that there are slots of the needed kinds.
 func (c *checker) enough(member string, s Slots) {
 	reduces := false
 	for _, class := range c.in.Classes {
@@ -117,7 +116,7 @@ func (c *checker) enough(member string, s Slots) {
 	}
 }
 
-// policies checks the policy and those that it is compared with.
+// policies checks the policy and the compared ones.
 func (c *checker) policies() {
 	c.policy("/policy", c.in.Policy)
 	if n := len(c.in.Compare); n > MaxCompared {
@@ -230,7 +229,7 @@ func (c *checker) classes() {
 	}
 }
 
-// share checks that a class that nobody lends slots to has some.
+// share checks that a class that borrows no slots has some.
 func (c *checker) share(class *Class, weights float64) {
 	if s := class.Slots; s != nil {
 		ok := c.whole("/slots/map", "map slots", s.Map, 0, MaxSlots)
@@ -240,7 +239,7 @@ func (c *checker) share(class *Class, weights float64) {
 		}
 	}
 	in := c.in
-	var lending Lending // the closest of all policies
+	var lending Lending // the strictest of all policies
 	for _, p := range append([]Policy{in.Policy}, in.Compare...) {
 		if p.Lending == LendNone || p.Lending == LendClass && lending == "" {
 			lending = p.Lending
@@ -309,11 +308,11 @@ func (c *checker) load(class *Class) {
 func (c *checker) tasks(t Tasks, stages int) {
 	word(c, "/tasks/kind", t.Kind, Constant, Uniform, Triangular, Lognormal, Exponential, Recorded)
 	c.number("/tasks/spread", "The spread", t.Spread, 0, MaxSpread)
-	least := 0.0 // left out where there are no stragglers
+	minSlowBy := 0.0 // 0 without stragglers
 	if c.number("/tasks/slow", "The part of stragglers", t.Slow, 0, 1) && t.Slow > 0 {
-		least = 1
+		minSlowBy = 1
 	}
-	c.number("/tasks/slow_by", "How many times as long stragglers take", t.SlowBy, least, MaxSlowBy)
+	c.number("/tasks/slow_by", "How many times as long stragglers take", t.SlowBy, minSlowBy, MaxSlowBy)
 	c.measured("map_s", t.MapSeconds)
 	c.measured("first_shuffle_s", t.FirstShuffleSeconds)
 	c.measured("shuffle_s", t.ShuffleSeconds)

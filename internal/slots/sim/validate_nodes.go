@@ -24,11 +24,11 @@ const (
 	MaxMBPerSecond   = 1e9
 	MaxNoise         = 3
 	MaxHeartbeat     = 86_400 // seconds
-	leastBetween     = 0.001  // seconds between two changes of a node: they would keep time from passing
+	minBetween       = 0.001  // seconds between two changes of a node; shorter ones would keep time from passing
 	residualsToCheck = 100
 )
 
-// nodes checks what nodes there are.
+// nodes checks the nodes of the input.
 func (c *checker) nodes() {
 	in := c.in
 	if in.Slots != (Slots{}) {
@@ -96,9 +96,9 @@ func (c *checker) background(b *Background) {
 	if b == nil {
 		return
 	}
-	most := 0.0
+	largest := 0.0
 	residual := func(member string, x float64) bool {
-		most = max(most, x)
+		largest = max(largest, x)
 		return c.number(member, "What is left of the node", x, 0, 1)
 	}
 	switch b.Kind {
@@ -126,7 +126,7 @@ func (c *checker) background(b *Background) {
 			return
 		}
 		if b.EverySeconds != 0 {
-			c.number("/background/every_s", "The time between changes", b.EverySeconds, leastBetween, MaxHorizon)
+			c.number("/background/every_s", "The time between changes", b.EverySeconds, minBetween, MaxHorizon)
 		}
 	case "":
 		c.add("/background/kind", "missing", "Nothing says how the background load goes; give constant, steps or uniform.")
@@ -135,7 +135,7 @@ func (c *checker) background(b *Background) {
 		word(c, "/background/kind", b.Kind, ConstantBackground, SteppedBackground, UniformBackground)
 		return
 	}
-	if most == 0 {
+	if largest == 0 {
 		c.add("/background", "premise", "Nothing is ever left of these nodes to tasks; leave them out, or give what is left.")
 	}
 }
@@ -150,13 +150,13 @@ func (c *checker) steps(b *Background, residual func(string, float64) bool) bool
 		if !c.number(at+"/at_s", "The moment", s.AtSeconds, 0, MaxHorizon) || !residual(at+"/residual", s.Residual) {
 			return false
 		}
-		if i > 0 && s.AtSeconds < b.Steps[i-1].AtSeconds+leastBetween {
-			c.add(at+"/at_s", "order", "The step at %g s comes after the one at %g s; sort them, %g s apart at least.", s.AtSeconds, b.Steps[i-1].AtSeconds, leastBetween)
+		if i > 0 && s.AtSeconds < b.Steps[i-1].AtSeconds+minBetween {
+			c.add(at+"/at_s", "order", "The step at %g s comes after the one at %g s; sort them, %g s apart at least.", s.AtSeconds, b.Steps[i-1].AtSeconds, minBetween)
 			return false
 		}
 	}
 	if last := b.Steps[len(b.Steps)-1].AtSeconds; b.RepeatSeconds != 0 && c.number("/background/repeat_s", "The time after which steps come again", b.RepeatSeconds, 0, MaxHorizon) &&
-		b.RepeatSeconds < last+leastBetween {
+		b.RepeatSeconds < last+minBetween {
 		c.add("/background/repeat_s", "premise", "The steps come again after %g s, and the last is at %g s; give more time.", b.RepeatSeconds, last)
 	}
 	return true
@@ -192,7 +192,7 @@ func (c *checker) deadlines(class *Class) {
 	}
 }
 
-// onNodes checks what a class says of mixed nodes.
+// onNodes checks a class's members about mixed nodes.
 func (c *checker) onNodes(class *Class) {
 	if len(c.in.Nodes) == 0 {
 		for _, m := range []struct {
@@ -236,7 +236,7 @@ func (c *checker) onNodes(class *Class) {
 	c.taskTime(class)
 }
 
-// taskTime checks that tasks take some time, wherever they run.
+// taskTime checks that tasks take some time on every node.
 func (c *checker) taskTime(class *Class) {
 	t := class.TaskTime
 	for _, m := range []struct {
@@ -260,12 +260,12 @@ func (c *checker) taskTime(class *Class) {
 	}
 }
 
-// around checks what there is beside nodes.
+// around checks the members beside the nodes.
 func (c *checker) around() {
 	in := c.in
 	word(c, "/known", in.Known, KnownLearned, KnownGiven)
 	if in.HeartbeatSeconds != 0 {
-		c.number("/heartbeat_s", "The time between heartbeats", in.HeartbeatSeconds, leastBetween, MaxHeartbeat)
+		c.number("/heartbeat_s", "The time between heartbeats", in.HeartbeatSeconds, minBetween, MaxHeartbeat)
 	}
 	if d := in.DataNodes; d != nil {
 		c.whole("/data_nodes/count", "data nodes", d.Count, 0, MaxNodes)

@@ -11,26 +11,26 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// Answer is what came of a plan that was tried.
+// Answer is the outcome of trying a plan.
 type Answer struct {
 	Sentence string            `json:"sentence"` // "With this plan 97 % of …"
-	Options  SimulationOptions `json:"options"`  // as they were carried out
-	VMs      float64           `json:"vms"`      // that the plan rents
+	Options  SimulationOptions `json:"options"`  // as carried out
+	VMs      float64           `json:"vms"`      // rented by the plan
 	Cost     capacity.Cost     `json:"cost"`     // of the plan
 
-	// Replications is how many were finished: as many as the options say, unless the run was ended before. The
-	// figures are of those alone.
+	// Replications counts the finished ones: fewer than the options say if the run was ended early. The figures cover
+	// those alone.
 	Replications int64 `json:"replications"`
 
-	Executions int64    `json:"executions"` // that ended after the warm-up
-	Judged     int64    `json:"judged"`     // by a deadline: those that have one, and unfinished ones whose deadline has passed
+	Executions int64    `json:"executions"` // ended after the warm-up
+	Judged     int64    `json:"judged"`     // executions with a deadline, and unfinished ones whose deadline has passed
 	Missed     int64    `json:"missed"`     // of those judged
-	Met        *float64 `json:"met"`        // the part of those judged; null where there are none
+	Met        *float64 `json:"met"`        // part of the judged ones that met their deadline; null without any
 
 	Events         int64       `json:"events"`
 	SimulatedHours float64     `json:"simulated_hours"` // of all replications, the warm-up included
-	Unstable       bool        `json:"unstable"`        // more work comes than can be done: times depend on the hours
-	Stopped        sim.Stopped `json:"stopped"`         // what ended a replication before its hours: events or jobs; empty if nothing did
+	Unstable       bool        `json:"unstable"`        // more work arrives than can be done: times depend on the hours
+	Stopped        sim.Stopped `json:"stopped"`         // limit that ended a replication early: events or jobs; empty if none did
 
 	Classes  []Class            `json:"classes"`
 	Pools    []Pool             `json:"pools"`
@@ -38,14 +38,14 @@ type Answer struct {
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// Class is what became of a class's jobs on a VM type. Times are null where no job ended after the warm-up.
+// Class reports on a class's jobs on a VM type. Times are null if no job ended after the warm-up.
 type Class struct {
 	Name   string         `json:"name"`
-	VMType string         `json:"vm_type,omitempty"` // where the problem has several
+	VMType string         `json:"vm_type,omitempty"` // set if the problem has several
 	Jobs   int64          `json:"jobs"`              // at once: those that the plan admits
-	Slots  capacity.Slots `json:"slots"`             // that the plan gives them
-	// MeasuredExecutions is how many past executions its tasks are drawn from; 0: as the profile, or what was
-	// given, says.
+	Slots  capacity.Slots `json:"slots"`             // given by the plan
+	// MeasuredExecutions counts the past executions that its tasks are drawn from; 0 means that they follow the
+	// profile or the given measurements.
 	MeasuredExecutions int64 `json:"measured_executions"`
 
 	Submitted  int64               `json:"submitted"`
@@ -56,28 +56,28 @@ type Class struct {
 	Response   *sim.Times          `json:"response_s"`
 	Wait       *sim.Times          `json:"wait_s"` // to the first slot
 	Deadline   *sim.DeadlineReport `json:"deadline"`
-	Held       sim.ClassSlots      `json:"slots_held"` // over time; more than its slots where others lend theirs
+	Held       sim.ClassSlots      `json:"slots_held"` // over time; more than its slots if others lend theirs
 
 	Bounds              *Bounds     `json:"bounds"`
 	PlaceFromSubmission *sim.Places `json:"place_from_submission"`
 	PlaceFromFirstSlot  *sim.Places `json:"place_from_first_slot"`
 }
 
-// Bounds is the class's execution times on its slots, and how many executions kept to the calibrated one from
-// their submission.
+// Bounds holds the class's execution times on its slots, and the number of executions that kept to the calibrated one
+// from their submission.
 type Bounds struct {
 	sim.Bounds
-	CalibratedSeconds *float64 `json:"calibrated_s"` // null where the class has no calibration
+	CalibratedSeconds *float64 `json:"calibrated_s"` // null if the class has no calibration
 	WithinCalibrated  *int64   `json:"within_calibrated"`
 }
 
-// Pool is slots of a kind on a VM type.
+// Pool reports on the slots of a kind on a VM type.
 type Pool struct {
 	VMType string `json:"vm_type,omitempty"`
 	sim.PoolReport
 }
 
-// compared is every policy's row for all jobs, and one for each class where there are several.
+// compared returns every policy's row for all jobs, and one for each class where there are several.
 func (t *Trial) compared(whole []int) (rows []sim.Compared) {
 	if len(t.options.Compare) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (t *Trial) compared(whole []int) (rows []sim.Compared) {
 	return rows
 }
 
-// typeName is a part's VM type where the problem has several.
+// typeName returns a part's VM type if the problem has several, else "".
 func (t *Trial) typeName(p *part) string {
 	if len(t.problem.Supply.VMTypes) > 1 {
 		return p.vmType
@@ -123,7 +123,7 @@ func (t *Trial) typeName(p *part) string {
 	return ""
 }
 
-// Answer is what came out of the replications that were finished, once the work is over.
+// Answer returns the outcome of the finished replications, once the work is over.
 func (t *Trial) Answer() Answer {
 	whole := t.Whole()
 	a := Answer{Options: t.options, VMs: t.plan.VMs.Total, Cost: t.plan.Cost, Classes: []Class{}, Pools: []Pool{}, Warnings: append([]capacity.Warning{}, t.warnings...)}
@@ -210,13 +210,13 @@ func (a *Answer) sentence() string {
 	if a.Met == nil {
 		return fmt.Sprintf("With this plan %d executions ended; no class has a deadline.", a.Executions)
 	}
-	said := fmt.Sprintf("With this plan %s %% of executions meet the deadline", Percent(*a.Met))
+	sentence := fmt.Sprintf("With this plan %s %% of executions meet the deadline", Percent(*a.Met))
 	if a.Missed == 0 {
-		said = "With this plan all executions meet the deadline"
+		sentence = "With this plan all executions meet the deadline"
 	}
-	said += fmt.Sprintf(" (%d of %d)", a.Judged-a.Missed, a.Judged)
+	sentence += fmt.Sprintf(" (%d of %d)", a.Judged-a.Missed, a.Judged)
 	if a.Executions == 0 {
-		return said + "; no job ended after the warm-up."
+		return sentence + "; no job ended after the warm-up."
 	}
 	var worst *Class
 	deadlines := 0
@@ -233,18 +233,18 @@ func (a *Answer) sentence() string {
 		if worst.VMType != "" {
 			on = fmt.Sprintf(" on %q", worst.VMType)
 		}
-		said += fmt.Sprintf("; the fewest of class %q%s: %s %%", worst.Name, on, Percent(worst.Deadline.Met.Mean))
+		sentence += fmt.Sprintf("; the fewest of class %q%s: %s %%", worst.Name, on, Percent(worst.Deadline.Met.Mean))
 	}
-	return said + "."
+	return sentence + "."
 }
 
-// Percent is a part in percent with a decimal where it says something. What is not all is not rounded to all.
+// Percent writes a part in percent, with a decimal if that is not 0. It rounds down, so that only 1 shows as 100.
 func Percent(part float64) string {
 	p := math.Floor(1000*part+1e-9) / 10
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", p), ".0")
 }
 
-// placed says what the simulator refuses where the plan's problem has it.
+// placed moves the simulator's findings to the plan's problem.
 func (t *Trial) placed(p *part, err error) error {
 	var input *fault.InputError
 	if !errors.As(err, &input) {
@@ -256,7 +256,7 @@ func (t *Trial) placed(p *part, err error) error {
 	return input
 }
 
-// pointer is where in a question the figure stands that the simulator points to.
+// pointer translates the simulator's pointer into one into the question.
 func (p *part) pointer(pointer string) string {
 	var number int
 	if n, _ := fmt.Sscanf(pointer, "/classes/%d/", &number); n == 1 && number < len(p.classes) {

@@ -1,6 +1,6 @@
-// Package trial tries a plan before money is spent on it: the jobs that the plan admits run on the slots
-// that it rents, in the simulator, and the answer says which part of them meets its deadline. What is
-// tried is the plan alone: a class without a profile has no tasks and is left out.
+// Package trial tries a plan before money is spent on it. The jobs that the plan admits run on the rented slots, in
+// the simulator, and the answer gives the part of them that meets its deadline. Only the plan is tried: a class
+// without a profile has no tasks and is left out.
 package trial
 
 import (
@@ -17,10 +17,10 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// MaxJobs is how many jobs a plan that is tried may admit: each is kept in memory, by every worker.
+// MaxJobs bounds the jobs of a plan that can be tried, because every worker holds each of them in memory.
 const MaxJobs = 100_000
 
-// Trial is a plan at work: any number of workers take replications until none is left.
+// Trial is a plan being tried: any number of workers take replications until none is left.
 type Trial struct {
 	problem  capacity.Problem
 	plan     capacity.Plan
@@ -31,7 +31,7 @@ type Trial struct {
 	warnings []capacity.Warning
 }
 
-// part is the machines of one VM type: their slots are nobody else's, as is the work on them.
+// part holds the machines of one VM type: no other type shares their slots or their work.
 type part struct {
 	vmType  string
 	input   sim.Input
@@ -41,15 +41,15 @@ type part struct {
 
 // tried is a class on a type.
 type tried struct {
-	index      int   // of the problem's class
-	executions int64 // of which its tasks are drawn
+	index      int   // index of the problem's class
+	executions int64 // past executions that its tasks are drawn from
 	slots      capacity.Slots
-	calibrated *float64 // the time that its calibration promises
+	calibrated *float64 // the time promised by its calibration
 	within     []int64  // executions that kept to it, by replication
 }
 
-// New makes a plan ready to be tried; past is, by class, how long tasks are known to have lasted. What cannot be
-// tried is a *capacity.InputError.
+// New prepares the trial of a plan; past holds the past task times by class. A plan that cannot be tried gives a
+// *fault.InputError.
 func New(problem capacity.Problem, plan capacity.Plan, options SimulationOptions, past map[string]PastTasks) (*Trial, error) {
 	if err := options.CheckFor(&problem); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (t *Trial) ready(number int, p *part) error {
 	for i := range p.classes {
 		p.classes[i].within = make([]int64, o.Replications)
 	}
-	// Each replication is one worker's, so that its counts are as well.
+	// One worker makes each replication, so it owns its counts too.
 	work.Finished = func(replication int, x sim.Execution) {
 		c := &p.classes[x.Class]
 		if c.calibrated != nil && x.FinishedSeconds >= p.input.WarmUpSeconds && x.FinishedSeconds-x.SubmittedSeconds <= *c.calibrated*(1+capacity.PremiseSlack) {
@@ -103,7 +103,7 @@ func (t *Trial) ready(number int, p *part) error {
 	return nil
 }
 
-// Total is how many steps of progress there are.
+// Total returns the number of steps of the whole work.
 func (t *Trial) Total() (sum int64) {
 	for _, p := range t.parts {
 		sum += p.work.Total()
@@ -111,7 +111,7 @@ func (t *Trial) Total() (sum int64) {
 	return sum
 }
 
-// Done is how many of them are done; it may be asked at any time.
+// Done returns the number of finished steps; callers may ask at any time.
 func (t *Trial) Done() (sum int64) {
 	for _, p := range t.parts {
 		sum += p.work.Done()
@@ -119,14 +119,14 @@ func (t *Trial) Done() (sum int64) {
 	return sum
 }
 
-// Step simulates one replication and says whether there was one left; several may do so at once. An error is
-// the context's: what was begun is lost. Types take turns, so that what is finished of one is of the others too.
+// Step simulates one replication and reports whether there was one left; several may run at once. An error is the
+// context's: the replication it began is lost. Types take turns, so that all have the same replications finished.
 func (t *Trial) Step(ctx context.Context) (more bool, err error) {
 	turn := t.next.Add(1) - 1
 	return t.parts[turn%int64(len(t.parts))].work.Step(ctx)
 }
 
-// Whole is the replications that were finished on every type: all of them, unless the work was ended before.
+// Whole returns the replications finished on every type: all of them, unless the work was ended early.
 func (t *Trial) Whole() []int {
 	whole := t.parts[0].work.Whole()
 	for _, p := range t.parts[1:] {
@@ -136,7 +136,7 @@ func (t *Trial) Whole() []int {
 	return whole
 }
 
-// Work simulates until no replication is left or the context ends, with so many workers.
+// Work simulates with the given number of workers until no replication is left or the context ends.
 func (t *Trial) Work(ctx context.Context, workers int) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -160,7 +160,7 @@ func (t *Trial) Work(ctx context.Context, workers int) error {
 	return nil
 }
 
-// fill gives every admitted job of a class with tasks its place.
+// fill gives each admitted job of a class with tasks to the part it runs on.
 func (t *Trial) fill() error {
 	types := t.problem.Supply.Types()
 	byType := make([]*part, len(types))
@@ -266,8 +266,8 @@ func (t *Trial) add(p *part, index int, share capacity.ClassOnType) (added bool,
 	return true, nil
 }
 
-// load is when so many jobs at once are submitted. Of a Poisson load there are as many on average where each
-// takes the plan's average time (Little's law).
+// load describes the submissions of a class. A Poisson load has the plan's number of jobs on average, if each takes
+// the plan's average time (Little's law).
 func (t *Trial) load(class *capacity.Class, jobs int64, share capacity.ClassOnType) (sim.Load, error) {
 	if t.options.Load == ClosedLoad {
 		return sim.Load{Kind: sim.Closed, Users: jobs, ThinkSeconds: t.options.ThinkSeconds}, nil
@@ -278,7 +278,7 @@ func (t *Trial) load(class *capacity.Class, jobs int64, share capacity.ClassOnTy
 	return sim.Load{Kind: sim.Poisson, PerHour: 3600 * float64(jobs) / *share.Time.Average}, nil
 }
 
-// measured is of how many executions the tasks of a class are drawn.
+// measured returns the number of executions that a class's tasks are drawn from.
 func (t *Trial) measured(class string) int64 {
 	if _, given := t.options.Measured[class]; given || t.options.Durations != MeasuredDurations {
 		return 0
@@ -286,7 +286,7 @@ func (t *Trial) measured(class string) int64 {
 	return t.past[class].Executions
 }
 
-// tasks is how long the tasks of a class last on a type.
+// tasks describes the durations of a class's tasks on a type.
 func (t *Trial) tasks(class *capacity.Class, vmType string) sim.Tasks {
 	o := &t.options
 	tasks := sim.Tasks{Kind: sim.TaskKind(o.Durations), Slow: o.Slow, SlowBy: o.SlowBy}
@@ -317,8 +317,8 @@ func (t *Trial) tasks(class *capacity.Class, vmType string) sim.Tasks {
 	return tasks
 }
 
-// whole is what a number holds of whole things, forgiving what rounding took of the last. Where that is more than
-// any simulation takes, it is a number that is refused.
+// whole returns the whole part of a number, forgiving a rounding error. It caps values that no simulation could take
+// at one that is refused.
 func whole(x float64) int64 {
 	if !(x > 0) {
 		return 0

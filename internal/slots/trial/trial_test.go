@@ -24,7 +24,7 @@ var job = capacity.Profile{
 	ShuffleAvgSeconds: 12, ShuffleMaxSeconds: 20, ReduceAvgSeconds: 9, ReduceMaxSeconds: 15, OverheadSeconds: 7,
 }
 
-// planned is a problem of classes, and a plan that gives each its slots.
+// planned returns a problem of classes, and a plan that gives each its slots.
 func planned(classes []capacity.Class, jobs []float64, slots []capacity.Slots) (capacity.Problem, capacity.Plan) {
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Classes: classes, Options: capacity.DefaultOptions()}
 	pl := capacity.Plan{Status: capacity.Optimal}
@@ -72,8 +72,8 @@ func options(change func(*SimulationOptions)) SimulationOptions {
 	return o
 }
 
-// waves is how long a job takes whose tasks are all of their mean length: waves of maps, a first wave of reduces that
-// has shuffled when the maps end, and later ones.
+// waves returns the duration of a job whose tasks all take their mean: waves of maps, a first wave of reduces that
+// has shuffled when the maps end, and later waves.
 func waves(f capacity.Profile, maps, reduces float64) float64 {
 	return f.OverheadSeconds + math.Ceil(float64(f.MapTasks)/maps)*f.MapAvgSeconds + f.FirstShuffleAvgSeconds + f.ReduceAvgSeconds +
 		(math.Ceil(float64(f.ReduceTasks)/reduces)-1)*(f.ShuffleAvgSeconds+f.ReduceAvgSeconds)
@@ -105,8 +105,8 @@ func TestJobsOfConstantTasksTakeTheirWaves(t *testing.T) {
 	}
 }
 
-// Where every job has whole slots of its own the mean lies between the bounds, which are the plan's. Single executions
-// may lie outside: their tasks are not exactly as long on average as the profile's.
+// If every job has whole slots of its own, the mean lies between the bounds of the plan. Single executions may lie
+// outside, because their tasks do not average exactly the profile's.
 func TestMeansLieBetweenTheBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20 {
@@ -224,7 +224,7 @@ func TestTheSeedAloneDecides(t *testing.T) {
 	}
 }
 
-// Jobs of a Poisson load come as often as Little's law says, and what VMs of a type are faster by, tasks are shorter.
+// Jobs of a Poisson load come as often as Little's law says, and tasks shorten by the speed of their VM type.
 func TestLoadsAndTypes(t *testing.T) {
 	c := class("etl", 1e4)
 	c.Speed = capacity.Speed{"slow": 1, "fast": 2}
@@ -252,7 +252,7 @@ func TestLoadsAndTypes(t *testing.T) {
 		o.Load, o.Hours, o.Lending = PoissonLoad, 200, LendAll
 	}))
 	for i, want := range []float64{2 * 3600 / 500., 3600 / onFast} {
-		// A count of Poisson arrivals deviates by its root; five of those are not met by chance.
+		// A count of Poisson arrivals deviates by its root; chance hardly reaches five of those.
 		hours := 3 * 200.
 		if got := float64(a.Classes[i].Submitted) / hours; math.Abs(got-want) > 5*math.Sqrt(want/hours) {
 			t.Errorf("got %g jobs an hour on %s, want %g", got, a.Classes[i].VMType, want)
@@ -335,7 +335,7 @@ func TestATrialEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// What was finished before the end has figures, and says of how much they are: those of fewer replications.
+// Replications finished before the end have figures, and the answer says how many they are.
 func TestFinishedReplicationsAreKept(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 130), class("other", 1e4)}, []float64{3, 1}, []capacity.Slots{{Map: 21, Reduce: 6}, {Map: 1, Reduce: 1}})
 	few := options(func(o *SimulationOptions) { o.MaxEvents = 1e6 })
@@ -365,7 +365,7 @@ func TestFinishedReplicationsAreKept(t *testing.T) {
 	}
 }
 
-// Sentences about simulations in which nothing ended.
+// Sentences about simulations that ended no job.
 func TestNothingEnded(t *testing.T) {
 	for _, c := range []struct {
 		change func(*SimulationOptions)
@@ -382,7 +382,7 @@ func TestNothingEnded(t *testing.T) {
 	}
 }
 
-// A plan that the planner makes is tried as it is, and one whose limits end it says so.
+// A plan of the planner is tried unchanged, and one whose limits end it says so.
 func TestPlansOfThePlanner(t *testing.T) {
 	p, err := capacity.ReadProblem([]byte(`{"currency":"EUR","supply":{"on_demand":{"price":"0.2"}},"classes":[
 		{"name":"etl","profile":{"map_tasks":20,"reduce_tasks":6,"map_avg_s":30,"map_max_s":40,"first_shuffle_avg_s":5,"first_shuffle_max_s":8,"shuffle_avg_s":12,"shuffle_max_s":20,"reduce_avg_s":9,"reduce_max_s":15},
@@ -411,8 +411,8 @@ func TestPlansOfThePlanner(t *testing.T) {
 	}
 }
 
-// Policies stand side by side: the plan's own answer is as it is alone, and each other policy's row is what it
-// comes to alone.
+// Policies stand side by side: the plan's own answer does not change, and each other policy's row is its result
+// alone.
 func TestPoliciesAreCompared(t *testing.T) {
 	p, pl := planned([]capacity.Class{class("etl", 170), class("ad hoc", 900)}, []float64{4, 3}, []capacity.Slots{{Map: 20, Reduce: 6}, {Map: 6, Reduce: 2}})
 	o := options(func(o *SimulationOptions) {

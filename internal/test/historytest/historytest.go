@@ -1,5 +1,5 @@
-// Package historytest is history servers for tests: executions that are made up from a seed, as Hadoop's and
-// Spark's servers answer about them and as the files that the clusters would have kept of them.
+// Package historytest provides history servers for tests. It makes up executions from a seed, as answers of Hadoop's
+// and Spark's servers and as the files of their clusters.
 package historytest
 
 import (
@@ -31,8 +31,7 @@ type Attempt struct {
 
 const beginning = 1_770_000_000_000
 
-// Jobs makes executions up, a quarter of an hour apart and in the order in which they began. Every seventh
-// failed.
+// Jobs makes up executions, a quarter of an hour apart and in the order of their starts. Every seventh failed.
 func Jobs(seed uint64, n int) []Job {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	all := make([]Job, n)
@@ -76,7 +75,7 @@ func (t Task) kind() (word, letter string) {
 	return "MAP", "m"
 }
 
-// task is the id of a task by its place. Maps come first.
+// task returns the id of a task by its place. Maps come first.
 func (j Job) task(i int) string {
 	_, letter := j.Tasks[i].kind()
 	number := i
@@ -95,7 +94,7 @@ func (j Job) maps() (n int) {
 	return n
 }
 
-// JHist is the job's history as Hadoop keeps it.
+// JHist returns the job's history in Hadoop's form.
 func (j Job) JHist() string {
 	var b strings.Builder
 	b.WriteString("Avro-Json\n{\"type\":\"record\",\"name\":\"Event\"}\n")
@@ -135,10 +134,10 @@ type App struct {
 	Failed              bool
 }
 
-// Span is a task that ended well.
+// Span is a task that succeeded.
 type Span struct{ Start, Finish int64 }
 
-// Apps makes executions up, half an hour apart. Every fifth failed; every third has the number of an attempt.
+// Apps makes up executions, half an hour apart. Every fifth failed; every third has the number of an attempt.
 func Apps(seed uint64, n, tasks int) []App {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	all := make([]App, n)
@@ -166,7 +165,7 @@ func Apps(seed uint64, n, tasks int) []App {
 	return all
 }
 
-// EventLog is the application's log as Spark writes it.
+// EventLog returns the application's log in Spark's form.
 func (a App) EventLog() string {
 	var b strings.Builder
 	event := func(kind, format string, args ...any) {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Server answers as Hadoop's and Spark's history servers do, both at once.
+// Server answers like both Hadoop's and Spark's history servers.
 type Server struct {
 	Jobs []Job
 	Apps []App
-	// First, unless nil, sees each request first and says whether it has answered it.
+	// First, if set, sees each request first and reports whether it has answered it.
 	First func(w http.ResponseWriter, r *http.Request) bool
 
 	Asked atomic.Int64 // requests so far
-	Most  atomic.Int64 // that were answered at once
+	Most  atomic.Int64 // largest number of concurrent ones
 	now   atomic.Int64
 	once  sync.Once
 	mux   http.ServeMux
@@ -32,8 +32,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Asked.Add(1)
 	now := s.now.Add(1)
 	defer s.now.Add(-1)
-	for most := s.Most.Load(); now > most && !s.Most.CompareAndSwap(most, now); {
-		most = s.Most.Load()
+	for highest := s.Most.Load(); now > highest && !s.Most.CompareAndSwap(highest, now); {
+		highest = s.Most.Load()
 	}
 	if s.First != nil && s.First(w, r) {
 		return
@@ -59,7 +59,7 @@ func (s *Server) route() {
 	}
 }
 
-// say writes an answer; nil is that there is none.
+// say serves an answer; nil means there is none.
 func say(answer func(*http.Request) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a := answer(r)

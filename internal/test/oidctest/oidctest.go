@@ -1,5 +1,5 @@
-// Package oidctest is an OpenID Connect issuer for tests: a real server with real keys. It signs by the standard library
-// alone, so that what checks its tokens is checked by other code than its own.
+// Package oidctest provides an OpenID Connect issuer for tests: a real server with real keys. It signs with the
+// standard library alone, so that the checking code is tested against other code.
 package oidctest
 
 import (
@@ -20,10 +20,10 @@ import (
 	"time"
 )
 
-// Audience is whom its tokens are for.
+// Audience is the audience of its tokens.
 const Audience = "headroom-test"
 
-// Issuer is one at work.
+// Issuer is a running issuer.
 type Issuer struct {
 	URL string
 	RSA *rsa.PrivateKey   // signs with RS256, as kid "rsa"
@@ -67,28 +67,28 @@ func (i *Issuer) Rotate(ofRSA, ofEC string) {
 	i.keys = []map[string]any{JWK(ofRSA, &one.PublicKey), JWK(ofEC, &two.PublicKey)}
 }
 
-// Publish replaces the keys that it names.
+// Publish replaces the published keys.
 func (i *Issuer) Publish(keys ...map[string]any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.keys = keys
 }
 
-// Say replaces a member of what it says of itself.
+// Say replaces a member of its description of itself.
 func (i *Issuer) Say(member string, value any) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.about[member] = value
 }
 
-// Answer lets a test answer requests in its own way, where do says that it has; nil ends that.
+// Answer lets a test answer requests; do reports whether it has answered. nil ends that.
 func (i *Issuer) Answer(do func(w http.ResponseWriter, r *http.Request) bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.answer = do
 }
 
-// Asked is how often it was asked for its keys.
+// Asked returns the number of requests for its keys.
 func (i *Issuer) Asked() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -113,7 +113,7 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// JWK is a public key as issuers show it.
+// JWK returns a public key in the form that issuers publish.
 func JWK(kid string, public crypto.PublicKey) map[string]any {
 	encode := base64.RawURLEncoding.EncodeToString
 	switch k := public.(type) {
@@ -127,7 +127,7 @@ func JWK(kid string, public crypto.PublicKey) map[string]any {
 	panic("no such key")
 }
 
-// Claims are those of a good token with these roles, changed as said; nil takes one away.
+// Claims returns the claims of a good token with these roles, with changes; nil removes a claim.
 func (i *Issuer) Claims(change map[string]any, roles ...string) map[string]any {
 	now := time.Now()
 	c := map[string]any{"iss": i.URL, "aud": Audience, "sub": "ana", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(), "roles": roles}
@@ -139,12 +139,13 @@ func (i *Issuer) Claims(change map[string]any, roles ...string) map[string]any {
 	return c
 }
 
-// Token is a good one with these roles.
+// Token returns a good token with these roles.
 func (i *Issuer) Token(roles ...string) string {
 	return Sign(map[string]any{"alg": "RS256", "kid": "rsa", "typ": "JWT"}, i.Claims(nil, roles...), i.RSA)
 }
 
-// Sign makes a token, however little sense it makes: with a private key, with a secret (HS256), or with nil for no signature.
+// Sign makes any token, even a senseless one: with a private key, with a secret (HS256), or with nil for no
+// signature.
 func Sign(header, claims map[string]any, key any) string {
 	part := func(x any) string {
 		text, err := json.Marshal(x)

@@ -1,10 +1,10 @@
-// Package pgtest gives a test a migrated database of its own, in tens of milliseconds: a copy of a
-// template. A package whose tests use it says so once:
+// Package pgtest gives a test a migrated database of its own, in tens of milliseconds: a copy of a template. A
+// package whose tests use it calls Main:
 //
 //	func TestMain(m *testing.M) { pgtest.Main(m) }
 //
-// The server is the one at HEADROOM_TEST_DATABASE_URL, whose user must be able to create databases, or
-// a private one that lives as long as the tests.
+// The server is the one at HEADROOM_TEST_DATABASE_URL, whose user must be able to create databases, or else a private
+// one that lives as long as the tests.
 package pgtest
 
 import (
@@ -34,23 +34,23 @@ import (
 // ServerVariable names the server that tests use instead of one of their own.
 const ServerVariable = "HEADROOM_TEST_DATABASE_URL"
 
-const longestSetup = 60 * time.Second
+const maxSetup = 60 * time.Second
 
-// server is the one all tests of the process share. It starts with the first test that needs it.
+// server is shared by all tests of the process. It starts with the first test that needs it.
 var server struct {
 	once     sync.Once
 	err      error
 	url      func(database string) string
 	template string
-	copying  string // how a database is copied
+	copying  string // option for copying a database
 	stop     func()
 }
 
-// Main runs the tests of a package and ends the private server, if one was started. Tests that have passed must have
-// left no goroutine behind.
+// Main runs the tests of a package and ends the private server, if one was started. If the tests pass, it checks that
+// they left no goroutine behind.
 func Main(m *testing.M) { os.Exit(Clean(Run(m))) }
 
-// Run is Main for a package whose tests have other things to clean up; it answers the exit code, for Clean.
+// Run is Main for a package whose tests have other things to clean up; it returns the exit code, for Clean.
 func Run(m interface{ Run() int }) int {
 	code := m.Run()
 	if server.stop != nil {
@@ -59,7 +59,7 @@ func Run(m interface{ Run() int }) int {
 	return code
 }
 
-// Clean makes an exit code that of a failure where a goroutine is left.
+// Clean turns an exit code into a failure if a goroutine is left.
 func Clean(code int) int {
 	if code != 0 {
 		return code
@@ -72,19 +72,19 @@ func Clean(code int) int {
 	return code
 }
 
-// TheyWait lets more tests run at once than there are processors, for a package whose tests mostly wait. Who says
-// -parallel is heard.
+// TheyWait lets more tests run at once than there are processors, for a package whose tests mostly wait. The flag
+// -parallel overrides it.
 func TheyWait() {
 	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
 }
 
-// Database makes a migrated database and answers its address. It is dropped when the test has passed
-// and kept, with its name said, when it has not.
+// Database makes a migrated database and returns its address. It is dropped if the test passes, and otherwise kept
+// with its name in the log.
 func Database(t testing.TB) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+	ctx, cancel := context.WithTimeout(context.Background(), maxSetup)
 	defer cancel()
 	server.once.Do(func() { server.err = start(ctx) })
 	if server.err != nil {
@@ -99,7 +99,7 @@ func Database(t testing.TB) string {
 			t.Logf("the database is kept as long as its server runs: %s", name)
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+		ctx, cancel := context.WithTimeout(context.Background(), maxSetup)
 		defer cancel()
 		if err := administer(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Errorf("drop the database: %v", err)
@@ -114,7 +114,7 @@ func Open(t testing.TB) *postgres.Store {
 	return OpenWith(t, postgres.Config{})
 }
 
-// OpenWith is Open with a configuration, whose URL it fills in unless there is one already.
+// OpenWith is Open with a configuration. It fills in the URL if there is none.
 func OpenWith(t testing.TB, c postgres.Config) *postgres.Store {
 	t.Helper()
 	if c.URL == "" {
@@ -133,7 +133,7 @@ func OpenWith(t testing.TB, c postgres.Config) *postgres.Store {
 func Empty(t testing.TB) string {
 	t.Helper()
 	address := Database(t)
-	ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+	ctx, cancel := context.WithTimeout(context.Background(), maxSetup)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
@@ -146,8 +146,8 @@ func Empty(t testing.TB) string {
 	return address
 }
 
-// Outlast waits until no transaction that had begun before is open on the whole server, in whatever database: only
-// then the audit log lists what was written before. It waits for other tests, however busy the machine is.
+// Outlast waits until every transaction that had begun before is over, in all databases of the server. Only then does
+// the audit log list everything written before. It waits for other tests, however busy the machine is.
 func Outlast(t testing.TB) {
 	t.Helper()
 	const longest = 5 * time.Minute
@@ -202,9 +202,9 @@ func startPrivate(ctx context.Context) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	server.url = private.URL
-	server.copying = " STRATEGY FILE_COPY" // the faster one where a checkpoint costs nothing
+	server.copying = " STRATEGY FILE_COPY" // the faster way if a checkpoint costs nothing
 	server.stop = func() {
-		ctx, cancel := context.WithTimeout(context.Background(), longestSetup)
+		ctx, cancel := context.WithTimeout(context.Background(), maxSetup)
 		defer cancel()
 		if err := errors.Join(private.Stop(ctx), os.RemoveAll(dir)); err != nil {
 			fmt.Fprintln(os.Stderr, "pgtest:", err)
@@ -213,26 +213,26 @@ func startPrivate(ctx context.Context) error {
 	return nil
 }
 
-// RoomyMemory is where tests make clusters whose disk does not matter: in memory, where copying a
-// database takes 40 ms instead of several hundred, unless there is too little of it.
+// RoomyMemory returns a directory for clusters whose disk does not matter. It is in memory, where copying a database
+// takes 40 ms instead of several hundred, unless there is too little of it.
 func RoomyMemory() string {
 	const memory, enough = "/dev/shm", 1 << 30
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(memory, &fs); err == nil && uint64(fs.Bsize)*fs.Bavail >= enough {
 		return memory
 	}
-	return "/tmp" // which the user that Postgres runs as can reach
+	return "/tmp" // the user of Postgres can reach it
 }
 
 const clusterPrefix = "headroom-pgtest-"
 
-// removeAbandoned removes what test processes that were killed have left; their servers are gone.
+// removeAbandoned removes the directories of killed test processes; their servers are gone.
 func removeAbandoned(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, clusterPrefix+"*")) // the pattern is a good one
 	for _, dir := range dirs {
 		info, err := os.Stat(dir)
 		if err != nil || time.Since(info.ModTime()) < time.Hour {
-			continue // just being made, perhaps
+			continue // perhaps just being made
 		}
 		if _, running, err := postgres.AttachPrivate(dir); err == nil && !running {
 			_ = os.RemoveAll(dir) // another process may be doing the same
@@ -240,8 +240,8 @@ func removeAbandoned(base string) {
 	}
 }
 
-// makeTemplate migrates a database to copy from, unless there is one for exactly these migrations.
-// Test processes that share a server wait for each other here.
+// makeTemplate migrates a database to copy from, unless there is one for exactly these migrations. Test processes
+// that share a server wait for each other here.
 func makeTemplate(ctx context.Context) error {
 	server.template = "headroom_template_" + postgres.SchemaSum()
 	conn, err := pgx.Connect(ctx, server.url(""))
@@ -267,7 +267,7 @@ func makeTemplate(ctx context.Context) error {
 		return err
 	}
 	for _, statement := range []string{
-		"ALTER DATABASE " + making + " WITH ALLOW_CONNECTIONS false", // a database somebody is connected to cannot be copied
+		"ALTER DATABASE " + making + " WITH ALLOW_CONNECTIONS false", // a database with connections cannot be copied
 		"ALTER DATABASE " + making + " RENAME TO " + server.template,
 	} {
 		if _, err := conn.Exec(ctx, statement); err != nil {

@@ -1,5 +1,4 @@
-// Package solvertest gives the tests of a package the real solver program. A package whose tests solve says so
-// once:
+// Package solvertest gives the tests of a package the real solver program. A package whose tests solve calls Run:
 //
 //	func TestMain(m *testing.M) { os.Exit(solvertest.Run(m.Run)) }
 package solvertest
@@ -11,11 +10,11 @@ import (
 	"path/filepath"
 )
 
-// variable names the solver program to those who look for it; lp/worker, whose own tests are here too, reads it.
+// variable names the solver program; lp/worker reads it too, but its own tests use this package.
 const variable = "HEADROOM_SOLVER"
 
-// Run runs tests while HEADROOM_SOLVER names a solver: the one it named before, as under make test, or one that is
-// built for them and removed afterwards. It answers the exit code.
+// Run runs tests with HEADROOM_SOLVER set to a solver: its earlier value, as under make test, or one that is built
+// for them and removed afterwards. It returns the exit code.
 func Run(tests func() int) int {
 	if os.Getenv(variable) != "" {
 		return tests()

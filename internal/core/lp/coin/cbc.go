@@ -15,7 +15,7 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// pinned are the settings no caller may change.
+// pinned lists the settings that no caller may change.
 var pinned = []setting{
 	{"timeMode", "elapsed"}, // otherwise seconds are the CPU seconds of the whole process
 	{"logLevel", "0"},
@@ -125,7 +125,7 @@ func mixedSolution(model unsafe.Pointer, p *lp.Program) (lp.Solution, error) {
 	return s, nil
 }
 
-// finite replaces infinities by what COIN-OR takes for them.
+// finite replaces infinities by the largest float64, which COIN-OR reads as infinite.
 func finite(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i := range v {
@@ -134,10 +134,10 @@ func finite(v []float64) []float64 {
 	return out
 }
 
-// doubles is the address of a slice's values for C, which only reads them during the call.
+// doubles returns the address of a slice's values for C, which only reads them during the call.
 func doubles(v []float64) *C.double {
 	if len(v) == 0 {
-		v = make([]float64, 1) // C gets an address even of nothing
+		v = make([]float64, 1) // C needs an address even for no values
 	}
 	return (*C.double)(&v[0])
 }

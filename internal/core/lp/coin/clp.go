@@ -12,12 +12,11 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// What Clp answers beside the three names lanl/clp gives.
-const clpStopped clp.SimplexStatus = 3 // on iterations or time
+const clpStopped clp.SimplexStatus = 3 // stopped by iterations or time
 
-// solveLinear minimises with the dual simplex method, the second opinion with the primal one.
-// RowDual[i] is what the optimum gains per unit by which row i's limit rises (so it is never positive
-// for an upper limit that binds); ReducedCost is the cost minus the dual prices of the column.
+// solveLinear minimises with the dual simplex method, the second opinion with the primal one. RowDual[i] is the
+// change of the optimum per unit by which row i's limit rises, so it is never positive for an upper limit that binds.
+// ReducedCost is the cost minus the dual prices of the column.
 func solveLinear(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {
 	s := lp.Solution{Engine: clpVersion(), Bound: math.Inf(-1)}
 	dual := variation == 0
@@ -94,11 +93,11 @@ func clpBounds(lower, upper []float64) []clp.Bounds {
 	return bounds
 }
 
-// ranging says how far each cost, and each row's limit, may move before another basis is optimal. Clp
+// ranging returns the ranges of each cost, and of each row's limit, within which the same basis is optimal. Clp
 // widens the costs by its tolerance of 1e-7.
-// The limit of a row is the one it stands at. A row that stands at neither limit does not price
-// anything: the limit meant is then its upper one if it has one (which may sink to where the row
-// stands), else its lower one.
+//
+// The limit of a row is the one it stands at. A row at neither limit prices nothing. Its range is then that of its
+// upper limit if it has one (which may sink to the row's value), else of its lower limit.
 func ranging(model *clp.Simplex, p *lp.Program, s *lp.Solution) (*lp.Ranges, error) {
 	columns, rows := p.Columns(), p.Rows()
 	r := &lp.Ranges{
@@ -135,7 +134,7 @@ func ranging(model *clp.Simplex, p *lp.Program, s *lp.Solution) (*lp.Ranges, err
 	return r, nil
 }
 
-// from is count indices from first on: columns first, then rows, as Clp numbers them.
+// from returns count indices from first on: columns first, then rows, as Clp numbers them.
 func from(first, count int) []int {
 	list := make([]int, count)
 	for i := range list {
@@ -144,7 +143,7 @@ func from(first, count int) []int {
 	return list
 }
 
-// unbounded reads what Clp writes for infinity.
+// unbounded turns Clp's values for infinity into infinities.
 func unbounded(v float64) float64 {
 	if math.Abs(v) > lp.Largest {
 		return math.Inf(int(math.Copysign(1, v)))

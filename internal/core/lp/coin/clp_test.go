@@ -50,7 +50,7 @@ func TestSignsOfPrices(t *testing.T) {
 		}
 	}
 
-	// A lower limit that binds has a price the other way: one more of it costs.
+	// A lower limit that binds has the opposite sign: one more of it costs.
 	q := new(lp.Program)
 	need := q.Row(5, inf)
 	q.Column(2, 0, inf, false, lp.Entry{Row: need, Coefficient: 1})
@@ -59,7 +59,7 @@ func TestSignsOfPrices(t *testing.T) {
 	}
 }
 
-// random is a bounded feasible linear program: x = 1 satisfies every row.
+// random returns a bounded feasible linear program: x = 1 satisfies every row.
 func random(seed uint64) *lp.Program {
 	r := rand.New(rand.NewPCG(seed, 3))
 	p := new(lp.Program)
@@ -117,8 +117,7 @@ func TestPricesProveTheOptimum(t *testing.T) {
 	}
 }
 
-// Inside a cost's range the solution stays the best one, outside it does not; inside a limit's
-// range its price holds.
+// Inside a cost's range the solution stays optimal, outside it does not; inside a limit's range its price holds.
 func TestRangesHoldWhenSolvedAgain(t *testing.T) {
 	costs, limits := 0, 0
 	for seed := range uint64(40) {
@@ -131,7 +130,7 @@ func TestRangesHoldWhenSolvedAgain(t *testing.T) {
 				}
 				costs++
 				was := p.Cost[j]
-				kept := func(cost float64) float64 { // what keeping x costs more than the best answer
+				kept := func(cost float64) float64 { // the cost of keeping x above the best answer
 					p.Cost[j] = cost
 					value := s.Objective + (cost-was)*s.X[j]
 					return value - linear(t, p, lp.Options{}).Objective
@@ -150,7 +149,7 @@ func TestRangesHoldWhenSolvedAgain(t *testing.T) {
 			if y == 0 {
 				continue
 			}
-			limit := &p.RowUpper[i] // the one that binds
+			limit := &p.RowUpper[i] // the binding limit
 			if y > 0 {
 				limit = &p.RowLower[i]
 			}
@@ -188,7 +187,7 @@ func TestManyColumnsTakeLinearTime(t *testing.T) {
 	}
 }
 
-// Memory stays bounded although only finalizers free what lanl/clp holds.
+// Memory stays bounded although only finalizers free the memory of lanl/clp.
 func TestMemoryStaysBounded(t *testing.T) {
 	for _, size := range []int{300, 30_000} {
 		solves := 300_000 / size
@@ -209,7 +208,7 @@ func TestMemoryStaysBounded(t *testing.T) {
 	}
 }
 
-// resident is the memory in use in MB.
+// resident returns the memory in use in MB.
 func resident(t *testing.T) int {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -1,8 +1,7 @@
 //go:build cgo
 
-// Package coin solves programs with Clp and CBC of COIN-OR, through cgo. Only headroom-solver
-// imports it: an abort in C++ ends the whole process, and CBC is not safe in two threads. Callers
-// solve one program at a time.
+// Package coin solves programs with Clp and CBC of COIN-OR, through cgo. Only headroom-solver imports it, because an
+// abort in C++ ends the whole process and CBC is not safe in two threads. Callers solve one program at a time.
 package coin
 
 // #cgo pkg-config: cbc clp
@@ -17,9 +16,9 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// Solve solves a valid program (it validates it again): with CBC if some column must be whole, with
-// Clp otherwise. Variation 0 is the usual settings; any other one asks for a second opinion, reached
-// on another path. Clp and CBC say what they believe; nothing is checked here.
+// Solve solves a valid program (it validates it again): with CBC if some column must be whole, with Clp otherwise.
+// Variation 0 means the usual settings; any other asks for a second opinion, reached on another path. Answers are the
+// solvers' claims; nothing is checked here.
 func Solve(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {
 	if err := p.Validate(); err != nil {
 		return lp.Solution{}, fmt.Errorf("malformed program: %w", err)
@@ -36,7 +35,7 @@ func Solve(p *lp.Program, o lp.Options, variation int) (lp.Solution, error) {
 	return solveLinear(p, o, variation)
 }
 
-// Version is the engines and their versions, such as "cbc 2.10.8, clp 1.17.6".
+// Version returns the engines and their versions, such as "cbc 2.10.8, clp 1.17.6".
 func Version() string { return cbcVersion() + ", " + clpVersion() }
 
 func cbcVersion() string { return "cbc " + C.GoString(C.Cbc_getVersion()) }

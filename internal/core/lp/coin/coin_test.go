@@ -14,8 +14,8 @@ import (
 
 var inf = math.Inf(1)
 
-// planning is min 0.39 d + 0.2 r − 2.001 h0 − 0.141 h1 − 2.254 h2 with
-// 3.9 h0 + 0.44 h1 + 4.89 h2 ≤ d + r, all whole: columns d, r, h0, h1, h2.
+// planning returns a program with the columns d, r, h0, h1, h2, all whole. It is min 0.39 d + 0.2 r − 2.001 h0 −
+// 0.141 h1 − 2.254 h2 with 3.9 h0 + 0.44 h1 + 4.89 h2 ≤ d + r.
 func planning() *lp.Program {
 	p := new(lp.Program)
 	row := p.Row(math.Inf(-1), 0)
@@ -29,7 +29,7 @@ func planning() *lp.Program {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
 
-// CBC 2.10.8 with its own settings claims −19.988 for this program; enumeration says −20.096.
+// CBC 2.10.8 with its own settings claims −19.988 for this program; enumeration finds −20.096.
 func TestPinnedSettingsAvoidTheFalseOptimum(t *testing.T) {
 	for variation := range 2 {
 		s, err := Solve(planning(), lp.Options{}, variation)
@@ -56,8 +56,8 @@ func TestPinnedSettingsAvoidTheFalseOptimum(t *testing.T) {
 	t.Logf("with cbc's own settings: %s %.9g by %s", s.Status, s.Objective, s.Engine)
 }
 
-// enumerate tries every h and buys the machines it needs, reserved ones first, for at most budget.
-// It is infinite where nothing is feasible.
+// enumerate tries every h and buys the machines it needs, reserved ones first, for at most budget. It returns
+// infinity if nothing is feasible.
 func enumerate(p *lp.Program, budget float64) float64 {
 	best := inf
 	for h0 := p.Lower[2]; h0 <= p.Upper[2]; h0++ {
@@ -92,8 +92,8 @@ func TestRandomPlanningProgramsAgainstEnumeration(t *testing.T) {
 		p.Column(0.39, 0, inf, true, d...)
 		p.Column(0.2, 0, float64(random.IntN(90)), true, r...)
 		for range 3 {
-			most := 3 + random.IntN(8)
-			p.Column(-float64(random.IntN(4000))/1000, float64(random.IntN(most)), float64(most), true,
+			limit := 3 + random.IntN(8)
+			p.Column(-float64(random.IntN(4000))/1000, float64(random.IntN(limit)), float64(limit), true,
 				lp.Entry{Row: load, Coefficient: float64(random.IntN(800)+20) / 100})
 		}
 		s, err := Solve(p, lp.Options{}, n/2%2)
@@ -156,7 +156,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// A start that no search node may improve on is what comes back.
+// A start that no search node may improve is returned.
 func TestStartIsUsed(t *testing.T) {
 	p := hard(400, 3)
 	s, err := Solve(p, lp.Options{Gap: 1e-3}, 0)
@@ -192,7 +192,7 @@ func TestSameProgramSameAnswer(t *testing.T) {
 	}
 }
 
-// hard is a planning program whose admission is close everywhere: penalties between the two prices.
+// hard returns a planning program whose admission is close everywhere: penalties between the two prices.
 func hard(classes int, seed uint64) *lp.Program {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p := new(lp.Program)

@@ -6,18 +6,18 @@ import "time"
 type Event struct {
 	Kind    EventKind
 	Process int           // its process number
-	Took    time.Duration // starting, or the solve that ended this way
+	Took    time.Duration // duration of the start, or of the solve that ended this way
 	Detail  string        // for people; at most a few lines
 }
 
-// EventKind says what happened.
+// EventKind names an event.
 type EventKind string
 
 const (
 	Started  EventKind = "started"  // the process is ready
 	Killed   EventKind = "killed"   // its time was over, or its caller went away
 	Recycled EventKind = "recycled" // it is replaced for its age or its memory
-	Crashed  EventKind = "crashed"  // it ended, or wrote what nobody can read
+	Crashed  EventKind = "crashed"  // it ended, or wrote an unreadable answer
 	Refused  EventKind = "refused"  // it gave up, or its answer did not pass the check
 )
 

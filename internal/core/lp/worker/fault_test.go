@@ -23,7 +23,7 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// children are the numbers of this process's children, dead ones not waited for included.
+// children returns the ids of this process's children, including dead ones not waited for.
 func children(t testing.TB) []int {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -40,7 +40,8 @@ func children(t testing.TB) []int {
 	return list
 }
 
-// stat is what /proc says of a process from its state on: state, parent, ... nil: it is gone.
+// stat returns the fields of /proc from a process's state on: state, parent, ... It returns nil if the process is
+// gone.
 func stat(path string) []string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -50,7 +51,7 @@ func stat(path string) []string {
 	return strings.Fields(rest)
 }
 
-// ticks is the processor time a process has used in user mode, in hundredths of a second.
+// ticks returns the processor time a process has used in user mode, in hundredths of a second.
 func ticks(pid int) int {
 	fields := stat("/proc/" + strconv.Itoa(pid) + "/stat")
 	if len(fields) < 12 {
@@ -60,21 +61,21 @@ func ticks(pid int) int {
 	return n
 }
 
-// optimum is the best objective of a planning program by dynamic programming over its load in
+// optimum returns the best objective of a planning program by dynamic programming over its load in
 // hundredths of a machine.
 func optimum(p *lp.Program) float64 {
-	most := int(p.Upper[1]+12) * 100
-	worth := make([]float64, most+1) // the largest sum of penalties within this load
+	limit := int(p.Upper[1]+12) * 100
+	worth := make([]float64, limit+1) // the largest sum of penalties within this load
 	for j := 2; j < p.Columns(); j++ {
 		load := int(math.Round(p.Coefficient[j] * 100))
 		for range int(p.Upper[j]) {
-			for at := most; at >= load; at-- {
+			for at := limit; at >= load; at-- {
 				worth[at] = max(worth[at], worth[at-load]-p.Cost[j])
 			}
 		}
 	}
 	best := inf
-	for machines := 0; machines <= most/100; machines++ {
+	for machines := 0; machines <= limit/100; machines++ {
 		reserved := min(float64(machines), p.Upper[1])
 		best = min(best, p.Cost[1]*reserved+p.Cost[0]*(float64(machines)-reserved)-worth[machines*100])
 	}
@@ -115,12 +116,12 @@ func TestFaults(t *testing.T) {
 			case <-time.After(time.Duration(1+random.IntN(10)) * time.Millisecond):
 			}
 			pids := children(t)
-			if len(pids) == 0 || done.Load() > answered.Load()*11/20 { // however slow the machine, some are left in peace
+			if len(pids) == 0 || done.Load() > answered.Load()*11/20 { // even on a slow machine, some are left in peace
 				continue
 			}
 			// Safe: they are our own children, and only their keepers end their numbers.
 			pid := pids[random.IntN(len(pids))]
-			if random.IntN(4) > 0 && !events.started(pid) { // those that start are rarer
+			if random.IntN(4) > 0 && !events.started(pid) { // starting processes are rarer
 				continue
 			}
 			done.Add(1)
@@ -182,9 +183,9 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	asked := 0
-	for ; asked < solves || done.Load() < int64(solves/2) && asked < 4*solves; asked++ {
-		questions <- asked
+	sent := 0
+	for ; sent < solves || done.Load() < int64(solves/2) && sent < 4*solves; sent++ {
+		questions <- sent
 	}
 	close(questions)
 	callers.Wait()
@@ -192,7 +193,7 @@ func TestFaults(t *testing.T) {
 	chaos.Wait()
 	pool.Close()
 	t.Logf("seed %d, faults %v, outcomes %v, %d events", seed, faults, outcomes, len(events.kinds()))
-	t.Attr("R8", fmt.Sprintf("%d faults in %d requests, 0 wrong answers, 0 children left", done.Load(), asked))
+	t.Attr("R8", fmt.Sprintf("%d faults in %d requests, 0 wrong answers, 0 children left", done.Load(), sent))
 	if left := children(t); len(left) > 0 {
 		t.Errorf("children %v are left", left)
 	}
@@ -212,7 +213,7 @@ func TestTooLittleMemoryIsAnErrorAndNoMore(t *testing.T) {
 	}
 }
 
-// parentRole makes the test program solve something endless and say its solver's number.
+// parentRole makes the test program solve an endless program and print its solver's process id.
 const parentRole = "HEADROOM_TEST_PARENT"
 
 func beParent() int {
@@ -223,7 +224,7 @@ func beParent() int {
 	return 1 // it should have been killed long before
 }
 
-// A solver dies with its parent, even where it cannot notice by itself because it is stopped.
+// A solver dies with its parent, even if it is stopped and cannot notice.
 func TestSolverDiesWithItsParent(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -261,7 +262,7 @@ func TestSolverDiesWithItsParent(t *testing.T) {
 		}
 		_ = parent.Wait()
 		within(t, 2*time.Second, "the solver is gone", func() bool {
-			fields := stat(path) // dead and not yet waited for by the system's first process is gone
+			fields := stat(path) // treats dead processes that nobody has waited for as gone
 			return fields == nil || fields[0] == "Z"
 		})
 	}

@@ -14,13 +14,13 @@ const ProgramName = "headroom-solver"
 // ProgramVariable is the environment variable that may hold the solver program's path.
 const ProgramVariable = "HEADROOM_SOLVER"
 
-// Find is the path of the solver program: beside the running executable, else what HEADROOM_SOLVER
-// names. PATH is not searched: whoever can put a file there must not be able to answer for us.
+// Find returns the path of the solver program: beside the running executable, else the one in HEADROOM_SOLVER. It
+// does not search PATH, because anyone who can put a file there could then answer for the solver.
 func Find() (string, error) {
 	if own, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(own), ProgramName)
-		if executable(beside) == nil {
-			return beside, nil
+		path := filepath.Join(filepath.Dir(own), ProgramName)
+		if executable(path) == nil {
+			return path, nil
 		}
 	}
 	named := os.Getenv(ProgramVariable)

@@ -26,10 +26,10 @@ const (
 	hello    kind = iota + 1 // the solver's first frame: its version
 	question                 // a program
 	answer                   // its solution
-	failure                  // why there is none, as text
+	failure                  // the reason for no solution, as text
 )
 
-// writeFrame writes header and payload in one call. The frame was begun by newFrame.
+// writeFrame writes header and payload in one call. newFrame began the frame.
 func writeFrame(w io.Writer, k kind, frame []byte) error {
 	binary.LittleEndian.PutUint32(frame, magic)
 	binary.LittleEndian.PutUint32(frame[4:], uint32(k))
@@ -40,11 +40,11 @@ func writeFrame(w io.Writer, k kind, frame []byte) error {
 
 func newFrame(capacity int) []byte { return make([]byte, headerSize, headerSize+capacity) }
 
-// errFrame is what cannot be answered: after it nobody knows where the next frame begins.
+// errFrame is an error after which nobody knows where the next frame begins.
 var errFrame = errors.New("not a frame of this protocol")
 
-// readFrame reads one frame with a payload of at most limit bytes. A length that lies costs no more
-// memory than the bytes that really come.
+// readFrame reads one frame with a payload of at most limit bytes. A false length costs no more memory than the bytes
+// that really arrive.
 func readFrame(r io.Reader, limit int) (kind, []byte, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
@@ -68,7 +68,7 @@ func readFrame(r io.Reader, limit int) (kind, []byte, error) {
 	return k, payload.Bytes(), noEOF(err)
 }
 
-// noEOF tells an end inside a frame from one between two.
+// noEOF makes an end inside a frame differ from one between two.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -76,14 +76,14 @@ func noEOF(err error) error {
 	return err
 }
 
-// request is what a question holds.
+// request is the payload of a question.
 type request struct {
 	program   *lp.Program
 	options   lp.Options
 	variation int // 0: the usual settings; more: another opinion
 }
 
-// requestSize is an upper bound on an encoded request's bytes.
+// requestSize returns an upper bound on an encoded request's bytes.
 func requestSize(p *lp.Program, o lp.Options) int {
 	return 64 + 8*(4*p.Columns()+2*p.Rows()+len(o.Start)) + p.Columns() + 12*len(p.RowIndex)
 }
@@ -164,7 +164,7 @@ func encodeSolution(s lp.Solution) []byte {
 	return e.frame
 }
 
-// solutionLimit is the largest payload an answer to p may have.
+// solutionLimit returns the largest payload an answer to p may have.
 func solutionLimit(p *lp.Program) int {
 	return maxText + 64*(p.Columns()+p.Rows()+16)
 }
@@ -208,7 +208,7 @@ func (e *encoder) raw(list []float64) {
 	}
 }
 
-// floats writes a list with its length; none at all is told from an empty one.
+// floats writes a list with its length; a nil list differs from an empty one.
 func (e *encoder) floats(list []float64) {
 	e.flag(list != nil)
 	if list != nil {
@@ -229,8 +229,8 @@ func (e *encoder) text(s string) {
 	e.frame = append(e.frame, s...)
 }
 
-// decoder takes values from a payload. After the first value that is not there it answers zeros,
-// and end says so. It allocates no more than the payload can fill.
+// decoder reads values from a payload. After the first missing value it returns zeros, and end reports the error. It
+// allocates no more than the payload can fill.
 type decoder struct {
 	rest  []byte
 	short bool

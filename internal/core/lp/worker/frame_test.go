@@ -62,7 +62,7 @@ func TestFramesAreBounded(t *testing.T) {
 	long := bytes.Clone(good)
 	binary.LittleEndian.PutUint64(long[8:], 1<<40)
 	lying := bytes.Clone(good)
-	binary.LittleEndian.PutUint64(lying[8:], 1<<29) // far more than comes
+	binary.LittleEndian.PutUint64(lying[8:], 1<<29) // far more than arrives
 	for _, c := range []struct {
 		name  string
 		bytes []byte

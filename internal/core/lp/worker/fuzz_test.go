@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever comes through the pipe is a whole frame no larger than may be, or an error.
+// Any input of the pipe is a whole frame of allowed size, or an error.
 func FuzzFrames(f *testing.F) {
 	f.Add(encodeRequest(request{program: planning(2, 1, true)}), uint16(1000))
 	f.Add([]byte("headroom"), uint16(0))

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/test/solvertest"
 )
 
-// TestMain finds the real solver program: these tests talk to nothing else.
+// TestMain finds the real solver program, the only one in these tests.
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }

@@ -1,7 +1,6 @@
-// Package worker solves programs in solver processes, so that a crash, an endless loop or a memory
-// blow-up in C++ costs one process and never the service. It starts them, feeds them, limits them,
-// kills them and replaces them, and lets no answer out that it has not checked. It also holds the
-// solver program's side of the protocol (Serve). It runs on Linux.
+// Package worker solves programs in solver processes, so that a crash, an endless loop or a memory blow-up in C++
+// costs one process and never the service. It starts, feeds, limits, kills and replaces them, and returns no answer
+// that it has not checked. It also holds the solver program's side of the protocol (Serve). It runs on Linux.
 package worker
 
 import (
@@ -18,37 +17,37 @@ import (
 	"headroom/internal/core/trace"
 )
 
-// Config is how a Pool works. Every zero value means the default named.
+// Config configures a Pool. Zero values mean the defaults.
 type Config struct {
-	Program   string        // the solver program; default: what Find finds
-	Processes int           // solver processes at once; default: one a processor
-	Queue     int           // callers that may wait for one; default 64, negative: none
-	Solves    int           // a process is replaced after this many; default 2,000
-	RecycleMB int           // or when it uses more memory than this; default 512
-	MemoryMB  int           // more than this it never gets; default 2,048
-	Longest   time.Duration // no solve takes longer; default 60 s
-	Grace     time.Duration // how long a solver may overrun its time before it is killed; default 500 ms
-	Report    func(Event)   // told what happens to processes, from several goroutines; must be quick
+	Program   string        // the solver program; default: from Find
+	Processes int           // concurrent solver processes; default: one a processor
+	Queue     int           // callers that may wait; default 64, negative: none
+	Solves    int           // solves after which a process is replaced; default 2,000
+	RecycleMB int           // memory above which it is replaced; default 512
+	MemoryMB  int           // memory limit of a process; default 2,048
+	Longest   time.Duration // time limit of a solve; default 60 s
+	Grace     time.Duration // time that a solver may overrun before it is killed; default 500 ms
+	Report    func(Event)   // called for events of processes, from several goroutines; must be quick
 }
 
-// Pool is a lp.Solver that solves in processes of their own. It is safe for concurrent use.
-// Processes start when they are first needed (or by Warm) and then stay.
+// Pool is an lp.Solver that solves in separate processes. It is safe for concurrent use. Processes start when they
+// are first needed (or by Warm) and then stay.
 type Pool struct {
 	config  Config
 	waiting chan struct{}   // holds one token per caller that waits or solves
-	slots   chan *process   // an idle process, or nil where none is started
-	closed  context.Context // the pool's own life: ends with Close
+	slots   chan *process   // an idle process, or nil if none is started
+	closed  context.Context // ends with Close
 	close   context.CancelFunc
 	once    sync.Once
 	ending  sync.WaitGroup // processes being ended in the background
-	version atomic.Value   // of the engine in the process that was started last, a string
+	version atomic.Value   // version of the engine in the last started process, a string
 }
 
 var errClosed = fmt.Errorf("the pool of solvers is closed: %w", lp.ErrUnavailable)
 
 // New makes a pool without starting anything. Close it when done.
 func New(c Config) *Pool {
-	c.Processes = cmp.Or(c.Processes, runtime.GOMAXPROCS(0)) // which knows a container's limit
+	c.Processes = cmp.Or(c.Processes, runtime.GOMAXPROCS(0)) // respects a container's limit
 	c.Queue = max(0, cmp.Or(c.Queue, 64))
 	c.Solves = cmp.Or(c.Solves, 2000)
 	c.RecycleMB = cmp.Or(c.RecycleMB, 512)
@@ -87,8 +86,8 @@ func (p *Pool) Warm(ctx context.Context) error {
 	return failed
 }
 
-// Close kills every solver, also those at work, and waits until all are gone. Callers that still
-// wait get lp.ErrUnavailable.
+// Close kills every solver, even busy ones, and waits until all are gone. Callers that still wait get
+// lp.ErrUnavailable.
 func (p *Pool) Close() {
 	p.once.Do(func() {
 		p.close()
@@ -101,12 +100,13 @@ func (p *Pool) Close() {
 	p.ending.Wait()
 }
 
-// Solve answers with a checked solution (see lp.CheckAdvice; whoever acts on whole columns repairs
-// it and calls lp.Check), or a status that has none. Whole columns come rounded, the objective
-// recomputed. A solver that crashes or answers wrongly is asked again, differently, once. A start
-// that is not feasible is left out.
-// When ctx has a deadline the solver is told to stop a little earlier, so that the best solution so
-// far comes back; one that does not stop is killed and the status is lp.Stopped.
+// Solve returns a checked solution, or a status that has none. The check is lp.CheckAdvice; a caller that acts on
+// whole columns repairs the solution and calls lp.Check. Whole columns are rounded and the objective recomputed. If a
+// solver crashes or answers wrongly, a second one is asked with other settings, once. An infeasible start is left
+// out.
+//
+// If ctx has a deadline, the solver gets a slightly earlier time limit, so that the best solution so far is returned.
+// A solver that does not stop is killed and the status is lp.Stopped.
 func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (answer lp.Solution, err error) {
 	ctx, span := trace.Begin(ctx, "solver process", trace.Client)
 	defer func() {
@@ -118,19 +118,19 @@ func (p *Pool) Solve(ctx context.Context, program *lp.Program, o lp.Options) (an
 		}
 		span.End()
 	}()
-	asked := time.Now()
+	began := time.Now()
 	if err := validate(program, o); err != nil {
 		return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
 	}
 	if o.Start != nil && lp.Check(program, o.Start, dot(program.Cost, o.Start)) != nil {
-		o.Start = nil // CBC believes whatever start it is given
+		o.Start = nil // CBC believes any start
 	}
 	process, err := p.take(ctx)
 	if err != nil {
 		return lp.Solution{}, fmt.Errorf("solve a program: %w", err)
 	}
 	defer func() { p.give(process) }()
-	span.Seconds("headroom.queue_s", time.Since(asked))
+	span.Seconds("headroom.queue_s", time.Since(began))
 	longest := p.config.Longest
 	if o.Seconds > 0 && o.Seconds < longest.Seconds() {
 		longest = time.Duration(o.Seconds * float64(time.Second))
@@ -180,11 +180,11 @@ func validate(program *lp.Program, o lp.Options) error {
 	return nil
 }
 
-// errOvertime is why a solver that overran its own time is killed.
+// errOvertime is the cause when a solver that overran its own time is killed.
 var errOvertime = errors.New("the solver overran its time")
 
-// until is the context at whose end the solver is killed: when ctx ends, when the pool closes, or
-// when the solve's own time and the grace are over.
+// until returns the context that ends when the solver must be killed: when ctx ends, when the pool closes, or when
+// the solve's own time and the grace are over.
 func (p *Pool) until(ctx context.Context, end time.Time) (context.Context, context.CancelFunc) {
 	timed, cancelTime := context.WithDeadlineCause(ctx, end, errOvertime)
 	both, cancel := context.WithCancelCause(timed)
@@ -192,7 +192,7 @@ func (p *Pool) until(ctx context.Context, end time.Time) (context.Context, conte
 	return both, func() { stop(); cancel(nil); cancelTime() }
 }
 
-// stopped tells a time limit, which is an answer, from a caller or a pool that went away.
+// stopped separates a time limit, which is an answer, from a caller or a pool that went away.
 func stopped(cause error) (lp.Solution, error) {
 	if errors.Is(cause, errOvertime) || errors.Is(cause, context.DeadlineExceeded) {
 		return lp.Solution{Status: lp.Stopped}, nil
@@ -218,17 +218,17 @@ func (p *Pool) ask(ctx context.Context, process *process, q request) (lp.Solutio
 		process.kill()
 		p.report(process, Killed, began, context.Cause(ctx).Error())
 	case errors.As(err, &gaveUp):
-		p.report(process, Refused, began, gaveUp.said)
+		p.report(process, Refused, began, gaveUp.reason)
 	default:
 		process.kill()
-		<-process.ended // so that all it said is there
+		<-process.ended // so that all its output is there
 		p.report(process, Crashed, began, process.errors.String())
 	}
 	return lp.Solution{}, err
 }
 
-// seconds is what the solver is told it may take: until its own time is over, or until shortly
-// before ctx ends, so that it can still send what it has.
+// seconds returns the time limit for the solver: until its own time is over, or until shortly before ctx ends, so
+// that it can still send its best solution.
 func (p *Pool) seconds(ctx context.Context, end time.Time) (float64, error) {
 	killed, _ := ctx.Deadline() // until always sets one
 	left := time.Until(killed)
@@ -239,7 +239,7 @@ func (p *Pool) seconds(ctx context.Context, end time.Time) (float64, error) {
 	return left.Seconds(), nil
 }
 
-// take waits for a place: an idle process, or nil where none is started yet.
+// take waits for a place: an idle process, or nil if none is started yet.
 func (p *Pool) take(ctx context.Context) (*process, error) {
 	if p.closed.Err() != nil {
 		return nil, errClosed
@@ -285,7 +285,7 @@ func (p *Pool) give(process *process) {
 	<-p.waiting
 }
 
-// running is the process itself if it is alive, else a new one. On an error it is nil.
+// running returns the process if it is alive, else a new one. On an error it returns nil.
 func (p *Pool) running(ctx context.Context, old *process) (*process, error) {
 	if old != nil {
 		if old.alive() {
@@ -310,7 +310,7 @@ func (p *Pool) running(ctx context.Context, old *process) (*process, error) {
 	return process, nil
 }
 
-// Version is the engine's, such as "cbc 2.10.8, clp 1.17.6"; "" before the first process was started.
+// Version returns the engine's version, such as "cbc 2.10.8, clp 1.17.6"; "" before the first process was started.
 func (p *Pool) Version() string {
 	version, _ := p.version.Load().(string)
 	return version

@@ -20,7 +20,7 @@ import (
 
 var inf = math.Inf(1)
 
-// planning is a planning program of random classes, columns d, r, h...: penalties lie between
+// planning returns a planning program of random classes, columns d, r, h...: penalties lie between
 // the two prices of a machine, so that every admission is close. Loads and prices are decimals.
 func planning(classes int, seed uint64, whole bool) *lp.Program {
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -36,7 +36,7 @@ func planning(classes int, seed uint64, whole bool) *lp.Program {
 	return p
 }
 
-// endless is a program whose optimum cannot be proved in a minute: every penalty is the load plus
+// endless returns a program whose optimum cannot be proved in a minute: every penalty is the load plus
 // one, times the same amount.
 func endless() *lp.Program {
 	p := planning(1000, 11, true)
@@ -58,7 +58,7 @@ func (l *log) add(e Event) {
 	l.events = append(l.events, e)
 }
 
-// kinds are the kinds so far, in order.
+// kinds returns the kinds so far, in order.
 func (l *log) kinds() []EventKind {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -69,7 +69,7 @@ func (l *log) kinds() []EventKind {
 	return kinds
 }
 
-// started says whether a process has said that it is ready.
+// started reports whether a process has announced that it is ready.
 func (l *log) started(pid int) bool {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -113,7 +113,7 @@ func TestSolvesMixedAndLinear(t *testing.T) {
 	}
 }
 
-// What CBC prints about a start must not get into the answers.
+// The output of CBC about a start must not get into the answers.
 func TestStartComesBackIfNothingIsBetter(t *testing.T) {
 	pool, _ := newPool(t, Config{Processes: 1})
 	p := planning(100, 2, true)
@@ -158,7 +158,7 @@ func TestSameProgramSameAnswer(t *testing.T) {
 	}
 }
 
-// Every lie is noticed, reported, and answered rightly by a second try in a new process.
+// Every false answer is noticed, reported, and answered correctly by a second try in a new process.
 func TestLiesAndCrashesAreTriedAgain(t *testing.T) {
 	refused := []EventKind{Started, Refused, Started}
 	crashed := []EventKind{Started, Crashed, Started}
@@ -166,7 +166,7 @@ func TestLiesAndCrashesAreTriedAgain(t *testing.T) {
 		"wrong-objective": refused, "below-the-row": refused, "above-its-bound": refused, "not-whole": refused,
 		"no-number": refused, "too-many-columns": refused, "no-columns": refused, "false-infeasible": refused, "worse-than-start": refused,
 		"unknown-status": crashed, "too-long": crashed, "crash-once": crashed,
-		"give-up-once": {Started, Refused}, // the process is well
+		"give-up-once": {Started, Refused}, // the process is still good
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool, events := newPool(t, Config{Processes: 1, Program: role(t, name)})
@@ -198,8 +198,8 @@ func TestCrashReportsWhatTheSolverSaid(t *testing.T) {
 	if _, err := pool.Solve(t.Context(), two(), lp.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if said := events.events[1].Detail; !strings.Contains(said, "std::bad_alloc") {
-		t.Errorf("got %q, want its last words", said)
+	if detail := events.events[1].Detail; !strings.Contains(detail, "std::bad_alloc") {
+		t.Errorf("got %q, want its last words", detail)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestDeadlineBringsTheBestSoFar(t *testing.T) {
 	}
 }
 
-// bestSoFar says whether an endless program brings a plan when its time ends.
+// bestSoFar reports whether an endless program returns a plan when its time ends.
 func bestSoFar(t *testing.T, pool *Pool, byContext bool, limit, grace time.Duration) bool {
 	t.Helper()
 	p, ctx, o := endless(), t.Context(), lp.Options{}
@@ -269,7 +269,7 @@ func TestDeafSolverIsKilled(t *testing.T) {
 	pool, events := newPool(t, Config{Processes: 1, Program: role(t, "sleep"), Grace: 50 * time.Millisecond})
 	warm := func() time.Time {
 		t.Helper()
-		if err := pool.Warm(t.Context()); err != nil { // so that its start is no part of the time
+		if err := pool.Warm(t.Context()); err != nil { // so that its start takes none of the time
 			t.Fatal(err)
 		}
 		return time.Now()
@@ -443,13 +443,13 @@ func TestFindPrefersTheProgramBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside := filepath.Join(filepath.Dir(own), ProgramName)
-	if err := os.Symlink(want, beside); err != nil {
+	path := filepath.Join(filepath.Dir(own), ProgramName)
+	if err := os.Symlink(want, path); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(beside)
-	if got, err := Find(); err != nil || got != beside {
-		t.Errorf("got %q, %v, want %q", got, err, beside)
+	defer os.Remove(path)
+	if got, err := Find(); err != nil || got != path {
+		t.Errorf("got %q, %v, want %q", got, err, path)
 	}
 }
 

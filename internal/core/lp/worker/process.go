@@ -19,7 +19,7 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// process is one running solver. It serves one caller at a time; kill may come from anybody.
+// process is one running solver. It serves one caller at a time; kill may be called from anywhere.
 type process struct {
 	command *exec.Cmd
 	in      *os.File // programs go in here
@@ -29,12 +29,12 @@ type process struct {
 	solves  int
 
 	lock   sync.Mutex
-	killed bool          // its end is under way
-	reaped bool          // its number may belong to somebody else by now
+	killed bool          // it is ending
+	reaped bool          // its process id may belong to another process by now
 	ended  chan struct{} // closed when reaped
 }
 
-// startTimeout is how long a solver may take to greet us: it takes a few milliseconds.
+// startTimeout bounds the time until a solver's greeting, which takes a few milliseconds.
 const startTimeout = 10 * time.Second
 
 // start starts a solver and waits for its greeting. The returned process is alive and must be ended.
@@ -69,22 +69,22 @@ func start(ctx context.Context, path string, memoryMB int) (*process, error) {
 	}
 	if err := p.greet(ctx); err != nil {
 		p.end()
-		if said := p.errors.String(); said != "" {
-			err = fmt.Errorf("%w: it said %q", err, said)
+		if output := p.errors.String(); output != "" {
+			err = fmt.Errorf("%w: it said %q", err, output)
 		}
 		return nil, err
 	}
 	return p, nil
 }
 
-// nicer is how much nicer than the service a solver is: it gives way to it, whose polls are to stay
-// fast, and still gets a tenth of a processor that the service would have whole.
+// nicer is added to the service's niceness for a solver. The solver gives way to the service, whose polls must stay
+// fast, and still gets a tenth of a busy processor.
 const nicer = 10
 
-// keep starts the child and waits for its end on one operating system thread: the kernel sends the
-// child its death signal when the thread that started it ends, not only when we do. The thread is
-// nice, because all threads of a child are as nice as the one it was started from, and it is never
-// unlocked, so that it ends with this goroutine: nobody may take back niceness.
+// keep starts the child and waits for its end on one operating system thread. The kernel sends the child its death
+// signal when the thread that started it ends, not only when the service does. All threads of a child inherit the
+// niceness of that thread. It is never unlocked and ends with this goroutine, because nobody may lower niceness
+// again.
 func (p *process) keep(started chan<- error) {
 	runtime.LockOSThread()
 	if raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less the niceness
@@ -95,8 +95,8 @@ func (p *process) keep(started chan<- error) {
 	if err != nil {
 		return
 	}
-	// Wait without reaping first: until it is reaped its number stays its own, so that no kill can
-	// reach a stranger.
+	// Wait without reaping first: until it is reaped its process id stays its own, so that no kill can reach a
+	// stranger.
 	for {
 		err := unix.Waitid(unix.P_PID, p.command.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
@@ -104,9 +104,9 @@ func (p *process) keep(started chan<- error) {
 		}
 	}
 	p.lock.Lock()
-	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) // whatever it may have started
+	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) // any processes it may have started
 	p.reaped = true
-	_ = p.command.Wait() // how it ended does not matter: what it answered does
+	_ = p.command.Wait() // the manner of its end does not matter, only its answer
 	p.lock.Unlock()
 	close(p.ended)
 }
@@ -138,8 +138,8 @@ func (p *process) greet(ctx context.Context) error {
 	return d.end()
 }
 
-// kill ends the child and its process group without waiting. Nobody waits on its pipes any longer
-// either: something it has started in a group of its own may hold them open.
+// kill ends the child and its process group without waiting. It also ends all waiting on its pipes, which a process
+// in a group of its own may hold open.
 func (p *process) kill() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -159,20 +159,20 @@ func (p *process) end() {
 	p.out.Close()
 }
 
-// alive is false as soon as the child ended or was killed.
+// alive reports whether the child has neither ended nor been killed.
 func (p *process) alive() bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return !p.killed && !p.reaped
 }
 
-// refusal is a solver's own word that it could not solve the program; it is well otherwise.
-type refusal struct{ said string }
+// refusal is a solver's report that it could not solve the program; the process is still good.
+type refusal struct{ reason string }
 
-func (r refusal) Error() string { return "the solver gave up: " + r.said }
+func (r refusal) Error() string { return "the solver gave up: " + r.reason }
 
-// ask sends one question and reads its answer. When ctx ends the child is killed and ask returns
-// its cause. After any error but a refusal the child is of no more use.
+// ask sends one question and reads its answer. When ctx ends, the child is killed and ask returns the cause. After
+// any error but a refusal the child cannot be used again.
 func (p *process) ask(ctx context.Context, frame []byte, limit int) (lp.Solution, error) {
 	stop := context.AfterFunc(ctx, p.kill)
 	s, err := p.exchange(frame, limit)
@@ -206,7 +206,7 @@ func (p *process) exchange(frame []byte, limit int) (lp.Solution, error) {
 	return s, nil
 }
 
-// memoryMB is the memory the child has in use, 0 if it is gone.
+// memoryMB returns the memory the child has in use, 0 if it is gone.
 func (p *process) memoryMB() int {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.command.Process.Pid) + "/statm")
 	if err != nil {
@@ -223,7 +223,7 @@ func (p *process) memoryMB() int {
 	return pages * os.Getpagesize() >> 20
 }
 
-// tail keeps the last bytes written to it: what a dying solver said.
+// tail keeps the last bytes written to it: the last output of a dying solver.
 type tail struct {
 	lock sync.Mutex
 	text []byte

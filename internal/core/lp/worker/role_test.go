@@ -14,11 +14,11 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// The test program plays badly behaved solvers itself, as real child processes: it is started under
-// a name that says which.
+// The test program itself plays misbehaving solvers, as real child processes: the name it is started under selects
+// the role.
 const rolePrefix = "solver-"
 
-// role is the path at which this program is the solver of that role.
+// role returns the path at which this program plays the solver of that role.
 func role(t testing.TB, name string) string {
 	t.Helper()
 	own, err := os.Executable()
@@ -32,7 +32,7 @@ func role(t testing.TB, name string) string {
 	return path
 }
 
-// two is min x, x ≥ 1.5, x whole and at most 9: the optimum is 2.
+// two returns the program min x, x ≥ 1.5, x whole and at most 9: the optimum is 2.
 func two() *lp.Program {
 	p := new(lp.Program)
 	row := p.Row(1.5, math.Inf(1))
@@ -40,7 +40,7 @@ func two() *lp.Program {
 	return p
 }
 
-// roles are what they answer to two.
+// roles maps each role to its answers to two.
 var roles = map[string]func(o lp.Options, variation int) (lp.Solution, error){
 	"honest": func(lp.Options, int) (lp.Solution, error) { return truth(), nil },
 	"crash-once": func(_ lp.Options, variation int) (lp.Solution, error) {
@@ -89,7 +89,7 @@ func truth() lp.Solution {
 	return lp.Solution{Status: lp.Optimal, Objective: 2, Bound: 2, X: []float64{2}, Engine: "truth 1"}
 }
 
-// lie answers wrongly first and rightly when asked again.
+// lie answers wrongly first, and correctly when asked again.
 func lie(spoil func(s *lp.Solution)) func(lp.Options, int) (lp.Solution, error) {
 	return func(_ lp.Options, variation int) (lp.Solution, error) {
 		s := truth()

@@ -8,16 +8,16 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// Engine is what a solver process answers with.
+// Engine holds the solver that a process answers with.
 type Engine struct {
 	Version string // such as "cbc 2.10.8, clp 1.17.6"
 	// Solve solves one program; another variation asks for a second opinion with other settings.
 	Solve func(p *lp.Program, o lp.Options, variation int) (lp.Solution, error)
 }
 
-// Serve is the solver process's side: it reads programs from in and writes solutions to out, one at
-// a time, until in ends. Then it returns at once, even in the middle of a solve (nothing in C++ can
-// be cancelled): the caller must end the process.
+// Serve runs the solver process's side: it reads programs from in and writes solutions to out, one at a time, until
+// in ends. Then it returns at once, even in the middle of a solve, because nothing in C++ can be cancelled. The
+// caller must then end the process.
 func Serve(in io.Reader, out io.Writer, engine Engine) error {
 	e := encoder{newFrame(128)}
 	e.text(engine.Version)

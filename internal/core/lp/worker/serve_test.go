@@ -16,12 +16,12 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// raw is a solver process one talks to in bytes.
+// raw is a solver process that a test talks to in bytes.
 type raw struct {
 	command *exec.Cmd
 	in      io.WriteCloser
 	out     io.Reader
-	said    bytes.Buffer
+	stderr  bytes.Buffer
 }
 
 func startRaw(t *testing.T) *raw {
@@ -31,7 +31,7 @@ func startRaw(t *testing.T) *raw {
 		t.Fatal(err)
 	}
 	r := &raw{command: exec.Command(path)}
-	r.command.Stderr = &r.said
+	r.command.Stderr = &r.stderr
 	if r.in, err = r.command.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func startRaw(t *testing.T) *raw {
 	return r
 }
 
-// end waits for the child's own end.
+// end waits until the child ends by itself.
 func (r *raw) end(t *testing.T, limit time.Duration) (code int) {
 	t.Helper()
 	timer := time.AfterFunc(limit, func() { _ = r.command.Process.Kill() })
@@ -65,12 +65,12 @@ func (r *raw) ask(t *testing.T, frame []byte) (kind, string) {
 	}
 	k, payload, err := readFrame(r.out, maxPayload)
 	if err != nil {
-		t.Fatalf("%v; it said %q", err, r.said.String())
+		t.Fatalf("%v; it stderr %q", err, r.stderr.String())
 	}
 	return k, string(payload)
 }
 
-// A question that makes no sense is answered with a failure, and the solver goes on.
+// A question without sense is answered with a failure, and the solver goes on.
 func TestMalformedQuestionsAreAnswered(t *testing.T) {
 	r := startRaw(t)
 	good := encodeRequest(request{program: two()})[headerSize:]
@@ -101,11 +101,11 @@ func TestMalformedQuestionsAreAnswered(t *testing.T) {
 	}
 	r.in.Close()
 	if code := r.end(t, 2*time.Second); code != 0 {
-		t.Errorf("ended with %d: %s", code, r.said.String())
+		t.Errorf("ended with %d: %s", code, r.stderr.String())
 	}
 }
 
-// What is no frame ends the solver with a sentence and without a stack.
+// Bytes that are no frame end the solver with a sentence and without a stack.
 func TestGarbageEndsTheSolver(t *testing.T) {
 	for name, bytes := range map[string][]byte{
 		"text":       []byte(strings.Repeat("GET / HTTP/1.1\r\n", 4)),
@@ -117,13 +117,13 @@ func TestGarbageEndsTheSolver(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.in.Close()
-		if code := r.end(t, 2*time.Second); code != 1 || !strings.HasPrefix(r.said.String(), "headroom-solver: read a program: ") {
-			t.Errorf("%s: ended with %d: %s", name, code, r.said.String())
+		if code := r.end(t, 2*time.Second); code != 1 || !strings.HasPrefix(r.stderr.String(), "headroom-solver: read a program: ") {
+			t.Errorf("%s: ended with %d: %s", name, code, r.stderr.String())
 		}
 	}
 }
 
-// The end of its input ends the solver at once, whatever C++ is doing.
+// The end of its input ends the solver at once, even during work in C++.
 func TestEndOfInputEndsASolveUnderWay(t *testing.T) {
 	r := startRaw(t)
 	if err := writeFrame(r.in, question, encodeRequest(request{program: endless()})); err != nil {
@@ -133,7 +133,7 @@ func TestEndOfInputEndsASolveUnderWay(t *testing.T) {
 	began := time.Now()
 	r.in.Close()
 	if code := r.end(t, 2*time.Second); code != 0 {
-		t.Errorf("ended with %d: %s", code, r.said.String())
+		t.Errorf("ended with %d: %s", code, r.stderr.String())
 	}
 	t.Logf("gone after %s", time.Since(began))
 }
@@ -154,7 +154,7 @@ func TestLimitsAreSet(t *testing.T) {
 	})
 	cancel()
 	caller.Wait()
-	// Twice the time that is left of ten seconds and two seconds more, rounded up.
+	// Twice the rest of ten seconds and two seconds more, rounded up.
 	for _, want := range []string{"Max cpu time (1[5-9]|2[0-3]) ", "Max data size 734003200 734003200 ", "Max core file size 0 0 "} {
 		if !regexp.MustCompile(want).MatchString(limits) {
 			t.Errorf("got %q, want %q in it", limits, want)
@@ -164,16 +164,16 @@ func TestLimitsAreSet(t *testing.T) {
 
 func TestVersionNamesTheEngines(t *testing.T) {
 	path := os.Getenv(ProgramVariable)
-	said, err := exec.Command(path, "--version").Output()
-	if err != nil || !strings.Contains(string(said), "cbc 2.") || !strings.Contains(string(said), "clp 1.") {
-		t.Errorf("got %q, %v", said, err)
+	output, err := exec.Command(path, "--version").Output()
+	if err != nil || !strings.Contains(string(output), "cbc 2.") || !strings.Contains(string(output), "clp 1.") {
+		t.Errorf("got %q, %v", output, err)
 	}
-	if said, err := exec.Command(path, "file.mps").CombinedOutput(); err == nil || !strings.Contains(string(said), "headroom-solver: ") {
-		t.Errorf("with an argument: got %q, %v", said, err)
+	if output, err := exec.Command(path, "file.mps").CombinedOutput(); err == nil || !strings.Contains(string(output), "headroom-solver: ") {
+		t.Errorf("with an argument: got %q, %v", output, err)
 	}
 }
 
-// BenchmarkEcho is one question too short to mean anything, and its refusal.
+// BenchmarkEcho measures one question too short to mean anything, and its refusal.
 func BenchmarkEcho(b *testing.B) {
 	path, err := Find()
 	if err != nil {
@@ -205,7 +205,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkPlanning is a whole solve of 1,000 classes; compare coin's BenchmarkPlanning1000, the same without a process.
+// BenchmarkPlanning1000 measures a whole solve of 1,000 classes; package coin has the same without a process.
 func BenchmarkPlanning1000(b *testing.B) {
 	pool, _ := newPool(b, Config{Processes: 1})
 	p := planning(1000, 1, true)

@@ -8,14 +8,13 @@ import (
 	"headroom/internal/core/lp"
 )
 
-// OptimumTolerance, relative to one more than the sum of the objective's absolute terms, is how far a
-// linear optimum may stand from the bound its own row prices prove.
+// OptimumTolerance, relative to one more than the sum of the objective's absolute terms, bounds the distance of a
+// linear optimum from the bound that its own row prices prove.
 const OptimumTolerance = 1e-6
 
-// settle checks a raw answer against the program without believing any of it, rounds whole columns
-// and recomputes the objective. A linear optimum must be proved by its row prices; its Bound becomes
-// what they prove, and the reduced costs what follows from them. A start, if any, is feasible. What
-// settle cannot check is that CBC's optimum is one.
+// settle checks a raw answer against the program without believing any of it, rounds whole columns and recomputes the
+// objective. The row prices of a linear optimum must prove it. Its Bound and its reduced costs are computed from
+// them. A start, if any, is feasible. settle cannot check that CBC's optimum is one.
 func settle(p *lp.Program, o lp.Options, s *lp.Solution) error {
 	switch s.Status {
 	case lp.Infeasible, lp.Unbounded, lp.Stopped:

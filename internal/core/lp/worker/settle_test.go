@@ -43,7 +43,7 @@ func TestLinearOptimumNeedsItsPrices(t *testing.T) {
 	}
 }
 
-// CBC may say the objective of the whole number beside a value that is whole within its tolerance.
+// CBC may state the objective of the whole number beside a value that is whole within its tolerance.
 func TestObjectivesOfWholeNumbersAreBelieved(t *testing.T) {
 	for objective, ok := range map[float64]bool{1.50000002: true, 1.5: true, 1.5000001: false, 1.5 - 4e-8: false} {
 		p := two()
