@@ -151,7 +151,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	until := sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) }) // from when the stop begins
 	defer func() { err = errors.Join(err, store.close(until())) }()
-	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t, Issued: issued(issuer), ImportBytes: settings.ImportMaxBytes})
+	a := app.New(store.Store.Stores(), keys, app.Config{Solver: solver, Telemetry: t, Issued: issued(issuer), ImportBytes: settings.ImportMaxBytes})
 	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
 	watched, err := a.WatchKeys(watching)
