@@ -7,13 +7,14 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // Sums of amounts are exact whatever their size, and whatever is counted.
 func TestAmountsAddUpExactly(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 1))
-	for range trials(2000, 100_000) {
+	for range plantest.Trials(2000, 100_000) {
 		var sum amountSum
 		want := decimal.Zero
 		for range r.IntN(20) {

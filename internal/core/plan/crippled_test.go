@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // gridProblem draws an instance whose loads are whole or tenths and whose classes are too many to
@@ -127,7 +128,7 @@ func TestGapsHoldWhenTheSearchIsCrippled(t *testing.T) {
 	efforts := cripples
 	r := rand.New(rand.NewPCG(61, 1))
 	open := make([]int, len(efforts))
-	instances := trials(600, 20_000)
+	instances := plantest.Trials(600, 20_000)
 	for trial := range instances {
 		in := gridProblem(r)
 		want, feasible := optimum(in, 10)
@@ -158,35 +159,35 @@ func TestGapsHoldWhenTheSearchIsCrippled(t *testing.T) {
 func TestGapsOfSlotsHoldWhenTheSearchIsCrippled(t *testing.T) {
 	r := rand.New(rand.NewPCG(62, 1))
 	open := 0
-	for trial := range trials(1000, 20_000) {
+	for trial := range plantest.Trials(1000, 20_000) {
 		sharing := []capacity.Sharing{capacity.Shared, capacity.Dedicated}[trial%2]
-		p := sample{4, 8, 4, capacity.Executable, sharing}.problem(r)
-		b := newBrute(p)
-		best, _, feasible := b.best()
+		p := plantest.Sample{Classes: 4, Width: 8, Slots: 4, Integrality: capacity.Executable, Sharing: sharing}.Problem(r)
+		b := plantest.NewBrute(p)
+		best, _, feasible := b.Best()
 		m, err := newModel(&p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.short {
+		if b.Short {
 			continue
 		}
 		for _, e := range cripples {
 			o := m.newOptions(true)
 			if o.relax() != feasible {
-				t.Fatalf("trial %d: feasible %v, want %v\n%s", trial, !feasible, feasible, asText(p))
+				t.Fatalf("trial %d: feasible %v, want %v\n%s", trial, !feasible, feasible, plantest.Text(p))
 			}
 			if !feasible {
 				break
 			}
 			s := newSearch(o, o.supply.at(o.nu, o.perVM()), o.baseLoad, 0, clock(e.spent))
 			s.run(0, e.effort)
-			want := float64(best-b.fixed) / 1e6
-			if checkGap(t, fmt.Sprintf("trial %d, %s", trial, e.name), s.result(o, o.base), want, asText(p)) {
+			want := float64(best-b.Fixed) / 1e6
+			if checkGap(t, fmt.Sprintf("trial %d, %s", trial, e.name), s.result(o, o.base), want, plantest.Text(p)) {
 				open++
 			}
 		}
 	}
-	if open < trials(100, 2000) {
+	if open < plantest.Trials(100, 2000) {
 		t.Errorf("%d gaps left open, want more", open)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 func answeredPlan(t *testing.T, p capacity.Problem) Answered {
@@ -142,10 +143,10 @@ func TestImpossibleDeadlinesOfSeveralTypes(t *testing.T) {
 // The lines of a difference add up to its total, spot among them.
 func TestADifferenceWithSpotCloses(t *testing.T) {
 	t.Parallel()
-	p := market(t, 0, "0.10", "0.40", capacity.Integer)
-	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 0, 4)}
+	p := plantest.Market(t, 0, "0.10", "0.40", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 0, 4)}
 	from := Answered{p, solved(t, p)}
-	p.Supply.Spot = &capacity.Spot{Price: amountIn(t, "0.05"), MaxShare: 0.5}
+	p.Supply.Spot = &capacity.Spot{Price: plantest.AmountIn(t, "0.05"), MaxShare: 0.5}
 	d := Compare(from, Answered{p, solved(t, p)})
 	sum, vms := money.Amount{}, 0.0
 	for _, line := range d.Cost[1:] {

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/test/plantest"
 )
 
 // checkCharges reads the answer back from JSON and adds its charges up again: by period, type and contract, with
@@ -88,7 +89,7 @@ func TestChargesOfAnotherHorizon(t *testing.T) {
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 2, 5, 2)}
 	h.Contracts = []capacity.TermContract{signed(t, 3, "0.05", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	a := planned(t, h)
-	dearer, cheaper := amountIn(t, "0.30"), amountIn(t, "20.00")
+	dearer, cheaper := plantest.AmountIn(t, "0.30"), plantest.AmountIn(t, "20.00")
 	for name, change := range map[string]func(h *capacity.Horizon, a *HorizonAnswer){
 		"another price":  func(h *capacity.Horizon, _ *HorizonAnswer) { h.Problem.Supply.OnDemand.Price = dearer },
 		"another fee":    func(h *capacity.Horizon, _ *HorizonAnswer) { h.Contracts[0].Upfront = cheaper },
@@ -99,7 +100,7 @@ func TestChargesOfAnotherHorizon(t *testing.T) {
 		"a period more":  func(h *capacity.Horizon, _ *HorizonAnswer) { h.Periods = hoursFrom(firstHour, 2, 5, 2, 2) },
 		"an earlier one": func(h *capacity.Horizon, _ *HorizonAnswer) { h.Periods = hoursFrom(firstHour.Add(-time.Hour), 2, 5, 2) },
 		"a class more": func(h *capacity.Horizon, _ *HorizonAnswer) {
-			h.Problem.Classes = append(h.Problem.Classes, byGamma(t, "more", "1", "1.00", 0, 1))
+			h.Problem.Classes = append(h.Problem.Classes, plantest.ByGamma(t, "more", "1", "1.00", 0, 1))
 			for i := range h.Periods {
 				h.Periods[i].Jobs = append(h.Periods[i].Jobs[:1:1], 0)
 			}

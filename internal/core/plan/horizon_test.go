@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // hoursFrom is periods of one hour each with these jobs of a single class.
@@ -25,15 +26,15 @@ func hoursFrom(start time.Time, jobs ...float64) (periods []capacity.HorizonPeri
 // oneClass is a horizon's problem: jobs that take a VM each and are never worth refusing.
 func oneClass(t testing.TB, onDemandPrice string) capacity.Problem {
 	t.Helper()
-	p := market(t, 0, "0", onDemandPrice, capacity.Integer)
+	p := plantest.Market(t, 0, "0", onDemandPrice, capacity.Integer)
 	p.Supply.Contracts = nil
-	p.Classes = []capacity.Class{byGamma(t, "etl", "1", "100.00", 0, 10)}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "etl", "1", "100.00", 0, 10)}
 	return p
 }
 
 func signed(t testing.TB, vms int64, price string, billing capacity.Billing, from, until time.Time) capacity.TermContract {
 	t.Helper()
-	return capacity.TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: amountIn(t, price), Billing: billing}, Upfront: amountIn(t, "24.00"), From: from, Until: until}
+	return capacity.TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: plantest.AmountIn(t, price), Billing: billing}, Upfront: plantest.AmountIn(t, "24.00"), From: from, Until: until}
 }
 
 func planned(t testing.TB, h capacity.Horizon) HorizonAnswer {
@@ -126,8 +127,8 @@ func TestHorizonCountsByTheCalendar(t *testing.T) {
 // Penalties are per period of the problem: two hours of a problem by the day are a twelfth of it.
 func TestHorizonPenaltiesInProportion(t *testing.T) {
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: firstHour, Hours: 2}}}
-	h.Problem.PeriodSeconds, h.Problem.Classes[0].Penalty = 86400, amountIn(t, "1.20")
-	price := amountIn(t, "0.04")
+	h.Problem.PeriodSeconds, h.Problem.Classes[0].Penalty = 86400, plantest.AmountIn(t, "1.20")
+	price := plantest.AmountIn(t, "0.04")
 	if a := planned(t, h); a.Total.Cost.Penalties.String() != "1.00" || a.Total.RefusedHours != 20 {
 		t.Errorf("got penalties of %v, want 1.00: 10 jobs, 1.20 a day", a.Total.Cost.Penalties)
 	}
@@ -155,7 +156,7 @@ func TestHorizonInfeasibleHour(t *testing.T) {
 func TestHorizonOfSeveralTypes(t *testing.T) {
 	p := oneClass(t, "0")
 	p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
-		{Name: "large", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.30")}}, {Name: "small", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.20")}},
+		{Name: "large", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.30")}}, {Name: "small", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.20")}},
 	}}
 	p.Classes[0].Speed = capacity.Speed{"small": 1}
 	h := capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 4, 4)}

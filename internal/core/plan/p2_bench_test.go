@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/ask/study"
+	"headroom/internal/test/plantest"
 )
 
 // fromStudy is a family's instance in plan's form.
@@ -35,7 +36,7 @@ func BenchmarkP2(b *testing.B) {
 					for seed := range uint64(5) {
 						ins = append(ins, fromStudy(b, family, n, seed+1))
 					}
-					worst, before := 0.0, cpuSeconds(b)
+					worst, before := 0.0, plantest.CPUSeconds(b)
 					for b.Loop() {
 						worst = 0
 						for _, in := range ins {
@@ -44,7 +45,7 @@ func BenchmarkP2(b *testing.B) {
 						}
 					}
 					b.ReportMetric(worst, "gap")
-					b.ReportMetric((cpuSeconds(b)-before)/float64(b.N)/5*1e3, "cpu-ms/solve")
+					b.ReportMetric((plantest.CPUSeconds(b)-before)/float64(b.N)/5*1e3, "cpu-ms/solve")
 				})
 			}
 		}
@@ -56,13 +57,13 @@ func BenchmarkP2Large(b *testing.B) {
 		for _, n := range []int{10_000, 100_000, 1_000_000} {
 			b.Run(fmt.Sprintf("%s/n=%d", family, n), func(b *testing.B) {
 				in := fromStudy(b, family, n, 1)
-				worst, before := 0.0, cpuSeconds(b)
+				worst, before := 0.0, plantest.CPUSeconds(b)
 				for b.Loop() {
 					r := P2(context.Background(), in, Within(1e-9))
 					worst = r.Gap / -r.Objective
 				}
 				b.ReportMetric(worst, "gap")
-				b.ReportMetric((cpuSeconds(b)-before)/float64(b.N)*1e3, "cpu-ms/solve")
+				b.ReportMetric((plantest.CPUSeconds(b)-before)/float64(b.N)*1e3, "cpu-ms/solve")
 			})
 		}
 	}

@@ -5,17 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
-)
 
-// trials is the count of a randomised test: the normal one, or the full one of make test-long.
-func trials(normal, long int) int {
-	if os.Getenv("HEADROOM_LONG") != "" {
-		return long
-	}
-	return normal
-}
+	"headroom/internal/test/plantest"
+)
 
 // enumerate is the second way: every combination of whole jobs, the cheapest VMs for each.
 func enumerate(in Instance) (best float64, jobs []int64, feasible bool) {
@@ -84,7 +77,7 @@ func tiny(r *rand.Rand) Instance {
 func TestP2EqualsEnumeration(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	unproved := 0
-	for trial := range trials(6_000, 100_000) {
+	for trial := range plantest.Trials(6_000, 100_000) {
 		in := tiny(r)
 		want, wantJobs, feasible := enumerate(in)
 		got := P2(context.Background(), in, Within(0))
@@ -104,5 +97,5 @@ func TestP2EqualsEnumeration(t *testing.T) {
 	if unproved > 0 {
 		t.Errorf("%d answers not proved", unproved)
 	}
-	t.Attr("R5", fmt.Sprintf("%d small programs equal enumeration", trials(6_000, 100_000)))
+	t.Attr("R5", fmt.Sprintf("%d small programs equal enumeration", plantest.Trials(6_000, 100_000)))
 }

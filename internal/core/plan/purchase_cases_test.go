@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/test/plantest"
 )
 
 func recommended(t testing.TB, q capacity.PurchaseQuestion) PurchaseAnswer {
@@ -30,9 +31,9 @@ func TestPurchaseLooksBeyondALocalMinimum(t *testing.T) {
 	p := oneClass(t, "1.00")
 	none := int64(0)
 	p.Supply.OnDemand.Quota = &none
-	p.Classes = []capacity.Class{byGamma(t, "wide", "3", "10.00", 0, 1)}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "wide", "3", "10.00", 0, 1)}
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 1)}, Factors: []float64{}}
-	q.Offers = []capacity.Offer{{Name: "hour", Price: amountIn(t, "2.00"), Billing: capacity.BilledAlways, TermHours: 1, Max: 4}}
+	q.Offers = []capacity.Offer{{Name: "hour", Price: plantest.AmountIn(t, "2.00"), Billing: capacity.BilledAlways, TermHours: 1, Max: 4}}
 	w, err := newWeighing(t.Context(), &q, Crew{Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +62,7 @@ func TestPurchaseIsTheNewsvendor(t *testing.T) {
 		}
 		q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, jobs...)}, Factors: []float64{}}
 		price, upfront := r.IntN(50), r.IntN(1+20*hours)
-		o := capacity.Offer{Name: "one", Price: hundredths(price), Upfront: hundredths(upfront), Billing: capacity.BilledUsed, TermHours: int64(hours), Max: 12}
+		o := capacity.Offer{Name: "one", Price: plantest.Hundredths(price), Upfront: plantest.Hundredths(upfront), Billing: capacity.BilledUsed, TermHours: int64(hours), Max: 12}
 		saved, paid := 40-price, upfront
 		if i%2 == 0 {
 			o.Billing = capacity.BilledAlways
@@ -200,7 +201,7 @@ func purchaseProgram(q *capacity.PurchaseQuestion) (p lp.Program, constant float
 			quota = float64(*most)
 		}
 		p.Column(price.Float(), 0, quota, whole, lp.Entry{Row: capacityRow[t], Coefficient: -1})
-		problem := copied(q.Problem)
+		problem := plantest.Copied(q.Problem)
 		for k := range problem.Classes {
 			c := &problem.Classes[k]
 			if period.Jobs != nil {
@@ -208,15 +209,15 @@ func purchaseProgram(q *capacity.PurchaseQuestion) (p lp.Program, constant float
 				c.Jobs.Min = min(c.Jobs.Min, c.Jobs.Max)
 			}
 		}
-		b := newBrute(problem)
-		if b.short { // a promised class that cannot be in time
+		b := plantest.NewBrute(problem)
+		if b.Short { // a promised class that cannot be in time
 			p.Row(1, 1)
 		}
 		for k, c := range problem.Classes {
-			x := b.classes[k]
+			x := b.Classes[k]
 			penalty := c.Penalty.Float() * 3600 / float64(problem.PeriodSeconds)
 			constant += penalty * c.Jobs.Max
-			p.Column(-penalty, float64(x.low), float64(x.high), whole, lp.Entry{Row: capacityRow[t], Coefficient: x.vmsPerJob})
+			p.Column(-penalty, float64(x.Low), float64(x.High), whole, lp.Entry{Row: capacityRow[t], Coefficient: x.VmsPerJob})
 		}
 	}
 	return p, constant
@@ -227,7 +228,7 @@ func TestPurchaseOfATermBeyondTheHorizon(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: start, Hours: 8760, Jobs: []float64{5}}}}
 	q := capacity.PurchaseQuestion{Horizon: h, Factors: []float64{}}
-	q.Offers = []capacity.Offer{{Name: "three years", Price: amountIn(t, "0.05"), Upfront: amountIn(t, "1096.00"), Billing: capacity.BilledAlways, TermYears: 3, Max: 9}}
+	q.Offers = []capacity.Offer{{Name: "three years", Price: plantest.AmountIn(t, "0.05"), Upfront: plantest.AmountIn(t, "1096.00"), Billing: capacity.BilledAlways, TermYears: 3, Max: 9}}
 	a := recommended(t, q)
 	o := a.Offers[0]
 	// 2028 is a leap year: 365 of 1,096 days.
@@ -242,7 +243,7 @@ func TestPurchaseOfATermBeyondTheHorizon(t *testing.T) {
 		t.Errorf("got utilisation %g, coverage %g, saving %v", *a.Utilisation, *a.Coverage, a.Saving.Amount)
 	}
 	// A term that is over before the horizon is pays all of its upfront payment, for its own hours alone.
-	q.Offers[0].TermYears, q.Offers[0].TermHours, q.Offers[0].Upfront = 0, 10, amountIn(t, "1.00")
+	q.Offers[0].TermYears, q.Offers[0].TermHours, q.Offers[0].Upfront = 0, 10, plantest.AmountIn(t, "1.00")
 	if a = recommended(t, q); a.Offers[0].VMs != 5 || a.Recommended.Total.String() != "8757.50" || a.Offers[0].Upfront.String() != "5.00" {
 		t.Errorf("got %+v for %v, want 5 VMs for ten hours and 8757.50", a.Offers[0], a.Recommended.Total)
 	}
@@ -262,7 +263,7 @@ func TestPurchaseOfNothing(t *testing.T) {
 	for k := range q.Periods {
 		q.Periods[k].Jobs = []float64{0}
 	}
-	q.Problem.Supply.OnDemand.Price = amountIn(t, "1.00")
+	q.Problem.Supply.OnDemand.Price = plantest.AmountIn(t, "1.00")
 	if a = recommended(t, q); a.Coverage != nil || a.Recommended.Total.Sign() != 0 {
 		t.Errorf("without any demand: got coverage %v and %v", a.Coverage, a.Recommended.Total)
 	}
@@ -275,8 +276,8 @@ func TestPurchaseMakesPromisesPossible(t *testing.T) {
 	p.Supply.OnDemand.Quota, p.Classes[0].Jobs.Min = &quota, 10
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 2, 5, 9)}, Factors: []float64{2}}
 	q.Offers = []capacity.Offer{
-		{Name: "dear", Price: amountIn(t, "7.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 10},
-		{Name: "few", Price: amountIn(t, "1.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 4},
+		{Name: "dear", Price: plantest.AmountIn(t, "7.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 10},
+		{Name: "few", Price: plantest.AmountIn(t, "1.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 4},
 	}
 	a := recommended(t, q)
 	if a.Status != capacity.Optimal || a.Offers[0].VMs != 3 || a.Offers[1].VMs != 4 || a.Saving != nil || a.Today.Status != capacity.InfeasibleStatus {

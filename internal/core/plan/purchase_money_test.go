@@ -9,19 +9,20 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // Whoever adds up an answer by its own figures gets what stands in it, to the last of nine decimals: the
 // recommendation costs the same in its curve, at the demand that is expected and in the total.
 func TestPurchaseMoneyCloses(t *testing.T) {
 	p := oneClass(t, "0.123456789")
-	p.Classes[0].Jobs.Max, p.Classes[0].Penalty = 5000, amountIn(t, "900000000")
+	p.Classes[0].Jobs.Max, p.Classes[0].Penalty = 5000, plantest.AmountIn(t, "900000000")
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 3000, 5000, 4321)}, Factors: []float64{0.7, 1, 1.3}}
 	q.Contracts = []capacity.TermContract{signed(t, 7, "0.05", capacity.BilledAlways, firstHour.Add(-4*time.Hour), firstHour.Add(3*time.Hour))}
-	q.Contracts[0].Upfront = amountIn(t, "1.00")
+	q.Contracts[0].Upfront = plantest.AmountIn(t, "1.00")
 	q.Offers = []capacity.Offer{
-		{Name: "eleven hours", Price: amountIn(t, "0.01"), Upfront: amountIn(t, "0.70"), Billing: capacity.BilledAlways, TermHours: 11, Max: 2500},
-		{Name: "thirteen", Price: amountIn(t, "0.02"), Upfront: amountIn(t, "0.05"), Billing: capacity.BilledUsed, TermHours: 13, Max: 1700},
+		{Name: "eleven hours", Price: plantest.AmountIn(t, "0.01"), Upfront: plantest.AmountIn(t, "0.70"), Billing: capacity.BilledAlways, TermHours: 11, Max: 2500},
+		{Name: "thirteen", Price: plantest.AmountIn(t, "0.02"), Upfront: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledUsed, TermHours: 13, Max: 1700},
 	}
 	a := recommended(t, q)
 	if a.Offers[1].VMs == 0 || len(a.Curves) != 2 || len(a.Regret) != 3 {
@@ -51,11 +52,11 @@ func TestPurchaseWithPenaltiesThatForbid(t *testing.T) {
 		var usual PurchaseAnswer
 		for _, penalty := range []string{"1.00", "900000000.00"} {
 			p := oneClass(t, "0.123456789")
-			p.Options.Integrality, p.Classes[0].Jobs.Max, p.Classes[0].Penalty = integrality, 5000, amountIn(t, penalty)
+			p.Options.Integrality, p.Classes[0].Jobs.Max, p.Classes[0].Penalty = integrality, 5000, plantest.AmountIn(t, penalty)
 			q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 3000, 5000, 4321)}, Factors: []float64{}}
 			q.Offers = []capacity.Offer{
-				{Name: "eleven hours", Price: amountIn(t, "0.01"), Upfront: amountIn(t, "0.70"), Billing: capacity.BilledAlways, TermHours: 11, Max: 2500},
-				{Name: "thirteen", Price: amountIn(t, "0.02"), Upfront: amountIn(t, "0.05"), Billing: capacity.BilledUsed, TermHours: 13, Max: 1700},
+				{Name: "eleven hours", Price: plantest.AmountIn(t, "0.01"), Upfront: plantest.AmountIn(t, "0.70"), Billing: capacity.BilledAlways, TermHours: 11, Max: 2500},
+				{Name: "thirteen", Price: plantest.AmountIn(t, "0.02"), Upfront: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledUsed, TermHours: 13, Max: 1700},
 			}
 			a := recommended(t, q)
 			if a.Recommended.Total.Sub(a.Proof.Bound.Decimal).Sign() < 0 {
@@ -74,12 +75,12 @@ func TestPurchaseWithPenaltiesThatForbid(t *testing.T) {
 func TestPurchaseWordsOfDearContracts(t *testing.T) {
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 4, 4)}, Factors: []float64{}}
 	q.Contracts = []capacity.TermContract{signed(t, 2, "9.00", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
-	q.Offers = []capacity.Offer{{Name: "cheap", Price: amountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 2, Max: 9}}
+	q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 2, Max: 9}}
 	a := recommended(t, q)
 	if want := "the VM bill falls by 0.40 USD (0.7 %), from 60.80 to 60.40. With VMs on demand only the VM bill is 1.60 USD, and refused jobs are valued at 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
 		t.Errorf("got %q, want %q", a.Explanation, want)
 	}
-	q.Offers[0].Price = amountIn(t, "0.30")
+	q.Offers[0].Price = plantest.AmountIn(t, "0.30")
 	if a = recommended(t, q); a.Offers[0].VMs != 0 || a.BreakEven != nil {
 		t.Errorf("got %d VMs that have paid for themselves by %v, want none", a.Offers[0].VMs, a.BreakEven)
 	}
@@ -103,9 +104,9 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		p := oneClass(t, c.onDemand)
 		p.Options.Integrality = c.integrality
 		p.Supply.OnDemand.Quota = &c.quota
-		p.Classes[0].Penalty = amountIn(t, "5.00")
+		p.Classes[0].Penalty = plantest.AmountIn(t, "5.00")
 		q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, c.jobs...)}, Factors: []float64{0.5, 1, 2}}
-		q.Offers = []capacity.Offer{{Name: "cheap", Price: amountIn(t, c.offered), Upfront: amountIn(t, c.upfront), Billing: capacity.BilledAlways, TermHours: 3, Max: c.most}}
+		q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, c.offered), Upfront: plantest.AmountIn(t, c.upfront), Billing: capacity.BilledAlways, TermHours: 3, Max: c.most}}
 		a := recommended(t, q)
 		// The VM bill, added up anew from the plans of the hours.
 		bill := func(h capacity.Horizon) decimal.Decimal {
@@ -156,9 +157,9 @@ func TestBoundsOfSmallPurchases(t *testing.T) {
 	p := oneClass(t, "0.0382")
 	gamma := decimal.RequireFromString("0.437773898")
 	p.Options.Integrality = capacity.Relaxed
-	p.Classes = []capacity.Class{{Name: "a", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 10}, Penalty: amountIn(t, "0.0080365")}}
+	p.Classes = []capacity.Class{{Name: "a", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 10}, Penalty: plantest.AmountIn(t, "0.0080365")}}
 	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: []capacity.HorizonPeriod{{Start: firstHour, Hours: 744, Jobs: []float64{1}}}}}
-	q.Offers = []capacity.Offer{{Name: "1 year", Price: amountIn(t, "0.0026"), Billing: capacity.BilledUsed, TermYears: 1, Max: 20}}
+	q.Offers = []capacity.Offer{{Name: "1 year", Price: plantest.AmountIn(t, "0.0026"), Billing: capacity.BilledUsed, TermYears: 1, Max: 20}}
 	a := recommended(t, q)
 	if a.Proof.Bound.GreaterThan(a.Recommended.Total.Decimal) {
 		t.Errorf("the bound %v is above the cost %v", a.Proof.Bound, a.Recommended.Total)
@@ -174,7 +175,7 @@ func TestPrintedBillsAddUp(t *testing.T) {
 		{"100000.004", "100000.006", "100000.004", "100000.006", "0.002"},
 		{"7", "7", "7.00", "7.00", "0.00"},
 	} {
-		first, second, by := closing(amountIn(t, c.was), amountIn(t, c.is))
+		first, second, by := closing(plantest.AmountIn(t, c.was), plantest.AmountIn(t, c.is))
 		if first != c.first || second != c.second || by != c.by {
 			t.Errorf("%s and %s: got %s, %s and %s, want %s, %s and %s", c.was, c.is, first, second, by, c.first, c.second, c.by)
 		}

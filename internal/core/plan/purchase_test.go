@@ -15,6 +15,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 var firstHour = time.Date(2026, 1, 31, 20, 0, 0, 0, time.UTC) // days and months end inside most horizons
@@ -25,7 +26,7 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 	t.Helper()
 	q := capacity.PurchaseQuestion{Factors: []float64{}}
 	for {
-		q.Problem = sample{classes: 3, width: 4, slots: 4, integrality: integrality, sharing: sharing}.problem(r)
+		q.Problem = plantest.Sample{Classes: 3, Width: 4, Slots: 4, Integrality: integrality, Sharing: sharing}.Problem(r)
 		if len(q.Problem.Classes) > 1 && q.Problem.Supply.OnDemand.Price.Float() > 0 {
 			break
 		}
@@ -44,7 +45,7 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 				}
 			}
 			if r.IntN(3) == 0 {
-				price := hundredths(r.IntN(60))
+				price := plantest.Hundredths(r.IntN(60))
 				p.OnDemandPrice = &price
 			}
 		}
@@ -56,8 +57,8 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 	for k := range r.IntN(3) {
 		from := moment()
 		c := capacity.TermContract{
-			Contract: capacity.Contract{Name: fmt.Sprintf("signed-%d", k), VMs: r.Int64N(5), Price: hundredths(r.IntN(40)), Billing: capacity.BilledUsed},
-			From:     from, Until: from.Add(time.Duration(1+r.IntN(hours)) * time.Hour), Upfront: hundredths(r.IntN(500)),
+			Contract: capacity.Contract{Name: fmt.Sprintf("signed-%d", k), VMs: r.Int64N(5), Price: plantest.Hundredths(r.IntN(40)), Billing: capacity.BilledUsed},
+			From:     from, Until: from.Add(time.Duration(1+r.IntN(hours)) * time.Hour), Upfront: plantest.Hundredths(r.IntN(500)),
 		}
 		if r.IntN(3) == 0 {
 			c.Billing = capacity.BilledAlways
@@ -65,9 +66,9 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 		q.Contracts = append(q.Contracts, c)
 	}
 	for k := range 1 + r.IntN(3) {
-		o := capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: hundredths(r.IntN(40)), Billing: capacity.BilledUsed, Max: r.Int64N(4)}
+		o := capacity.Offer{Name: fmt.Sprintf("offer-%d", k), Price: plantest.Hundredths(r.IntN(40)), Billing: capacity.BilledUsed, Max: r.Int64N(4)}
 		o.TermHours = 1 + r.Int64N(2*int64(hours))
-		o.Upfront = hundredths(r.IntN(30 * min(int(o.TermHours), hours)))
+		o.Upfront = plantest.Hundredths(r.IntN(30 * min(int(o.TermHours), hours)))
 		if r.IntN(2) == 0 {
 			o.Billing = capacity.BilledAlways
 		}
@@ -77,7 +78,7 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 		}
 		if r.IntN(8) == 0 {
 			o.TermHours, o.TermYears = 0, 1
-			o.Upfront = hundredths(r.IntN(1_000_000))
+			o.Upfront = plantest.Hundredths(r.IntN(1_000_000))
 		}
 		q.Offers = append(q.Offers, o)
 	}
@@ -128,7 +129,7 @@ func (b *byHours) cost(bought []int64) float64 {
 	for i, period := range q.Periods {
 		for hour := range period.Hours {
 			at := period.Start.Add(time.Duration(hour) * time.Hour)
-			p := copied(q.Problem)
+			p := plantest.Copied(q.Problem)
 			key := fmt.Sprint(i)
 			for _, c := range q.Contracts {
 				if !at.Before(c.From) && at.Before(c.Until) {
@@ -166,7 +167,7 @@ func hourCost(p capacity.Problem, period capacity.HorizonPeriod) float64 {
 		}
 		refused += c.Penalty.Float() * c.Jobs.Max
 	}
-	objective, _, feasible := newBrute(p).best()
+	objective, _, feasible := plantest.NewBrute(p).Best()
 	if !feasible {
 		return math.Inf(1)
 	}
@@ -277,7 +278,7 @@ func checkRegret(t *testing.T, i int, q *capacity.PurchaseQuestion, a *PurchaseA
 	t.Helper()
 	for _, point := range a.Regret {
 		scaled := *q
-		scaled.Problem = copied(q.Problem)
+		scaled.Problem = plantest.Copied(q.Problem)
 		scaled.Periods = slices.Clone(q.Periods)
 		for k := range scaled.Problem.Classes {
 			j := &scaled.Problem.Classes[k].Jobs

@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 func asked(t *testing.T, p capacity.Problem, q capacity.Question) QuestionAnswer {
@@ -61,10 +62,10 @@ func cheapestWithin(p capacity.Problem, jobs []int64, at int, best *float64, spe
 }
 
 func drawSmall(t *testing.T, r *rand.Rand) capacity.Problem {
-	p := market(t, r.Int64N(6), "0.10", "0.30", capacity.Integer)
+	p := plantest.Market(t, r.Int64N(6), "0.10", "0.30", capacity.Integer)
 	for i := range 3 {
 		low := float64(r.IntN(2))
-		p.Classes = append(p.Classes, byGamma(t, string(rune('a'+i)), []string{"0.7", "1.5", "2.25", "1"}[r.IntN(4)], []string{"0.05", "0.25", "0.5", "2"}[r.IntN(4)], low, low+float64(r.IntN(4))))
+		p.Classes = append(p.Classes, plantest.ByGamma(t, string(rune('a'+i)), []string{"0.7", "1.5", "2.25", "1"}[r.IntN(4)], []string{"0.05", "0.25", "0.5", "2"}[r.IntN(4)], low, low+float64(r.IntN(4))))
 	}
 	return p
 }
@@ -75,14 +76,14 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 4))
 	infeasible, bound := 0, 0
-	for trial := range samples(150) {
+	for trial := range plantest.Samples(150) {
 		p := drawSmall(t, r)
 		if r.IntN(4) == 0 {
 			quota := r.Int64N(8)
 			p.Supply.OnDemand.Quota = &quota
 		}
 		jobs := make([]int64, len(p.Classes))
-		amount := money.Amount{Decimal: numberAt(float64(r.IntN(30)) / 10).Decimal}
+		amount := money.Amount{Decimal: plantest.Number(float64(r.IntN(30)) / 10).Decimal}
 		check := func(a QuestionAnswer, best float64) {
 			t.Helper()
 			if best < 0 {
@@ -92,7 +93,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 				}
 				return
 			}
-			if a.Status == capacity.InfeasibleStatus || !near(a.Outcome.Cost.Total.Float(), best, 1e-9) {
+			if a.Status == capacity.InfeasibleStatus || !plantest.Near(a.Outcome.Cost.Total.Float(), best, 1e-9) {
 				t.Fatalf("trial %d: got %s and %s, want %g\n%s\n%+v", trial, a.Status, a.Outcome.Cost.Total, best, a.Explanation, p)
 			}
 		}
@@ -110,13 +111,13 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 				bound++
 			}
 			if a.Status == capacity.InfeasibleStatus && a.Conflicts[0].Hint != nil && a.Conflicts[0].Hint.Pointer == "/budget/amount" {
-				raised := amountIn(t, a.Conflicts[0].Hint.Value.(string))
+				raised := plantest.AmountIn(t, a.Conflicts[0].Hint.Value.(string))
 				if again := asked(t, p, capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: raised, Of: of, Per: capacity.PerHour}}); again.Status == capacity.InfeasibleStatus {
 					t.Fatalf("trial %d: a budget of %s was the cure and is too small", trial, raised)
 				}
 			}
 		}
-		everything := copied(p)
+		everything := plantest.Copied(p)
 		for i := range everything.Classes {
 			everything.Classes[i].Jobs.Min = everything.Classes[i].Jobs.Max
 		}
@@ -129,7 +130,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		if cheapestWithin(p, jobs, 0, &before, always); before < 0 {
 			continue
 		}
-		more := copied(p)
+		more := plantest.Copied(p)
 		class := &more.Classes[r.IntN(len(more.Classes))]
 		a := asked(t, p, capacity.Question{Question: capacity.AskOneMoreJob, Class: class.Name})
 		class.Jobs.Max++
@@ -141,7 +142,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		best = -1
 		cheapestWithin(more, jobs, 0, &best, always)
 		check(a, best)
-		if best >= 0 && !near(amountIn(t, a.Facts[0].Value).Float(), best-before, 1e-9) {
+		if best >= 0 && !plantest.Near(plantest.AmountIn(t, a.Facts[0].Value).Float(), best-before, 1e-9) {
 			t.Fatalf("trial %d: one more job costs %s, want %g", trial, a.Facts[0].Value, best-before)
 		}
 	}
@@ -155,18 +156,18 @@ func TestCheapestDeadlineAgreesWithTryingAll(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 1))
 	earlier := 0
-	for trial := range samples(6) {
-		p := market(t, r.Int64N(20), "0.10", "0.30", capacity.Executable)
+	for trial := range plantest.Samples(6) {
+		p := plantest.Market(t, r.Int64N(20), "0.10", "0.30", capacity.Executable)
 		p.Supply.OnDemand.Quota = new(int64(40))
 		for i := range 2 {
 			p.Classes = append(p.Classes, capacity.Class{Name: string(rune('a' + i)), Demand: &capacity.Demand{MapWorkSeconds: 300 + 500*r.Float64(), ReduceWorkSeconds: 100, FixedSeconds: 60},
-				DeadlineSeconds: 500, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 4}, Penalty: amountIn(t, "2")})
+				DeadlineSeconds: 500, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 4}, Penalty: plantest.AmountIn(t, "2")})
 		}
 		class := []string{"a", ""}[trial%2]
 		extra := float64(5 * (trial % 3))
 		a := asked(t, p, capacity.Question{Question: capacity.AskCheapestDeadline, Class: class, ExtraPercent: &extra})
 		base := solved(t, p)
-		held := copied(p)
+		held := plantest.Copied(p)
 		for i := range held.Classes {
 			if class == "" || held.Classes[i].Name == class {
 				held.Classes[i].Jobs.Min = base.Classes[i].Admitted
@@ -175,7 +176,7 @@ func TestCheapestDeadlineAgreesWithTryingAll(t *testing.T) {
 		var cheapest, least float64
 		last := -1.0
 		for k := 1000; k > 0; k-- {
-			tried := copied(held)
+			tried := plantest.Copied(held)
 			for i := range tried.Classes {
 				if class == "" || tried.Classes[i].Name == class {
 					tried.Classes[i].DeadlineSeconds = float64(k) / 2
@@ -201,7 +202,7 @@ func TestCheapestDeadlineAgreesWithTryingAll(t *testing.T) {
 		for _, d := range a.Deadlines {
 			got[d.What] = d.Deadline
 		}
-		if !near(got["cheapest"], cheapest, 1e-9) || !near(got["least"], least, 1e-9) {
+		if !plantest.Near(got["cheapest"], cheapest, 1e-9) || !plantest.Near(got["least"], least, 1e-9) {
 			t.Fatalf("trial %d: got %+v, want the cheapest %g and the least %g", trial, a.Deadlines, cheapest, least)
 		}
 		if got["cheapest"] < got["given"] {

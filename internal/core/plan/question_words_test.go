@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // twoTypes is a market of an old type that is dear and a new one that has a quota.
@@ -12,10 +13,10 @@ func twoTypes(t *testing.T) capacity.Problem {
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality = capacity.Integer
 	p.Supply.VMTypes = []capacity.VMTypeSupply{
-		{Name: "old", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.50")}},
-		{Name: "new", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.20"), Quota: new(int64(4))}},
+		{Name: "old", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.50")}},
+		{Name: "new", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.20"), Quota: new(int64(4))}},
 	}
-	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 0, 6), byGamma(t, "b", "1", "0.30", 0, 3)}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 0, 6), plantest.ByGamma(t, "b", "1", "0.30", 0, 3)}
 	p.Classes[0].Speed = capacity.Speed{"old": 0.5}
 	p.Classes[1].Speed = capacity.Speed{"old": 0.5}
 	return p
@@ -42,9 +43,9 @@ func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 // What the question promises is not to be cured by promising less; what the problem promises is.
 func TestCuresOfQuestionsAreOfUse(t *testing.T) {
 	t.Parallel()
-	p := market(t, 2, "0.10", "0.30", capacity.Integer)
+	p := plantest.Market(t, 2, "0.10", "0.30", capacity.Integer)
 	p.Supply.OnDemand.Quota = new(int64(1))
-	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 1, 3), byGamma(t, "b", "1", "2", 2, 2)}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 1, 3), plantest.ByGamma(t, "b", "1", "2", 2, 2)}
 	p.Classes[1].Jobs.Min = 2
 	for _, q := range []capacity.Question{{Question: capacity.AskCheapestForAll}, {Question: capacity.AskOneMoreJob, Class: "a"}} {
 		a := asked(t, p, q)
@@ -61,10 +62,10 @@ func TestCuresOfQuestionsAreOfUse(t *testing.T) {
 // A budget a month is told about in months, also where it does not do.
 func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 	t.Parallel()
-	p := market(t, 0, "0.10", "0.20", capacity.Integer)
-	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 1, 1)}
+	p := plantest.Market(t, 0, "0.10", "0.20", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 1, 1)}
 	month := func(amount string) capacity.Question {
-		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: amountIn(t, amount), Per: capacity.PerMonth, Of: capacity.OfVMCost}}
+		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: plantest.AmountIn(t, amount), Per: capacity.PerMonth, Of: capacity.OfVMCost}}
 	}
 	a := asked(t, p, month("150"))
 	if want := "For at most 150.00 USD a month (730 hours) on VMs, the only job can be served, on 1 VM. 146.00 USD a month (730 hours) is spent on VMs and 4.00 is left. The budget does not bind"; !strings.HasPrefix(a.Explanation, want) {
@@ -78,13 +79,13 @@ func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 
 func TestSentencesCountOneAsOne(t *testing.T) {
 	t.Parallel()
-	p := market(t, 0, "0.10", "0.20", capacity.Integer)
-	p.Classes = []capacity.Class{byGamma(t, "a", "1", "2", 0, 2)}
+	p := plantest.Market(t, 0, "0.10", "0.20", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 0, 2)}
 	base, err := NewBase(t.Context(), p, alone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := amountIn(t, "1")
+	one := plantest.AmountIn(t, "1")
 	for want, s := range map[string]capacity.Scenario{
 		`A demand of 1 job of class "a"`:  {Changes: []capacity.ScenarioChange{{What: capacity.ChangeDemand, Class: "a", Value: &one}}},
 		`A promise of 1 job of class "a"`: {Changes: []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "a", Value: &one}}},

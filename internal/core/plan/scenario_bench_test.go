@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // BenchmarkManyScenarios is a thousand scenarios over a hundred classes, by integrality, solved each by
 // itself and as a series.
 func BenchmarkManyScenarios(b *testing.B) {
 	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
-		p, err := capacity.ReadProblem(callBody(b, "mixed", integrality, 100), capacity.Limits{})
+		p, err := capacity.ReadProblem(plantest.CallBody(b, "mixed", integrality, 100), capacity.Limits{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -26,13 +27,13 @@ func BenchmarkManyScenarios(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("%s/%s", integrality, how.name), func(b *testing.B) {
 				b.ReportAllocs()
-				before := cpuSeconds(b)
+				before := plantest.CPUSeconds(b)
 				for b.Loop() {
 					if _, err := CompareScenarios(context.Background(), p, thousandScenarios(), false, how.solve()); err != nil {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric((cpuSeconds(b)-before)/float64(b.N)*1e3, "cpu-ms/op")
+				b.ReportMetric((plantest.CPUSeconds(b)-before)/float64(b.N)*1e3, "cpu-ms/op")
 			})
 		}
 	}

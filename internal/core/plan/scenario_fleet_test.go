@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // TestScenariosOfSeveralVMTypesClose draws problems of several types, spot and budgets. Every line must
@@ -16,15 +17,15 @@ import (
 func TestScenariosOfSeveralVMTypesClose(t *testing.T) {
 	factor := func(x float64) *float64 { return &x }
 	compared := 0
-	for _, kind := range slices.Sorted(maps.Keys(fleetKinds)) {
+	for _, kind := range slices.Sorted(maps.Keys(plantest.FleetKinds)) {
 		r := rand.New(rand.NewPCG(8, 3))
-		for range samples(60) {
-			p := drawFleet(r, fleetKinds[kind], 3, 4)
+		for range plantest.Samples(60) {
+			p := plantest.DrawFleet(r, plantest.FleetKinds[kind], 3, 4)
 			base, err := NewBase(t.Context(), p, alone)
 			if err != nil {
 				t.Fatal(err)
 			}
-			added := amountIn(t, "0.05")
+			added := plantest.AmountIn(t, "0.05")
 			for _, changes := range [][]capacity.ScenarioChange{
 				nil,
 				{{What: capacity.ChangePrice, Factor: factor(1.5)}},

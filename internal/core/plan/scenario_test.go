@@ -12,70 +12,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
-
-// alone is the core without a second engine.
-func alone(ctx context.Context, p capacity.Problem) (capacity.Plan, error) { return Solve(ctx, p, nil) }
-
-// drawChange draws a change that fits a problem.
-func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
-	factor := math.Round((0.5+r.Float64())*100) / 100
-	class := ""
-	if r.IntN(2) == 0 {
-		class = p.Classes[r.IntN(len(p.Classes))].Name
-	}
-	value := money.Amount{Decimal: decimal.New(r.Int64N(60), 0)}
-	for {
-		switch what := []capacity.What{
-			capacity.ChangeDeadline, capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePenalty, capacity.ChangePrice,
-			capacity.ChangeQuota, capacity.ChangeContract, capacity.DropContract, capacity.AddContract, capacity.ChangePromised, capacity.ChangeBound,
-		}[r.IntN(11)]; what {
-		case capacity.ChangeBound:
-			return capacity.ScenarioChange{What: what, Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)]}
-		case capacity.ChangeDeadline:
-			if slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.DeadlineSeconds != 0 && (class == "" || c.Name == class) }) {
-				return capacity.ScenarioChange{What: what, Class: class, Factor: &factor}
-			}
-		case capacity.ChangeDemand, capacity.ChangePenalty:
-			return capacity.ScenarioChange{What: what, Class: class, Factor: &factor}
-		case capacity.ChangePromised:
-			half := factor / 2
-			return capacity.ScenarioChange{What: what, Class: class, Factor: &half}
-		case capacity.ChangePrice:
-			return capacity.ScenarioChange{What: what, Factor: &factor}
-		case capacity.ChangeQuota:
-			return capacity.ScenarioChange{What: what, Value: &value}
-		case capacity.AddContract:
-			return capacity.ScenarioChange{What: what, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "added", VMs: r.Int64N(20), Price: value, Billing: capacity.BilledAlways}}}
-		default:
-			if n := len(p.Supply.Contracts); n > 0 {
-				ch := capacity.ScenarioChange{What: what, Contract: p.Supply.Contracts[r.IntN(n)].Name}
-				if what == capacity.ChangeContract {
-					ch.Value = &value
-				}
-				return ch
-			}
-		}
-	}
-}
-
-// drawScenario draws up to three changes that can be carried out together.
-func drawScenario(r *rand.Rand, p *capacity.Problem) (s capacity.Scenario, changed capacity.Problem) {
-	for {
-		s.Changes = nil
-		for range 1 + r.IntN(3) {
-			s.Changes = append(s.Changes, drawChange(r, p))
-		}
-		if changed, err := s.Apply(*p); err == nil {
-			return s, changed
-		}
-	}
-}
 
 // TestScenariosCloseAndCanBeCarriedOut draws problems and scenarios of every kind. Every line and every
 // class must add up; the scenario's plan must be the changed problem's, and pass the independent proof;
@@ -84,13 +26,13 @@ func drawScenario(r *rand.Rand, p *capacity.Problem) (s capacity.Scenario, chang
 func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 5))
 	kept, lost, shed, infeasible := 0, 0, 0, 0
-	for n := range samples(400) {
-		p := drawn(r)
+	for n := range plantest.Samples(400) {
+		p := plantest.DrawAny(r)
 		base, err := NewBase(t.Context(), p, alone)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, changed := drawScenario(r, &p)
+		s, changed := plantest.DrawScenario(r, &p)
 		a, err := base.Answer(t.Context(), s, true)
 		if err != nil {
 			t.Fatalf("%d: %v", n, err)
@@ -141,13 +83,6 @@ func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 	if kept == 0 || lost == 0 || shed == 0 || infeasible == 0 {
 		t.Error("the samples do not cover every case")
 	}
-}
-
-func samples(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
 }
 
 // checkClosed adds everything up.
@@ -239,8 +174,8 @@ func checkSame(t *testing.T, at func(string, ...any), p *capacity.Problem, s *sa
 // TestNoChangeChangesNothing: the same plan, and zeros.
 func TestNoChangeChangesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
-	for range samples(200) {
-		p := drawn(r)
+	for range plantest.Samples(200) {
+		p := plantest.DrawAny(r)
 		base, err := NewBase(t.Context(), p, alone)
 		if err != nil {
 			t.Fatal(err)
@@ -277,16 +212,16 @@ func TestNoChangeChangesNothing(t *testing.T) {
 // market2 is 30 VMs of a contract at 0.10 and on-demand VMs at 0.20, and two classes: 20 jobs that take
 // two VMs each at 600 s, worth 5 each, and 5 jobs of one VM worth 0.15.
 func market2(t *testing.T) capacity.Problem {
-	p := market(t, 30, "0.10", "0.20", capacity.Executable)
+	p := plantest.Market(t, 30, "0.10", "0.20", capacity.Executable)
 	etl := capacity.Class{Name: "etl", Demand: &capacity.Demand{MapWorkSeconds: 1200}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 1, Reduce: 1},
-		Jobs: capacity.JobRange{Min: 2, Max: 20}, Penalty: amountIn(t, "5.00")}
-	p.Classes = []capacity.Class{etl, byGamma(t, "adhoc", "1", "0.15", 0, 5)}
+		Jobs: capacity.JobRange{Min: 2, Max: 20}, Penalty: plantest.AmountIn(t, "5.00")}
+	p.Classes = []capacity.Class{etl, plantest.ByGamma(t, "adhoc", "1", "0.15", 0, 5)}
 	return p
 }
 
 func TestSameDecisionsByHand(t *testing.T) {
 	factor := func(x float64) *float64 { return &x }
-	value := func(text string) *money.Amount { m := amountIn(t, text); return &m }
+	value := func(text string) *money.Amount { m := plantest.AmountIn(t, text); return &m }
 	for _, c := range []struct {
 		name    string
 		changes []capacity.ScenarioChange
@@ -318,7 +253,7 @@ func TestSameDecisionsByHand(t *testing.T) {
 			"A quota of 4 VMs costs 13.80 USD an hour more: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before."},
 		{"a promise costs nothing until one keeps it", []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
 			`A promise of 3 jobs of class "adhoc" costs 0.15 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before.`},
-		{"a contract that is paid in any case", []capacity.ScenarioChange{{What: capacity.AddContract, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: amountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
+		{"a contract that is paid in any case", []capacity.ScenarioChange{{What: capacity.AddContract, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
 			`Contract "new" saves 2.25 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more.`},
 	} {
 		base, err := NewBase(t.Context(), market2(t), alone)
@@ -379,7 +314,7 @@ func TestABudgetIsOverdrawnByTheSameDecisions(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := market2(t)
-	budget := amountIn(t, "4.00")
+	budget := plantest.AmountIn(t, "4.00")
 	p.Budget = &capacity.Budget{VMCost: &budget, Total: &budget}
 	same, err := base.sameDecisions(&p)
 	if err != nil {
@@ -397,7 +332,7 @@ func BenchmarkScenario(b *testing.B) {
 	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
 		for _, what := range []capacity.What{capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePrice} {
 			b.Run(fmt.Sprintf("%s/%s", integrality, what), func(b *testing.B) {
-				p, err := capacity.ReadProblem(callBody(b, "mixed", integrality, 100), capacity.Limits{})
+				p, err := capacity.ReadProblem(plantest.CallBody(b, "mixed", integrality, 100), capacity.Limits{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -406,7 +341,7 @@ func BenchmarkScenario(b *testing.B) {
 					b.Fatal(err)
 				}
 				factor := 0.9
-				proved, before := 0, cpuSeconds(b)
+				proved, before := 0, plantest.CPUSeconds(b)
 				for b.Loop() {
 					factor += 0.0001
 					a, err := base.Answer(context.Background(), capacity.Scenario{Changes: []capacity.ScenarioChange{{What: what, Factor: &factor}}}, false)
@@ -418,7 +353,7 @@ func BenchmarkScenario(b *testing.B) {
 					}
 				}
 				b.ReportMetric(float64(proved)/float64(b.N), "proved")
-				b.ReportMetric((cpuSeconds(b)-before)/float64(b.N)*1e3, "cpu-ms/op")
+				b.ReportMetric((plantest.CPUSeconds(b)-before)/float64(b.N)*1e3, "cpu-ms/op")
 			})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // TestSeriesAgreesWithSolve draws problems and scenarios over them, ties included: what is answered in brief
@@ -19,7 +20,7 @@ import (
 func TestSeriesAgreesWithSolve(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
 	compared, infeasible := 0, 0
-	for range samples(120) {
+	for range plantest.Samples(120) {
 		p := drawSeries(t, r)
 		series := NewSeries(p, nil)
 		inFull, err := NewBase(t.Context(), p, alone)
@@ -33,7 +34,7 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 		for range 8 {
 			var s capacity.Scenario
 			for range 1 + r.IntN(2) {
-				s.Changes = append(s.Changes, drawChange(r, &p))
+				s.Changes = append(s.Changes, plantest.DrawChange(r, &p))
 			}
 			want, err := inFull.Answer(t.Context(), s, false)
 			if err != nil {
@@ -71,7 +72,7 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 			}
 		}
 	}
-	if compared < samples(120)*4 || infeasible == 0 || infeasible > compared/2 {
+	if compared < plantest.Samples(120)*4 || infeasible == 0 || infeasible > compared/2 {
 		t.Errorf("%d answers compared, %d of them infeasible", compared, infeasible)
 	}
 }
@@ -114,7 +115,7 @@ func drawSeries(t *testing.T, r *rand.Rand) capacity.Problem {
 		}
 		p.Options.Integrality = integrality
 	} else {
-		p = drawProblem(t, r, 1+r.IntN(6), integrality)
+		p = plantest.DrawProblem(t, r, 1+r.IntN(6), integrality)
 	}
 	p.Options.Engine = capacity.EngineExact
 	if r.IntN(5) == 0 {

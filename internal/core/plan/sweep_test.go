@@ -14,9 +14,8 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
-
-func numberAt(x float64) *money.Amount { m := money.Round(x); return &m }
 
 func swept(t *testing.T, q capacity.SweepQuestion, workers int) SweepAnswer {
 	t.Helper()
@@ -48,13 +47,13 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 2))
 	infeasible := 0
-	for trial := range samples(40) {
+	for trial := range plantest.Samples(40) {
 		integrality := []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable}[trial%3]
-		p := drawProblem(t, r, 1+r.IntN(8), integrality)
+		p := plantest.DrawProblem(t, r, 1+r.IntN(8), integrality)
 		class := p.Classes[r.IntN(len(p.Classes))].Name
 		q := capacity.SweepQuestion{Problem: p, Vary: []capacity.Vary{
-			{What: capacity.ChangePenalty, Class: class, From: numberAt(0.5), To: numberAt(8), Steps: 4, Spacing: capacity.Geometric},
-			{What: capacity.ChangeQuota, By: capacity.ByValue, Values: []money.Amount{*numberAt(0), *numberAt(30), *numberAt(500)}},
+			{What: capacity.ChangePenalty, Class: class, From: plantest.Number(0.5), To: plantest.Number(8), Steps: 4, Spacing: capacity.Geometric},
+			{What: capacity.ChangeQuota, By: capacity.ByValue, Values: []money.Amount{*plantest.Number(0), *plantest.Number(30), *plantest.Number(500)}},
 		}}
 		a := swept(t, q, 3)
 		if !a.Complete || a.Total != 12 || len(a.Points) != 12 {
@@ -63,13 +62,13 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 		for i, factor := range []float64{0.5, 1.25992105, 3.174802104, 8} {
 			for k, quota := range []int64{0, 30, 500} {
 				point := a.Points[3*i+k]
-				if !near(point.Parameters[0], factor, 1e-8) || point.Parameters[1] != float64(quota) {
+				if !plantest.Near(point.Parameters[0], factor, 1e-8) || point.Parameters[1] != float64(quota) {
 					t.Fatalf("point %d lies at %v, want %g and %d", 3*i+k, point.Parameters, factor, quota)
 				}
-				changed := copied(p)
+				changed := plantest.Copied(p)
 				for n := range changed.Classes {
 					if c := &changed.Classes[n]; c.Name == class {
-						c.Penalty = money.Amount{Decimal: c.Penalty.Mul(numberAt(point.Parameters[0]).Decimal).Round(money.Places)}
+						c.Penalty = money.Amount{Decimal: c.Penalty.Mul(plantest.Number(point.Parameters[0]).Decimal).Round(money.Places)}
 					}
 				}
 				changed.Supply.OnDemand.Quota = &quota
@@ -97,9 +96,9 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 
 func TestASweepThatIsEndedKeepsItsPoints(t *testing.T) {
 	t.Parallel()
-	q := capacity.SweepQuestion{Problem: market(t, 3, "0.10", "0.20", capacity.Executable),
-		Vary: []capacity.Vary{{What: capacity.ChangeDemand, By: capacity.ByFactor, From: numberAt(0.5), To: numberAt(2), Steps: 31}}}
-	q.Problem.Classes = []capacity.Class{byGamma(t, "a", "1.5", "5", 1, 10)}
+	q := capacity.SweepQuestion{Problem: plantest.Market(t, 3, "0.10", "0.20", capacity.Executable),
+		Vary: []capacity.Vary{{What: capacity.ChangeDemand, By: capacity.ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: 31}}}
+	q.Problem.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1.5", "5", 1, 10)}
 	s := NewSweep(q)
 	ctx, stop := context.WithCancel(t.Context())
 	planned := 0
@@ -128,13 +127,13 @@ func TestAThousandPoints(t *testing.T) {
 		n = 1000
 	}
 	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
-		p, err := capacity.ReadProblem(callBody(t, "mixed", integrality, 100), capacity.Limits{})
+		p, err := capacity.ReadProblem(plantest.CallBody(t, "mixed", integrality, 100), capacity.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Options.Engine = capacity.EngineAuto
 		began := time.Now()
-		a := swept(t, capacity.SweepQuestion{Problem: p, Vary: []capacity.Vary{{What: capacity.ChangeDemand, By: capacity.ByFactor, From: numberAt(0.5), To: numberAt(2), Steps: n}}}, 2)
+		a := swept(t, capacity.SweepQuestion{Problem: p, Vary: []capacity.Vary{{What: capacity.ChangeDemand, By: capacity.ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: n}}}, 2)
 		proved := 0
 		for _, point := range a.Points {
 			if point.Status == capacity.Optimal {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // treeEfforts leave the work to the tree, which gets so many visits.
@@ -39,7 +40,7 @@ func grown(f terrain, e effort, visits int, done func() bool) Result {
 func TestTheTreesGapsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 1))
 	open := make([]int, len(treeEfforts))
-	instances := trials(100, 20_000)
+	instances := plantest.Trials(100, 20_000)
 	solved := 0
 	for trial := range instances {
 		in := gridProblem(r)
@@ -83,12 +84,12 @@ func TestTheTreesGapsHold(t *testing.T) {
 func TestTheTreesGapsOfSlotsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(64, 1))
 	open, solved := make([]int, len(treeEfforts)), 0
-	for trial := range trials(300, 10_000) {
+	for trial := range plantest.Trials(300, 10_000) {
 		sharing := []capacity.Sharing{capacity.Shared, capacity.Dedicated}[trial%2]
-		p := sample{4, 8, 4, capacity.Executable, sharing}.problem(r)
-		b := newBrute(p)
-		best, _, feasible := b.best()
-		if b.short || !feasible {
+		p := plantest.Sample{Classes: 4, Width: 8, Slots: 4, Integrality: capacity.Executable, Sharing: sharing}.Problem(r)
+		b := plantest.NewBrute(p)
+		best, _, feasible := b.Best()
+		if b.Short || !feasible {
 			continue
 		}
 		m, err := newModel(&p)
@@ -99,11 +100,11 @@ func TestTheTreesGapsOfSlotsHold(t *testing.T) {
 		for k, e := range treeEfforts {
 			o := m.newOptions(true)
 			if !o.relax() {
-				t.Fatalf("trial %d: there is a plan\n%s", trial, asText(p))
+				t.Fatalf("trial %d: there is a plan\n%s", trial, plantest.Text(p))
 			}
 			got := grown(o, e.effort, e.visits, clock(e.spent))
-			want := float64(best-b.fixed) / 1e6
-			if checkGap(t, fmt.Sprintf("trial %d, %s", trial, e.name), got, want, asText(p)) {
+			want := float64(best-b.Fixed) / 1e6
+			if checkGap(t, fmt.Sprintf("trial %d, %s", trial, e.name), got, want, plantest.Text(p)) {
 				open[k]++
 			}
 		}
@@ -117,7 +118,7 @@ func TestTheTreesGapsOfSlotsHold(t *testing.T) {
 // itself.
 func TestCorrelatedFamiliesAreProved(t *testing.T) {
 	sizes, seeds := []int{20, 100}, uint64(2)
-	if trials(0, 1) == 1 {
+	if plantest.Trials(0, 1) == 1 {
 		sizes, seeds = []int{20, 100, 300, 1000, 3000}, 10
 	}
 	for _, family := range []string{"strong", "inverse-strong", "spiky", "twolevel", "steps"} {

@@ -1,4 +1,4 @@
-package plan
+package plantest
 
 import (
 	"fmt"
@@ -15,35 +15,35 @@ import (
 // brute is a problem of a few small classes made ready for trying everything: money in whole
 // millionths, demands and slots worked out anew from the paper.
 type brute struct {
-	classes []bruteClass
+	Classes []bruteClass
 	cost    []int64 // of so many VMs at the margin; there are len(cost)-1 at most
-	fixed   int64   // what contracts billed always cost anyhow
-	short   bool    // a promised class cannot meet its deadline
+	Fixed   int64   // what contracts billed always cost anyhow
+	Short   bool    // a promised class cannot meet its deadline
 }
 
 type bruteClass struct {
-	low, high, penalty int64
+	Low, High, penalty int64
 	load               []float64 // VMs of low, low+1, ... jobs
-	vmsPerJob          float64
-	slots              *rational
+	VmsPerJob          float64
+	slots              *Rational
 }
 
 // wholeNoise is the VMs by which a sum of floats may exceed the whole number it stands for.
 const wholeNoise = 1e-7
 
-func newBrute(p capacity.Problem) *brute {
+func NewBrute(p capacity.Problem) *brute {
 	b := &brute{cost: []int64{0}}
 	most := 1.0 // VMs that all jobs together may take
 	for i := range p.Classes {
 		c := b.class(&p.Classes[i], p.Options)
-		b.classes = append(b.classes, c)
+		b.Classes = append(b.Classes, c)
 		most += c.load[len(c.load)-1]
 	}
 	b.addSupply(p, int64(most))
 	return b
 }
 
-func millionths(m decimal.Decimal) int64 {
+func Millionths(m decimal.Decimal) int64 {
 	x := m.Shift(6)
 	if !x.IsInteger() {
 		panic(fmt.Sprintf("%s is finer than this test counts", m))
@@ -59,10 +59,10 @@ func (b *brute) addSupply(p capacity.Problem, most int64) {
 			prices = append(prices, price)
 		}
 	}
-	perPeriod := func(m money.Amount) int64 { return millionths(m.Decimal) * p.PeriodSeconds / 3600 }
+	perPeriod := func(m money.Amount) int64 { return Millionths(m.Decimal) * p.PeriodSeconds / 3600 }
 	for _, c := range p.Supply.Contracts {
 		if c.Billing == capacity.BilledAlways {
-			b.fixed += c.VMs * perPeriod(c.Price)
+			b.Fixed += c.VMs * perPeriod(c.Price)
 			add(c.VMs, 0)
 		} else {
 			add(c.VMs, perPeriod(c.Price))
@@ -80,24 +80,24 @@ func (b *brute) addSupply(p capacity.Problem, most int64) {
 }
 
 func (b *brute) class(c *capacity.Class, o capacity.Options) bruteClass {
-	x := bruteClass{low: int64(c.Jobs.Min), high: int64(c.Jobs.Max), penalty: millionths(c.Penalty.Decimal)}
+	x := bruteClass{Low: int64(c.Jobs.Min), High: int64(c.Jobs.Max), penalty: Millionths(c.Penalty.Decimal)}
 	switch {
 	case c.VMsPerJob != nil:
-		x.vmsPerJob = c.VMsPerJob.InexactFloat64()
+		x.VmsPerJob = c.VMsPerJob.InexactFloat64()
 	default:
 		s := needs(c, o)
-		if s.slack <= 0 {
-			b.short = b.short || x.low > 0
-			x.low, x.high = 0, 0
+		if s.Slack <= 0 {
+			b.Short = b.Short || x.Low > 0
+			x.Low, x.High = 0, 0
 			break
 		}
-		x.slots, x.vmsPerJob = &s, s.vmsPerJob()
+		x.slots, x.VmsPerJob = &s, s.vmsPerJob()
 	}
-	for h := x.low; h <= x.high; h++ {
-		vms := x.vmsPerJob * float64(h)
+	for h := x.Low; h <= x.High; h++ {
+		vms := x.VmsPerJob * float64(h)
 		if x.slots != nil && o.Integrality == capacity.Executable && h > 0 {
-			m, r := x.slots.whole(h)
-			vms = float64(m)/float64(x.slots.perMap) + float64(r)/float64(x.slots.perRed)
+			m, r := x.slots.Whole(h)
+			vms = float64(m)/float64(x.slots.PerMap) + float64(r)/float64(x.slots.PerRed)
 		}
 		if o.Sharing == capacity.Dedicated {
 			vms = math.Ceil(vms - wholeNoise)
@@ -109,20 +109,20 @@ func (b *brute) class(c *capacity.Class, o capacity.Options) bruteClass {
 
 // needs is the class's slots in whole numbers: the coefficients of paper eq. 1-3 with E1's
 // correction, clamped for tiny jobs, in units of a two-thousandth of a second.
-func needs(c *capacity.Class, o capacity.Options) rational {
+func needs(c *capacity.Class, o capacity.Options) Rational {
 	whole := func(seconds float64) int64 { return int64(math.Round(seconds * 2000)) }
 	var a, b, fixed float64
-	x := rational{perMap: c.SlotsPerVM.Map, perRed: c.SlotsPerVM.Reduce, one: o.OneSlotPerJob}
+	x := Rational{PerMap: c.SlotsPerVM.Map, PerRed: c.SlotsPerVM.Reduce, One: o.OneSlotPerJob}
 	if d := c.Demand; d != nil {
 		a, b, fixed = d.MapWorkSeconds, d.ReduceWorkSeconds, d.FixedSeconds
-		x.hasMap, x.hasReduce = a > 0, b > 0
+		x.HasMap, x.HasReduce = a > 0, b > 0
 	} else {
 		p := c.Profile
-		x.hasMap, x.hasReduce = true, p.ReduceTasks > 0
+		x.HasMap, x.HasReduce = true, p.ReduceTasks > 0
 		work := float64(p.MapTasks) * p.MapAvgSeconds
 		lower := [3]float64{work, 0, 0}
 		upper := [3]float64{max(0, work-2*p.MapMaxSeconds), 0, min(work, 2*p.MapMaxSeconds)}
-		if x.hasReduce {
+		if x.HasReduce {
 			work, longest := float64(p.ReduceTasks)*(p.ShuffleAvgSeconds+p.ReduceAvgSeconds), p.ShuffleMaxSeconds+p.ReduceMaxSeconds
 			lower[1], lower[2] = work, p.FirstShuffleAvgSeconds-p.ShuffleAvgSeconds
 			upper[1] = max(0, work-2*longest)
@@ -144,25 +144,25 @@ func needs(c *capacity.Class, o capacity.Options) rational {
 		mean := func(k int) float64 { return (1-share)*lower[k] + share*upper[k] }
 		a, b, fixed = factor*mean(0), factor*mean(1), factor*(mean(2)+p.OverheadSeconds)
 	}
-	x.mapWork, x.redWork = whole(a), whole(b)
-	x.slack = whole(c.DeadlineSeconds) - whole(fixed)
+	x.MapWork, x.RedWork = whole(a), whole(b)
+	x.Slack = whole(c.DeadlineSeconds) - whole(fixed)
 	return x
 }
 
 // vmsPerJob is gamma (paper eq. 29-30), or the VMs of one slot and whatever the other phase then
 // needs.
-func (x rational) vmsPerJob() float64 {
-	a, b, f := float64(x.mapWork), float64(x.redWork), float64(x.slack)
-	cm, cr := float64(x.perMap), float64(x.perRed)
+func (x Rational) vmsPerJob() float64 {
+	a, b, f := float64(x.MapWork), float64(x.RedWork), float64(x.Slack)
+	cm, cr := float64(x.PerMap), float64(x.PerRed)
 	m, r := (a+math.Sqrt(a*b*cm/cr))/f, (b+math.Sqrt(a*b*cr/cm))/f
-	if x.one {
-		leastM, leastR := x.least(1)
+	if x.One {
+		leastM, leastR := x.Least(1)
 		if m < float64(leastM) {
-			if m = 1; x.hasReduce {
+			if m = 1; x.HasReduce {
 				r = max(float64(leastR), b/(f-a))
 			}
 		} else if r < float64(leastR) {
-			if r = 1; x.hasMap {
+			if r = 1; x.HasMap {
 				m = max(float64(leastM), a/(f-b))
 			}
 		}
@@ -170,9 +170,9 @@ func (x rational) vmsPerJob() float64 {
 	return m/cm + r/cr
 }
 
-// best is the lowest objective, in millionths; false if there is no plan at all.
-func (b *brute) best() (objective int64, jobs []int64, feasible bool) {
-	feasible = b.each(func(cost, _ int64, at []int64) {
+// Best is the lowest objective, in millionths; false if there is no plan at all.
+func (b *brute) Best() (objective int64, jobs []int64, feasible bool) {
+	feasible = b.Each(func(cost, _ int64, at []int64) {
 		if jobs == nil || cost < objective {
 			objective, jobs = cost, append(jobs[:0], at...)
 		}
@@ -180,50 +180,50 @@ func (b *brute) best() (objective int64, jobs []int64, feasible bool) {
 	return objective, jobs, feasible
 }
 
-// each visits every choice of jobs that fits with its objective and VMs; false if none does.
-func (b *brute) each(visit func(objective, vms int64, jobs []int64)) bool {
-	if b.short {
+// Each visits every choice of jobs that fits with its objective and VMs; false if none does.
+func (b *brute) Each(visit func(objective, vms int64, jobs []int64)) bool {
+	if b.Short {
 		return false
 	}
 	found := false
-	jobs := make([]int64, len(b.classes))
+	jobs := make([]int64, len(b.Classes))
 	var choose func(i int, load float64, worth int64)
 	choose = func(i int, load float64, worth int64) {
 		if i == len(jobs) {
 			if n := int(math.Ceil(load - wholeNoise)); n < len(b.cost) {
 				found = true
-				visit(b.cost[n]+b.fixed-worth, int64(n), jobs)
+				visit(b.cost[n]+b.Fixed-worth, int64(n), jobs)
 			}
 			return
 		}
-		c := &b.classes[i]
-		for h := c.low; h <= c.high; h++ {
+		c := &b.Classes[i]
+		for h := c.Low; h <= c.High; h++ {
 			jobs[i] = h
-			choose(i+1, load+c.load[h-c.low], worth+c.penalty*h)
+			choose(i+1, load+c.load[h-c.Low], worth+c.penalty*h)
 		}
 	}
 	choose(0, 0, 0)
 	return found
 }
 
-// sample says what kinds of problems to draw.
-type sample struct {
-	classes     int // at most
-	width       int // job counts of a class at most
-	slots       int64
-	integrality capacity.Integrality
-	sharing     capacity.Sharing
+// Sample says what kinds of problems to draw.
+type Sample struct {
+	Classes     int // at most
+	Width       int // job counts of a class at most
+	Slots       int64
+	Integrality capacity.Integrality
+	Sharing     capacity.Sharing
 }
 
-// problem draws a problem with figures of few decimals, so that ties and exact fits happen.
-func (d sample) problem(r *rand.Rand) capacity.Problem {
+// Problem draws a problem with figures of few decimals, so that ties and exact fits happen.
+func (d Sample) Problem(r *rand.Rand) capacity.Problem {
 	p := capacity.Problem{
 		Currency: "USD", PeriodSeconds: []int64{3600, 3600, 1800, 86400}[r.IntN(4)], Options: capacity.DefaultOptions(),
 	}
-	p.Options.Integrality, p.Options.Sharing, p.Options.Engine, p.Options.Gap = d.integrality, d.sharing, capacity.EngineExact, 0
+	p.Options.Integrality, p.Options.Sharing, p.Options.Engine, p.Options.Gap = d.Integrality, d.Sharing, capacity.EngineExact, 0
 	p.Options.OneSlotPerJob = r.IntN(3) > 0
 	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound}[r.IntN(4)]
-	price := func() money.Amount { return hundredths(1 + r.IntN(60)) }
+	price := func() money.Amount { return Hundredths(1 + r.IntN(60)) }
 	for k := range r.IntN(4) {
 		c := capacity.Contract{Name: fmt.Sprintf("contract-%d", k), VMs: r.Int64N(12), Price: price(), Billing: capacity.BilledUsed}
 		if r.IntN(4) == 0 {
@@ -239,19 +239,19 @@ func (d sample) problem(r *rand.Rand) capacity.Problem {
 		quota := r.Int64N(14)
 		p.Supply.OnDemand.Quota = &quota
 	}
-	for i := range 1 + r.IntN(d.classes) {
-		p.Classes = append(p.Classes, d.class(r, i, p))
+	for i := range 1 + r.IntN(d.Classes) {
+		p.Classes = append(p.Classes, d.Class(r, i, p))
 	}
 	return p
 }
 
-func hundredths(n int) money.Amount { return money.Amount{Decimal: decimal.New(int64(n), -2)} }
+func Hundredths(n int) money.Amount { return money.Amount{Decimal: decimal.New(int64(n), -2)} }
 
-func (d sample) class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
+func (d Sample) Class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
 	low := float64(max(0, r.IntN(6)-2))
 	c := capacity.Class{
-		Name: fmt.Sprintf("class-%d", i), SlotsPerVM: capacity.SlotsPerVM{Map: 1 + r.Int64N(d.slots), Reduce: 1 + r.Int64N(d.slots)},
-		Jobs: capacity.JobRange{Min: low, Max: low + float64(r.IntN(d.width))},
+		Name: fmt.Sprintf("class-%d", i), SlotsPerVM: capacity.SlotsPerVM{Map: 1 + r.Int64N(d.Slots), Reduce: 1 + r.Int64N(d.Slots)},
+		Jobs: capacity.JobRange{Min: low, Max: low + float64(r.IntN(d.Width))},
 	}
 	gamma := 1.0
 	switch r.IntN(5) {
@@ -268,14 +268,14 @@ func (d sample) class(r *rand.Rand, i int, p capacity.Problem) capacity.Class {
 			c.Calibration = randomCalibration(r)
 		}
 		x := needs(&c, capacity.Options{Bound: capacity.UpperBound})
-		fixed, work := float64(c.DeadlineSeconds*2000-float64(x.slack)), float64(x.mapWork+x.redWork)
-		c.DeadlineSeconds = math.Ceil((fixed+work/float64(d.slots)/(0.1+3*r.Float64()))/2000*10+0.1) / 10
+		fixed, work := float64(c.DeadlineSeconds*2000-float64(x.Slack)), float64(x.MapWork+x.RedWork)
+		c.DeadlineSeconds = math.Ceil((fixed+work/float64(d.Slots)/(0.1+3*r.Float64()))/2000*10+0.1) / 10
 		if r.IntN(12) == 0 { // hardly or not possible
 			c.DeadlineSeconds = math.Ceil(fixed/2000*10*(0.8+0.3*r.Float64())+0.1) / 10
 		}
 	}
 	if c.VMsPerJob == nil {
-		if x := needs(&c, p.Options); x.slack > 0 {
+		if x := needs(&c, p.Options); x.Slack > 0 {
 			gamma = x.vmsPerJob()
 		}
 	}

@@ -1,4 +1,4 @@
-package plan
+package plantest
 
 import (
 	"fmt"
@@ -13,12 +13,12 @@ import (
 	"headroom/internal/core/money"
 )
 
-// drawProblem draws a valid problem with every kind of coincidence in it: no to three contracts, some
+// DrawProblem draws a valid problem with every kind of coincidence in it: no to three contracts, some
 // of one price, some billed always; with and without a quota; classes given by their gamma or by a
 // demand; penalties that are free, zero, worth exactly a price, or worth as much per VM as another
 // class's; impossible deadlines; classes that take nothing; fractional jobs where the problem is
 // relaxed.
-func drawProblem(t testing.TB, r *rand.Rand, classes int, integrality capacity.Integrality) capacity.Problem {
+func DrawProblem(t testing.TB, r *rand.Rand, classes int, integrality capacity.Integrality) capacity.Problem {
 	t.Helper()
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: []int64{3600, 3600, 1800, 86400}[r.IntN(4)], Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine, p.Options.Gap = integrality, capacity.EngineExact, 1e-9
@@ -27,14 +27,14 @@ func drawProblem(t testing.TB, r *rand.Rand, classes int, integrality capacity.I
 		p.Classes = append(p.Classes, drawClass(r, i, integrality))
 	}
 	drawPrices(r, &p)
-	m, err := newModel(&p)
-	if err != nil {
-		t.Fatal(err)
+	gammas := make([]float64, classes)
+	for i := range gammas {
+		gammas[i] = gammaOf(&p.Classes[i], p.Options)
 	}
 	most := 0.0
 	for i := range p.Classes {
-		p.Classes[i].Penalty = drawPenalty(r, &p, m, i)
-		most += m.classes[i].gamma * m.classes[i].high
+		p.Classes[i].Penalty = drawPenalty(r, &p, gammas, i)
+		most += gammas[i] * p.Classes[i].Jobs.Max
 	}
 	for k := range p.Supply.Contracts {
 		p.Supply.Contracts[k].VMs = int64(most * 0.7 * r.Float64())
@@ -118,10 +118,21 @@ func drawPrices(r *rand.Rand, p *capacity.Problem) {
 	}
 }
 
-// drawPenalty is per period, as prices per VM are in the model. A class of another's gamma gets its
+// gammaOf returns the VMs one job takes, 0 where the deadline is impossible.
+func gammaOf(c *capacity.Class, o capacity.Options) float64 {
+	if c.VMsPerJob != nil {
+		return c.VMsPerJob.InexactFloat64()
+	}
+	if x := needs(c, o); x.Slack > 0 {
+		return x.vmsPerJob()
+	}
+	return 0
+}
+
+// drawPenalty draws a penalty per period. A class of another's gamma gets its
 // penalty at times, so that both are worth the same per VM.
-func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) money.Amount {
-	c := &m.classes[i]
+func drawPenalty(r *rand.Rand, p *capacity.Problem, gammas []float64, i int) money.Amount {
+	c := &p.Classes[i]
 	switch r.IntN(12) {
 	case 0:
 		return money.Amount{}
@@ -138,50 +149,29 @@ func drawPenalty(r *rand.Rand, p *capacity.Problem, m *model, i int) money.Amoun
 		for j := range i {
 			if other := &p.Classes[j]; c.VMsPerJob != nil && other.VMsPerJob != nil && other.VMsPerJob.IsPositive() {
 				*c.VMsPerJob = other.VMsPerJob.Mul(decimal.NewFromInt(2))
-				c.gamma = c.VMsPerJob.InexactFloat64()
+				gammas[i] = c.VMsPerJob.InexactFloat64()
 				return money.Amount{Decimal: other.Penalty.Mul(decimal.NewFromInt(2))}
 			}
 		}
 	}
-	gamma := c.gamma
+	gamma, hours := gammas[i], float64(p.PeriodSeconds)/3600
 	if gamma == 0 {
 		gamma = 1
 	}
-	return money.Round(math.Round(p.Supply.OnDemand.Price.Float()*m.hours*gamma*1.8*r.Float64()*1e4) / 1e4)
+	return money.Round(math.Round(p.Supply.OnDemand.Price.Float()*hours*gamma*1.8*r.Float64()*1e4) / 1e4)
 }
 
 func thousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// copied is a problem whose classes and supply can be changed without changing p's.
-func copied(p capacity.Problem) capacity.Problem {
+// Copied returns a problem whose classes and supply can be changed without changing p's.
+func Copied(p capacity.Problem) capacity.Problem {
 	p.Classes = slices.Clone(p.Classes)
 	p.Supply.Contracts = slices.Clone(p.Supply.Contracts)
 	return p
 }
 
-// relax is the closed form's answer; nil where not even the promised jobs fit.
-func relax(t testing.TB, p capacity.Problem) (*model, *relaxation) {
-	t.Helper()
-	m, err := newModel(&p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	relaxed, _ := newRelaxation(m)
-	return m, relaxed
-}
-
-// solved is a plan without a second engine.
-func solved(t testing.TB, p capacity.Problem) capacity.Plan {
-	t.Helper()
-	pl, err := Solve(t.Context(), p, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pl
-}
-
-// amountIn is an exact amount.
-func amountIn(t testing.TB, text string) money.Amount {
+// AmountIn parses an exact amount.
+func AmountIn(t testing.TB, text string) money.Amount {
 	t.Helper()
 	amount, err := money.Parse(text)
 	if err != nil {
@@ -190,25 +180,25 @@ func amountIn(t testing.TB, text string) money.Amount {
 	return amount
 }
 
-// byGamma is a class given by its gamma alone.
-func byGamma(t testing.TB, name, gamma, penalty string, low, high float64) capacity.Class {
+// ByGamma makes a class given by its gamma alone.
+func ByGamma(t testing.TB, name, gamma, penalty string, low, high float64) capacity.Class {
 	t.Helper()
 	g, err := decimal.NewFromString(gamma)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return capacity.Class{Name: name, VMsPerJob: &g, Penalty: amountIn(t, penalty), Jobs: capacity.JobRange{Min: low, Max: high}}
+	return capacity.Class{Name: name, VMsPerJob: &g, Penalty: AmountIn(t, penalty), Jobs: capacity.JobRange{Min: low, Max: high}}
 }
 
-// market is a problem without classes: one contract of so many VMs, and on-demand without a quota.
-func market(t testing.TB, reserved int64, reservedPrice, onDemandPrice string, integrality capacity.Integrality) capacity.Problem {
+// Market makes a problem without classes: one contract of so many VMs, and on-demand without a quota.
+func Market(t testing.TB, reserved int64, reservedPrice, onDemandPrice string, integrality capacity.Integrality) capacity.Problem {
 	t.Helper()
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = integrality, capacity.EngineExact
-	p.Supply.OnDemand.Price = amountIn(t, onDemandPrice)
-	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: reserved, Price: amountIn(t, reservedPrice), Billing: capacity.BilledUsed}}
+	p.Supply.OnDemand.Price = AmountIn(t, onDemandPrice)
+	p.Supply.Contracts = []capacity.Contract{{Name: "reserved", VMs: reserved, Price: AmountIn(t, reservedPrice), Billing: capacity.BilledUsed}}
 	return p
 }
 
-// exactMoney is the amount whose float64 is nearest to x, unrounded.
-func exactMoney(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }
+// ExactMoney returns the amount whose float64 is nearest to x, unrounded.
+func ExactMoney(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }
