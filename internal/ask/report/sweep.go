@@ -8,6 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 )
 
 // Sweep is a row for each point of a sweep, its parameters first.
@@ -58,8 +59,8 @@ func Curve(a plan.SweepAnswer) Table {
 	return t
 }
 
-func facts(all []plan.Fact) Table {
-	return tableOf([]string{"fact", "of", "value", "unit"}, all, func(f plan.Fact) []Cell {
+func facts(all []words.Fact) Table {
+	return tableOf([]string{"fact", "of", "value", "unit"}, all, func(f words.Fact) []Cell {
 		return []Cell{text(f.Name), text(f.Of), {f.Value, true}, text(f.Unit)}
 	})
 }

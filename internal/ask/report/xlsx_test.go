@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 )
 
 func TestSweepTables(t *testing.T) {
@@ -21,7 +22,7 @@ func TestSweepTables(t *testing.T) {
 			{Parameters: []float64{2}, Status: capacity.InfeasibleStatus, Conflict: "=no"},
 		},
 		Curve: &plan.Curve{Points: []plan.CurvePoint{{At: 1, Cost: high}}},
-		Facts: []plan.Fact{{Name: "least_cost", Value: "0.20", Unit: "USD"}},
+		Facts: []words.Fact{{Name: "least_cost", Value: "0.20", Unit: "USD"}},
 	}
 	var b bytes.Buffer
 	if err := Sweep(a).CSV(&b); err != nil {

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // keepWithin cuts the tiers at the most VMs that the budget pays for: since VMs are rented cheapest first,
@@ -76,7 +77,7 @@ func (m *model) fullTier(k int) int64 {
 func (m *model) overBudget(need float64) fault.Finding {
 	f := fault.Finding{
 		Pointer: "/budget/vm_cost", Code: "shortage",
-		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", number(need), m.Budget.VMCost, newSupply(m.tiers).most()),
+		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", words.Number(need), m.Budget.VMCost, newSupply(m.tiers).most()),
 	}
 	if m.overspent {
 		f.Detail = fmt.Sprintf("The contracts that are paid in any case cost more than the budget of %v.", m.Budget.VMCost)

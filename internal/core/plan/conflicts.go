@@ -8,6 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // conflictsMost bounds the classes named in one conflict; the ones that take most come first.
@@ -78,10 +79,10 @@ func (m *model) impossible(i int) fault.Finding {
 	least := c.shape.work.FixedSeconds
 	f := fault.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, number(least), number(c.DeadlineSeconds)),
+		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, words.Number(least), words.Number(c.DeadlineSeconds)),
 	}
 	if deadline, ok := m.cureByDeadline(i); ok {
-		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: f.Pointer, Value: deadline}
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(deadline)), Pointer: f.Pointer, Value: deadline}
 	}
 	return f
 }
@@ -98,7 +99,7 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
 		f := fault.Finding{
 			Pointer: "/supply/on_demand/quota", Code: "shortage",
-			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", more(need, most), most),
+			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", words.More(need, most), most),
 		}
 		if m.paysWithQuota(quota, need) {
 			f.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
@@ -125,7 +126,7 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		c := &m.classes[i]
 		f := fault.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, jobCount(c.low), number(c.gamma)),
+			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, words.Jobs(c.low), words.Number(c.gamma)),
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
 			f.Hint = &fault.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
@@ -134,8 +135,8 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		if deadline, ok := m.cureByDeadline(i); ok {
 			found = append(found, fault.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
-				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
-				Hint:   &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, words.Number(c.DeadlineSeconds)),
+				Hint:   &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
 			})
 		}
 	}
@@ -205,5 +206,5 @@ func promiseAtMost(jobs float64) string {
 	if jobs == 0 {
 		return "Promise none."
 	}
-	return fmt.Sprintf("Promise at most %s.", jobCount(jobs))
+	return fmt.Sprintf("Promise at most %s.", words.Jobs(jobs))
 }

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // Answered is a plan with the problem it answers.
@@ -131,11 +132,11 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 	}
 	switch vms := d.VMs[0]; {
 	case vms.Change > 0:
-		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s more", number(vms.To), number(vms.Change)))
+		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s more", words.Number(vms.To), words.Number(vms.Change)))
 	case vms.Change < 0:
-		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s fewer", number(vms.To), number(-vms.Change)))
+		parts = append(parts, fmt.Sprintf("%s VMs are rented, %s fewer", words.Number(vms.To), words.Number(-vms.Change)))
 	default:
-		parts = append(parts, fmt.Sprintf("%s VMs are rented as before", number(vms.To)))
+		parts = append(parts, fmt.Sprintf("%s VMs are rented as before", words.Number(vms.To)))
 	}
 	admitted, refused := 0.0, 0.0
 	for _, c := range d.Classes {
@@ -150,10 +151,10 @@ func (d Difference) sentence(a, b capacity.Cost) string {
 		refused += max(-change, 0)
 	}
 	if admitted > 0 {
-		parts = append(parts, jobCount(admitted)+" more admitted")
+		parts = append(parts, words.Jobs(admitted)+" more admitted")
 	}
 	if refused > 0 {
-		parts = append(parts, jobCount(refused)+" fewer admitted")
+		parts = append(parts, words.Jobs(refused)+" fewer admitted")
 	}
 	if len(d.Inputs) == 0 {
 		parts = append(parts, "although no input changed")

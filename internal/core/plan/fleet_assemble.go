@@ -7,6 +7,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // plan writes the decision down.
@@ -46,7 +47,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 	if pl.VMs.Spot > 0 {
 		pl.Warnings = append(pl.Warnings, capacity.Warning{
 			Code: "spot_interruptions", Pointer: "/supply",
-			Detail: "The plan rents " + number(pl.VMs.Spot) + " spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again.",
+			Detail: "The plan rents " + words.Number(pl.VMs.Spot) + " spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again.",
 		})
 	}
 	return pl
@@ -226,7 +227,7 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 // reasonOf says in a sentence or two why a class got what it got, and why on these types.
 func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
 	c := &d.classes[i]
-	period, penalty := d.perPeriod(), cents(c.penalty)
+	period, penalty := words.PerPeriod(d.PeriodSeconds), words.Cents(c.penalty)
 	in := "in VMs"
 	if d.relaxed.mu > 0 {
 		in += " and jobs that would give way to it under the budget"
@@ -234,7 +235,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	var said string
 	switch {
 	case c.impossible:
-		return "On no VM type can an execution end by the deadline of " + number(c.DeadlineSeconds) + " s, whatever the number of slots."
+		return "On no VM type can an execution end by the deadline of " + words.Number(c.DeadlineSeconds) + " s, whatever the number of slots."
 	case c.Jobs.Max == 0:
 		return "No jobs are wanted."
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
@@ -246,7 +247,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
 	case more < c.penalty && !tied(more, c.penalty):
-		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
+		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
 		said = d.compared(more, c.penalty, in)
 	}
@@ -269,14 +270,14 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	about, other, least := About(d.Options.Integrality), -1, math.Inf(1)
 	for _, v := range d.on[i] {
 		if d.jobs[i][v] > 0 {
-			here = append(here, d.types[v].name+" ("+about+cents(cost(v))+" a job)")
+			here = append(here, d.types[v].name+" ("+about+words.Cents(cost(v))+" a job)")
 		} else if x := d.relaxed.nuHigh[v] * d.types[v].classes[i].gamma; x < least { // one more VM there
 			other, least = v, x
 		}
 	}
 	said := "It runs on " + strings.Join(here, " and ")
 	if other >= 0 {
-		said += "; on " + d.types[other].name + " a job would cost " + about + cents(least)
+		said += "; on " + d.types[other].name + " a job would cost " + about + words.Cents(least)
 	}
 	return said + "."
 }

@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // solveFleet answers a problem of several types, of spot VMs, or both.
@@ -280,7 +281,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 	c := &f.classes[i]
 	finding := fault.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds)),
+		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, words.Number(c.DeadlineSeconds)),
 	}
 	alone := f.copied()
 	alone.Classes = []capacity.Class{*c.Class}
@@ -290,7 +291,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 		return err == nil && !other.classes[0].impossible
 	})
 	if ok {
-		finding.Detail += fmt.Sprintf(" From %s s on one can.", number(float64(deadline)))
+		finding.Detail += fmt.Sprintf(" From %s s on one can.", words.Number(float64(deadline)))
 		finding.Hint = allow(c, deadline)
 	}
 	return finding

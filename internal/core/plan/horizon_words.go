@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // explain says in a paragraph what a horizon comes to.
@@ -19,25 +20,25 @@ func (a *HorizonAnswer) explain(h *capacity.Horizon) {
 		fmt.Fprintf(&b, "The work was ended before it was done; this is the time until %s, of a horizon until %s. ", moment(end), moment(h.End()))
 	}
 	c := &a.Total.Cost
-	fmt.Fprintf(&b, "From %s until %s (%s) VMs and refused jobs cost %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), cents(c.Total.Float()), a.Currency)
+	fmt.Fprintf(&b, "From %s until %s (%s) VMs and refused jobs cost %s %s", moment(h.Start()), moment(end), hourCount(a.Total.Hours), words.Cents(c.Total.Float()), a.Currency)
 	var parts []string
 	for _, line := range []struct {
 		amount money.Amount
 		what   string
 	}{{c.OnDemand, "on demand"}, {c.Spot, "for spot VMs"}, {c.Reserved, "for VMs of contracts in use"}, {c.ReservedIdle, "for idle ones"}, {c.Penalties, "in penalties"}} {
 		if !line.amount.IsZero() {
-			parts = append(parts, cents(line.amount.Float())+" "+line.what)
+			parts = append(parts, words.Cents(line.amount.Float())+" "+line.what)
 		}
 	}
 	if len(parts) > 0 {
-		b.WriteString(": " + inWords(parts))
+		b.WriteString(": " + words.List(parts))
 	}
 	b.WriteString(".")
 	if !a.Upfront.IsZero() {
-		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes %s.", cents(a.Upfront.Float()), cents(c.Total.Add(a.Upfront.Decimal).InexactFloat64()))
+		fmt.Fprintf(&b, " Upfront payments add %s, their share of this time, which makes %s.", words.Cents(a.Upfront.Float()), words.Cents(c.Total.Add(a.Upfront.Decimal).InexactFloat64()))
 	}
 	if !a.Gap.IsZero() {
-		fmt.Fprintf(&b, " That is at most %s more than necessary.", cents(a.Gap.Float()))
+		fmt.Fprintf(&b, " That is at most %s more than necessary.", words.Cents(a.Gap.Float()))
 	}
 	if n := len(a.Months); n > 1 {
 		most := 0
@@ -46,11 +47,11 @@ func (a *HorizonAnswer) explain(h *capacity.Horizon) {
 				most = i
 			}
 		}
-		fmt.Fprintf(&b, " The dearest month is %s, %s.", a.Months[most].Start.Format("January 2006"), cents(a.Months[most].Cost.Total.Float()))
+		fmt.Fprintf(&b, " The dearest month is %s, %s.", a.Months[most].Start.Format("January 2006"), words.Cents(a.Months[most].Cost.Total.Float()))
 	}
 	for i := range a.Contracts {
 		if t := &a.Contracts[i]; t.Utilisation != nil && i < contractsSaid {
-			fmt.Fprintf(&b, " Contract %q is used %s of its VM-hours.", t.Name, percent(*t.Utilisation))
+			fmt.Fprintf(&b, " Contract %q is used %s of its VM-hours.", t.Name, words.Percent(*t.Utilisation))
 		}
 	}
 	if a.Total.RefusedHours > 0 {
@@ -83,11 +84,9 @@ func hourCount(x float64) string {
 	case x == 1:
 		return "1 hour"
 	case x < 0.1 && x > 0:
-		return number(math.Round(x*3600)) + " s"
+		return words.Number(math.Round(x*3600)) + " s"
 	}
 	return plainHours(x) + " hours"
 }
 
-func plainHours(x float64) string { return number(roundedTo(x, 2)) }
-
-func percent(share float64) string { return number(roundedTo(100*share, 1)) + " %" }
+func plainHours(x float64) string { return words.Number(words.Rounded(x, 2)) }

@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
@@ -37,7 +38,7 @@ type PurchaseAnswer struct {
 	Curves       []SavingCurve      `json:"curves"`
 	Regret       []RegretPoint      `json:"regret"`
 	Proof        PurchaseProof      `json:"proof"`
-	Facts        []Fact             `json:"facts"` // the figures of the explanation
+	Facts        []words.Fact       `json:"facts"` // the figures of the explanation
 	Warnings     []capacity.Warning `json:"warnings"`
 	Horizon      HorizonAnswer      `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
@@ -150,7 +151,7 @@ func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, crew
 		return PurchaseAnswer{}, err
 	}
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
-		Regret: []RegretPoint{}, Facts: []Fact{}, Warnings: []capacity.Warning{}}
+		Regret: []RegretPoint{}, Facts: []words.Fact{}, Warnings: []capacity.Warning{}}
 	bought := found.bought
 	var today, alone HorizonAnswer
 	for _, part := range [...]struct {

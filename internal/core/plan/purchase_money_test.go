@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/words"
 	"headroom/internal/test/plantest"
 )
 
@@ -127,7 +128,7 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		if !a.Saving.Amount.Equal(a.BillSaving.Amount.Add(a.Avoided.Decimal)) || a.Avoided.Sign() <= 0 {
 			t.Errorf("%s: %v off the bill and %v avoided are %v together", c.name, a.BillSaving.Amount, a.Avoided, a.Saving.Amount)
 		}
-		valued := fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s.", cents(a.Recommended.Cost.Penalties.Float()), cents(a.Today.Cost.Penalties.Float()))
+		valued := fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s.", words.Cents(a.Recommended.Cost.Penalties.Float()), words.Cents(a.Today.Cost.Penalties.Float()))
 		if !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, c.never) || !strings.Contains(a.Answer, valued) || strings.Contains(a.Explanation, "save") {
 			t.Errorf("%s: got %q", c.name, a.Explanation)
 		}

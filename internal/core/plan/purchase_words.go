@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // tell says what to buy and what that rests on, and lists the figures in it.
@@ -40,7 +41,7 @@ func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
 	if a.Proof.Gap < provedCents {
 		b.WriteString(" No purchase costs less, which is proved.")
 	} else {
-		fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
+		fmt.Fprintf(&b, " No purchase costs less than %s, so this one is within %s of the best.", words.Cents(a.Proof.Bound.Float()), gapShare(a.Proof.Gap))
 	}
 	a.fact("gap", "", plainFigure(a.Proof.Gap), "share of the total")
 	if !a.Complete {
@@ -50,7 +51,7 @@ func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
 }
 
 func (a *PurchaseAnswer) fact(name, of, value, unit string) {
-	a.Facts = append(a.Facts, Fact{Name: name, Of: of, Value: value, Unit: unit})
+	a.Facts = append(a.Facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
 }
 
 // advice is what to buy, and what that does to the VM bill. What refused jobs are valued at is on no bill and stands
@@ -59,15 +60,15 @@ func (a *PurchaseAnswer) advice(span string) string {
 	var buy []string
 	for i := range a.Offers {
 		if o := &a.Offers[i]; o.VMs > 0 {
-			buy = append(buy, fmt.Sprintf("%s of %q", vmCountOf(float64(o.VMs)), o.Name))
+			buy = append(buy, fmt.Sprintf("%s of %q", words.VMs(float64(o.VMs)), o.Name))
 			a.fact("buy", o.Name, strconv.FormatInt(o.VMs, 10), "VMs")
 		}
 	}
 	if len(buy) == 0 {
-		return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and refused jobs together.", span, cents(a.Recommended.Bill.Float()), a.Currency)
+		return fmt.Sprintf("Buy none of the offers: %s the VM bill stays at %s %s; no number of them lowers bill and refused jobs together.", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
 	}
-	sentence := "Buy " + inWords(buy)
-	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, cents(a.Recommended.Bill.Float()), a.Currency)
+	sentence := "Buy " + words.List(buy)
+	bill := fmt.Sprintf("%s the VM bill is then %s %s", span, words.Cents(a.Recommended.Bill.Float()), a.Currency)
 	switch {
 	case a.Saving == nil && a.SavingOnly == nil:
 		return sentence + ": without them not all promised jobs can be served; " + bill + "."
@@ -80,7 +81,7 @@ func (a *PurchaseAnswer) advice(span string) string {
 		sentence += fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s", after, before)
 	}
 	if a.Saving.Amount.IsNegative() {
-		sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", cents(-a.Saving.Amount.Float()))
+		sentence += fmt.Sprintf("; together that is %s more than today, which is within the gap", words.Cents(-a.Saving.Amount.Float()))
 	}
 	return sentence + "."
 }
@@ -92,11 +93,11 @@ func (a *PurchaseAnswer) billSentence() string {
 	case fall < 0 && a.Today.Bill.Sign() <= 0:
 		return fmt.Sprintf("the VM bill rises by %s %s, from %s to %s", by, a.Currency, was, is)
 	case fall < 0:
-		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", by, a.Currency, percent(-a.BillSaving.Share), was, is)
+		return fmt.Sprintf("the VM bill rises by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(-a.BillSaving.Share), was, is)
 	case fall == 0:
 		return fmt.Sprintf("the VM bill stays at %s %s", is, a.Currency)
 	}
-	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", by, a.Currency, percent(a.BillSaving.Share), was, is)
+	return fmt.Sprintf("the VM bill falls by %s %s (%s), from %s to %s", by, a.Currency, words.Percent(a.BillSaving.Share), was, is)
 }
 
 // closing writes two amounts and their distance with as many places as it takes for the three to add up and for the
@@ -112,13 +113,6 @@ func closing(was, is money.Amount) (first, second, by string) {
 	}
 }
 
-func inWords(parts []string) string {
-	if n := len(parts); n > 1 {
-		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
-	}
-	return parts[0]
-}
-
 // tellCosts sets the costs beside each other: the bill first, then what was made as low as possible, which counts
 // refused jobs as well.
 func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
@@ -127,7 +121,7 @@ func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
 		name, what string
 	}{{&a.Recommended, "recommended", "this purchase"}, {&a.Today, "today", "today's contracts"}, {&a.OnDemandOnly, "on_demand_only", "VMs on demand only"}}
 	if only := all[2].cost; only.Status != capacity.InfeasibleStatus {
-		fmt.Fprintf(b, " With %s the VM bill is %s %s, and refused jobs are valued at %s.", all[2].what, cents(only.Bill.Float()), a.Currency, cents(only.Cost.Penalties.Float()))
+		fmt.Fprintf(b, " With %s the VM bill is %s %s, and refused jobs are valued at %s.", all[2].what, words.Cents(only.Bill.Float()), a.Currency, words.Cents(only.Cost.Penalties.Float()))
 	}
 	var together []string
 	for _, of := range all {
@@ -137,12 +131,12 @@ func (a *PurchaseAnswer) tellCosts(b *strings.Builder) {
 		a.fact("bill_"+of.name, "", of.cost.Bill.String(), a.Currency)
 		a.fact("penalties_"+of.name, "", of.cost.Cost.Penalties.String(), a.Currency)
 		a.fact("cost_"+of.name, "", of.cost.Total.String(), a.Currency)
-		together = append(together, fmt.Sprintf("%s with %s", cents(of.cost.Total.Float()), of.what))
+		together = append(together, fmt.Sprintf("%s with %s", words.Cents(of.cost.Total.Float()), of.what))
 	}
 	if !a.Recommended.Upfront.IsZero() || !a.Today.Upfront.IsZero() {
 		b.WriteString(" The bill counts upfront payments by their share of this time.")
 	}
-	fmt.Fprintf(b, " Bill and refused jobs together come to %s.", inWords(together))
+	fmt.Fprintf(b, " Bill and refused jobs together come to %s.", words.List(together))
 	for _, s := range []struct {
 		saving *Saving
 		name   string
@@ -159,7 +153,7 @@ func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
 		bought, paid = bought || a.Offers[i].VMs > 0, paid+a.Offers[i].Paid.Float()
 	}
 	if bought && paid > 0 {
-		fmt.Fprintf(b, " %s is paid upfront.", cents(paid))
+		fmt.Fprintf(b, " %s is paid upfront.", words.Cents(paid))
 	}
 	lower := a.BillSaving != nil && a.BillSaving.Amount.IsPositive()
 	switch {
@@ -182,10 +176,10 @@ func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
 		}
 	}
 	if a.Coverage != nil {
-		fmt.Fprintf(b, " Contracts and offers cover %s of all VM-hours", percent(*a.Coverage))
+		fmt.Fprintf(b, " Contracts and offers cover %s of all VM-hours", words.Percent(*a.Coverage))
 		a.fact("coverage", "", plainFigure(*a.Coverage), "share of VM-hours")
 		if a.Utilisation != nil {
-			fmt.Fprintf(b, ", and %s of the hours bought are used", percent(*a.Utilisation))
+			fmt.Fprintf(b, ", and %s of the hours bought are used", words.Percent(*a.Utilisation))
 			a.fact("utilisation", "", plainFigure(*a.Utilisation), "share of VM-hours bought")
 		}
 		b.WriteString(".")
@@ -219,18 +213,18 @@ func (a *PurchaseAnswer) flatness(c *SavingCurve) string {
 	var said string
 	switch n := len(c.Points) - 1; {
 	case low == 0 && high == n && n > 0:
-		said = fmt.Sprintf("Of %q any number up to %d comes to nearly the same, within %s", c.Offer, c.Points[n].VMs, percent(nearlyBest))
+		said = fmt.Sprintf("Of %q any number up to %d comes to nearly the same, within %s", c.Offer, c.Points[n].VMs, words.Percent(nearlyBest))
 	case low < high:
-		said = fmt.Sprintf("Of %q any number looked at from %d to %d costs at most %s more", c.Offer, c.Points[low].VMs, c.Points[high].VMs, percent(nearlyBest))
+		said = fmt.Sprintf("Of %q any number looked at from %d to %d costs at most %s more", c.Offer, c.Points[low].VMs, c.Points[high].VMs, words.Percent(nearlyBest))
 	default:
-		said = fmt.Sprintf("Of %q the number matters: of those looked at, already the next ones cost more than %s more", c.Offer, percent(nearlyBest))
+		said = fmt.Sprintf("Of %q the number matters: of those looked at, already the next ones cost more than %s more", c.Offer, words.Percent(nearlyBest))
 	}
 	if none := c.Points[0]; c.Bought > 0 && none.VMs == 0 {
 		switch {
 		case none.Cost == nil:
 			said += "; without any of it promised jobs are not served"
 		case none.Cost.Float() > best:
-			said += fmt.Sprintf("; without any of it bill and refused jobs together come to %s more", cents(none.Cost.Float()-best))
+			said += fmt.Sprintf("; without any of it bill and refused jobs together come to %s more", words.Cents(none.Cost.Float()-best))
 		}
 	}
 	for i := range a.Offers {
@@ -249,9 +243,9 @@ func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
 			continue
 		}
 		of := plainFigure(p.Factor)
-		change := fmt.Sprintf("%s more", percent(p.Factor-1))
+		change := fmt.Sprintf("%s more", words.Percent(p.Factor-1))
 		if p.Factor < 1 {
-			change = fmt.Sprintf("%s less", percent(1-p.Factor))
+			change = fmt.Sprintf("%s less", words.Percent(1-p.Factor))
 		}
 		switch {
 		case p.Regret != nil:
@@ -261,14 +255,14 @@ func (a *PurchaseAnswer) tellRegret(b *strings.Builder) {
 			case p.Regret.Float() < 0.005:
 				said = append(said, fmt.Sprintf("with %s demand than expected it is as good as any", change))
 			default:
-				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, cents(p.Regret.Float())))
+				said = append(said, fmt.Sprintf("with %s demand than expected it costs %s more than the best purchase for that", change, words.Cents(p.Regret.Float())))
 			}
 		case p.Best != nil:
 			said = append(said, fmt.Sprintf("with %s demand it does not serve all promised jobs, and another purchase would", change))
 		}
 	}
 	if len(said) > 0 {
-		text := inWords(said)
+		text := words.List(said)
 		b.WriteString(" " + strings.ToUpper(text[:1]) + text[1:] + ".")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // QuestionAnswer is the answer to a question: a plan in few figures, one paragraph that can be forwarded, and
@@ -18,7 +19,7 @@ type QuestionAnswer struct {
 	Status      capacity.Status `json:"status"`
 	Answer      string          `json:"answer"` // one sentence
 	Explanation string          `json:"explanation"`
-	Facts       []Fact          `json:"facts"`
+	Facts       []words.Fact    `json:"facts"`
 	Outcome     Outcome         `json:"outcome"`  // of the plan that answers
 	Compared    *Outcome        `json:"compared"` // of the problem as it is; null where it cannot be planned
 	Classes     []ServedClass   `json:"classes"`
@@ -54,7 +55,7 @@ type asking struct {
 //   - cheapest_deadline: see deadline.
 func Answer(ctx context.Context, p capacity.Problem, q capacity.Question, solve Planner) (QuestionAnswer, error) {
 	p.Options.Near = nil // the answer is about money, not about what is nearest to some plan
-	a := &asking{problem: &p, question: q, solve: solve, answer: QuestionAnswer{Question: q.Question, Facts: []Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
+	a := &asking{problem: &p, question: q, solve: solve, answer: QuestionAnswer{Question: q.Question, Facts: []words.Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
 	var err error
 	switch q.Question {
 	case capacity.AskMostForBudget:
@@ -112,7 +113,7 @@ func (a *asking) take(pl, before capacity.Plan) {
 }
 
 func (a *asking) fact(name, of, value, unit string) {
-	a.answer.Facts = append(a.answer.Facts, Fact{name, of, value, unit})
+	a.answer.Facts = append(a.answer.Facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
 }
 
 // explain puts the paragraph together, the drivers of a plan at its end.
@@ -121,12 +122,14 @@ func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan, sentences ...st
 	a.answer.Facts = append(a.answer.Facts, facts...)
 	said := slices.DeleteFunc(append([]string{a.answer.Answer}, append(sentences, text)...), func(s string) bool { return s == "" })
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
-		said = append(said, "No plan is cheaper by more than "+number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.")
+		said = append(said, "No plan is cheaper by more than "+words.Number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.")
 	}
 	a.answer.Explanation = strings.Join(said, " ")
 }
 
-func (a *asking) period() string { return a.problem.Currency + " " + perPeriodOf(a.problem) }
+func (a *asking) period() string {
+	return a.problem.Currency + " " + words.PerPeriod(a.problem.PeriodSeconds)
+}
 
 // served is how many jobs are served, in words.
 func served(o Outcome) string {
@@ -136,9 +139,9 @@ func served(o Outcome) string {
 	case o.Refused == 0 && o.Admitted == 1:
 		return "the only job"
 	case o.Refused == 0:
-		return "all " + jobCount(o.Admitted)
+		return "all " + words.Jobs(o.Admitted)
 	}
-	return number(o.Admitted) + " of " + jobCount(o.Admitted+o.Refused)
+	return words.Number(o.Admitted) + " of " + words.Jobs(o.Admitted+o.Refused)
 }
 
 // vmCost is what an outcome's VMs cost, those of idle contracts too.

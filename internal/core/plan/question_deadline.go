@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // DeadlineCost is what promising a deadline costs.
@@ -87,7 +88,7 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d := DeadlineCost{What: row.what, Deadline: s.deadline(row.k), Earlier: roundedTo(100*(1-float64(row.k)/float64(s.grid)), 3), Status: pl.Status, Cost: pl.Cost.Total, VMs: pl.VMs.Total}
+		d := DeadlineCost{What: row.what, Deadline: s.deadline(row.k), Earlier: words.Rounded(100*(1-float64(row.k)/float64(s.grid)), 3), Status: pl.Status, Cost: pl.Cost.Total, VMs: pl.VMs.Total}
 		if feasible(pl) {
 			d.Extra = less(pl.Cost.Total, given.Cost.Total)
 		}
@@ -116,14 +117,14 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
 	if s.class != "" {
-		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, number(cheapest.Deadline), number(given.Deadline), cheapest.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
 	} else {
-		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", number(cheapest.Deadline), cheapest.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
 	}
 	if cheapest.Deadline == given.Deadline {
 		a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
-			a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", number(*a.question.ExtraPercent), given.Cost, a.period())
+			a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
 		}
 	}
 	unit := "s"
@@ -131,21 +132,21 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 		unit = "of the given deadlines"
 	}
 	for _, r := range rows[:3] {
-		a.fact(r.What+"_deadline", s.class, number(r.Deadline), unit)
+		a.fact(r.What+"_deadline", s.class, words.Number(r.Deadline), unit)
 		a.fact(r.What+"_cost", s.class, r.Cost.String(), a.period())
 	}
-	sentences := []string{fmt.Sprintf("The given promise costs %s; the %s admitted now are held to it throughout.", given.Cost, jobCount(s.held))}
+	sentences := []string{fmt.Sprintf("The given promise costs %s; the %s admitted now are held to it throughout.", given.Cost, words.Jobs(s.held))}
 	for _, r := range rows[3:] {
 		if r.Status == capacity.InfeasibleStatus {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier is not possible.", number(roundedTo(r.Earlier, 1))))
+			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(words.Rounded(r.Earlier, 1))))
 			break
 		}
-		a.fact("extra_when_earlier", number(roundedTo(r.Earlier, 1))+" %", r.Extra.String(), a.period())
+		a.fact("extra_when_earlier", words.Number(words.Rounded(r.Earlier, 1))+" %", r.Extra.String(), a.period())
 		if r.Earlier < 25 || r.Earlier > 45 {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier costs %s more.", number(roundedTo(r.Earlier, 1)), r.Extra))
+			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier costs %s more.", words.Number(words.Rounded(r.Earlier, 1)), r.Extra))
 		}
 	}
-	sentences = append(sentences, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for %s on %s.", number(least.Deadline), unit, least.Cost, vmCountOf(least.VMs)))
+	sentences = append(sentences, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for %s on %s.", words.Number(least.Deadline), unit, least.Cost, words.VMs(least.VMs)))
 	a.explain(&p, best, sentences...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // mostForBudget plans within a budget.
@@ -45,14 +46,14 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 		on, spent = "VMs and penalties", o.Cost.Total
 	}
 	left := less(amount, spent)
-	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), vmCountOf(o.VMs.Total))
+	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total))
 	a.fact("budget", "", amount.String(), a.period())
 	a.fact("spent", "", spent.String(), a.period())
 	a.fact("left", "", left.String(), a.period())
 	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
-	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, cents(asked.Asked(&p, left).Float()))}
+	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float()))}
 	if o.Refused > 0 && asked.Of != capacity.OfTotal {
-		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", jobCount(o.Refused), isAre(o.Refused), o.Cost.Total, a.period()))
+		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
 		saved := less(o.Cost.Total, c.Cost.Total)
@@ -63,7 +64,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved))
 		}
 		if o.Refused > 0 && c.Refused > 0 {
-			sentences = append(sentences, fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", jobCount(c.Refused)))
+			sentences = append(sentences, fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", words.Jobs(c.Refused)))
 		}
 	}
 	a.explain(&p, &pl, sentences...)
@@ -72,7 +73,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 
 // inWords is the asked budget, or another amount in its unit.
 func (a *asking) inWords(amount money.Amount) string {
-	per := map[capacity.BudgetPeriod]string{capacity.PerHour: "an hour", capacity.PerMonth: "a month (730 hours)", capacity.PerPeriod: perPeriodOf(a.problem)}
+	per := map[capacity.BudgetPeriod]string{capacity.PerHour: "an hour", capacity.PerMonth: "a month (730 hours)", capacity.PerPeriod: words.PerPeriod(a.problem.PeriodSeconds)}
 	return fmt.Sprintf("%s %s %s", amount, a.problem.Currency, per[a.question.Budget.Per])
 }
 
@@ -88,7 +89,7 @@ func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
 		}
 		f.Pointer = "/budget/amount"
 		if a.question.Budget.Asked(a.problem, oneMoney) != oneMoney { // asked in another unit than the plan's
-			f.Detail += " (These amounts are " + perPeriodOf(a.problem) + ".)"
+			f.Detail += " (These amounts are " + words.PerPeriod(a.problem.PeriodSeconds) + ".)"
 		}
 		if f.Hint == nil {
 			continue
@@ -141,13 +142,6 @@ func firstConflict(conflicts []fault.Finding) string {
 	return text
 }
 
-func isAre(n float64) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // cheapestForAll plans with every job promised.
 func (a *asking) cheapestForAll(ctx context.Context) error {
 	before, err := a.compare(ctx)
@@ -171,7 +165,7 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 		return nil
 	}
 	o := a.answer.Outcome
-	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), vmCountOf(o.VMs.Total))
+	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total))
 	a.fact("cost", "", o.Cost.Total.String(), a.period())
 	a.fact("cost_per_month", "", o.Cost.PerMonth.String(), p.Currency+" a month")
 	var sentences []string
@@ -181,7 +175,7 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 		if c.Refused == 0 {
 			sentences = append(sentences, "The cheapest plan serves everything as well.")
 		} else {
-			sentences = append(sentences, fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, jobCount(c.Refused), c.Cost.Penalties))
+			sentences = append(sentences, fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, words.Jobs(c.Refused), c.Cost.Penalties))
 		}
 	}
 	sentences = append(sentences, fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency))
@@ -220,7 +214,7 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
 		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name)
-		a.answer.Explanation = a.answer.Answer + fmt.Sprintf(" With %s promised to it: ", jobCount(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
+		a.answer.Explanation = a.answer.Answer + fmt.Sprintf(" With %s promised to it: ", words.Jobs(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
 		return nil
 	}
 	o, was := a.answer.Outcome, *a.answer.Compared
@@ -229,14 +223,14 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	a.fact("cost", class.Name, extra.String(), a.period())
 	a.fact("vms", class.Name, money.Round(vms).Decimal.String(), "VMs")
 	a.fact("penalty", class.Name, class.Penalty.String(), a.period())
-	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, vmCountOf(was.VMs.Total), o.Cost.Total, vmCountOf(o.VMs.Total))}
+	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, words.VMs(was.VMs.Total), o.Cost.Total, words.VMs(o.VMs.Total))}
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		bound := money.Round(gap)
 		a.fact("uncertainty", class.Name, bound.String(), a.period())
 		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
 	}
 	if beside := pl.Classes[at].Admitted - class.Jobs.Min; beside > 1e-9 {
-		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", jobCount(roundedTo(beside, 3))))
+		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", words.Jobs(words.Rounded(beside, 3))))
 	}
 	if pushed := displaced(before, pl, at); pushed != "" {
 		sentences = append(sentences, "To make room "+pushed+".")
@@ -275,17 +269,17 @@ func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) str
 	text := ""
 	if low != nil {
 		a.fact("marginal_low", c.Name, low.String(), a.period())
-		text = counted + "a job less saves " + about + cents(low.Float())
+		text = counted + "a job less saves " + about + words.Cents(low.Float())
 	}
 	if high != nil {
 		a.fact("marginal_high", c.Name, high.String(), a.period())
 		switch {
 		case low == nil:
-			text = counted + "a job more costs " + about + cents(high.Float())
+			text = counted + "a job more costs " + about + words.Cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = counted + "a job costs " + about + cents(high.Float())
+			text = counted + "a job costs " + about + words.Cents(high.Float())
 		default:
-			text += " and a job more costs " + about + cents(high.Float())
+			text += " and a job more costs " + about + words.Cents(high.Float())
 		}
 		if !high.Equal(extra.Decimal) {
 			text += "; whole VMs make the difference"
@@ -302,7 +296,7 @@ func displaced(before, after capacity.Plan, but int) string {
 	var parts []string
 	for i := range after.Classes {
 		if fewer := before.Classes[i].Admitted - after.Classes[i].Admitted; i != but && fewer > 1e-9 {
-			parts = append(parts, fmt.Sprintf("%s of class %q go", jobCount(roundedTo(fewer, 3)), after.Classes[i].Name))
+			parts = append(parts, fmt.Sprintf("%s of class %q go", words.Jobs(words.Rounded(fewer, 3)), after.Classes[i].Name))
 		}
 	}
 	const shown = 3

@@ -90,13 +90,13 @@ func billOf(p *capacity.Problem, uses []use) bill {
 	for i := range p.Classes {
 		penalties.add(p.Classes[i].Penalty, p.Classes[i].Jobs.Max-jobsOf(uses, i))
 	}
-	b.onDemand, b.spot, b.reserved, b.idle = perPeriod(p, rented), perPeriod(p, spot), perPeriod(p, reserved), perPeriod(p, idle)
+	b.onDemand, b.spot, b.reserved, b.idle = perPeriodRate(p, rented), perPeriodRate(p, spot), perPeriodRate(p, reserved), perPeriodRate(p, idle)
 	b.penalties = money.Amount{Decimal: penalties.value().Round(money.Places)}
 	return b
 }
 
-// perPeriod is an amount per hour as one per period, rounded once.
-func perPeriod(p *capacity.Problem, perHour decimal.Decimal) money.Amount {
+// perPeriodRate is an amount per hour as one per period, rounded once.
+func perPeriodRate(p *capacity.Problem, perHour decimal.Decimal) money.Amount {
 	return money.Amount{Decimal: perHour.Mul(decimal.NewFromInt(p.PeriodSeconds)).DivRound(decimal.NewFromInt(3600), money.Places)}
 }
 
@@ -127,7 +127,7 @@ func (b *bill) byClass(p *capacity.Problem, uses []use, total money.Amount) (cla
 		for t := range uses {
 			if vms, all := uses[t].vms[i], uses[t].total(); vms > 0 && all > 0 {
 				share := b.paid[t].Mul(decimal.NewFromFloat(vms)).DivRound(decimal.NewFromFloat(all), 2*money.Places)
-				sum = sum.Add(perPeriod(p, share).Decimal)
+				sum = sum.Add(perPeriodRate(p, share).Decimal)
 			}
 		}
 		refused := decimal.NewFromFloat(p.Classes[i].Jobs.Max - jobsOf(uses, i))

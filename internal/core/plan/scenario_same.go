@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // same is a plan's decisions carried over to other figures, and what is not as it was.
@@ -54,7 +55,7 @@ func (b *Base) sameDecisions(p *capacity.Problem) (*same, error) {
 	}
 	for i := range p.Classes {
 		if c := &p.Classes[i]; c.Jobs.Min > s.jobs(i) && c.Jobs.Min > b.Problem.Classes[i].Jobs.Min {
-			s.say("Of class %q %s %s promised now, and the plan admitted %s.", c.Name, jobCount(c.Jobs.Min), isAre(c.Jobs.Min), number(b.Plan.Classes[i].Admitted))
+			s.say("Of class %q %s %s promised now, and the plan admitted %s.", c.Name, words.Jobs(c.Jobs.Min), words.IsAre(c.Jobs.Min), words.Number(b.Plan.Classes[i].Admitted))
 		}
 	}
 	return s, nil
@@ -82,13 +83,13 @@ func (s *same) keepJobs() {
 		c := &s.Classes[i]
 		before := s.base.Plan.Classes[i].Admitted
 		if gone := before - s.jobs(i); gone > 0 {
-			s.say("%s of class %q ran on a VM type that is gone.", jobCount(gone), c.Name)
+			s.say("%s of class %q ran on a VM type that is gone.", words.Jobs(gone), c.Name)
 		}
 		excess := s.jobs(i) - c.Jobs.Max
 		if excess <= 0 {
 			continue
 		}
-		s.say("%s of class %q %s no longer asked for.", jobCount(excess), c.Name, isAre(excess))
+		s.say("%s of class %q %s no longer asked for.", words.Jobs(excess), c.Name, words.IsAre(excess))
 		for t := len(s.uses) - 1; t >= 0; t-- {
 			s.uses[t].take(i, min(excess, s.uses[t].jobs[i]))
 			excess = s.jobs(i) - c.Jobs.Max
@@ -122,7 +123,7 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 	}
 	lost := before.total() - u.total()
 	if lost > 0 {
-		s.say("%s%s can no longer be had from where they came.", vmCountOf(lost), ofType(of.Name))
+		s.say("%s%s can no longer be had from where they came.", words.VMs(lost), words.OfType(of.Name))
 	}
 	rebound := s.Options.Bound != s.base.Problem.Options.Bound // other times: any class may need more
 	tighter, changed := rebound, lost > 0 || rebound
@@ -208,7 +209,7 @@ func (s *same) fit(m *model, of capacity.VMTypeSupply, u *use) {
 		return
 	}
 	if more := u.rentMore(of, need-u.total()); more > 0 {
-		s.say("The same jobs need %s more%s.", vmCountOf(more), ofType(of.Name))
+		s.say("The same jobs need %s more%s.", words.VMs(more), words.OfType(of.Name))
 	}
 	if of.Spot != nil && of.Spot.MaxShare < 1 {
 		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+loadNoise))
@@ -219,7 +220,7 @@ func (s *same) fit(m *model, of capacity.VMTypeSupply, u *use) {
 	gone := m.shed(u, s.Problem)
 	for i, jobs := range gone {
 		if jobs > 0 {
-			s.say("There is no room any more for %s of class %q on the VMs there are%s.", jobCount(jobs), s.Classes[i].Name, ofType(of.Name))
+			s.say("There is no room any more for %s of class %q on the VMs there are%s.", words.Jobs(jobs), s.Classes[i].Name, words.OfType(of.Name))
 		}
 	}
 }
@@ -357,18 +358,4 @@ func (s *same) because(kept *bill) []string {
 		return append(s.reasons[:mostReasons:mostReasons], fmt.Sprintf("And %d more.", more))
 	}
 	return append([]string{}, s.reasons...)
-}
-
-func vmCountOf(n float64) string {
-	if n == 1 {
-		return "1 VM"
-	}
-	return number(n) + " VMs"
-}
-
-func ofType(vmType string) string {
-	if vmType == "" {
-		return ""
-	}
-	return fmt.Sprintf(" of type %q", vmType)
 }

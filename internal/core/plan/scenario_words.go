@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // sentence says what a scenario comes to.
@@ -25,7 +26,7 @@ func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
 		}
 		return text
 	case a.Difference == nil:
-		return fmt.Sprintf("%s %s the demands possible to meet, for %s %s %s.", subject, verb("makes", "make"), a.Cost.Total, a.Cost.Currency, perPeriodOf(&b.Problem))
+		return fmt.Sprintf("%s %s the demands possible to meet, for %s %s %s.", subject, verb("makes", "make"), a.Cost.Total, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
 	}
 	change := a.Cost.Total.Sub(b.Plan.Cost.Total.Decimal)
 	was := b.Outcome(false)
@@ -33,7 +34,7 @@ func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
 		return subject + " " + verb("changes", "change") + " nothing."
 	}
 	var text string
-	money := fmt.Sprintf("%s %s %s", money.Amount{Decimal: change.Abs()}, a.Cost.Currency, perPeriodOf(&b.Problem))
+	money := fmt.Sprintf("%s %s %s", money.Amount{Decimal: change.Abs()}, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
 	switch {
 	case change.IsZero():
 		text = subject + " " + verb("costs", "cost") + " as much as before"
@@ -45,8 +46,6 @@ func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
 	return text + ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused) + "."
 }
 
-func perPeriodOf(p *capacity.Problem) string { return (&model{Problem: p}).perPeriod() }
-
 // vmsSentence is where VMs are more or fewer.
 func vmsSentence(was, is RentedVMs) string {
 	var parts []string
@@ -56,9 +55,9 @@ func vmsSentence(was, is RentedVMs) string {
 	}{{is.OnDemand - was.OnDemand, "on demand"}, {is.Reserved - was.Reserved, "in contracts"}, {is.Spot - was.Spot, "as spot"}} {
 		switch {
 		case from.change > 0:
-			parts = append(parts, fmt.Sprintf("%s more %s", vmCountOf(from.change), from.where))
+			parts = append(parts, fmt.Sprintf("%s more %s", words.VMs(from.change), from.where))
 		case from.change < 0:
-			parts = append(parts, fmt.Sprintf("%s fewer %s", vmCountOf(-from.change), from.where))
+			parts = append(parts, fmt.Sprintf("%s fewer %s", words.VMs(-from.change), from.where))
 		}
 	}
 	if len(parts) == 0 {
@@ -78,11 +77,11 @@ func refusedSentence(was, is float64) string {
 	case is == 0:
 		return "nothing is refused any more"
 	case is == was:
-		return jobCount(is) + are + " as before"
+		return words.Jobs(is) + are + " as before"
 	case is > was:
-		return fmt.Sprintf("%s%s, %s more than before", jobCount(is), are, number(is-was))
+		return fmt.Sprintf("%s%s, %s more than before", words.Jobs(is), are, words.Number(is-was))
 	}
-	return fmt.Sprintf("%s%s, %s fewer than before", jobCount(is), are, number(was-is))
+	return fmt.Sprintf("%s%s, %s fewer than before", words.Jobs(is), are, words.Number(was-is))
 }
 
 // subjectOf is a scenario as the subject of a sentence, and whether it is a plural.
@@ -109,7 +108,7 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 	if ch.Class != "" {
 		class = fmt.Sprintf(" of class %q", ch.Class)
 	}
-	vmType := ofType(ch.VMType)
+	vmType := words.OfType(ch.VMType)
 	// of is the subject for a figure: "Longer deadlines", "A deadline of 1800 s", "The same deadlines".
 	of := func(more, less, same, value string) (string, bool) {
 		switch {
@@ -124,7 +123,7 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 	}
 	value, jobs, vms := "", "", ""
 	if ch.Value != nil {
-		value, jobs, vms = ch.Value.Decimal.String(), jobCount(ch.Value.Float()), vmCountOf(ch.Value.Float())
+		value, jobs, vms = ch.Value.Decimal.String(), words.Jobs(ch.Value.Float()), words.VMs(ch.Value.Float())
 	}
 	switch ch.What {
 	case capacity.ChangeDeadline:

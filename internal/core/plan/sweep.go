@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // SweepPoint is what a problem comes to at one value of each parameter.
@@ -34,7 +35,7 @@ type SweepAnswer struct {
 	Points        []SweepPoint    `json:"points"`
 	Curve         *Curve          `json:"curve"`
 	Explanation   string          `json:"explanation"`
-	Facts         []Fact          `json:"facts"`
+	Facts         []words.Fact    `json:"facts"`
 }
 
 // Sweep is a sweep at work: any number of workers take points until none is left.
@@ -135,7 +136,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve, brief Planner) error {
 // Answer is the points that are planned, also while others are worked on. A curve is computed where one was
 // asked for.
 func (s *Sweep) Answer() (SweepAnswer, error) {
-	a := SweepAnswer{Vary: s.question.Vary, Total: s.Total(), Points: make([]SweepPoint, 0, len(s.points)), Facts: []Fact{},
+	a := SweepAnswer{Vary: s.question.Vary, Total: s.Total(), Points: make([]SweepPoint, 0, len(s.points)), Facts: []words.Fact{},
 		Currency: s.question.Problem.Currency, PeriodSeconds: s.question.Problem.PeriodSeconds}
 	for i := range s.points {
 		if s.finished[i].Load() {

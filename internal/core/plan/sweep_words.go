@@ -6,12 +6,13 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // explain says in a paragraph what the points show, and lists the figures in it.
 func (s *Sweep) explain(a *SweepAnswer) {
 	p := &s.question.Problem
-	unit := p.Currency + " " + perPeriodOf(p)
+	unit := p.Currency + " " + words.PerPeriod(p.PeriodSeconds)
 	what := parameterNames(a.Vary)
 	var planned []int
 	for i := range a.Points {
@@ -30,7 +31,7 @@ func (s *Sweep) explain(a *SweepAnswer) {
 			first++
 		}
 		fmt.Fprintf(&b, " At %d of them no plan meets the demands, first at %s: %s", missed, placeOf(a.Vary, a.Points[first].Parameters), a.Points[first].Conflict)
-		a.Facts = append(a.Facts, Fact{Name: "infeasible_points", Value: fmt.Sprint(missed), Unit: "points"})
+		a.Facts = append(a.Facts, words.Fact{Name: "infeasible_points", Value: fmt.Sprint(missed), Unit: "points"})
 	}
 	if len(planned) > 0 {
 		least, most := planned[0], planned[0]
@@ -49,8 +50,8 @@ func (s *Sweep) explain(a *SweepAnswer) {
 			fmt.Fprintf(&b, " The cost is least, %s %s, at %s, and greatest, %s, at %s.", low.Cost.Total, unit, placeOf(a.Vary, low.Parameters), high.Cost.Total, placeOf(a.Vary, high.Parameters))
 		}
 		a.Facts = append(a.Facts,
-			Fact{Name: "least_cost", Of: placeOf(a.Vary, low.Parameters), Value: low.Cost.Total.String(), Unit: unit},
-			Fact{Name: "greatest_cost", Of: placeOf(a.Vary, high.Parameters), Value: high.Cost.Total.String(), Unit: unit})
+			words.Fact{Name: "least_cost", Of: placeOf(a.Vary, low.Parameters), Value: low.Cost.Total.String(), Unit: unit},
+			words.Fact{Name: "greatest_cost", Of: placeOf(a.Vary, high.Parameters), Value: high.Cost.Total.String(), Unit: unit})
 		s.explainEnds(a, &b)
 	}
 	a.Explanation = b.String()

@@ -1,4 +1,4 @@
-package plan
+package words
 
 import (
 	"math"
@@ -34,6 +34,6 @@ func TestCentsAreRoundedAsTheStandardLibraryDoes(t *testing.T) {
 func BenchmarkCents(b *testing.B) {
 	x := 17.1049382716
 	for b.Loop() {
-		x += float64(len(cents(x))) / 1e6
+		x += float64(len(Cents(x))) / 1e6
 	}
 }
