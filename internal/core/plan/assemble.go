@@ -161,13 +161,13 @@ func (m *model) priced(a answer) capacity.Plan {
 
 // money is what the VMs and the refused jobs cost, and P2's objective: VMs minus penalties avoided.
 func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, money.Amount) {
-	var penalties, avoided amountSum
+	var penalties, avoided money.Tally
 	for i := range m.classes {
 		c := &m.classes[i]
-		penalties.add(c.Penalty, c.Jobs.Max-admitted[i])
-		avoided.add(c.Penalty, admitted[i])
+		penalties.Add(c.Penalty, c.Jobs.Max-admitted[i])
+		avoided.Add(c.Penalty, admitted[i])
 	}
-	return m.cost(m.hourly(v), penalties.value(), avoided.value())
+	return m.cost(m.hourly(v), penalties.Value(), avoided.Value())
 }
 
 // vms spreads a number of VMs over the tiers, cheapest first.

@@ -20,15 +20,15 @@ func (d *fleetDecision) plan() capacity.Plan {
 	for v := range d.types {
 		own[v] = d.types[v].priced(d.part(v))
 	}
-	var penalties, avoided amountSum
+	var penalties, avoided money.Tally
 	for i := range d.classes {
 		c := &d.classes[i]
 		pl.Classes[c.index] = d.class(i, own)
-		penalties.add(c.Penalty, c.Jobs.Max-pl.Classes[c.index].Admitted)
-		avoided.add(c.Penalty, pl.Classes[c.index].Admitted)
+		penalties.Add(c.Penalty, c.Jobs.Max-pl.Classes[c.index].Admitted)
+		avoided.Add(c.Penalty, pl.Classes[c.index].Admitted)
 	}
 	hourly := d.rentAll(&pl, own)
-	pl.Cost, pl.Objective = d.cost(hourly, penalties.value(), avoided.value())
+	pl.Cost, pl.Objective = d.cost(hourly, penalties.Value(), avoided.Value())
 	pl.Proof = &capacity.Proof{Method: d.method, Engine: d.second.engine, Agreed: d.second.agreed}
 	pl.Proof.Bound, pl.Proof.Gap = gapOf(&pl, d.gap)
 	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {

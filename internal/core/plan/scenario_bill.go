@@ -86,12 +86,12 @@ func billOf(p *capacity.Problem, uses []use) bill {
 			}
 		}
 	}
-	var penalties amountSum
+	var penalties money.Tally
 	for i := range p.Classes {
-		penalties.add(p.Classes[i].Penalty, p.Classes[i].Jobs.Max-jobsOf(uses, i))
+		penalties.Add(p.Classes[i].Penalty, p.Classes[i].Jobs.Max-jobsOf(uses, i))
 	}
 	b.onDemand, b.spot, b.reserved, b.idle = perPeriodRate(p, rented), perPeriodRate(p, spot), perPeriodRate(p, reserved), perPeriodRate(p, idle)
-	b.penalties = money.Amount{Decimal: penalties.value().Round(money.Places)}
+	b.penalties = money.Amount{Decimal: penalties.Value().Round(money.Places)}
 	return b
 }
 

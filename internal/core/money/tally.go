@@ -1,4 +1,4 @@
-package plan
+package money
 
 import (
 	"math"
@@ -6,13 +6,11 @@ import (
 	"math/bits"
 
 	"github.com/shopspring/decimal"
-
-	"headroom/internal/core/money"
 )
 
-// amountSum is an exact sum of amounts times counts. Whole billionths times whole counts, or times
+// Tally holds an exact sum of amounts times counts. Whole billionths times whole counts, or times
 // millionths, which is nearly everything, are summed in 128 bits each; the rest in decimals.
-type amountSum struct {
+type Tally struct {
 	whole, parts wideSum // of billionths, and of their millionths
 	rest         decimal.Decimal
 }
@@ -39,7 +37,8 @@ const (
 	mostMillionths = 1e13
 )
 
-func (s *amountSum) add(m money.Amount, count float64) {
+// Add adds an amount times a count.
+func (s *Tally) Add(m Amount, count float64) {
 	n, exact := m.Billionths()
 	if exact = exact && n >= 0 && count >= 0 && count <= mostCounted; exact && count == math.Trunc(count) {
 		s.whole.add(n, int64(count))
@@ -54,25 +53,14 @@ func (s *amountSum) add(m money.Amount, count float64) {
 	s.rest = s.rest.Add(m.Mul(decimal.NewFromFloat(count)))
 }
 
-func (s *amountSum) value() decimal.Decimal {
-	sum := s.whole.value(money.Places)
+// Value returns the sum, not rounded.
+func (s *Tally) Value() decimal.Decimal {
+	sum := s.whole.value(Places)
 	if s.parts != (wideSum{}) {
-		sum = sum.Add(s.parts.value(money.Places + 6))
+		sum = sum.Add(s.parts.value(Places + 6))
 	}
 	if !s.rest.IsZero() {
 		sum = sum.Add(s.rest)
 	}
 	return sum
-}
-
-// keep puts a value into a list and says where it stands there: one allocation for the optional
-// figures of all classes rather than one each.
-func keep[T any](list *[]T, x T) *T {
-	*list = append(*list, x)
-	return &(*list)[len(*list)-1]
-}
-
-// amount is an optional sum of money.
-func amount(list *[]money.Amount, x float64) *money.Amount {
-	return keep(list, money.Round(x))
 }
