@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
@@ -12,10 +13,10 @@ import (
 )
 
 // Sweep is a row for each point of a sweep, its parameters first.
-func Sweep(a plan.SweepAnswer) Table {
+func Sweep(a whatif.SweepAnswer) Table {
 	var t Table
 	for i := range a.Vary {
-		t.Columns = append(t.Columns, plan.ParameterName(a.Vary[i]))
+		t.Columns = append(t.Columns, whatif.ParameterName(a.Vary[i]))
 	}
 	t.Columns = append(t.Columns, "status", "currency", "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties",
 		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap", "vm_price_low", "vm_price_high", "conflict")
@@ -51,8 +52,8 @@ func Sweep(a plan.SweepAnswer) Table {
 }
 
 // Curve is a row for each end of a straight line.
-func Curve(a plan.SweepAnswer) Table {
-	t := Table{Columns: []string{plan.ParameterName(a.Vary[0]), "cost", "slope", "changes"}}
+func Curve(a whatif.SweepAnswer) Table {
+	t := Table{Columns: []string{whatif.ParameterName(a.Vary[0]), "cost", "slope", "changes"}}
 	for _, p := range a.Curve.Points {
 		t.Rows = append(t.Rows, []Cell{number(p.At), amount(&p.Cost), amount(p.Slope), text(p.Margin)})
 	}
@@ -66,7 +67,7 @@ func facts(all []words.Fact) Table {
 }
 
 // SweepText is a sweep for a terminal.
-func SweepText(w io.Writer, a plan.SweepAnswer) error {
+func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 	short := Sweep(a)
 	keep := map[string]bool{"status": true, "total": true, "penalties": true, "vms": true, "admitted": true, "refused": true, "vm_price_high": true, "conflict": true}
 	for i := range a.Vary {
@@ -118,7 +119,7 @@ func (t Table) only(keep map[string]bool) Table {
 }
 
 // SweepWorkbook is a sweep as a spreadsheet: its points, its curve where there is one, and what is said of them.
-func SweepWorkbook(w io.Writer, a plan.SweepAnswer) error {
+func SweepWorkbook(w io.Writer, a whatif.SweepAnswer) error {
 	sheets := []Sheet{{"points", Sweep(a)}}
 	if a.Curve != nil {
 		sheets = append(sheets, Sheet{"curve", Curve(a)})

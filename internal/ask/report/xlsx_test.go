@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
@@ -15,9 +16,9 @@ import (
 
 func TestSweepTables(t *testing.T) {
 	high := money.Round(0.2)
-	a := plan.SweepAnswer{
+	a := whatif.SweepAnswer{
 		Vary: []capacity.Vary{{What: capacity.ChangeDemand, Class: "=evil", By: capacity.ByFactor}}, Currency: "USD", Total: 2, Complete: true, Explanation: "+All.",
-		Points: []plan.SweepPoint{
+		Points: []whatif.SweepPoint{
 			{Parameters: []float64{0.5}, Status: capacity.Optimal, VMs: plan.RentedVMs{Total: 3}, Price: &capacity.CapacityPrice{Low: high, High: &high}},
 			{Parameters: []float64{2}, Status: capacity.InfeasibleStatus, Conflict: "=no"},
 		},

@@ -11,9 +11,9 @@ import (
 	"headroom/internal/core/words"
 )
 
-// driversOf is what drives a plan's cost: the price of one more VM, the class at the margin, and the
+// Drivers returns what drives a plan's cost: the price of one more VM, the class at the margin, and the
 // contracts, the quota and the budget that bind. The prices are the linear program's, per hour.
-func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text string) {
+func Drivers(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text string) {
 	if pl.Prices == nil {
 		return []words.Fact{}, ""
 	}

@@ -31,7 +31,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 		if pl.Status == capacity.InfeasibleStatus {
 			continue
 		}
-		_, drivers := driversOf(&p, &pl)
+		_, drivers := Drivers(&p, &pl)
 		said := []string{drivers}
 		for i, c := range pl.Classes {
 			said = append(said, c.Reason)

@@ -53,7 +53,7 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) s
 		}
 		return s
 	}
-	o := outcome("", *pl, false)
+	o := OutcomeOf("", *pl, false)
 	s.vms, s.admitted, s.refused, s.gap = o.VMs, o.Admitted, o.Refused, o.Gap
 	s.SituationAnswer = SituationAnswer{sharesOf(p, pl), pl.VMs.Types}
 	for i := range pl.Classes {

@@ -89,7 +89,7 @@ func (a *asking) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, e
 func (a *asking) compare(ctx context.Context) (capacity.Plan, error) {
 	pl, err := a.plan(ctx, *a.problem)
 	if err == nil && pl.Status != capacity.InfeasibleStatus {
-		o := outcome("", pl, false)
+		o := OutcomeOf("", pl, false)
 		a.answer.Compared = &o
 	}
 	return pl, err
@@ -97,7 +97,7 @@ func (a *asking) compare(ctx context.Context) (capacity.Plan, error) {
 
 // take makes a plan the answer's; before is the problem's own, if it has one.
 func (a *asking) take(pl, before capacity.Plan) {
-	a.answer.Status, a.answer.Outcome = pl.Status, outcome("", pl, false)
+	a.answer.Status, a.answer.Outcome = pl.Status, OutcomeOf("", pl, false)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = pl.Conflicts
 		return
@@ -118,7 +118,7 @@ func (a *asking) fact(name, of, value, unit string) {
 
 // explain puts the paragraph together, the drivers of a plan at its end.
 func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan, sentences ...string) {
-	facts, text := driversOf(p, pl)
+	facts, text := Drivers(p, pl)
 	a.answer.Facts = append(a.answer.Facts, facts...)
 	said := slices.DeleteFunc(append([]string{a.answer.Answer}, append(sentences, text)...), func(s string) bool { return s == "" })
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {

@@ -19,7 +19,7 @@ func asked(t *testing.T, p capacity.Problem, q capacity.Question) QuestionAnswer
 	if err := q.CheckFor(&p); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Answer(t.Context(), p, q, alone)
+	a, err := Answer(t.Context(), p, q, Alone)
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
@@ -206,17 +207,17 @@ func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[capacity.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[capacity.PlanRecord](), reflect.TypeFor[capacity.Scaling](), reflect.TypeFor[capacity.Freshness](), reflect.TypeFor[capacity.Plan](),
 		reflect.TypeFor[capacity.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
-		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
+		reflect.TypeFor[whatif.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[capacity.AllowedHost](), reflect.TypeFor[capacity.Webhook](), reflect.TypeFor[capacity.Delivery](),
 		reflect.TypeFor[capacity.PlanChangedEvent](), reflect.TypeFor[capacity.PlanFailedEvent](), reflect.TypeFor[capacity.RunFinishedEvent](), reflect.TypeFor[capacity.PingEvent](),
 		reflect.TypeFor[capacity.ReportMadeEvent](), reflect.TypeFor[capacity.ReportSchedule](), reflect.TypeFor[capacity.ReportRequest](),
 		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[app.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
 		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
 		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
-		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
+		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[capacity.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
-		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
+		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.TaskTimesFrom](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),

@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -69,7 +70,7 @@ func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
 		if err != nil {
 			continue
 		}
-		facts, text := driversOf(&p, s.plans[i])
+		facts, text := plan.Drivers(&p, s.plans[i])
 		where := placeOf(a.Vary, s.points[i].Parameters)
 		fmt.Fprintf(b, " At %s: %s", where, text)
 		for _, f := range facts {

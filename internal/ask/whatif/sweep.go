@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -17,7 +18,7 @@ type SweepPoint struct {
 	Parameters []float64               `json:"parameters"` // in the order of what is varied
 	Status     capacity.Status         `json:"status"`
 	Cost       capacity.Cost           `json:"cost"`
-	VMs        RentedVMs               `json:"vms"`
+	VMs        plan.RentedVMs          `json:"vms"`
 	Admitted   float64                 `json:"admitted"`
 	Refused    float64                 `json:"refused"`
 	Gap        float64                 `json:"gap"`
@@ -33,7 +34,7 @@ type SweepAnswer struct {
 	Complete      bool            `json:"complete"` // false: points are missing, because the work was ended before
 	Total         int64           `json:"total"`    // points that were asked for
 	Points        []SweepPoint    `json:"points"`
-	Curve         *Curve          `json:"curve"`
+	Curve         *plan.Curve     `json:"curve"`
 	Explanation   string          `json:"explanation"`
 	Facts         []words.Fact    `json:"facts"`
 }
@@ -47,13 +48,13 @@ type Sweep struct {
 	finished []atomic.Bool
 	next     atomic.Int64
 	done     atomic.Int64
-	curve    func() (Curve, error) // computed once, however often there is an answer
+	curve    func() (plan.Curve, error) // computed once, however often there is an answer
 }
 
 // NewSweep makes a checked question ready.
 func NewSweep(q capacity.SweepQuestion) *Sweep {
 	s := &Sweep{question: q, numbers: make([][]money.Amount, len(q.Vary))}
-	s.curve = sync.OnceValues(func() (Curve, error) { return NewCurve(q.Problem, q.Vary[0]) })
+	s.curve = sync.OnceValues(func() (plan.Curve, error) { return plan.NewCurve(q.Problem, q.Vary[0]) })
 	total := 1
 	for i := range q.Vary {
 		s.numbers[i] = q.Vary[i].Numbers()
@@ -72,7 +73,7 @@ func (s *Sweep) Done() int64 { return s.done.Load() }
 // Work plans points until none is left or the context ends; several may work at once. Each point is the
 // answer of solve to the changed problem, so that the order of the work changes nothing; brief answers those of which
 // no more is told than its figures.
-func (s *Sweep) Work(ctx context.Context, solve, brief Planner) error {
+func (s *Sweep) Work(ctx context.Context, solve, brief plan.Planner) error {
 	for {
 		if err := capacity.Pause(ctx); err != nil {
 			return err
@@ -100,7 +101,7 @@ func (s *Sweep) at(i int) (numbers []float64, scenario capacity.Scenario) {
 	return numbers, scenario
 }
 
-func (s *Sweep) point(ctx context.Context, i int, solve, brief Planner) error {
+func (s *Sweep) point(ctx context.Context, i int, solve, brief plan.Planner) error {
 	explained := i == 0 || i == len(s.points)-1
 	if !explained {
 		solve = brief
@@ -118,7 +119,7 @@ func (s *Sweep) point(ctx context.Context, i int, solve, brief Planner) error {
 	if err != nil {
 		return err
 	}
-	o := outcome("", pl, false)
+	o := plan.OutcomeOf("", pl, false)
 	point := SweepPoint{Parameters: numbers, Status: o.Status, Cost: o.Cost, VMs: o.VMs, Admitted: o.Admitted, Refused: o.Refused, Gap: o.Gap}
 	switch {
 	case pl.Status == capacity.InfeasibleStatus && len(pl.Conflicts) > 0:

@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"github.com/shopspring/decimal"

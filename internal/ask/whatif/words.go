@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -47,7 +48,7 @@ func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
 }
 
 // vmsSentence is where VMs are more or fewer.
-func vmsSentence(was, is RentedVMs) string {
+func vmsSentence(was, is plan.RentedVMs) string {
 	var parts []string
 	for _, from := range []struct {
 		change float64

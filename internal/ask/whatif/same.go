@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"cmp"
@@ -6,10 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/shopspring/decimal"
-
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -119,7 +118,7 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 		u.onDemand = min(u.onDemand, float64(*of.OnDemand.Quota))
 	}
 	if of.Spot != nil {
-		u.spot = min(before.spot, math.Floor(of.Spot.MaxShare*before.total()+loadNoise))
+		u.spot = min(before.spot, math.Floor(of.Spot.MaxShare*before.total()+plan.LoadNoise))
 	}
 	lost := before.total() - u.total()
 	if lost > 0 {
@@ -137,21 +136,18 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 	if !changed {
 		return nil
 	}
-	known, _ := s.base.known.Get().(*prepared)
-	if known == nil {
-		known = prepare(&s.base.Problem)
-	}
-	defer s.base.known.Put(known)
-	m, err := s.modelOn(of, u, known)
+	needs, err := s.needsOn(of, u)
 	if err != nil {
 		return err
 	}
+	defer needs.Done()
 	if tighter || lost > 0 {
-		s.fit(m, of, u)
+		s.fit(needs, of, u)
 	}
-	for i := range m.classes {
-		if c := &m.classes[i]; rebound || c.DeadlineSeconds != s.base.Problem.Classes[c.index].DeadlineSeconds || u.jobs[c.index] != before.jobs[c.index] {
-			u.vms[c.index] = m.share(c, u.jobs[c.index])
+	for i := range s.Classes {
+		given := &s.base.Problem.Classes[i]
+		if rebound || s.Classes[i].DeadlineSeconds != given.DeadlineSeconds || u.jobs[i] != before.jobs[i] {
+			u.vms[i] = needs.Share(i, u.jobs[i])
 		}
 	}
 	return nil
@@ -175,49 +171,37 @@ func (s *same) contractsOf(vmType string) (all []usedContract) {
 	return all
 }
 
-// modelOn is the problem of one VM type alone: just the jobs that are to be kept on it.
-func (s *same) modelOn(of capacity.VMTypeSupply, u *use, known *prepared) (*model, error) {
-	p := *s.Problem
-	p.Supply = capacity.Supply{OnDemand: of.OnDemand}
-	p.Budget = nil
-	p.Classes = slices.Clone(p.Classes)
-	for i := range p.Classes {
-		if c := &p.Classes[i]; u.jobs[i] > 0 {
-			*c = onType(*c, of.Name)
-			c.Jobs = capacity.JobRange{Min: u.jobs[i], Max: u.jobs[i]}
-		} else { // takes nothing
-			*c = capacity.Class{Name: c.Name, VMsPerJob: new(decimal.Decimal), Penalty: c.Penalty}
-		}
-	}
-	m, err := newModelFrom(&p, known)
+// needsOn prepares for just the jobs that are to be kept on a VM type, and lets those go whose deadline is impossible.
+func (s *same) needsOn(of capacity.VMTypeSupply, u *use) (*plan.Needs, error) {
+	needs, err := s.base.series.NeedsOn(*s.Problem, of, u.jobs)
 	if err != nil {
 		return nil, fmt.Errorf("carry the plan over: %w", err)
 	}
-	for i := range m.classes {
-		if c := &m.classes[i]; c.impossible && u.jobs[c.index] > 0 {
-			s.say("No number of slots meets the new deadline of class %q.", c.Name)
-			u.take(c.index, u.jobs[c.index])
+	for _, i := range needs.ByName() {
+		if needs.Impossible(i) && u.jobs[i] > 0 {
+			s.say("No number of slots meets the new deadline of class %q.", s.Classes[i].Name)
+			u.take(i, u.jobs[i])
 		}
 	}
-	return m, nil
+	return needs, nil
 }
 
 // fit rents what the jobs need besides what is kept, or lets jobs go.
-func (s *same) fit(m *model, of capacity.VMTypeSupply, u *use) {
-	need, lack := m.needOf(u.jobs), m.lack(u.total(), m.Options.Integrality == capacity.Executable)
-	if need <= u.total()+lack {
+func (s *same) fit(needs *plan.Needs, of capacity.VMTypeSupply, u *use) {
+	need, slack := needs.VMs(u.jobs), needs.Slack(u.total())
+	if need <= u.total()+slack {
 		return
 	}
 	if more := u.rentMore(of, need-u.total()); more > 0 {
 		s.say("The same jobs need %s more%s.", words.VMs(more), words.OfType(of.Name))
 	}
 	if of.Spot != nil && of.Spot.MaxShare < 1 {
-		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+loadNoise))
+		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+plan.LoadNoise))
 	}
-	if need <= u.total()+lack {
+	if need <= u.total()+slack {
 		return
 	}
-	gone := m.shed(u, s.Problem)
+	gone := shed(needs, u, s.Problem)
 	for i, jobs := range gone {
 		if jobs > 0 {
 			s.say("There is no room any more for %s of class %q on the VMs there are%s.", words.Jobs(jobs), s.Classes[i].Name, words.OfType(of.Name))
@@ -253,45 +237,20 @@ func (u *use) rentMore(of capacity.VMTypeSupply, vms float64) (got float64) {
 	return got
 }
 
-// needOf is the VMs that just these jobs need.
-func (m *model) needOf(jobs []float64) float64 {
-	for i := range m.classes {
-		c := &m.classes[i]
-		c.low, c.high = jobs[c.index], jobs[c.index]
-	}
-	return m.promised(m.classes)
-}
-
-// share is a class's part of the VMs for so many jobs, as plans count it.
-func (m *model) share(c *class, jobs float64) float64 {
-	size := c.gamma * jobs
-	if m.Options.Integrality == capacity.Executable && c.slotted && jobs > 0 && !c.impossible {
-		mapSlots, redSlots := c.shape.whole(int64(jobs))
-		size = c.shape.size(float64(mapSlots), float64(redSlots))
-	}
-	if m.Options.Integrality != capacity.Relaxed && m.Options.Sharing == capacity.Dedicated {
-		if c.VMsPerJob != nil {
-			return float64(c.ownVMs(int64(jobs)))
-		}
-		size = math.Ceil(size - loadNoise)
-	}
-	return size
-}
-
 // shed takes the fewest jobs away that make the rest fit what is rented: those worth least per VM first,
 // promised ones last.
-func (m *model) shed(u *use, p *capacity.Problem) (gone []float64) {
+func shed(needs *plan.Needs, u *use, p *capacity.Problem) (gone []float64) {
 	type place struct {
-		class    *class
+		class    int
+		worth    float64 // of a VM
 		jobs     float64
 		promised bool
 	}
 	var places []place
-	for i := range m.classes {
-		c := &m.classes[i]
-		if jobs := u.jobs[c.index]; jobs > 0 && c.gamma > 0 {
-			floor := min(jobs, p.Classes[c.index].Jobs.Min)
-			places = append(places, place{c, jobs - floor, false}, place{c, floor, true})
+	for _, i := range needs.ByName() {
+		if jobs, each := u.jobs[i], needs.PerJob(i); jobs > 0 && each > 0 {
+			floor, worth := min(jobs, p.Classes[i].Jobs.Min), p.Classes[i].Penalty.Float()/each
+			places = append(places, place{i, worth, jobs - floor, false}, place{i, worth, floor, true})
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int {
@@ -301,13 +260,13 @@ func (m *model) shed(u *use, p *capacity.Problem) (gone []float64) {
 			}
 			return 1
 		}
-		return cmp.Compare(a.class.penalty/a.class.gamma, b.class.penalty/b.class.gamma)
+		return cmp.Compare(a.worth, b.worth)
 	})
 	without := func(n float64) []float64 {
 		jobs := slices.Clone(u.jobs)
 		for _, from := range places {
 			less := min(n, from.jobs)
-			jobs[from.class.index] -= less
+			jobs[from.class] -= less
 			n -= less
 		}
 		return jobs
@@ -317,16 +276,16 @@ func (m *model) shed(u *use, p *capacity.Problem) (gone []float64) {
 		high += from.jobs
 	}
 	step := 1.0
-	if m.Options.Integrality == capacity.Relaxed {
-		step = loadNoise
+	if p.Options.Integrality == capacity.Relaxed {
+		step = plan.LoadNoise
 	}
-	most := u.total() + m.lack(u.total(), m.Options.Integrality == capacity.Executable)
+	most := u.total() + needs.Slack(u.total())
 	for high-low > step {
 		middle := low + (high-low)/2
 		if step == 1 {
 			middle = math.Floor(middle)
 		}
-		if m.needOf(without(middle)) <= most {
+		if needs.VMs(without(middle)) <= most {
 			high = middle
 		} else {
 			low = middle

@@ -1,46 +1,25 @@
-package plan
+package whatif
 
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 )
-
-// Outcome is what a problem comes to: its plan in few figures.
-type Outcome struct {
-	Name      string          `json:"name"` // of the scenario; "" for the base
-	Status    capacity.Status `json:"status"`
-	Cost      capacity.Cost   `json:"cost"`
-	VMs       RentedVMs       `json:"vms"`
-	Admitted  float64         `json:"admitted"` // jobs of all classes
-	Refused   float64         `json:"refused"`
-	Gap       float64         `json:"gap"`       // no plan is cheaper by more, as a share of the objective or, where that is less, of the whole cost
-	Conflicts []fault.Finding `json:"conflicts"` // of an infeasible one: why, with cures
-	Plan      *capacity.Plan  `json:"plan,omitempty"`
-}
-
-// RentedVMs is how many VMs are rented, and how they are paid for.
-type RentedVMs struct {
-	Total    float64 `json:"total"`
-	OnDemand float64 `json:"on_demand"`
-	Reserved float64 `json:"reserved"`
-	Spot     float64 `json:"spot"`
-}
 
 // ScenarioAnswer is a scenario's outcome beside the base's.
 type ScenarioAnswer struct {
-	Outcome
+	plan.Outcome
 	Sentence   string              `json:"sentence"`   // the difference for people
 	Difference *ScenarioDifference `json:"difference"` // null where the base or the scenario is infeasible
 }
 
-// WhatIf is the answer to a list of scenarios, in their order.
-type WhatIf struct {
-	Base      Outcome          `json:"base"`
+// Comparison holds the answers to a list of scenarios, in their order.
+type Comparison struct {
+	Base      plan.Outcome     `json:"base"`
 	Scenarios []ScenarioAnswer `json:"scenarios"`
 }
 
@@ -83,21 +62,18 @@ type JobsSplit struct {
 // Base is a problem and its plan, which scenarios are compared with. It may be used by several at once.
 type Base struct {
 	Answered
-	solve Planner
-	uses  []use
-	known sync.Pool // *prepared of the problem, each used by one comparison at a time
+	solve  plan.Planner
+	uses   []use
+	series *plan.Series // of the problem
 }
 
-// Planner is Solve with a solver, a time budget and whatever else its caller sees to.
-type Planner func(ctx context.Context, p capacity.Problem) (capacity.Plan, error)
-
 // NewBase solves the problem that scenarios are laid over.
-func NewBase(ctx context.Context, p capacity.Problem, solve Planner) (*Base, error) {
+func NewBase(ctx context.Context, p capacity.Problem, solve plan.Planner) (*Base, error) {
 	pl, err := solve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	b := &Base{Answered: Answered{p, pl}, solve: solve}
+	b := &Base{Answered: Answered{p, pl}, solve: solve, series: plan.NewSeries(p, nil)}
 	if pl.Status != capacity.InfeasibleStatus {
 		b.uses = usesOf(&b.Problem, &b.Plan)
 	}
@@ -105,7 +81,7 @@ func NewBase(ctx context.Context, p capacity.Problem, solve Planner) (*Base, err
 }
 
 // Outcome is the base's own.
-func (b *Base) Outcome(full bool) Outcome { return outcome("", b.Plan, full) }
+func (b *Base) Outcome(full bool) plan.Outcome { return plan.OutcomeOf("", b.Plan, full) }
 
 // Answer lays a scenario over the base. What is wrong with its changes is an error; what no plan can
 // meet is an answer. A full answer has the plan and what happens to each class.
@@ -121,7 +97,7 @@ func (b *Base) Answer(ctx context.Context, s capacity.Scenario, full bool) (Scen
 	if err != nil {
 		return ScenarioAnswer{}, err
 	}
-	a := ScenarioAnswer{Outcome: outcome(s.Name, pl, full)}
+	a := ScenarioAnswer{Outcome: plan.OutcomeOf(s.Name, pl, full)}
 	if a.Status != capacity.InfeasibleStatus && b.Plan.Status != capacity.InfeasibleStatus {
 		if a.Difference, err = b.difference(&p, &pl, full); err != nil {
 			return ScenarioAnswer{}, err
@@ -129,24 +105,6 @@ func (b *Base) Answer(ctx context.Context, s capacity.Scenario, full bool) (Scen
 	}
 	a.Sentence = b.sentence(s, &a)
 	return a, nil
-}
-
-func outcome(name string, pl capacity.Plan, full bool) Outcome {
-	o := Outcome{
-		Name: name, Status: pl.Status, Cost: pl.Cost, Conflicts: pl.Conflicts,
-		VMs: RentedVMs{pl.VMs.Total, pl.VMs.OnDemand, pl.VMs.Reserved, pl.VMs.Spot},
-	}
-	for i := range pl.Classes {
-		o.Admitted += pl.Classes[i].Admitted
-		o.Refused += pl.Classes[i].Refused
-	}
-	if pl.Proof != nil {
-		o.Gap = pl.Proof.Gap
-	}
-	if full && pl.Status != capacity.InfeasibleStatus {
-		o.Plan = &pl
-	}
-	return o
 }
 
 // difference compares the scenario's plan with the base's, by way of the base's decisions in the
@@ -200,15 +158,15 @@ func (b *Base) splitClasses(d *ScenarioDifference, p *capacity.Problem, pl *capa
 }
 
 // CompareScenarios answers scenarios one after the other.
-func CompareScenarios(ctx context.Context, p capacity.Problem, scenarios []capacity.Scenario, full bool, solve Planner) (WhatIf, error) {
+func CompareScenarios(ctx context.Context, p capacity.Problem, scenarios []capacity.Scenario, full bool, solve plan.Planner) (Comparison, error) {
 	b, err := NewBase(ctx, p, solve)
 	if err != nil {
-		return WhatIf{}, err
+		return Comparison{}, err
 	}
-	w := WhatIf{Base: b.Outcome(full), Scenarios: make([]ScenarioAnswer, len(scenarios))}
+	w := Comparison{Base: b.Outcome(full), Scenarios: make([]ScenarioAnswer, len(scenarios))}
 	for i, s := range scenarios {
 		if w.Scenarios[i], err = b.Answer(ctx, s, full); err != nil {
-			return WhatIf{}, err
+			return Comparison{}, err
 		}
 	}
 	return w, nil

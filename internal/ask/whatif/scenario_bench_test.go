@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
 	"headroom/internal/test/plantest"
 )
 
@@ -20,10 +21,10 @@ func BenchmarkManyScenarios(b *testing.B) {
 		p.Options.Engine = capacity.EngineAuto
 		for _, how := range []struct {
 			name  string
-			solve func() Planner
+			solve func() plan.Planner
 		}{
-			{"alone", func() Planner { return alone }},
-			{"series", func() Planner { return NewSeries(p, nil).Solve }},
+			{"alone", func() plan.Planner { return alone }},
+			{"series", func() plan.Planner { return plan.NewSeries(p, nil).Solve }},
 		} {
 			b.Run(fmt.Sprintf("%s/%s", integrality, how.name), func(b *testing.B) {
 				b.ReportAllocs()

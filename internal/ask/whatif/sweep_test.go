@@ -1,4 +1,4 @@
-package plan
+package whatif
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/test/plantest"
 )
 
@@ -25,7 +26,7 @@ func swept(t *testing.T, q capacity.SweepQuestion, workers int) SweepAnswer {
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, brief := NewSweep(q), NewSeries(q.Problem, nil)
+	s, brief := NewSweep(q), plan.NewSeries(q.Problem, nil)
 	var all sync.WaitGroup
 	for range workers {
 		all.Go(func() {
