@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -132,9 +132,9 @@ func about(explanation string) Sheet {
 }
 
 // Question is a row for each class, or for each deadline where those were asked for.
-func Question(a plan.QuestionAnswer) Table {
+func Question(a goal.Answer) Table {
 	if len(a.Deadlines) > 0 {
-		return tableOf([]string{"what", "deadline", "earlier_percent", "status", "cost", "extra", "vms"}, a.Deadlines, func(d plan.DeadlineCost) []Cell {
+		return tableOf([]string{"what", "deadline", "earlier_percent", "status", "cost", "extra", "vms"}, a.Deadlines, func(d goal.DeadlineCost) []Cell {
 			row := []Cell{text(d.What), number(d.Deadline), number(d.Earlier), text(string(d.Status))}
 			if d.Status == capacity.InfeasibleStatus {
 				return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true})
@@ -142,13 +142,13 @@ func Question(a plan.QuestionAnswer) Table {
 			return append(row, amount(&d.Cost), amount(&d.Extra), number(d.VMs))
 		})
 	}
-	return tableOf([]string{"class", "admitted", "refused", "before", "verdict"}, a.Classes, func(c plan.ServedClass) []Cell {
+	return tableOf([]string{"class", "admitted", "refused", "before", "verdict"}, a.Classes, func(c goal.ServedClass) []Cell {
 		return []Cell{text(c.Name), number(c.Admitted), number(c.Refused), optional(c.Before), text(string(c.Verdict))}
 	})
 }
 
 // QuestionText is an answer for a terminal.
-func QuestionText(w io.Writer, a plan.QuestionAnswer) error {
+func QuestionText(w io.Writer, a goal.Answer) error {
 	if _, err := fmt.Fprintf(w, "%s\n", visible(a.Explanation, 0)); err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func QuestionText(w io.Writer, a plan.QuestionAnswer) error {
 }
 
 // QuestionWorkbook is an answer as a spreadsheet.
-func QuestionWorkbook(w io.Writer, a plan.QuestionAnswer) error {
+func QuestionWorkbook(w io.Writer, a goal.Answer) error {
 	name := "classes"
 	if len(a.Deadlines) > 0 {
 		name = "deadlines"

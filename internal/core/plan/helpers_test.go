@@ -28,5 +28,5 @@ func solved(t testing.TB, p capacity.Problem) capacity.Plan {
 	return pl
 }
 
-// Alone is the core without a second engine.
-func Alone(ctx context.Context, p capacity.Problem) (capacity.Plan, error) { return Solve(ctx, p, nil) }
+// alone is the core without a second engine.
+func alone(ctx context.Context, p capacity.Problem) (capacity.Plan, error) { return Solve(ctx, p, nil) }

@@ -16,7 +16,7 @@ import (
 
 // PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
 type PurchaseAnswer struct {
-	Answer       string             `json:"answer"`      // one sentence
+	Ask          string             `json:"answer"`      // one sentence
 	Explanation  string             `json:"explanation"` // the sentence and what it rests on, as one paragraph that can be forwarded
 	Status       capacity.Status    `json:"status"`      // infeasible where not even all offers serve the promised jobs
 	Complete     bool               `json:"complete"`    // false: curves or regret are missing, because the work was ended

@@ -400,7 +400,7 @@ func TestPurchaseKeepsWhatItHas(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || a.Complete || a.Status != whole.Status {
 		t.Fatalf("got %v and %s, complete %v", err, a.Status, a.Complete)
 	}
-	if d := cmp.Diff(whole.Offers, a.Offers) + cmp.Diff(whole.Recommended, a.Recommended); d != "" || len(a.Curves) != len(q.Offers) || len(a.Regret) >= len(whole.Regret) || a.Answer != whole.Answer {
+	if d := cmp.Diff(whole.Offers, a.Offers) + cmp.Diff(whole.Recommended, a.Recommended); d != "" || len(a.Curves) != len(q.Offers) || len(a.Regret) >= len(whole.Regret) || a.Ask != whole.Ask {
 		t.Errorf("got %d curves, %d factors, and other offers: %s", len(a.Curves), len(a.Regret), d)
 	}
 }

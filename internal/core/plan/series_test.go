@@ -28,7 +28,7 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			full, err := Alone(t.Context(), changed)
+			full, err := alone(t.Context(), changed)
 			if err != nil {
 				continue // more VMs than can be counted
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
@@ -217,7 +218,7 @@ func init() {
 		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[capacity.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
-		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
+		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
 		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.TaskTimesFrom](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),

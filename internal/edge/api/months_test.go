@@ -179,7 +179,7 @@ func TestPurchasesAreTheCheapest(t *testing.T) {
 		body, cheapest := drawn(r)
 		var a plan.PurchaseAnswer
 		s.ask(s.admin, "POST", "/v1/purchases", body).want(t, 200).into(t, &a)
-		if !a.Recommended.Total.Equal(cheapest) || a.Status != capacity.Optimal || a.Answer == "" || !strings.HasPrefix(a.Explanation, a.Answer) || len(a.Regret) != 0 {
+		if !a.Recommended.Total.Equal(cheapest) || a.Status != capacity.Optimal || a.Ask == "" || !strings.HasPrefix(a.Explanation, a.Ask) || len(a.Regret) != 0 {
 			t.Fatalf("case %d: %s\ngot %s, want %s: %+v", i, body, a.Recommended.Total, cheapest, a)
 		}
 		// The horizon with what is bought is the same money.

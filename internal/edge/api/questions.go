@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 )
 
 // ask answers a question that brings its problem along. Like that of solve it is read by hand, once there is a
@@ -31,7 +31,7 @@ func (s *server) askCluster(w http.ResponseWriter, r *http.Request) {
 	s.answerQuestion(w, r, answer, err)
 }
 
-func (s *server) answerQuestion(w http.ResponseWriter, r *http.Request, answer plan.QuestionAnswer, err error) {
+func (s *server) answerQuestion(w http.ResponseWriter, r *http.Request, answer goal.Answer, err error) {
 	if err == nil {
 		err = answerIn(w, r, "answer", answer, report.Question, report.QuestionWorkbook)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 )
 
@@ -251,7 +251,7 @@ func TestQuestionsOverHTTP(t *testing.T) {
 		`"question":"one_more_job","class":"nightly"`, `"question":"cheapest_deadline","class":"nightly","extra_percent":5`, `"question":"cheapest_deadline"`,
 	} {
 		body := `{` + sweepMoment + `,` + q + `}`
-		var a plan.QuestionAnswer
+		var a goal.Answer
 		s.ask(s.admin, "POST", "/v1/clusters/mine/questions", body).want(t, 200).into(t, &a)
 		if a.Explanation == "" || len(a.Facts) == 0 || a.Compared == nil || a.Outcome.Status == capacity.InfeasibleStatus {
 			t.Errorf("%s: got %+v", q, a)
@@ -263,7 +263,7 @@ func TestQuestionsOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var same plan.QuestionAnswer
+		var same goal.Answer
 		s.ask(s.admin, "POST", "/v1/questions", fmt.Sprintf(`{"problem":%s,%s}`, text, q)).want(t, 200).into(t, &same)
 		if diff := cmp.Diff(a, same); diff != "" {
 			t.Errorf("%s: about the problem itself the answer differs: %s", q, diff)

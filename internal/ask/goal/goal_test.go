@@ -1,4 +1,4 @@
-package plan
+package goal
 
 import (
 	"context"
@@ -8,10 +8,11 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/test/plantest"
 )
 
-func asked(t *testing.T, p capacity.Problem, q capacity.Question) QuestionAnswer {
+func asked(t *testing.T, p capacity.Problem, q capacity.Question) Answer {
 	t.Helper()
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
@@ -19,11 +20,11 @@ func asked(t *testing.T, p capacity.Problem, q capacity.Question) QuestionAnswer
 	if err := q.CheckFor(&p); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Answer(t.Context(), p, q, Alone)
+	a, err := Ask(t.Context(), p, q, alone)
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}
-	if a.Answer == "" || !strings.Contains(a.Explanation, a.Answer) || strings.Contains(a.Explanation, "\n") || strings.Contains(a.Explanation, "%!") {
+	if a.Ask == "" || !strings.Contains(a.Explanation, a.Ask) || strings.Contains(a.Explanation, "\n") || strings.Contains(a.Explanation, "%!") {
 		t.Fatalf("%+v: the paragraph is %q", q, a.Explanation)
 	}
 	return a
@@ -84,7 +85,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		}
 		jobs := make([]int64, len(p.Classes))
 		amount := money.Amount{Decimal: plantest.Number(float64(r.IntN(30)) / 10).Decimal}
-		check := func(a QuestionAnswer, best float64) {
+		check := func(a Answer, best float64) {
 			t.Helper()
 			if best < 0 {
 				infeasible++
@@ -182,7 +183,7 @@ func TestCheapestDeadlineAgreesWithTryingAll(t *testing.T) {
 					tried.Classes[i].DeadlineSeconds = float64(k) / 2
 				}
 			}
-			pl, err := Solve(context.Background(), tried, nil)
+			pl, err := plan.Solve(context.Background(), tried, nil)
 			if err != nil || pl.Status == capacity.InfeasibleStatus {
 				break
 			}

@@ -1,4 +1,6 @@
-package plan
+// Package goal answers four questions by asking the planner again and again: the most that a budget serves, the
+// cheapest plan for all jobs, the price of one more job, and the cheapest deadline.
+package goal
 
 import (
 	"context"
@@ -9,19 +11,20 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
-// QuestionAnswer is the answer to a question: a plan in few figures, one paragraph that can be forwarded, and
+// Answer holds the answer to a question: a plan in few figures, one paragraph that can be forwarded, and
 // the figures in it.
-type QuestionAnswer struct {
+type Answer struct {
 	Question    capacity.Ask    `json:"question"`
 	Status      capacity.Status `json:"status"`
-	Answer      string          `json:"answer"` // one sentence
+	Ask         string          `json:"answer"` // one sentence
 	Explanation string          `json:"explanation"`
 	Facts       []words.Fact    `json:"facts"`
-	Outcome     Outcome         `json:"outcome"`  // of the plan that answers
-	Compared    *Outcome        `json:"compared"` // of the problem as it is; null where it cannot be planned
+	Outcome     plan.Outcome    `json:"outcome"`  // of the plan that answers
+	Compared    *plan.Outcome   `json:"compared"` // of the problem as it is; null where it cannot be planned
 	Classes     []ServedClass   `json:"classes"`
 	Deadlines   []DeadlineCost  `json:"deadlines"` // of cheapest_deadline, the latest first
 	Conflicts   []fault.Finding `json:"conflicts"` // where there is no plan: what is missing, with cures
@@ -40,11 +43,11 @@ type ServedClass struct {
 type asking struct {
 	problem  *capacity.Problem
 	question capacity.Question
-	solve    Planner
-	answer   QuestionAnswer
+	solve    plan.Planner
+	answer   Answer
 }
 
-// Answer answers a checked question about a valid problem. Where the demands cannot be met the status says
+// Ask answers a checked question about a valid problem. Where the demands cannot be met the status says
 // so, and the conflicts say what is missing.
 //
 //   - most_for_budget: the cheapest plan, penalties included, whose VMs (or VMs and penalties) cost the budget at
@@ -53,9 +56,9 @@ type asking struct {
 //   - one_more_job: what the cheapest plan costs more when the class asks for one job more and one job more than
 //     now is promised to it. Both plans are solved to the end.
 //   - cheapest_deadline: see deadline.
-func Answer(ctx context.Context, p capacity.Problem, q capacity.Question, solve Planner) (QuestionAnswer, error) {
+func Ask(ctx context.Context, p capacity.Problem, q capacity.Question, solve plan.Planner) (Answer, error) {
 	p.Options.Near = nil // the answer is about money, not about what is nearest to some plan
-	a := &asking{problem: &p, question: q, solve: solve, answer: QuestionAnswer{Question: q.Question, Facts: []words.Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
+	a := &asking{problem: &p, question: q, solve: solve, answer: Answer{Question: q.Question, Facts: []words.Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
 	var err error
 	switch q.Question {
 	case capacity.AskMostForBudget:
@@ -68,7 +71,7 @@ func Answer(ctx context.Context, p capacity.Problem, q capacity.Question, solve 
 		err = a.cheapestDeadline(ctx)
 	}
 	if err != nil {
-		return QuestionAnswer{}, err
+		return Answer{}, err
 	}
 	return a.answer, nil
 }
@@ -89,7 +92,7 @@ func (a *asking) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, e
 func (a *asking) compare(ctx context.Context) (capacity.Plan, error) {
 	pl, err := a.plan(ctx, *a.problem)
 	if err == nil && pl.Status != capacity.InfeasibleStatus {
-		o := OutcomeOf("", pl, false)
+		o := plan.OutcomeOf("", pl, false)
 		a.answer.Compared = &o
 	}
 	return pl, err
@@ -97,7 +100,7 @@ func (a *asking) compare(ctx context.Context) (capacity.Plan, error) {
 
 // take makes a plan the answer's; before is the problem's own, if it has one.
 func (a *asking) take(pl, before capacity.Plan) {
-	a.answer.Status, a.answer.Outcome = pl.Status, OutcomeOf("", pl, false)
+	a.answer.Status, a.answer.Outcome = pl.Status, plan.OutcomeOf("", pl, false)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = pl.Conflicts
 		return
@@ -118,9 +121,9 @@ func (a *asking) fact(name, of, value, unit string) {
 
 // explain puts the paragraph together, the drivers of a plan at its end.
 func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan, sentences ...string) {
-	facts, text := Drivers(p, pl)
+	facts, text := plan.Drivers(p, pl)
 	a.answer.Facts = append(a.answer.Facts, facts...)
-	said := slices.DeleteFunc(append([]string{a.answer.Answer}, append(sentences, text)...), func(s string) bool { return s == "" })
+	said := slices.DeleteFunc(append([]string{a.answer.Ask}, append(sentences, text)...), func(s string) bool { return s == "" })
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
 		said = append(said, "No plan is cheaper by more than "+words.Number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.")
 	}
@@ -132,7 +135,7 @@ func (a *asking) period() string {
 }
 
 // served is how many jobs are served, in words.
-func served(o Outcome) string {
+func served(o plan.Outcome) string {
 	switch {
 	case o.Refused == 0 && o.Admitted == 0:
 		return "no jobs, for none are asked for,"
@@ -145,7 +148,7 @@ func served(o Outcome) string {
 }
 
 // vmCost is what an outcome's VMs cost, those of idle contracts too.
-func vmCost(o Outcome) money.Amount {
+func vmCost(o plan.Outcome) money.Amount {
 	return money.Amount{Decimal: o.Cost.Total.Sub(o.Cost.Penalties.Decimal)}
 }
 
