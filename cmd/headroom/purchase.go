@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/horizon"
 	tables "headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 )
 
 func purchaseCommand() *cobra.Command {
@@ -90,7 +90,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			if f.format() != "" {
 				return f.deliver(c, a)
 			}
-			var answered plan.PurchaseAnswer
+			var answered horizon.PurchaseAnswer
 			if err := a.into(&answered); err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			return err
 		}
 		if f.out.format == "json" {
-			answered.Horizon.Show(q.Detail)
+			answered.Plan.Show(q.Detail)
 		}
 		return f.writePurchase(c, q, answered)
 	})
@@ -167,25 +167,25 @@ func readOffer(text string) (capacity.Offer, error) {
 	return o, nil
 }
 
-func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (plan.PurchaseAnswer, error) {
+func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
 	var p planner
 	defer p.close()
 	solve, err := p.series(q.Problem)
 	if err != nil {
-		return plan.PurchaseAnswer{}, err
+		return horizon.PurchaseAnswer{}, err
 	}
 	show, finish := bar(c, "purchase")
 	defer finish()
-	return plan.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
+	return horizon.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
+func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	err := f.out.write(c, map[string]form{
 		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
 		"json":  asJSON(a),
 		"csv":   tables.Purchase(a).CSV,
 		"xlsx":  func(w io.Writer) error { return tables.PurchaseWorkbook(w, q, a) },
-		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Horizon, tables.FocusNames{}) },
+		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Plan, tables.FocusNames{}) },
 	})
 	warn(c, a.Warnings)
 	if err == nil && a.Status == capacity.InfeasibleStatus {

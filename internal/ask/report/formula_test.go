@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 )
 
 // formulas are names that a spreadsheet may take for formulas, however it reads them.
@@ -75,14 +75,14 @@ func TestFocusStartsNoFormula(t *testing.T) {
 	for _, s := range formulas {
 		q := twoMonths(t)
 		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = s, s+"1", s+"2"
-		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
 		names := FocusNames{BillingAccountID: s, BillingAccountName: s, Provider: s, Publisher: s, InvoiceIssuer: s, Service: s, RegionID: s, RegionName: s,
 			SubAccountID: s, SubAccountName: s, PlanID: s, Scenario: s, Tags: map[string]string{s: s}, ByClass: true}
-		if err := Focus(&b, a.Bought(&q), a.Horizon, names); err != nil {
+		if err := Focus(&b, a.Bought(&q), a.Plan, names); err != nil {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(&b).ReadAll()

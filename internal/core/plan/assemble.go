@@ -56,7 +56,7 @@ func (d *decision) plan() capacity.Plan {
 	pl := d.priced(a)
 	pl.Proof = d.proof(&pl)
 	pl.Status = capacity.Feasible
-	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
+	if pl.Proof.Gap <= max(d.Options.Gap, ProofResolution) {
 		pl.Status = capacity.Optimal
 	}
 	if d.brief() {
@@ -99,7 +99,7 @@ func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 		Bound: pl.Objective, Method: methodCore,
 		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
-	if d.best.Gap > smallestMoney {
+	if d.best.Gap > money.Smallest {
 		p.Bound = money.Amount{Decimal: pl.Objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(money.Places)}
 		p.Gap = relativeGap(pl.Objective.Sub(p.Bound.Decimal).InexactFloat64(), pl)
 	}
@@ -112,7 +112,7 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 	total := pl.Cost.Total.Float()
 	size := min(math.Abs(pl.Objective.Float()), total)
 	switch vms := total - pl.Cost.Penalties.Float(); {
-	case gap <= max(proofResolution*size, smallestMoney, gapNoise*(total-pl.Objective.Float())):
+	case gap <= max(ProofResolution*size, money.Smallest, gapNoise*(total-pl.Objective.Float())):
 		return 0
 	case size != 0:
 		return gap / size
@@ -125,12 +125,12 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 // tolerance is how much more than the best a plan with this objective may cost and be optimal. Contracts
 // that are billed always are a constant beside the objective.
 func (m *model) tolerance(objective float64) float64 {
-	return max(m.Options.Gap, proofResolution) * yardstick(objective+m.committed(), m.wanted())
+	return max(m.Options.Gap, ProofResolution) * yardstick(objective+m.committed(), m.wanted())
 }
 
 // target is the tolerance as a search asks for it, a little below what is reported.
 func (m *model) target() func(objective float64) float64 {
-	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, proofResolution/10)
+	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, ProofResolution/10)
 	return func(objective float64) float64 { return gap * yardstick(objective+committed, wanted) }
 }
 

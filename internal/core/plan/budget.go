@@ -58,7 +58,7 @@ func (m *model) budgetWorth(r *relaxation) *money.Amount {
 			worth = max(0, r.nuLow-next) / next
 		}
 	}
-	return finite(worth)
+	return money.Finite(worth)
 }
 
 // fullTier is a tier's VMs without the budget.
@@ -128,15 +128,6 @@ func (m *model) atMost(hourly decimal.Decimal, budget money.Amount) bool {
 	return hourly.Mul(decimal.NewFromInt(m.PeriodSeconds)).Cmp(budget.Mul(decimal.NewFromInt(3600))) <= 0
 }
 
-// finite is an amount, nil where it has no end.
-func finite(x float64) *money.Amount {
-	if math.IsInf(x, 1) {
-		return nil
-	}
-	m := money.Round(x)
-	return &m
-}
-
 // affordable says whether the budget pays for so many VMs; in decimals where floats could not say.
 func (f *fleet) affordable(vms []int64) bool {
 	if math.IsInf(f.budget, 1) {
@@ -155,7 +146,7 @@ func (f *fleet) affordable(vms []int64) bool {
 // target is the gap at which the search may stop: the options', and where the plan costs hardly more than the
 // budget for everything, one that tells whether a better plan could cost less.
 func (f *fleet) target() func(objective float64) float64 {
-	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, proofResolution/10)
+	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, ProofResolution/10)
 	return func(objective float64) float64 {
 		allowed := gap * yardstick(objective+fixed, wanted)
 		if f.Budget != nil && f.Budget.Total != nil {
@@ -209,7 +200,7 @@ func openBudget(ctx context.Context, pl *capacity.Plan, over fault.Finding) erro
 	}
 	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
 	objective, wanted := pl.Objective.Float(), pl.Cost.Total.Sub(pl.Objective.Decimal).InexactFloat64()
-	if open.InexactFloat64() > 1.01*max(proofResolution*yardstick(objective, wanted), gapNoise*wanted) {
+	if open.InexactFloat64() > 1.01*max(ProofResolution*yardstick(objective, wanted), gapNoise*wanted) {
 		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, fault.Busy)
 	}
 	over.Code = "range"

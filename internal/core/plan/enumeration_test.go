@@ -94,7 +94,7 @@ func TestNothingCalledOptimalIsBeaten(t *testing.T) {
 		}
 		if pl.Status != capacity.Optimal {
 			unproved++
-		} else if gap > max(p.Options.Gap, proofResolution) {
+		} else if gap > max(p.Options.Gap, ProofResolution) {
 			t.Fatalf("seed %d: %s is called optimal and beaten by %d millionths with jobs %v\n%s", seed, pl.Objective, want, jobs, plantest.Text(p))
 		}
 	}

@@ -31,7 +31,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 	pl.Cost, pl.Objective = d.cost(hourly, penalties.Value(), avoided.Value())
 	pl.Proof = &capacity.Proof{Method: d.method, Engine: d.second.engine, Agreed: d.second.agreed}
 	pl.Proof.Bound, pl.Proof.Gap = gapOf(&pl, d.gap)
-	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
+	if pl.Proof.Gap <= max(d.Options.Gap, ProofResolution) {
 		pl.Status = capacity.Optimal
 	}
 	pl.Relaxed = d.relaxedSummary(d.relaxed)
@@ -179,7 +179,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 	prices := &capacity.Prices{Contracts: []capacity.ContractWorth{}}
 	for v := range d.types {
 		t := &d.types[v]
-		p := capacity.CapacityPrice{Low: money.Round(r.nuLow[v]), High: finite(r.nuHigh[v])}
+		p := capacity.CapacityPrice{Low: money.Round(r.nuLow[v]), High: money.Finite(r.nuHigh[v])}
 		if v == 0 || p.Low.LessThan(prices.Capacity.Low.Decimal) {
 			prices.Capacity = p
 		}
@@ -195,7 +195,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		}
 	}
 	if !math.IsInf(d.budget, 1) {
-		prices.Budget = finite(r.budgetWorth)
+		prices.Budget = money.Finite(r.budgetWorth)
 	}
 	pl.Prices = prices
 	for i := range d.classes {
@@ -203,14 +203,14 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		out := &pl.Classes[c.index]
 		kind, more := d.cheapestOn(i, r.nuHigh)
 		if kind >= 0 && !c.impossible {
-			out.BreakEvenPenalty = finite(more)
+			out.BreakEvenPenalty = money.Finite(more)
 			_, less := d.cheapestOn(i, r.nuLow)
 			switch jobs := d.total(r.jobs[i]); {
 			case c.high <= c.low:
 			case jobs >= c.high:
-				out.Flips.Penalty = finite(less)
+				out.Flips.Penalty = money.Finite(less)
 			case jobs <= c.low:
-				out.Flips.Penalty = finite(more)
+				out.Flips.Penalty = money.Finite(more)
 			}
 		}
 		out.Reason = d.reasonOf(i, out, kind, more)

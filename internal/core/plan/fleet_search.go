@@ -179,7 +179,7 @@ func (s *fleetSearch) costOfBest() float64 {
 
 // allowed is the gap that is not worth closing: what float64 sums cannot tell from none.
 func (s *fleetSearch) allowed() float64 {
-	return 0.3 * max(smallestMoney, proofResolution*yardstick(s.best.cost+s.paid, s.all), gapNoise*s.all)
+	return 0.3 * max(money.Smallest, ProofResolution*yardstick(s.best.cost+s.paid, s.all), gapNoise*s.all)
 }
 
 // settled says that a part of the tree with this bound holds no plan worth finding.

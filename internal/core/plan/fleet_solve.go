@@ -300,7 +300,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 // gapOf is the relative gap of a plan and its bound, rounded down so that it stays one.
 func gapOf(pl *capacity.Plan, gap float64) (bound money.Amount, relative float64) {
 	bound = pl.Objective
-	if gap > smallestMoney {
+	if gap > money.Smallest {
 		bound = money.Amount{Decimal: pl.Objective.Sub(decimal.NewFromFloat(gap)).RoundFloor(money.Places)}
 		relative = relativeGap(pl.Objective.Sub(bound.Decimal).InexactFloat64(), pl)
 	}

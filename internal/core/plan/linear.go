@@ -20,7 +20,7 @@ func P2(ctx context.Context, in Instance, target func(objective float64) float64
 
 // Within is a gap relative to the objective, never below what float64 sums can tell.
 func Within(gap float64) func(objective float64) float64 {
-	return func(objective float64) float64 { return max(gap, proofResolution/10) * math.Abs(objective) }
+	return func(objective float64) float64 { return max(gap, ProofResolution/10) * math.Abs(objective) }
 }
 
 // yardstick is what the gap of a plan is a share of: its objective or, where that is less, its whole cost.
@@ -35,7 +35,7 @@ const gapNoise = 3e-14
 
 // complete is the gap at which nothing is left to prove.
 func complete(objective, wanted float64) float64 {
-	return proofResolution / 10 * yardstick(objective, wanted)
+	return ProofResolution / 10 * yardstick(objective, wanted)
 }
 
 // wanted is the penalties of all jobs together: the objective plus this is the whole cost.
@@ -46,9 +46,9 @@ func (in Instance) wanted() (sum float64) {
 	return sum
 }
 
-// proofResolution is the relative gap below which float noise and truth cannot be told apart; a
+// ProofResolution is the relative gap below which float noise and truth cannot be told apart; a
 // proof that reaches it is complete.
-const proofResolution = 1e-9
+const ProofResolution = 1e-9
 
 // expired lets others go first and tells the inner loops that the context's time is up.
 func expired(ctx context.Context) func() bool {

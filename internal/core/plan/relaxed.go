@@ -183,7 +183,7 @@ func (r *relaxation) fill() {
 
 // realNoise is how far a real number of VMs may stand beside a whole one that it counts as: what floats of relations
 // between large sums can tell apart, and no more.
-func realNoise(vms float64) float64 { return proofResolution * (1 + vms) }
+func realNoise(vms float64) float64 { return ProofResolution * (1 + vms) }
 
 // margins is the interval of optimal duals of the capacity row.
 func (r *relaxation) margins() {

@@ -74,7 +74,7 @@ func (m *model) ask(ctx context.Context, solver lp.Solver, f modeller, s *search
 	}
 	free, below := freeClasses(f, s.gap)
 	p := f.program(free, below, r.Jobs)
-	o := lp.Options{Gap: max(m.Options.Gap, proofResolution), AbsGap: proofResolution * math.Max(1, math.Abs(r.Objective)), Start: p.start}
+	o := lp.Options{Gap: max(m.Options.Gap, ProofResolution), AbsGap: ProofResolution * math.Max(1, math.Abs(r.Objective)), Start: p.start}
 	if proved {
 		o.Seconds, o.Nodes = provedShare*float64(m.Options.MaxSolveMs)/1000, provedNodes
 	}
@@ -96,7 +96,7 @@ func (m *model) ask(ctx context.Context, solver lp.Solver, f modeller, s *search
 	jobs := append([]int64(nil), r.Jobs...)
 	p.jobs(sol.X, jobs)
 	cost := f.objective(jobs, vms(f, jobs))
-	within := max(m.Options.Gap, proofResolution) * math.Max(1, math.Abs(r.Objective))
+	within := max(m.Options.Gap, ProofResolution) * math.Max(1, math.Abs(r.Objective))
 	switch {
 	case cost < r.Objective-within:
 		answer.jobs = jobs

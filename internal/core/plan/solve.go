@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
 )
 
 // Solve answers a valid problem: what to rent, whom to admit, and the proof. The context's
@@ -181,13 +182,10 @@ type decision struct {
 	layout []capacity.VMLayout
 }
 
-// smallestMoney is the smallest amount that money can tell from nothing.
-const smallestMoney = 1e-9
-
 // settle asks the second engine where the options want it, and keeps the better plan.
 func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
 	d.front, d.best = f, r
-	proved := r.Gap <= max(d.tolerance(r.Objective), smallestMoney, gapNoise*d.wanted())
+	proved := r.Gap <= max(d.tolerance(r.Objective), money.Smallest, gapNoise*d.wanted())
 	if d.Options.Near != nil {
 		defer d.stayNear()
 	}

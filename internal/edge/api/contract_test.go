@@ -21,11 +21,11 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/ask/goal"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
@@ -219,7 +219,7 @@ func init() {
 		reflect.TypeFor[capacity.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[capacity.SimulationQuestion](), reflect.TypeFor[capacity.ClusterSimulationQuestion](),
 		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
-		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
+		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[capacity.AdmissionRequest](), reflect.TypeFor[capacity.LeaseBeat](), reflect.TypeFor[capacity.DeadlineVerdict](), reflect.TypeFor[capacity.TaskTimesFrom](), reflect.TypeFor[capacity.LateJob](), reflect.TypeFor[capacity.DeadlineCures](), reflect.TypeFor[capacity.Admission](), reflect.TypeFor[capacity.Lease](), reflect.TypeFor[capacity.ClassAdmissions](), reflect.TypeFor[capacity.Run](),
 		reflect.TypeFor[capacity.PackingProblem](), reflect.TypeFor[capacity.PackingAnswer](), reflect.TypeFor[capacity.KeptPacking](),
 		reflect.TypeFor[capacity.PoolProblem](), reflect.TypeFor[capacity.PoolPlan](), reflect.TypeFor[capacity.PoolEvaluation](), reflect.TypeFor[capacity.PoolCourseProblem](), reflect.TypeFor[capacity.PoolCourse](), reflect.TypeFor[capacity.SharePlanProblem](), reflect.TypeFor[capacity.SharePlan](), reflect.TypeFor[capacity.InstanceCatalogues](),

@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/http"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
 )
 
@@ -140,7 +140,7 @@ func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *
 	switch formatOf(r) {
 	case "":
 		a.Answer.Show(a.Question.Detail)
-		return reply[plan.HorizonAnswer]{body: a.Answer}.write(w, r)
+		return reply[horizon.Answer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "horizon.xlsx", xlsxType, func(to io.Writer) error {
 			return report.HorizonWorkbook(to, a.Question.Horizon, a.Answer)
@@ -167,15 +167,15 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 	}
 	switch formatOf(r) {
 	case "":
-		a.Answer.Horizon.Show(a.Question.Detail)
-		return reply[plan.PurchaseAnswer]{body: a.Answer}.write(w, r)
+		a.Answer.Plan.Show(a.Question.Detail)
+		return reply[horizon.PurchaseAnswer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "purchase.xlsx", xlsxType, func(to io.Writer) error {
 			return report.PurchaseWorkbook(to, a.Question, a.Answer)
 		}
 	case "focus":
 		name, fill = "purchase-focus.csv", func(to io.Writer) error {
-			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Horizon, report.FocusNames{SubAccountID: cluster})
+			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Plan, report.FocusNames{SubAccountID: cluster})
 		}
 	}
 	return answerFile(w, name, mediaType, fill)
@@ -209,7 +209,7 @@ func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.
 	if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
 		return err
 	}
-	if err := exportable(r, cluster, "purchases", a.Answer.Horizon.Detail, purchaseForm(r)); err != nil {
+	if err := exportable(r, cluster, "purchases", a.Answer.Plan.Detail, purchaseForm(r)); err != nil {
 		return err
 	}
 	a.Question = asked.PurchaseQuestion
@@ -248,7 +248,7 @@ func exportable(r *http.Request, cluster, what string, kept, form capacity.Detai
 }
 
 // answeredTime is a horizon as far as an answer goes.
-func answeredTime(h capacity.Horizon, a *plan.HorizonAnswer) capacity.Horizon {
+func answeredTime(h capacity.Horizon, a *horizon.Answer) capacity.Horizon {
 	if a.Complete {
 		return h
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 )
 
 // HorizonRun is the kind of run that plans the periods of a horizon.
@@ -22,7 +22,7 @@ type AskedHorizon struct {
 // AnsweredHorizon is the question and its answer, with all there is to export.
 type AnsweredHorizon struct {
 	Question capacity.HorizonQuestion
-	Answer   plan.HorizonAnswer
+	Answer   horizon.Answer
 }
 
 // Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
@@ -86,10 +86,10 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 }
 
 func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
-	var course *plan.Course
+	var course *horizon.Course
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		solve := a.planLike(asked.Problem)
-		course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			pl, err := solve(ctx, p)
 			tell(course.Done()+1, course.Total())
 			return pl, err
@@ -103,7 +103,7 @@ func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredH
 }
 
 // answered is a course's answer, with the warnings.
-func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
+func (asked *AskedHorizon) answered(c *horizon.Course) horizon.Answer {
 	answer := c.Answer()
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	return answer
@@ -126,10 +126,10 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(cap
 }
 
 // horizonInTurns works on a horizon in the background.
-func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(capacity.Progress)) (course *plan.Course, worked error) {
+func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(capacity.Progress)) (course *horizon.Course, worked error) {
 	solve := a.planLike(asked.Problem)
 	show := func() { report(capacity.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
-	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		ctx, leave, err := a.turn(ctx)
 		if err != nil {
 			return capacity.Plan{}, err

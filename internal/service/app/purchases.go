@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 )
 
 // PurchaseRun is the kind of run that weighs offers.
@@ -21,7 +21,7 @@ type AskedPurchase struct {
 // AnsweredPurchase is the question and its answer, with all there is to export.
 type AnsweredPurchase struct {
 	Question capacity.PurchaseQuestion
-	Answer   plan.PurchaseAnswer
+	Answer   horizon.PurchaseAnswer
 }
 
 // Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
@@ -84,11 +84,11 @@ func (a *App) standingOffers(ctx context.Context, o *capacity.Outlook, q capacit
 }
 
 func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
-	var answer plan.PurchaseAnswer
+	var answer horizon.PurchaseAnswer
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		crew, leave := a.crew(ctx, a.solves.places)
 		defer leave()
-		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
+		answer, err = horizon.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
 		return err
 	})
 	if err != nil {
@@ -105,13 +105,13 @@ func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(ca
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), plan.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
+	answer, worked := horizon.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), horizon.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
 		report(capacity.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
 	})
 	if worked != nil && answer.Status == "" {
 		return RunResult{}, worked
 	}
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
-	answer.Horizon.Show(asked.Detail)
+	answer.Plan.Show(asked.Detail)
 	return jsonResult(claim, answer, worked)
 }

@@ -1,6 +1,8 @@
-package plan
+package horizon
 
-import "math"
+import (
+	"math"
+)
 
 // region is the purchases between two corners, both included.
 type region struct{ low, high []int64 }

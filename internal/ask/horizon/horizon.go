@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 )
 
-// HorizonAnswer is a plan for every period of a horizon, and what they add up to. All money is for the time
+// Answer is a plan for every period of a horizon, and what they add up to. All money is for the time
 // that stands beside it, by the calendar's own hours. Every sum closes: days, months and the total are sums
 // of the same amounts as the periods, each rounded once; so are the classes' penalties.
-type HorizonAnswer struct {
+type Answer struct {
 	Status      capacity.Status    `json:"status"`   // infeasible where a period is; totals leave its hours out
 	Complete    bool               `json:"complete"` // false: everything ends before the horizon does, because the work was ended
 	Currency    string             `json:"currency"`
@@ -75,7 +76,7 @@ type PeriodAnswer struct {
 	Start    time.Time       `json:"start"`
 	Hours    float64         `json:"hours"`
 	Status   capacity.Status `json:"status"`
-	VMs      RentedVMs       `json:"vms"`
+	VMs      plan.RentedVMs  `json:"vms"`
 	Used     []float64       `json:"used"` // VMs by contract, in the order of the answer's contracts
 	Admitted float64         `json:"admitted"`
 	Refused  float64         `json:"refused"`
@@ -136,17 +137,17 @@ type ContractTotal struct {
 	Upfront      money.Amount `json:"upfront"` // the share of its term that lies in the horizon
 }
 
-// Horizon plans every period of a valid horizon. Nothing binds the periods together, so that each is solved
+// Plan plans every period of a valid horizon. Nothing binds the periods together, so that each is solved
 // by itself, those that are alike once, by so many workers at a time; the answer does not depend on them.
 // A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
-func Horizon(ctx context.Context, h capacity.Horizon, solve Planner, workers int, progress func(done, total int)) (HorizonAnswer, error) {
-	return horizon(ctx, h, solve, Crew{Workers: workers}, progress)
+func Plan(ctx context.Context, h capacity.Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
+	return planWith(ctx, h, solve, Crew{Workers: workers}, progress)
 }
 
-func horizon(ctx context.Context, h capacity.Horizon, solve Planner, crew Crew, progress func(done, total int)) (HorizonAnswer, error) {
+func planWith(ctx context.Context, h capacity.Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
 	c := NewCourse(h, solve)
 	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
-		return HorizonAnswer{}, err
+		return Answer{}, err
 	}
 	return c.Answer(), nil
 }
@@ -163,7 +164,7 @@ type Crew struct {
 type Course struct {
 	calendar  *calendar
 	contracts []capacity.TermContract
-	solve     Planner
+	solve     plan.Planner
 	settled   []settlement
 	finished  []atomic.Bool
 	next      atomic.Int64
@@ -173,10 +174,10 @@ type Course struct {
 
 // NewCourse makes a valid horizon ready. A nil solve is the core method alone; plans in brief (see Series) are
 // enough.
-func NewCourse(h capacity.Horizon, solve Planner) *Course {
+func NewCourse(h capacity.Horizon, solve plan.Planner) *Course {
 	if solve == nil {
 		h.Problem.Options.Engine = capacity.EngineExact
-		solve = NewSeries(h.Problem, nil).Solve
+		solve = plan.NewSeries(h.Problem, nil).Solve
 	}
 	terms := make([]term, len(h.Contracts))
 	for i, c := range h.Contracts {
@@ -227,7 +228,7 @@ func (c *Course) one(ctx context.Context, i int) error {
 }
 
 // Answer is what is known once all workers have ended: up to the first hour that nobody has come to.
-func (c *Course) Answer() HorizonAnswer {
+func (c *Course) Answer() Answer {
 	stints := c.calendar.stints
 	for i, p := range stints {
 		if !c.finished[p.situation].Load() {

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
 	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
 		a.Ask = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
-		if len(a.Horizon.Infeasible) > 0 {
-			first := &a.Horizon.Infeasible[0]
+		if len(a.Plan.Infeasible) > 0 {
+			first := &a.Plan.Infeasible[0]
 			a.Ask += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
 		}
 		a.Explanation = a.Ask

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"context"
@@ -249,7 +249,7 @@ func TestPurchaseIsTheBestOfAll(t *testing.T) {
 		if (a.Today.Status == capacity.InfeasibleStatus) != math.IsInf(today, 1) || a.Saving != nil && !costsAlike(a.Saving.Amount.Float(), today-best) {
 			t.Fatalf("case %d: today costs %v, and %.9f by hours", i, a.Today.Total, today)
 		}
-		checkSums(t, &a.Horizon)
+		checkSums(t, &a.Plan)
 		if i%3 == 0 {
 			checkCurves(t, i, b, &a, numbers)
 			checkRegret(t, i, &q, &a, numbers)
@@ -308,7 +308,7 @@ func checkRegret(t *testing.T, i int, q *capacity.PurchaseQuestion, a *PurchaseA
 }
 
 // checkSums adds all of a horizon up in four ways: by periods, days, months and contracts.
-func checkSums(t testing.TB, a *HorizonAnswer) {
+func checkSums(t testing.TB, a *Answer) {
 	t.Helper()
 	var periods, days, months SpanCost
 	hours := [3]float64{}

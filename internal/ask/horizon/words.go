@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // explain says in a paragraph what a horizon comes to.
-func (a *HorizonAnswer) explain(h *capacity.Horizon) {
+func (a *Answer) explain(h *capacity.Horizon) {
 	var b strings.Builder
 	end := h.End()
 	if !a.Complete {

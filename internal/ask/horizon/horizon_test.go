@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"context"
@@ -37,12 +37,12 @@ func signed(t testing.TB, vms int64, price string, billing capacity.Billing, fro
 	return capacity.TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: plantest.AmountIn(t, price), Billing: billing}, Upfront: plantest.AmountIn(t, "24.00"), From: from, Until: until}
 }
 
-func planned(t testing.TB, h capacity.Horizon) HorizonAnswer {
+func planned(t testing.TB, h capacity.Horizon) Answer {
 	t.Helper()
 	if err := h.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Horizon(t.Context(), h, nil, 2, nil)
+	a, err := Plan(t.Context(), h, nil, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestHorizonEndsWithItsContext(t *testing.T) {
 	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 1, 2, 3, 4, 5, 6)}
 	ctx, cancel := context.WithCancel(t.Context())
 	most := 0
-	_, err := Horizon(ctx, h, nil, 1, func(done, total int) {
+	_, err := Plan(ctx, h, nil, 1, func(done, total int) {
 		if most = done; done == 2 {
 			cancel()
 		}

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 )
 
 // settlement is what a horizon keeps of a situation's plan: its counts, and money as exact rates.
@@ -15,7 +16,7 @@ type settlement struct {
 	SituationAnswer
 	status            capacity.Status
 	conflict          string
-	vms               RentedVMs
+	vms               plan.RentedVMs
 	used              []float64 // by contract
 	inForce           []bool
 	admitted, refused float64
@@ -53,7 +54,7 @@ func settle(p *capacity.Problem, pl *capacity.Plan, contracts []ContractTotal) s
 		}
 		return s
 	}
-	o := OutcomeOf("", *pl, false)
+	o := plan.OutcomeOf("", *pl, false)
 	s.vms, s.admitted, s.refused, s.gap = o.VMs, o.Admitted, o.Refused, o.Gap
 	s.SituationAnswer = SituationAnswer{sharesOf(p, pl), pl.VMs.Types}
 	for i := range pl.Classes {
@@ -143,9 +144,9 @@ func (s *settlement) over(seconds, period int64) *amounts {
 }
 
 // answer adds stints up, in their order.
-func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stints []stint) HorizonAnswer {
-	h := c.horizon
-	a := HorizonAnswer{
+func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stints []stint) Answer {
+	h := c.planWith
+	a := Answer{
 		Status: capacity.Optimal, Complete: len(stints) == len(c.stints), Currency: h.Problem.Currency, Contracts: contracts, Situations: []SituationAnswer{},
 		Periods: make([]PeriodAnswer, 0, len(h.Periods)), Days: []SpanTotal{}, Months: []SpanTotal{}, Infeasible: []InfeasibleSpan{}, Warnings: []capacity.Warning{},
 		Total: SpanTotal{Start: h.Start().UTC()}, Classes: make([]ClassTotal, len(h.Problem.Classes)), Detail: capacity.DetailClasses,
@@ -213,7 +214,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 }
 
 // infeasible adds some time without a plan to the spans that are told.
-func (a *HorizonAnswer) infeasible(start time.Time, hours float64, conflict string) {
+func (a *Answer) infeasible(start time.Time, hours float64, conflict string) {
 	if n := len(a.Infeasible); n > 0 {
 		last := &a.Infeasible[n-1]
 		if end := last.Start.Add(time.Duration(math.Round(last.Hours*3600)) * time.Second); end.Equal(start) && last.Conflict == conflict {
@@ -228,7 +229,7 @@ func (a *HorizonAnswer) infeasible(start time.Time, hours float64, conflict stri
 }
 
 // Show leaves out what is not asked for.
-func (a *HorizonAnswer) Show(detail capacity.Detail) {
+func (a *Answer) Show(detail capacity.Detail) {
 	if a.Detail = detail; detail != capacity.DetailClasses {
 		a.Situations = []SituationAnswer{}
 	}

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 )
 
@@ -40,7 +41,7 @@ type PurchaseAnswer struct {
 	Proof        PurchaseProof      `json:"proof"`
 	Facts        []words.Fact       `json:"facts"` // the figures of the explanation
 	Warnings     []capacity.Warning `json:"warnings"`
-	Horizon      HorizonAnswer      `json:"horizon"` // with the recommendation; the offers stand among its contracts
+	Plan         Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
 
 // OfferAnswer is one offer in the recommendation.
@@ -124,7 +125,7 @@ type PurchaseProof struct {
 }
 
 // Purchase is Weigh with so many workers.
-func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, workers int, progress func(done, total int)) (PurchaseAnswer, error) {
+func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Planner, workers int, progress func(done, total int)) (PurchaseAnswer, error) {
 	return Weigh(ctx, q, solve, Crew{Workers: workers}, progress)
 }
 
@@ -132,13 +133,13 @@ func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, w
 // asked for the plans of the answer and may be nil (see NewCourse). The answer does not depend on the workers.
 // A context that ends gives its error; the recommendation comes with it where it had been found and priced, which
 // its Status says. Progress is told as work goes on, one call at a time, and never goes back.
-func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, crew Crew, progress func(done, total int)) (PurchaseAnswer, error) {
+func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Planner, crew Crew, progress func(done, total int)) (PurchaseAnswer, error) {
 	if q.Factors == nil {
 		q.Factors = capacity.DefaultFactors()
 	}
 	if solve == nil {
 		q.Problem.Options.Engine = capacity.EngineExact
-		solve = NewSeries(q.Problem, nil).Solve
+		solve = plan.NewSeries(q.Problem, nil).Solve
 	}
 	steps := newSteps(&q, progress)
 	w, err := newWeighing(ctx, &q, crew)
@@ -153,19 +154,19 @@ func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve Planner, crew
 	a := PurchaseAnswer{Currency: q.Problem.Currency, Offers: []OfferAnswer{}, Months: []SavingMonth{}, Curves: []SavingCurve{},
 		Regret: []RegretPoint{}, Facts: []words.Fact{}, Warnings: []capacity.Warning{}}
 	bought := found.bought
-	var today, alone HorizonAnswer
+	var today, alone Answer
 	for _, part := range [...]struct {
-		to   *HorizonAnswer
+		to   *Answer
 		with capacity.Horizon
-	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
+	}{{&a.Plan, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
 		told := steps.begin(horizonSteps)
-		*part.to, err = horizon(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
+		*part.to, err = planWith(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
 		if err != nil {
 			return PurchaseAnswer{}, err
 		}
 	}
-	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
-	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
+	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Plan), costOf(&today), costOf(&alone)
+	if math.IsInf(found.cost, 1) || a.Plan.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true
 		a.tell(&q)
 		steps.end()
@@ -304,7 +305,7 @@ func withoutContracts(h capacity.Horizon) capacity.Horizon {
 	return h
 }
 
-func costOf(h *HorizonAnswer) PurchaseCost {
+func costOf(h *Answer) PurchaseCost {
 	total := h.Total.Cost.Total.Add(h.Upfront.Decimal)
 	return PurchaseCost{Status: h.Status, Cost: h.Total.Cost, Upfront: h.Upfront,
 		Bill: money.Amount{Decimal: total.Sub(h.Total.Cost.Penalties.Decimal)}, Total: money.Amount{Decimal: total}}
@@ -335,20 +336,20 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 	total := a.Recommended.Total.Float()
 	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
 	below := total - a.Proof.Bound.Float()
-	allowed := proofResolution*math.Abs(total) + float64(len(a.Horizon.Periods))*smallestMoney
+	allowed := plan.ProofResolution*math.Abs(total) + float64(len(a.Plan.Periods))*money.Smallest
 	for _, stage := range w.stages { // whose plans are rounded once, and count so many times
-		allowed += stage.scale * smallestMoney
+		allowed += stage.scale * money.Smallest
 	}
 	if below < -allowed {
 		return fmt.Errorf("check the purchase: its plans cost %v, and no purchase is said to cost less than %v", a.Recommended.Total, a.Proof.Bound)
 	} else if below > allowed {
-		a.Proof.Gap = below / max(total, smallestMoney)
+		a.Proof.Gap = below / max(total, money.Smallest)
 	}
 	if below < 0 {
 		a.Proof.Bound = a.Recommended.Total
 	}
 	a.Status = capacity.Feasible
-	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, proofResolution) {
+	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, plan.ProofResolution) {
 		a.Status = capacity.Optimal
 	}
 	return nil
@@ -356,7 +357,7 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 
 func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) {
 	whole := term{q.Start(), q.End()}
-	contracts := a.Horizon.Contracts[len(a.Horizon.Contracts)-len(q.Offers):]
+	contracts := a.Plan.Contracts[len(a.Plan.Contracts)-len(q.Offers):]
 	used, all := 0.0, 0.0
 	for k, o := range q.Offers {
 		from, until := o.Term(whole.from)
@@ -372,7 +373,7 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 		share := used / all
 		a.Utilisation = &share
 	}
-	if t := &a.Horizon.Total; t.VMHours > 0 {
+	if t := &a.Plan.Total; t.VMHours > 0 {
 		share := t.ReservedHours / t.VMHours
 		a.Coverage = &share
 	}
@@ -384,13 +385,13 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 }
 
 // follow looks at the recommendation month by month, as money moves: upfront payments in full when they are due.
-func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *HorizonAnswer) {
+func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *Answer) {
 	if today.Status == capacity.InfeasibleStatus {
 		return
 	}
 	balance, bill := decimal.Zero, decimal.Zero
-	for i := range a.Horizon.Months {
-		m := &a.Horizon.Months[i]
+	for i := range a.Plan.Months {
+		m := &a.Plan.Months[i]
 		paid := decimal.Zero
 		for k, o := range q.Offers {
 			from, _ := o.Term(q.Start())
@@ -438,7 +439,7 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	c := SavingCurve{Offer: w.question.Offers[offer].Name, Exact: len(numbers)*len(w.stages) <= curveMost}
-	cost := func(bought []int64) (kept, error) {
+	cost := func(bought []int64) (plan.Spent, error) {
 		if c.Exact {
 			return w.exactAll(ctx, bought)
 		}
@@ -446,7 +447,7 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 		if line.short {
 			line.value = math.Inf(1)
 		}
-		return kept{cost: line.value}, err
+		return plan.Spent{Cost: line.value}, err
 	}
 	c.Bought = n
 	today, err := cost(make([]int64, len(bought)))
@@ -460,12 +461,12 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 		if err != nil {
 			return c, err
 		}
-		point := SavingPoint{VMs: vms, Cost: finite(x.cost)}
-		if point.Cost != nil && !math.IsInf(today.cost, 1) {
-			point.Saving = finite(today.cost - x.cost)
+		point := SavingPoint{VMs: vms, Cost: money.Finite(x.Cost)}
+		if point.Cost != nil && !math.IsInf(today.Cost, 1) {
+			point.Saving = money.Finite(today.Cost - x.Cost)
 		}
 		if c.Exact {
-			point.Bill = x.bill()
+			point.Bill = billOf(x)
 		}
 		c.Points = append(c.Points, point)
 	}
@@ -490,7 +491,7 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 	if math.IsInf(best.cost, 1) {
 		return point, nil
 	}
-	var each [3]kept
+	var each [3]plan.Spent
 	for i, bought := range [][]int64{recommended.bought, make([]int64, len(recommended.bought)), best.bought} {
 		var err error
 		if each[i], err = there.exactAll(ctx, bought); err != nil {
@@ -498,10 +499,10 @@ func (w *weighing) regret(ctx context.Context, factor float64, recommended *choi
 		}
 	}
 	this, today := each[0], each[1]
-	point.Best, point.BestCost, point.Cost, point.TodayCost = best.bought, finite(best.cost), finite(this.cost), finite(today.cost)
-	point.BestBill, point.Bill, point.TodayBill = each[2].bill(), this.bill(), today.bill()
+	point.Best, point.BestCost, point.Cost, point.TodayCost = best.bought, money.Finite(best.cost), money.Finite(this.Cost), money.Finite(today.Cost)
+	point.BestBill, point.Bill, point.TodayBill = billOf(each[2]), billOf(this), billOf(today)
 	if point.Cost != nil {
-		point.Regret = finite(this.cost - best.cost)
+		point.Regret = money.Finite(this.Cost - best.cost)
 	}
 	if best.cost > 0 {
 		point.Gap = max(0, best.cost-best.bound) / best.cost

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
 	"headroom/internal/test/plantest"
 )
@@ -111,7 +112,7 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		a := recommended(t, q)
 		// The VM bill, added up anew from the plans of the hours.
 		bill := func(h capacity.Horizon) decimal.Decimal {
-			hours, err := horizon(t.Context(), h, NewSeries(h.Problem, nil).Solve, Crew{Workers: 1}, nil)
+			hours, err := planWith(t.Context(), h, plan.NewSeries(h.Problem, nil).Solve, Crew{Workers: 1}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

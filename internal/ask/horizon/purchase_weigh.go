@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
 )
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.
@@ -28,25 +29,20 @@ func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (
 	}
 	w.calendar = newCalendar(h, terms)
 	var err error
-	if w.base, err = newModel(w.largest()); err != nil {
+	if w.core, err = plan.NewRecurring(w.largest()); err != nil {
 		return nil, err
 	}
-	w.base.keepWholeSlots()
-	hulls := newHulls(w.base)
-	for _, jobs := range w.calendar.jobs {
-		if err := capacity.Pause(ctx); err != nil {
-			return nil, err
-		}
-		w.curves = append(w.curves, hulls.curve(jobs))
+	if w.worths, err = w.core.Worths(ctx, w.calendar.jobs); err != nil {
+		return nil, err
 	}
-	most := int64(0) // no plan needs more VMs
-	for i := range w.curves {
-		most = max(most, w.curves[i].most)
+	most, hours := int64(0), float64(h.Problem.PeriodSeconds)/3600 // no plan needs more VMs
+	for i := range w.worths {
+		most = max(most, w.worths[i].Most)
 	}
 	for k, o := range q.Offers {
 		t := terms[len(h.Contracts)+k]
 		inside, length := t.within(whole), t.until.Unix()-t.from.Unix()
-		x := weighed{price: o.Price.Float() * w.base.hours, most: min(o.Max, most)}
+		x := weighed{price: o.Price.Float() * hours, most: min(o.Max, most)}
 		x.certain = o.Upfront.Float() * float64(inside) / float64(length)
 		if o.Billing == capacity.BilledAlways {
 			x.price = 0
@@ -62,7 +58,7 @@ func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (
 
 // largest is the problem with the most jobs that any period has, and VMs for all of them.
 func (w *weighing) largest() *capacity.Problem {
-	p := w.calendar.horizon.Problem
+	p := w.calendar.planWith.Problem
 	p.Supply = capacity.Supply{OnDemand: capacity.OnDemand{Price: p.Supply.OnDemand.Price}}
 	p.Classes = slices.Clone(p.Classes)
 	for i := range p.Classes {
@@ -76,7 +72,7 @@ func (w *weighing) largest() *capacity.Problem {
 }
 
 func (w *weighing) addStages() {
-	h := w.calendar.horizon
+	h := w.calendar.planWith
 	highest, shortest, dearest := 0.0, math.Inf(1), 0.0
 	for i := range w.calendar.situations {
 		t := &w.calendar.situations[i]
@@ -87,17 +83,16 @@ func (w *weighing) addStages() {
 				contracts = append(contracts, c.Contract)
 			}
 		}
-		m := model{Problem: &capacity.Problem{Supply: capacity.Supply{Contracts: contracts, OnDemand: t.prices.Priced(h.Problem.Supply).OnDemand}}, hours: w.base.hours}
-		m.addSupply()
-		s.tiers = slices.DeleteFunc(m.tiers, func(t Tier) bool { return t.VMs == 0 })
-		w.constant += s.scale * m.committed()
+		var committed float64
+		s.tiers, committed = w.core.Tiers(capacity.Supply{Contracts: contracts, OnDemand: t.prices.Priced(h.Problem.Supply).OnDemand})
+		w.constant += s.scale * committed
 		w.stages = append(w.stages, s)
 		shortest = min(shortest, s.scale)
 		for _, tier := range s.tiers {
 			highest = max(highest, tier.Price)
 		}
-		if steps := w.curves[t.demand].steps; len(steps) > 0 {
-			highest = max(highest, steps[0].worth)
+		if steps := w.worths[t.demand].Steps; len(steps) > 0 {
+			highest = max(highest, steps[0].Each)
 		}
 	}
 	for _, o := range w.offers {
@@ -105,43 +100,43 @@ func (w *weighing) addStages() {
 	}
 	// Twice what a VM can cost that serves promised jobs in the shortest stage alone: never worth paying.
 	w.shortage = 2*(highest+dearest/shortest) + 1
-	w.kept.values = make([]map[boughtKey]kept, len(w.stages))
+	w.kept.values = make([]map[boughtKey]plan.Spent, len(w.stages))
 }
 
 // exactCost is what the horizon costs with so many VMs bought of each offer, every stage solved by the core:
 // +Inf where the promised jobs of one do not fit. The gap says how much less it may be in truth.
 func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap float64, err error) {
 	all, err := w.exactAll(ctx, bought)
-	return all.cost, all.gap, err
+	return all.Cost, all.Gap, err
 }
 
 // exactAll is exactCost with the part of it that is paid for VMs.
-func (w *weighing) exactAll(ctx context.Context, bought []int64) (kept, error) {
-	stages := make([]kept, len(w.stages))
+func (w *weighing) exactAll(ctx context.Context, bought []int64) (plan.Spent, error) {
+	stages := make([]plan.Spent, len(w.stages))
 	err := each(ctx, len(w.stages), w.crew, w.heed, func(ctx context.Context, i int) (err error) {
 		stages[i], err = w.exactStage(ctx, i, bought)
 		return err
 	})
 	if err != nil {
-		return kept{}, err
+		return plan.Spent{}, err
 	}
 	var sum, vms, open money.Sum
 	sum.Add(w.constant)
 	vms.Add(w.constant)
 	for i, v := range stages {
-		if math.IsInf(v.cost, 1) {
-			return kept{cost: v.cost}, nil
+		if math.IsInf(v.Cost, 1) {
+			return plan.Spent{Cost: v.Cost}, nil
 		}
 		scale := w.stages[i].scale
-		sum.Add(scale * v.cost)
-		vms.Add(scale * v.vms)
-		open.Add(scale * v.gap)
+		sum.Add(scale * v.Cost)
+		vms.Add(scale * v.VMs)
+		open.Add(scale * v.Gap)
 	}
 	for k, o := range w.offers {
 		sum.Add(o.certain * float64(bought[k]))
 		vms.Add(o.certain * float64(bought[k]))
 	}
-	return kept{sum.Value(), vms.Value(), open.Value()}, nil
+	return plan.Spent{Cost: sum.Value(), VMs: vms.Value(), Gap: open.Value()}, nil
 }
 
 // heed tells how far a search is, of which nobody knows how many stages it will look at.
@@ -154,55 +149,43 @@ func (w *weighing) heed(int, int) {
 // keptValues is what stages have been found to cost. Purchases that differ in VMs which a stage does not
 // need are the same to it.
 type keptValues struct {
-	values []map[boughtKey]kept // by stage
+	values []map[boughtKey]plan.Spent // by stage
 	count  atomic.Int64
 }
 
 type boughtKey [capacity.MaxOffers]int32
 
-// kept is a cost, the part of it that is paid for VMs, and how much less it may be in truth.
-type kept struct{ cost, vms, gap float64 }
-
-// bill is what VMs cost; nil where promised jobs do not fit.
-func (k kept) bill() *money.Amount {
-	if math.IsInf(k.cost, 1) {
+// billOf returns what VMs cost; nil where promised jobs do not fit.
+func billOf(s plan.Spent) *money.Amount {
+	if math.IsInf(s.Cost, 1) {
 		return nil
 	}
-	return finite(k.vms)
+	return money.Finite(s.VMs)
 }
 
 // keptMost bounds the values that are kept, of about a hundred bytes each.
 const keptMost = 500_000
 
 // exactStage is a stage's cost per period: VMs and penalties.
-func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (kept, error) {
+func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (plan.Spent, error) {
 	s := &w.stages[i]
-	curve := &w.curves[s.demand]
-	if curve.impossible {
-		return kept{cost: math.Inf(1)}, nil
+	worth := &w.worths[s.demand]
+	if worth.Impossible {
+		return plan.Spent{Cost: math.Inf(1)}, nil
 	}
-	tiers, key := w.tiersWith(s, curve.most, bought)
+	tiers, key := w.tiersWith(s, worth.Most, bought)
 	if v, known := w.kept.values[i][key]; known {
 		return v, nil
 	}
-	m := *w.base
-	m.tiers = tiers
-	m.classes = slices.Clone(m.classes)
-	for k := range m.classes {
-		c := &m.classes[k]
-		if jobs := w.calendar.jobs[s.demand][c.index]; !c.impossible {
-			c.low, c.high = jobs.Min, jobs.Max
-		}
-	}
-	v := m.least(ctx)
-	v.cost += curve.never
-	v.gap += coreNoise * curve.all
+	v := w.core.Least(ctx, w.calendar.jobs[s.demand], tiers)
+	v.Cost += worth.Never
+	v.Gap += coreNoise * worth.All
 	if err := capacity.Pause(ctx); err != nil {
 		return v, err
 	}
 	if w.kept.count.Add(1) <= keptMost {
 		if w.kept.values[i] == nil {
-			w.kept.values[i] = make(map[boughtKey]kept)
+			w.kept.values[i] = make(map[boughtKey]plan.Spent)
 		}
 		w.kept.values[i][key] = v
 	}
@@ -210,7 +193,7 @@ func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (kept,
 }
 
 // tiersWith is a stage's tiers with what is bought, and the VMs bought that it could need.
-func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []Tier, key boughtKey) {
+func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []plan.Tier, key boughtKey) {
 	tiers = slices.Clone(s.tiers)
 	tier, before := 0, int64(0)
 	for _, k := range w.byPrice {
@@ -221,7 +204,7 @@ func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []Tier
 			vms := min(bought[k], max(0, most-before))
 			key[k] = int32(vms)
 			before += vms
-			tiers = append(tiers, Tier{vms, w.offers[k].price})
+			tiers = append(tiers, plan.Tier{VMs: vms, Price: w.offers[k].price})
 		}
 	}
 	return tiers, key
@@ -229,62 +212,3 @@ func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []Tier
 
 // coreNoise, relative to the penalties of all jobs, is what float64 sums may miss an optimum by.
 const coreNoise = 1e-15
-
-// least is what VMs and refused jobs of the model cost as the core plans them, without a plan; +Inf where nothing
-// fits. They are added up from its jobs and VMs, because its objective is a difference that large penalties drown.
-func (m *model) least(ctx context.Context) kept {
-	target := m.target()
-	var r Result
-	switch {
-	case m.Options.Integrality == capacity.Relaxed:
-		relaxed, _ := newRelaxation(m)
-		if relaxed == nil {
-			return kept{cost: math.Inf(1)}
-		}
-		vms := relaxed.supply.costReal(relaxed.capacity)
-		return kept{cost: m.refusing(vms, func(i int) float64 { return relaxed.jobs[i] }), vms: vms}
-	case m.wholeLoads():
-		r, _ = solve(ctx, m.newOptions(m.Options.Integrality == capacity.Executable), target)
-	default:
-		r, _ = solve(ctx, newLinear(m.instance()), target)
-	}
-	if !r.Feasible {
-		return kept{cost: math.Inf(1)}
-	}
-	vms := newSupply(m.tiers).cost(r.VMs)
-	return kept{m.refusing(vms, func(i int) float64 { return float64(r.Jobs[i]) }), vms, r.Gap}
-}
-
-// refusing adds the penalties of the jobs that are not admitted to what VMs cost.
-func (m *model) refusing(vms float64, admitted func(class int) float64) float64 {
-	sum := money.Sum{}
-	sum.Add(vms)
-	for i := range m.classes {
-		sum.Add(m.classes[i].penalty * (m.classes[i].high - admitted(i)))
-	}
-	return sum.Value()
-}
-
-// wholeKept bounds the answers that keepWholeSlots works out.
-const wholeKept = 1 << 20
-
-// keepWholeSlots works out the slots of all job counts once, where thousands of stages ask for the same.
-func (m *model) keepWholeSlots() {
-	if m.Options.Integrality != capacity.Executable {
-		return
-	}
-	room := int64(wholeKept)
-	for i := range m.classes {
-		c := &m.classes[i]
-		most := int64(c.high)
-		if room -= most; !c.slotted || c.impossible || room < 0 {
-			continue
-		}
-		all := make([]wholeSlots, most+1)
-		for jobs := int64(1); jobs <= most; jobs++ {
-			all[jobs].jobs = jobs
-			all[jobs].mapSlots, all[jobs].redSlots = c.shape.cheapestWhole(jobs)
-		}
-		c.shape.all = all
-	}
-}

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 
 // checkCharges reads the answer back from JSON and adds its charges up again: by period, type and contract, with
 // upfront payments to the last place, and the classes' VMs by type.
-func checkCharges(t testing.TB, h *capacity.Horizon, a *HorizonAnswer) {
+func checkCharges(t testing.TB, h *capacity.Horizon, a *Answer) {
 	t.Helper()
-	var kept HorizonAnswer
+	var kept Answer
 	if text, err := json.Marshal(a); err != nil || json.Unmarshal(text, &kept) != nil {
 		t.Fatalf("the answer does not come back from JSON: %v", err)
 	}
@@ -90,24 +90,24 @@ func TestChargesOfAnotherHorizon(t *testing.T) {
 	h.Contracts = []capacity.TermContract{signed(t, 3, "0.05", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	a := planned(t, h)
 	dearer, cheaper := plantest.AmountIn(t, "0.30"), plantest.AmountIn(t, "20.00")
-	for name, change := range map[string]func(h *capacity.Horizon, a *HorizonAnswer){
-		"another price":  func(h *capacity.Horizon, _ *HorizonAnswer) { h.Problem.Supply.OnDemand.Price = dearer },
-		"another fee":    func(h *capacity.Horizon, _ *HorizonAnswer) { h.Contracts[0].Upfront = cheaper },
-		"another name":   func(h *capacity.Horizon, _ *HorizonAnswer) { h.Contracts[0].Name = "other" },
-		"no contract":    func(h *capacity.Horizon, _ *HorizonAnswer) { h.Contracts = nil },
-		"another term":   func(h *capacity.Horizon, _ *HorizonAnswer) { h.Contracts[0].Until = firstHour.Add(time.Hour) },
-		"a period less":  func(h *capacity.Horizon, _ *HorizonAnswer) { h.Periods = h.Periods[:2] },
-		"a period more":  func(h *capacity.Horizon, _ *HorizonAnswer) { h.Periods = hoursFrom(firstHour, 2, 5, 2, 2) },
-		"an earlier one": func(h *capacity.Horizon, _ *HorizonAnswer) { h.Periods = hoursFrom(firstHour.Add(-time.Hour), 2, 5, 2) },
-		"a class more": func(h *capacity.Horizon, _ *HorizonAnswer) {
+	for name, change := range map[string]func(h *capacity.Horizon, a *Answer){
+		"another price":  func(h *capacity.Horizon, _ *Answer) { h.Problem.Supply.OnDemand.Price = dearer },
+		"another fee":    func(h *capacity.Horizon, _ *Answer) { h.Contracts[0].Upfront = cheaper },
+		"another name":   func(h *capacity.Horizon, _ *Answer) { h.Contracts[0].Name = "other" },
+		"no contract":    func(h *capacity.Horizon, _ *Answer) { h.Contracts = nil },
+		"another term":   func(h *capacity.Horizon, _ *Answer) { h.Contracts[0].Until = firstHour.Add(time.Hour) },
+		"a period less":  func(h *capacity.Horizon, _ *Answer) { h.Periods = h.Periods[:2] },
+		"a period more":  func(h *capacity.Horizon, _ *Answer) { h.Periods = hoursFrom(firstHour, 2, 5, 2, 2) },
+		"an earlier one": func(h *capacity.Horizon, _ *Answer) { h.Periods = hoursFrom(firstHour.Add(-time.Hour), 2, 5, 2) },
+		"a class more": func(h *capacity.Horizon, _ *Answer) {
 			h.Problem.Classes = append(h.Problem.Classes, plantest.ByGamma(t, "more", "1", "1.00", 0, 1))
 			for i := range h.Periods {
 				h.Periods[i].Jobs = append(h.Periods[i].Jobs[:1:1], 0)
 			}
 		},
-		"no situations":     func(_ *capacity.Horizon, a *HorizonAnswer) { a.Situations = nil },
-		"no use":            func(_ *capacity.Horizon, a *HorizonAnswer) { a.Periods[0].Used = nil },
-		"another situation": func(_ *capacity.Horizon, a *HorizonAnswer) { a.Periods[0].Situation = 1 },
+		"no situations":     func(_ *capacity.Horizon, a *Answer) { a.Situations = nil },
+		"no use":            func(_ *capacity.Horizon, a *Answer) { a.Periods[0].Used = nil },
+		"another situation": func(_ *capacity.Horizon, a *Answer) { a.Periods[0].Situation = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			other, answer := h, a

@@ -1,4 +1,4 @@
-package plan
+package horizon
 
 import (
 	"fmt"
@@ -52,7 +52,7 @@ type ContractCharge struct {
 
 // Charges visits the stints of a horizon's answer in their order, and in the end holds them against the
 // answer's totals. An answer that was not made of this very horizon is refused. A visitor must not keep the stint.
-func Charges(h *capacity.Horizon, a *HorizonAnswer, visit func(*Stint) error) error {
+func Charges(h *capacity.Horizon, a *Answer, visit func(*Stint) error) error {
 	terms := make([]term, len(h.Contracts))
 	for i, c := range h.Contracts {
 		terms[i] = term{c.From, c.Until}
@@ -91,7 +91,7 @@ var errOtherHorizon = fmt.Errorf("the answer is not one to this horizon; plan th
 // charging goes through the stints of an answer. Money comes from the same settlements that made the answer.
 type charging struct {
 	calendar  *calendar
-	answer    *HorizonAnswer
+	answer    *Answer
 	contracts []ContractTotal // added up anew on the way
 	byName    map[string]int
 	lasts     []int64           // by contract: the seconds of its term in the horizon,
@@ -146,7 +146,7 @@ func (w *charging) next(i int) bool {
 
 // settle makes a period's money from its counts.
 func (w *charging) settle(period *PeriodAnswer, p stint) bool {
-	w.problem = w.calendar.problem(&w.calendar.situations[p.situation], w.calendar.horizon.Contracts)
+	w.problem = w.calendar.problem(&w.calendar.situations[p.situation], w.calendar.planWith.Contracts)
 	shares := w.answer.Situations[p.situation]
 	if period.Situation != p.situation || !period.Start.Equal(p.start) || len(period.Used) != len(w.contracts) {
 		return false
