@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
@@ -336,7 +337,7 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 	total := a.Recommended.Total.Float()
 	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
 	below := total - a.Proof.Bound.Float()
-	allowed := plan.ProofResolution*math.Abs(total) + float64(len(a.Plan.Periods))*money.Smallest
+	allowed := integer.ProofResolution*math.Abs(total) + float64(len(a.Plan.Periods))*money.Smallest
 	for _, stage := range w.stages { // whose plans are rounded once, and count so many times
 		allowed += stage.scale * money.Smallest
 	}
@@ -349,7 +350,7 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 		a.Proof.Bound = a.Recommended.Total
 	}
 	a.Status = capacity.Feasible
-	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, plan.ProofResolution) {
+	if a.Proof.Gap <= max(w.question.Problem.Options.Gap, integer.ProofResolution) {
 		a.Status = capacity.Optimal
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
@@ -43,9 +44,9 @@ type weighed struct {
 // stage is a situation of the calendar as the program sees it.
 type stage struct {
 	*situation
-	scale   float64     // periods of the problem in all its time
-	tiers   []plan.Tier // without offers, by price
-	offered []bool      // by offer
+	scale   float64        // periods of the problem in all its time
+	tiers   []integer.Tier // without offers, by price
+	offered []bool         // by offer
 }
 
 // lowest is the convex program's cost of a stage, per period, when so many VMs of each offer are bought, and
@@ -118,7 +119,7 @@ func (w *weighing) proved(s *stage, price float64) float64 {
 // ceiling is the most a VM can be worth in a stage: the price of a tier that never runs out.
 func (s *stage) ceiling() float64 {
 	for _, t := range s.tiers {
-		if t.VMs >= plan.Unlimited {
+		if t.VMs >= integer.Unlimited {
 			return t.Price
 		}
 	}

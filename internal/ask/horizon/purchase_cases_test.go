@@ -217,7 +217,7 @@ func purchaseProgram(q *capacity.PurchaseQuestion) (p lp.Program, constant float
 			x := b.Classes[k]
 			penalty := c.Penalty.Float() * 3600 / float64(problem.PeriodSeconds)
 			constant += penalty * c.Jobs.Max
-			p.Column(-penalty, float64(x.Low), float64(x.High), whole, lp.Entry{Row: capacityRow[t], Coefficient: x.VmsPerJob})
+			p.Column(-penalty, float64(x.Low), float64(x.High), whole, lp.Entry{Row: capacityRow[t], Coefficient: x.VMsPerJob})
 		}
 	}
 	return p, constant

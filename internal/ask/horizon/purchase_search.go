@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"headroom/internal/core/integer"
 )
 
 // The integer program's cost is not convex in what is bought: a neighbour that costs more proves nothing
@@ -107,7 +107,7 @@ func (w *weighing) search(ctx context.Context, effort weighEffort, gap float64, 
 	}
 	heap.Push(&s.open, openRegion{root, bound, 0})
 	for age := 1; len(s.open) > 0; age++ {
-		s.target = max(gap, plan.ProofResolution) * math.Abs(s.best.cost)
+		s.target = max(gap, integer.ProofResolution) * math.Abs(s.best.cost)
 		s.best.bound = min(s.open[0].bound, s.lowest)
 		if s.open[0].bound >= s.best.cost-s.target || s.effort.exact < 0 || s.effort.relaxed < 0 || s.effort.regions < age {
 			break
@@ -161,7 +161,7 @@ func (s *weighSearch) settleRoot(ctx context.Context, root region) (bound float6
 		for i := range s.cuts {
 			lowest = min(lowest, s.cuts[i].value)
 		}
-		if lowest-value <= plan.ProofResolution*math.Abs(lowest) || s.touched[fmt.Sprint(point)] || len(s.cuts) >= cutsMost || s.effort.relaxed < 0 {
+		if lowest-value <= integer.ProofResolution*math.Abs(lowest) || s.touched[fmt.Sprint(point)] || len(s.cuts) >= cutsMost || s.effort.relaxed < 0 {
 			s.best.root = s.pricesAt(s.cuts, share)
 			return s.bound(s.best.root), point, nil
 		}

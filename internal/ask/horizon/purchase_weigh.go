@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
@@ -193,7 +194,7 @@ func (w *weighing) exactStage(ctx context.Context, i int, bought []int64) (plan.
 }
 
 // tiersWith is a stage's tiers with what is bought, and the VMs bought that it could need.
-func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []plan.Tier, key boughtKey) {
+func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []integer.Tier, key boughtKey) {
 	tiers = slices.Clone(s.tiers)
 	tier, before := 0, int64(0)
 	for _, k := range w.byPrice {
@@ -204,7 +205,7 @@ func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []plan
 			vms := min(bought[k], max(0, most-before))
 			key[k] = int32(vms)
 			before += vms
-			tiers = append(tiers, plan.Tier{VMs: vms, Price: w.offers[k].price})
+			tiers = append(tiers, integer.Tier{VMs: vms, Price: w.offers[k].price})
 		}
 	}
 	return tiers, key

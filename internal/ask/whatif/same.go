@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/words"
@@ -118,7 +119,7 @@ func (s *same) keepVMs(of capacity.VMTypeSupply, before, u *use) error {
 		u.onDemand = min(u.onDemand, float64(*of.OnDemand.Quota))
 	}
 	if of.Spot != nil {
-		u.spot = min(before.spot, math.Floor(of.Spot.MaxShare*before.total()+plan.LoadNoise))
+		u.spot = min(before.spot, math.Floor(of.Spot.MaxShare*before.total()+integer.LoadNoise))
 	}
 	lost := before.total() - u.total()
 	if lost > 0 {
@@ -196,7 +197,7 @@ func (s *same) fit(needs *plan.Needs, of capacity.VMTypeSupply, u *use) {
 		s.say("The same jobs need %s more%s.", words.VMs(more), words.OfType(of.Name))
 	}
 	if of.Spot != nil && of.Spot.MaxShare < 1 {
-		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+plan.LoadNoise))
+		u.spot = min(u.spot, math.Floor(of.Spot.MaxShare/(1-of.Spot.MaxShare)*(u.total()-u.spot)+integer.LoadNoise))
 	}
 	if need <= u.total()+slack {
 		return
@@ -277,7 +278,7 @@ func shed(needs *plan.Needs, u *use, p *capacity.Problem) (gone []float64) {
 	}
 	step := 1.0
 	if p.Options.Integrality == capacity.Relaxed {
-		step = plan.LoadNoise
+		step = integer.LoadNoise
 	}
 	most := u.total() + needs.Slack(u.total())
 	for high-low > step {

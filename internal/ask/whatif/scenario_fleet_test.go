@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
+	"headroom/internal/core/integer"
 	"headroom/internal/test/plantest"
 )
 
@@ -65,7 +65,7 @@ func TestScenariosOfSeveralVMTypesClose(t *testing.T) {
 				}
 				for k, of := range changed.Supply.Types() {
 					u := &same.uses[k]
-					if of.Spot != nil && u.spot > of.Spot.MaxShare*u.total()+plan.LoadNoise || of.Spot == nil && u.spot > 0 {
+					if of.Spot != nil && u.spot > of.Spot.MaxShare*u.total()+integer.LoadNoise || of.Spot == nil && u.spot > 0 {
 						at("%g of %g VMs of type %s are spot", u.spot, u.total(), of.Name)
 					}
 					if q := of.OnDemand.Quota; q != nil && u.onDemand > float64(*q) {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/test/plantest"
 )
@@ -161,9 +161,9 @@ func checkSame(t *testing.T, at func(string, ...any), p *capacity.Problem, s *sa
 		at("the same decisions cost %s by hand, %s by the answer", total.FloatString(9), said.FloatString(9))
 	}
 	fixed.Supply.Contracts = slices.Clone(p.Supply.Contracts)
-	quota := int64(math.Ceil(u.onDemand - plan.LoadNoise))
+	quota := int64(math.Ceil(u.onDemand - integer.LoadNoise))
 	for k := range fixed.Supply.Contracts {
-		fixed.Supply.Contracts[k].VMs = int64(math.Ceil(u.contracts[k] - plan.LoadNoise))
+		fixed.Supply.Contracts[k].VMs = int64(math.Ceil(u.contracts[k] - integer.LoadNoise))
 	}
 	fixed.Supply.OnDemand.Quota = &quota
 	fixed.Budget = nil

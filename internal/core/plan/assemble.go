@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
 )
@@ -36,7 +37,7 @@ func (a *answer) giveSlots(i int, s capacity.Slots) {
 // plan writes the decision down.
 func (d *decision) plan() capacity.Plan {
 	n := len(d.classes)
-	d.load = d.front.load(d.best.Jobs)
+	d.load = d.front.Load(d.best.Jobs)
 	a := newAnswer(n, float64(d.best.VMs))
 	for i := range d.classes {
 		h := d.best.Jobs[i]
@@ -46,7 +47,7 @@ func (d *decision) plan() capacity.Plan {
 		}
 		switch {
 		case d.Options.Sharing == capacity.Dedicated:
-			a.shares[i] = float64(d.front.units(i, h))
+			a.shares[i] = float64(d.front.Units(i, h))
 		case d.Options.Integrality == capacity.Executable && a.slots[i] != nil:
 			a.shares[i] = d.classes[i].shape.size(a.slots[i].Map, a.slots[i].Reduce)
 		default:
@@ -56,7 +57,7 @@ func (d *decision) plan() capacity.Plan {
 	pl := d.priced(a)
 	pl.Proof = d.proof(&pl)
 	pl.Status = capacity.Feasible
-	if pl.Proof.Gap <= max(d.Options.Gap, ProofResolution) {
+	if pl.Proof.Gap <= max(d.Options.Gap, integer.ProofResolution) {
 		pl.Status = capacity.Optimal
 	}
 	if d.brief() {
@@ -112,7 +113,7 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 	total := pl.Cost.Total.Float()
 	size := min(math.Abs(pl.Objective.Float()), total)
 	switch vms := total - pl.Cost.Penalties.Float(); {
-	case gap <= max(ProofResolution*size, money.Smallest, gapNoise*(total-pl.Objective.Float())):
+	case gap <= max(integer.ProofResolution*size, money.Smallest, integer.GapNoise*(total-pl.Objective.Float())):
 		return 0
 	case size != 0:
 		return gap / size
@@ -125,13 +126,13 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 // tolerance is how much more than the best a plan with this objective may cost and be optimal. Contracts
 // that are billed always are a constant beside the objective.
 func (m *model) tolerance(objective float64) float64 {
-	return max(m.Options.Gap, ProofResolution) * yardstick(objective+m.committed(), m.wanted())
+	return max(m.Options.Gap, integer.ProofResolution) * integer.Yardstick(objective+m.committed(), m.wanted())
 }
 
 // target is the tolerance as a search asks for it, a little below what is reported.
 func (m *model) target() func(objective float64) float64 {
-	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, ProofResolution/10)
-	return func(objective float64) float64 { return gap * yardstick(objective+committed, wanted) }
+	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, integer.ProofResolution/10)
+	return func(objective float64) float64 { return gap * integer.Yardstick(objective+committed, wanted) }
 }
 
 // priced fills in jobs, VMs and money, the money exactly from the counts.

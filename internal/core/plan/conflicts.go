@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
@@ -23,8 +24,8 @@ func (m *model) conflicts() []fault.Finding {
 			found = append(found, m.impossible(i))
 		}
 	}
-	most := newSupply(m.tiers).most()
-	if most >= Unlimited { // newModel has seen to it that not even all jobs need so many
+	most := integer.NewSupply(m.tiers).Most()
+	if most >= integer.Unlimited { // newModel has seen to it that not even all jobs need so many
 		return found
 	}
 	need := m.promised(m.classes)
@@ -64,9 +65,9 @@ func (m *model) promised(classes []class) float64 {
 		low[i] = int64(classes[i].low)
 	}
 	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
-		return float64(vms(newLinear(floor.instance()), low))
+		return float64(integer.VMsFor(integer.NewLinear(floor.instance()), low))
 	}
-	need := vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
+	need := integer.VMsFor(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
 	if m.Options.Integrality == capacity.Executable {
 		need = max(need, (&decision{model: &floor}).vmsFor(low))
 	}
@@ -171,7 +172,7 @@ func (m *model) cureByDeadline(i int) (float64, bool) {
 	if !m.classes[i].slotted {
 		return 0, false
 	}
-	most := float64(newSupply(m.tiers).most())
+	most := float64(integer.NewSupply(m.tiers).Most())
 	fits := func(deadline float64) bool {
 		classes := slices.Clone(m.classes)
 		c := &classes[i]
@@ -183,7 +184,7 @@ func (m *model) cureByDeadline(i int) (float64, bool) {
 		}
 		c.shape, c.impossible, c.low, c.high = shape, false, c.Jobs.Min, c.Jobs.Max
 		c.gamma = shape.gamma()
-		return c.gamma*c.high <= mostVMs && m.promised(classes) <= most
+		return c.gamma*c.high <= integer.MostVMs && m.promised(classes) <= most
 	}
 	low, high := 0.0, math.Max(1, math.Ceil(m.classes[i].DeadlineSeconds))
 	for !fits(high) {

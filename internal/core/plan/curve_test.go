@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
@@ -58,7 +59,7 @@ func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v capacity.Vary
 				contract = c.Price.Float() * m.hours * (vms - float64(c.VMs))
 			}
 		}
-		if tier.VMs >= Unlimited {
+		if tier.VMs >= integer.Unlimited {
 			vms = math.Inf(1)
 		}
 		entries := rows

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/test/plantest"
@@ -94,7 +95,7 @@ func TestNothingCalledOptimalIsBeaten(t *testing.T) {
 		}
 		if pl.Status != capacity.Optimal {
 			unproved++
-		} else if gap > max(p.Options.Gap, ProofResolution) {
+		} else if gap > max(p.Options.Gap, integer.ProofResolution) {
 			t.Fatalf("seed %d: %s is called optimal and beaten by %d millionths with jobs %v\n%s", seed, pl.Objective, want, jobs, plantest.Text(p))
 		}
 	}

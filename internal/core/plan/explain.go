@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
@@ -16,12 +17,12 @@ type oneMore func(class int) (vms int64, cost float64)
 // next is oneMore for a whole plan.
 func (d *decision) next(i int) (vms int64, cost float64) {
 	supply := &d.relaxed.supply
-	load := d.load + d.front.units(i, d.best.Jobs[i]+1) - d.front.units(i, d.best.Jobs[i])
-	n := max(d.best.VMs, ceilDiv(load, d.front.perVM()))
-	if most := supply.most(); n > most {
+	load := d.load + d.front.Units(i, d.best.Jobs[i]+1) - d.front.Units(i, d.best.Jobs[i])
+	n := max(d.best.VMs, integer.CeilDiv(load, d.front.PerVM()))
+	if most := supply.Most(); n > most {
 		return n - most, math.Inf(1)
 	}
-	return n - d.best.VMs, supply.cost(n) - supply.cost(d.best.VMs)
+	return n - d.best.VMs, supply.Cost(n) - supply.Cost(d.best.VMs)
 }
 
 // explain fills in verdicts, reasons, break-even penalties, flips and prices. All but the reasons

@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
@@ -31,7 +32,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 	pl.Cost, pl.Objective = d.cost(hourly, penalties.Value(), avoided.Value())
 	pl.Proof = &capacity.Proof{Method: d.method, Engine: d.second.engine, Agreed: d.second.agreed}
 	pl.Proof.Bound, pl.Proof.Gap = gapOf(&pl, d.gap)
-	if pl.Proof.Gap <= max(d.Options.Gap, ProofResolution) {
+	if pl.Proof.Gap <= max(d.Options.Gap, integer.ProofResolution) {
 		pl.Status = capacity.Optimal
 	}
 	pl.Relaxed = d.relaxedSummary(d.relaxed)
@@ -78,7 +79,7 @@ func (d *fleetDecision) part(v int) answer {
 		switch {
 		case h == 0:
 		case d.Options.Sharing == capacity.Dedicated && d.Options.Integrality != capacity.Relaxed:
-			a.shares[i] = float64(t.loads.units(i, int64(h)))
+			a.shares[i] = float64(t.loads.Units(i, int64(h)))
 		case d.Options.Integrality == capacity.Executable && c.slotted:
 			a.shares[i] = c.shape.size(a.slots[i].Map, a.slots[i].Reduce)
 		default:
@@ -165,8 +166,8 @@ func (t *vmType) rented(n float64, whole bool) capacity.VMs {
 	case whole:
 		spot = float64(t.rental.spotOf(int64(n)))
 	default:
-		_, cheap := t.rental.supply.below(t.rental.spot.price)
-		spot = min(t.rental.spot.share*n, max(0, n-float64(cheap), n-float64(t.rental.supply.most())))
+		_, cheap := t.rental.Supply.Below(t.rental.spot.price)
+		spot = min(t.rental.spot.share*n, max(0, n-float64(cheap), n-float64(t.rental.Supply.Most())))
 	}
 	v := t.vms(n - spot)
 	v.Total, v.Spot = n, spot

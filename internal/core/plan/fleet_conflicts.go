@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
@@ -180,7 +181,7 @@ func promisedAlone(p *capacity.Problem) *capacity.Problem {
 // largest; whatever will do goes on doing. The linear program says quickly below which number they
 // cannot; from there on plans are looked for.
 func (f *fleet) cure(ctx context.Context, low, high int64, change func(p *capacity.Problem, to int64)) (int64, bool) {
-	done := expired(ctx)
+	done := integer.Expired(ctx)
 	with := func(x int64) *fleet {
 		if done() {
 			return nil

@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
@@ -28,7 +29,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	}
 	searching, cancel := f.sparing(ctx)
 	defer cancel()
-	f.done, f.most = expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*pricesPerMs)
+	f.done, f.most = integer.Expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*pricesPerMs)
 	relaxed := f.relax()
 	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
 	switch {

@@ -7,10 +7,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 )
-
-// LoadNoise, in VMs, bounds how far loads may exceed the whole VMs that carry them.
-const LoadNoise = loadNoise
 
 // Needs tells which VMs given jobs take on VMs of one type, apart from any plan. Classes go by their index in the
 // problem. One goroutine uses it at a time, and Done ends its use.
@@ -94,7 +92,7 @@ func (n *Needs) Share(class int, jobs float64) float64 {
 		if c.VMsPerJob != nil {
 			return float64(c.ownVMs(int64(jobs)))
 		}
-		size = math.Ceil(size - loadNoise)
+		size = math.Ceil(size - integer.LoadNoise)
 	}
 	return size
 }

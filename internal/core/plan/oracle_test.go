@@ -203,7 +203,7 @@ func compareWithNonlinear(t *testing.T, r *rand.Rand, promised bool, form func(*
 				choosing++
 			}
 		}
-		if cost := relaxed.supply.costReal(load) - worth; !plantest.Near(cost, relaxed.objective, 1e-9) {
+		if cost := relaxed.supply.CostReal(load) - worth; !plantest.Near(cost, relaxed.objective, 1e-9) {
 			t.Fatalf("instance %d: its slots cost %.12g, its objective is %.12g", compared, cost, relaxed.objective)
 		}
 	}

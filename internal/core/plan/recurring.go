@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 )
 
@@ -37,10 +38,10 @@ func (r *Recurring) Worths(ctx context.Context, demands [][]capacity.JobRange) (
 
 // Tiers returns the VMs of a supply of one type in the order in which plans rent them, and what its contracts cost in
 // any case, both per period.
-func (r *Recurring) Tiers(s capacity.Supply) (tiers []Tier, committed float64) {
+func (r *Recurring) Tiers(s capacity.Supply) (tiers []integer.Tier, committed float64) {
 	m := model{Problem: &capacity.Problem{Supply: s}, hours: r.model.hours}
 	m.addSupply()
-	return slices.DeleteFunc(m.tiers, func(t Tier) bool { return t.VMs == 0 }), m.committed()
+	return slices.DeleteFunc(m.tiers, func(t integer.Tier) bool { return t.VMs == 0 }), m.committed()
 }
 
 // Spent is what VMs and refused jobs cost per period, the part of it that is paid for VMs, and how much less it may be
@@ -49,7 +50,7 @@ type Spent struct{ Cost, VMs, Gap float64 }
 
 // Least returns what a demand costs at least with the VMs of some tiers, cheapest first. Jobs of classes whose deadline
 // is impossible are left out.
-func (r *Recurring) Least(ctx context.Context, jobs []capacity.JobRange, tiers []Tier) Spent {
+func (r *Recurring) Least(ctx context.Context, jobs []capacity.JobRange, tiers []integer.Tier) Spent {
 	m := *r.model
 	m.tiers = tiers
 	m.classes = slices.Clone(m.classes)
@@ -65,24 +66,24 @@ func (r *Recurring) Least(ctx context.Context, jobs []capacity.JobRange, tiers [
 // fits. They are added up from its jobs and VMs, because its objective is a difference that large penalties drown.
 func (m *model) least(ctx context.Context) Spent {
 	target := m.target()
-	var r Result
+	var r integer.Result
 	switch {
 	case m.Options.Integrality == capacity.Relaxed:
 		relaxed, _ := newRelaxation(m)
 		if relaxed == nil {
 			return Spent{Cost: math.Inf(1)}
 		}
-		vms := relaxed.supply.costReal(relaxed.capacity)
+		vms := relaxed.supply.CostReal(relaxed.capacity)
 		return Spent{Cost: m.refusing(vms, func(i int) float64 { return relaxed.jobs[i] }), VMs: vms}
 	case m.wholeLoads():
-		r, _ = solve(ctx, m.newOptions(m.Options.Integrality == capacity.Executable), target)
+		r, _ = integer.Solve(ctx, m.newOptions(m.Options.Integrality == capacity.Executable), target)
 	default:
-		r, _ = solve(ctx, newLinear(m.instance()), target)
+		r, _ = integer.Solve(ctx, integer.NewLinear(m.instance()), target)
 	}
 	if !r.Feasible {
 		return Spent{Cost: math.Inf(1)}
 	}
-	vms := newSupply(m.tiers).cost(r.VMs)
+	vms := integer.NewSupply(m.tiers).Cost(r.VMs)
 	return Spent{m.refusing(vms, func(i int) float64 { return float64(r.Jobs[i]) }), vms, r.Gap}
 }
 

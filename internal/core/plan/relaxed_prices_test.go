@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/test/plantest"
 )
@@ -58,7 +59,7 @@ func TestPriceOfOneVMMoreNeeded(t *testing.T) {
 			continue
 		}
 		if one == nil {
-			if left := float64(none.supply.most()) - none.floor; left > step+loadNoise {
+			if left := float64(none.supply.Most()) - none.floor; left > step+integer.LoadNoise {
 				t.Fatalf("trial %d: %g VMs are left over from the promises and one hundredth more is refused", trial, left)
 			}
 			continue

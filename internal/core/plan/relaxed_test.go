@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/test/plantest"
@@ -26,7 +27,7 @@ func TestClosedFormEqualsClp(t *testing.T) {
 			t.Fatal(err)
 		}
 		relaxed, short := newRelaxation(m)
-		program := relaxedProgram(&relaxation{supply: newSupply(m.tiers), classes: m.classes})
+		program := relaxedProgram(&relaxation{supply: integer.NewSupply(m.tiers), classes: m.classes})
 		clp, err := pool.Solve(t.Context(), &program, lp.Options{})
 		if err != nil {
 			t.Fatalf("trial %d: %v", trial, err)
@@ -37,7 +38,7 @@ func TestClosedFormEqualsClp(t *testing.T) {
 			for i := range m.classes {
 				promised += m.classes[i].gamma * m.classes[i].low
 			}
-			if clp.Status != lp.Infeasible || !plantest.Near(short, promised-float64(newSupply(m.tiers).most()), 1e-9) {
+			if clp.Status != lp.Infeasible || !plantest.Near(short, promised-float64(integer.NewSupply(m.tiers).Most()), 1e-9) {
 				t.Fatalf("trial %d: the closed form misses %g VMs of %g, Clp says %s", trial, short, promised, clp.Status)
 			}
 			continue
@@ -58,7 +59,7 @@ func TestClosedFormEqualsClp(t *testing.T) {
 			degenerate++
 		}
 		checkRelaxation(t, trial, relaxed)
-		first := len(relaxed.supply.price)
+		first := len(relaxed.supply.Price)
 		for i := range m.classes {
 			if !determined(relaxed, i) {
 				open++
@@ -98,11 +99,11 @@ func checkRelaxation(t *testing.T, trial int, r *relaxation) {
 	if fractions > 1 {
 		t.Fatalf("trial %d: %d classes inside their range, want one at most", trial, fractions)
 	}
-	if !plantest.Near(load, r.capacity, 1e-9) || load > float64(r.supply.most())+loadNoise {
-		t.Fatalf("trial %d: load %.12g, capacity %.12g of %d", trial, load, r.capacity, r.supply.most())
+	if !plantest.Near(load, r.capacity, 1e-9) || load > float64(r.supply.Most())+integer.LoadNoise {
+		t.Fatalf("trial %d: load %.12g, capacity %.12g of %d", trial, load, r.capacity, r.supply.Most())
 	}
-	if !plantest.Near(r.supply.costReal(load)-worth, r.objective, 1e-9) {
-		t.Fatalf("trial %d: objective %.12g, its jobs cost %.12g", trial, r.objective, r.supply.costReal(load)-worth)
+	if !plantest.Near(r.supply.CostReal(load)-worth, r.objective, 1e-9) {
+		t.Fatalf("trial %d: objective %.12g, its jobs cost %.12g", trial, r.objective, r.supply.CostReal(load)-worth)
 	}
 }
 
@@ -130,7 +131,7 @@ func determined(r *relaxation, i int) bool {
 			return false
 		}
 	}
-	for _, x := range r.supply.price {
+	for _, x := range r.supply.Price {
 		if tied(x) {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/integer"
 )
 
 // The jobs of a problem are worth something by the VMs there are for them. Each class's jobs and loads are replaced by
@@ -37,7 +38,7 @@ func (c *Worth) Refused(step int, missing float64) float64 {
 type WorthStep struct{ VMs, Each float64 }
 
 // CapacityNoise, in VMs, is more than any grid lets a load exceed its VMs by: bounds allow for it.
-const CapacityNoise = 1.5 * loadNoise
+const CapacityNoise = 1.5 * integer.LoadNoise
 
 // hullMostJobs bounds the job counts of one class whose loads are looked at one by one; the straight line
 // through gamma bounds those of larger classes.
@@ -63,7 +64,8 @@ func newHulls(m *model) *hulls {
 		shared.Problem = new(capacity.Problem)
 		*shared.Problem = *m.Problem
 		shared.Options.Sharing = capacity.Shared // whole VMs per class are made below, without a grid's tolerance
-		h.loads = shared.newOptions(m.Options.Integrality == capacity.Executable).loader.(*slotLoads)
+		in := shared.instance()
+		h.loads, _ = shared.newSlotLoads(&in, m.Options.Integrality == capacity.Executable)
 	}
 	return h
 }
@@ -78,7 +80,7 @@ func (h *hulls) load(class int, jobs int64) float64 {
 	if jobs == 0 {
 		return 0
 	}
-	vms := float64(h.loads.units(class, jobs)) / float64(h.loads.fine.perVM)
+	vms := float64(h.loads.Units(class, jobs)) / float64(h.loads.fine.PerVM)
 	if h.model.Options.Sharing == capacity.Dedicated {
 		return max(0, math.Ceil(vms-CapacityNoise))
 	}

@@ -12,32 +12,33 @@ import (
 	"headroom/internal/core/money"
 )
 
-// brute is a problem of a few small classes made ready for trying everything: money in whole
+// Brute holds a problem of a few small classes made ready for trying everything: money in whole
 // millionths, demands and slots worked out anew from the paper.
-type brute struct {
-	Classes []bruteClass
+type Brute struct {
+	Classes []BruteClass
 	cost    []int64 // of so many VMs at the margin; there are len(cost)-1 at most
 	Fixed   int64   // what contracts billed always cost anyhow
 	Short   bool    // a promised class cannot meet its deadline
 }
 
-type bruteClass struct {
-	Low, High, penalty int64
-	load               []float64 // VMs of low, low+1, ... jobs
-	VmsPerJob          float64
+// BruteClass holds a class of it.
+type BruteClass struct {
+	Low, High, Penalty int64     // in millionths
+	Load               []float64 // VMs of low, low+1, ... jobs
+	VMsPerJob          float64
 	slots              *Rational
 }
 
 // wholeNoise is the VMs by which a sum of floats may exceed the whole number it stands for.
 const wholeNoise = 1e-7
 
-func NewBrute(p capacity.Problem) *brute {
-	b := &brute{cost: []int64{0}}
+func NewBrute(p capacity.Problem) *Brute {
+	b := &Brute{cost: []int64{0}}
 	most := 1.0 // VMs that all jobs together may take
 	for i := range p.Classes {
 		c := b.class(&p.Classes[i], p.Options)
 		b.Classes = append(b.Classes, c)
-		most += c.load[len(c.load)-1]
+		most += c.Load[len(c.Load)-1]
 	}
 	b.addSupply(p, int64(most))
 	return b
@@ -52,7 +53,7 @@ func Millionths(m decimal.Decimal) int64 {
 }
 
 // addSupply lists the price of every VM that could be wanted, one by one, and sorts them.
-func (b *brute) addSupply(p capacity.Problem, most int64) {
+func (b *Brute) addSupply(p capacity.Problem, most int64) {
 	var prices []int64
 	add := func(vms, price int64) {
 		for range min(vms, most) {
@@ -79,11 +80,11 @@ func (b *brute) addSupply(p capacity.Problem, most int64) {
 	}
 }
 
-func (b *brute) class(c *capacity.Class, o capacity.Options) bruteClass {
-	x := bruteClass{Low: int64(c.Jobs.Min), High: int64(c.Jobs.Max), penalty: Millionths(c.Penalty.Decimal)}
+func (b *Brute) class(c *capacity.Class, o capacity.Options) BruteClass {
+	x := BruteClass{Low: int64(c.Jobs.Min), High: int64(c.Jobs.Max), Penalty: Millionths(c.Penalty.Decimal)}
 	switch {
 	case c.VMsPerJob != nil:
-		x.VmsPerJob = c.VMsPerJob.InexactFloat64()
+		x.VMsPerJob = c.VMsPerJob.InexactFloat64()
 	default:
 		s := needs(c, o)
 		if s.Slack <= 0 {
@@ -91,10 +92,10 @@ func (b *brute) class(c *capacity.Class, o capacity.Options) bruteClass {
 			x.Low, x.High = 0, 0
 			break
 		}
-		x.slots, x.VmsPerJob = &s, s.vmsPerJob()
+		x.slots, x.VMsPerJob = &s, s.vmsPerJob()
 	}
 	for h := x.Low; h <= x.High; h++ {
-		vms := x.VmsPerJob * float64(h)
+		vms := x.VMsPerJob * float64(h)
 		if x.slots != nil && o.Integrality == capacity.Executable && h > 0 {
 			m, r := x.slots.Whole(h)
 			vms = float64(m)/float64(x.slots.PerMap) + float64(r)/float64(x.slots.PerRed)
@@ -102,7 +103,7 @@ func (b *brute) class(c *capacity.Class, o capacity.Options) bruteClass {
 		if o.Sharing == capacity.Dedicated {
 			vms = math.Ceil(vms - wholeNoise)
 		}
-		x.load = append(x.load, vms)
+		x.Load = append(x.Load, vms)
 	}
 	return x
 }
@@ -171,7 +172,7 @@ func (x Rational) vmsPerJob() float64 {
 }
 
 // Best is the lowest objective, in millionths; false if there is no plan at all.
-func (b *brute) Best() (objective int64, jobs []int64, feasible bool) {
+func (b *Brute) Best() (objective int64, jobs []int64, feasible bool) {
 	feasible = b.Each(func(cost, _ int64, at []int64) {
 		if jobs == nil || cost < objective {
 			objective, jobs = cost, append(jobs[:0], at...)
@@ -181,7 +182,7 @@ func (b *brute) Best() (objective int64, jobs []int64, feasible bool) {
 }
 
 // Each visits every choice of jobs that fits with its objective and VMs; false if none does.
-func (b *brute) Each(visit func(objective, vms int64, jobs []int64)) bool {
+func (b *Brute) Each(visit func(objective, vms int64, jobs []int64)) bool {
 	if b.Short {
 		return false
 	}
@@ -199,7 +200,7 @@ func (b *brute) Each(visit func(objective, vms int64, jobs []int64)) bool {
 		c := &b.Classes[i]
 		for h := c.Low; h <= c.High; h++ {
 			jobs[i] = h
-			choose(i+1, load+c.load[h-c.Low], worth+c.penalty*h)
+			choose(i+1, load+c.Load[h-c.Low], worth+c.Penalty*h)
 		}
 	}
 	choose(0, 0, 0)

@@ -13,7 +13,7 @@ import (
 )
 
 // bruteFleet is a problem of several types made ready for trying every mix of every class: money in
-// whole millionths, slots worked out anew for each type (see brute).
+// whole millionths, slots worked out anew for each type (see Brute).
 type bruteFleet struct {
 	low, high, Penalty []int64
 	load               [][][]float64 // of a class on a type for so many jobs; nil where it does not run there
@@ -37,13 +37,13 @@ func NewBruteFleet(p capacity.Problem) *bruteFleet {
 				continue
 			}
 			own := bruteOn(*c, t.Name)
-			x := (&brute{}).class(&own, p.Options)
-			if len(x.load) == 0 || c.VMsPerJob == nil && x.slots == nil {
+			x := (&Brute{}).class(&own, p.Options)
+			if len(x.Load) == 0 || c.VMsPerJob == nil && x.slots == nil {
 				continue
 			}
 			possible = true
-			loads[v] = x.load
-			most[v] += x.load[len(x.load)-1]
+			loads[v] = x.Load
+			most[v] += x.Load[len(x.Load)-1]
 		}
 		if !possible {
 			b.short = b.short || low > 0
@@ -97,7 +97,7 @@ func bruteOn(c capacity.Class, name string) capacity.Class {
 
 // addType tries every number of spot VMs for every number of VMs.
 func (b *bruteFleet) addType(t capacity.VMTypeSupply, period, most int64) {
-	plain := brute{cost: []int64{0}}
+	plain := Brute{cost: []int64{0}}
 	plain.addSupply(capacity.Problem{PeriodSeconds: period, Supply: capacity.Supply{Contracts: t.Contracts, OnDemand: t.OnDemand}}, most)
 	b.fixed += plain.Fixed
 	cost := []int64{}

@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"container/heap"
@@ -13,17 +13,17 @@ import (
 // point of its own, and the narrower it is, the higher its bound. Branches are taken by their bounds, the
 // lowest first, and share the best plan.
 
-// terrain is a front whose Lagrangian point can be moved.
-type terrain interface {
-	modeller
+// Terrain is a front whose Lagrangian point can be moved.
+type Terrain interface {
+	Modeller
 	// relax finds the Lagrangian point; false if not even the promised jobs fit.
 	relax() bool
 	// until tells the terrain when the time is up.
 	until(done func() bool)
 	// begin is a search at the point.
-	begin() *search
+	begin() *Search
 	// fork is a copy that the tree may change.
-	fork() terrain
+	fork() Terrain
 	// limits are the jobs that classes may have.
 	limits() (low, high []int64)
 	// rent limits the VMs.
@@ -42,7 +42,7 @@ type terrain interface {
 	// wanted is the penalties of all jobs together.
 	wanted() float64
 	penalties() []float64
-	perJob(class int) float64
+	PerJob(class int) float64
 }
 
 // Where a middling search of the whole does not prove enough, the branches next to the root are glanced at, which for
@@ -52,15 +52,15 @@ const (
 	glanceMost   = 5_000 // classes
 )
 
-// solve is P2 on a terrain: a light search, a middling one, a glance at the nearest branches, a solid search, and the
+// Solve solves P2 on a terrain by a light search, a middling one, a glance at the nearest branches, a solid search, and the
 // tree, as far as the ones before leave something open.
-func solve(ctx context.Context, f terrain, target func(objective float64) float64) (Result, *search) {
-	f.until(expired(ctx))
+func Solve(ctx context.Context, f Terrain, target func(objective float64) float64) (Result, *Search) {
+	f.until(Expired(ctx))
 	if !f.relax() {
 		return Result{}, nil
 	}
 	s := f.begin()
-	objective := f.objective(f.standing(), ceilDiv(s.base, f.perVM()))
+	objective := f.Objective(f.standing(), CeilDiv(s.base, f.PerVM()))
 	goal := target(objective)
 	s.run(min(complete(objective, f.wanted()), goal), lightEffort) // most give the complete proof away for little
 	r := s.result(f, f.standing())
@@ -89,10 +89,10 @@ func solve(ctx context.Context, f terrain, target func(objective float64) float6
 }
 
 // result is the tree's best plan, which the search that it began with learns the gap of.
-func (t *tree) result(f terrain, s *search) Result {
+func (t *tree) result(f Terrain, s *Search) Result {
 	s.gap += t.value
-	n := vms(f, t.jobs)
-	return Result{Feasible: true, Jobs: t.jobs, VMs: n, Objective: f.objective(t.jobs, n), Gap: t.gap()}
+	n := VMsFor(f, t.jobs)
+	return Result{Feasible: true, Jobs: t.jobs, VMs: n, Objective: f.Objective(t.jobs, n), Gap: t.gap()}
 }
 
 // branch is the plans of its parent in which a class, or the number of VMs, is narrowed.
@@ -109,8 +109,8 @@ const theVMs = -1
 
 // tree looks for the best plan, and proves how far from it the best one found is.
 type tree struct {
-	terrain
-	supply supply
+	Terrain
+	supply Supply
 	target float64
 	done   func() bool
 	jobs   []int64 // the best plan
@@ -146,10 +146,10 @@ func (b *branches) Pop() any {
 	return x
 }
 
-func newTree(f terrain, r Result, target float64, done func() bool) *tree {
+func newTree(f Terrain, r Result, target float64, done func() bool) *tree {
 	root := &branch{class: theVMs, high: math.MaxInt64, bound: -r.Gap}
 	return &tree{
-		terrain: f, supply: f.begin().kink.supply, target: target, done: done,
+		Terrain: f, supply: f.begin().kink.Supply, target: target, done: done,
 		jobs: slices.Clone(r.Jobs), root: root, open: branches{root}, closed: math.Inf(1),
 	}
 }
@@ -205,7 +205,7 @@ func (t *tree) enter(b *branch) (leave func()) {
 		low, high int64
 	}
 	var before []limit
-	t.least, t.most = 0, t.supply.most()
+	t.least, t.most = 0, t.supply.Most()
 	for ; b != nil; b = b.parent {
 		if b.class == theVMs {
 			t.least, t.most = max(t.least, b.low), min(t.most, b.high)
@@ -223,7 +223,7 @@ func (t *tree) enter(b *branch) (leave func()) {
 }
 
 // look searches a branch for better plans and raises its bound; nil if there is no plan in it.
-func (t *tree) look(b *branch, e effort) *search {
+func (t *tree) look(b *branch, e effort) *Search {
 	defer t.enter(b)()
 	s := t.place(b)
 	if s == nil {
@@ -254,13 +254,13 @@ func (t *tree) look(b *branch, e effort) *search {
 
 // gapOf is how much more the best plan costs than the bound of a search, but for what was rounded away. It is
 // below 0 where that plan is outside the branch and cheaper than all in it.
-func (t *tree) gapOf(s *search) float64 {
+func (t *tree) gapOf(s *Search) float64 {
 	sum := 0.0
 	for i, jobs := range t.jobs {
 		sum += t.extra(i, jobs)
 	}
-	load, k := t.load(t.jobs), &s.kink
-	n := ceilDiv(load, k.grid)
+	load, k := t.Load(t.jobs), &s.kink
+	n := CeilDiv(load, k.grid)
 	near := min(max(n, t.least), t.most) // outside the branch VMs cost what they cost
 	sum += k.awayFromKink(near) + t.supply.between(near, n) - k.nu*float64(n-near) + k.perUnit*float64(n*k.grid-load)
 	if s.row.side != 0 {
@@ -271,7 +271,7 @@ func (t *tree) gapOf(s *search) float64 {
 
 // split opens two branches of a branch: by a row, by the VMs, or by the class that weighs most of those which
 // the linear program breaks.
-func (t *tree) split(b *branch, s *search) {
+func (t *tree) split(b *branch, s *Search) {
 	if s.row.side == 0 && (b == t.root || t.rows != nil) && t.splitRow(b, s) {
 		return
 	}
@@ -286,7 +286,7 @@ func (t *tree) split(b *branch, s *search) {
 			continue
 		}
 		down := math.Floor(p.jobs)
-		if weight := min(p.jobs-down, down+1-p.jobs) * t.perJob(p.class); weight > heaviest {
+		if weight := min(p.jobs-down, down+1-p.jobs) * t.PerJob(p.class); weight > heaviest {
 			class, at, heaviest = p.class, min(max(int64(down), low[p.class]), high[p.class]-1), weight
 		}
 	}
@@ -306,7 +306,7 @@ func (t *tree) halve(b *branch, class int, low, at, high int64) {
 }
 
 // place finds the Lagrangian point of a branch; nil if there is no plan in it.
-func (t *tree) place(b *branch) *search {
+func (t *tree) place(b *branch) *Search {
 	t.tilt(row{})
 	if t.least > t.most || !t.relax() {
 		return nil
@@ -330,7 +330,7 @@ type ideal struct {
 
 func (t *tree) ideal(r *row) ideal {
 	at := ideal{jobs: slices.Clone(t.standing()), more: part{class: theVMs}}
-	at.load, at.count = float64(t.load(at.jobs)), float64(r.count(at.jobs))
+	at.load, at.count = float64(t.Load(at.jobs)), float64(r.count(at.jobs))
 	if class, jobs, load, found := t.broken(); found {
 		at.more = part{class, jobs - float64(at.jobs[class])}
 		at.load += load

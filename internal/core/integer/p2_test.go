@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"context"
@@ -12,17 +12,17 @@ import (
 
 // enumerate is the second way: every combination of whole jobs, the cheapest VMs for each.
 func enumerate(in Instance) (best float64, jobs []int64, feasible bool) {
-	s := newSupply(in.Supply)
+	s := NewSupply(in.Supply)
 	best = math.Inf(1)
 	current := make([]int64, len(in.Gamma))
 	var visit func(i int, load, worth float64)
 	visit = func(i int, load, worth float64) {
 		if i == len(current) {
 			n := int64(math.Ceil(load - 1e-7))
-			if n > s.most() {
+			if n > s.Most() {
 				return
 			}
-			if z := s.cost(n) - worth; z < best-1e-9 {
+			if z := s.Cost(n) - worth; z < best-1e-9 {
 				best, jobs, feasible = z, append([]int64(nil), current...), true
 			}
 			return

@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"context"
@@ -26,13 +26,13 @@ var treeEfforts = []struct {
 }
 
 // grown is what a tree finds from the jobs of the Lagrangian point on.
-func grown(f terrain, e effort, visits int, done func() bool) Result {
+func grown(f Terrain, e effort, visits int, done func() bool) Result {
 	f.until(done)
 	s := f.begin()
 	r := s.result(f, f.standing())
 	t := newTree(f.fork(), r, 0, done)
 	t.explore(e, visits)
-	return Result{Feasible: true, Jobs: t.jobs, VMs: vms(f, t.jobs), Objective: f.objective(t.jobs, vms(f, t.jobs)), Gap: t.gap()}
+	return Result{Feasible: true, Jobs: t.jobs, VMs: VMsFor(f, t.jobs), Objective: f.Objective(t.jobs, VMsFor(f, t.jobs)), Gap: t.gap()}
 }
 
 // The tree's plans are what it says of them, however little it is allowed to look at; given time it proves
@@ -50,7 +50,7 @@ func TestTheTreesGapsHold(t *testing.T) {
 		}
 		solved++
 		for k, e := range treeEfforts {
-			l := newLinear(in)
+			l := NewLinear(in)
 			if !l.relax() {
 				t.Fatalf("trial %d: there is a plan\n%+v", trial, in)
 			}
@@ -59,7 +59,7 @@ func TestTheTreesGapsHold(t *testing.T) {
 			if checkGap(t, name, got, want, in) {
 				open[k]++
 			}
-			if sum := l.objective(got.Jobs, vms(l, got.Jobs)); math.Abs(sum-got.Objective) > 1e-9*math.Abs(sum) {
+			if sum := l.Objective(got.Jobs, VMsFor(l, got.Jobs)); math.Abs(sum-got.Objective) > 1e-9*math.Abs(sum) {
 				t.Fatalf("%s: the jobs cost %.9f, it says %.9f", name, sum, got.Objective)
 			}
 			for i, h := range got.Jobs {
@@ -92,13 +92,9 @@ func TestTheTreesGapsOfSlotsHold(t *testing.T) {
 		if b.Short || !feasible {
 			continue
 		}
-		m, err := newModel(&p)
-		if err != nil {
-			t.Fatal(err)
-		}
 		solved++
 		for k, e := range treeEfforts {
-			o := m.newOptions(true)
+			o := bruteOptions(t, &p, b)
 			if !o.relax() {
 				t.Fatalf("trial %d: there is a plan\n%s", trial, plantest.Text(p))
 			}
@@ -129,8 +125,8 @@ func TestCorrelatedFamiliesAreProved(t *testing.T) {
 				if got.Gap > 1e-6*math.Abs(got.Objective) {
 					t.Errorf("%s, %d classes, seed %d: gap %.1e", family, n, seed, got.Gap/math.Abs(got.Objective))
 				}
-				l := newLinear(in)
-				if sum := l.objective(got.Jobs, vms(l, got.Jobs)); math.Abs(sum-got.Objective) > 1e-9*math.Abs(sum) {
+				l := NewLinear(in)
+				if sum := l.Objective(got.Jobs, VMsFor(l, got.Jobs)); math.Abs(sum-got.Objective) > 1e-9*math.Abs(sum) {
 					t.Errorf("%s, %d classes, seed %d: the jobs cost %.9f, it says %.9f", family, n, seed, sum, got.Objective)
 				}
 			}

@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"fmt"
@@ -80,10 +80,10 @@ func optimum(in Instance, perVM int64) (best float64, feasible bool) {
 		}
 	}
 	best = math.Inf(1)
-	tiers := newSupply(in.Supply)
+	tiers := NewSupply(in.Supply)
 	for s, x := range most {
 		vms := (int64(base+s) + perVM - 1) / perVM
-		if z := tiers.cost(vms) - x; z < best {
+		if z := tiers.Cost(vms) - x; z < best {
 			best, feasible = z, true
 		}
 	}
@@ -133,14 +133,14 @@ func TestGapsHoldWhenTheSearchIsCrippled(t *testing.T) {
 		in := gridProblem(r)
 		want, feasible := optimum(in, 10)
 		for k, e := range efforts {
-			l := newLinear(in)
+			l := NewLinear(in)
 			if l.relax() != feasible {
 				t.Fatalf("trial %d: feasible %v, want %v\n%+v", trial, !feasible, feasible, in)
 			}
 			if !feasible {
 				break
 			}
-			s := newSearch(l, l.supply.at(l.nu, l.perVM()), l.baseLoad, l.slack, clock(e.spent))
+			s := newSearch(l, l.supply.at(l.nu, l.PerVM()), l.baseLoad, l.slack, clock(e.spent))
 			s.run(0, e.effort)
 			if checkGap(t, fmt.Sprintf("trial %d, %s", trial, e.name), s.result(l, l.base), want, in) {
 				open[k]++
@@ -164,22 +164,18 @@ func TestGapsOfSlotsHoldWhenTheSearchIsCrippled(t *testing.T) {
 		p := plantest.Sample{Classes: 4, Width: 8, Slots: 4, Integrality: capacity.Executable, Sharing: sharing}.Problem(r)
 		b := plantest.NewBrute(p)
 		best, _, feasible := b.Best()
-		m, err := newModel(&p)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if b.Short {
 			continue
 		}
 		for _, e := range cripples {
-			o := m.newOptions(true)
+			o := bruteOptions(t, &p, b)
 			if o.relax() != feasible {
 				t.Fatalf("trial %d: feasible %v, want %v\n%s", trial, !feasible, feasible, plantest.Text(p))
 			}
 			if !feasible {
 				break
 			}
-			s := newSearch(o, o.supply.at(o.nu, o.perVM()), o.baseLoad, 0, clock(e.spent))
+			s := newSearch(o, o.supply.at(o.nu, o.PerVM()), o.baseLoad, 0, clock(e.spent))
 			s.run(0, e.effort)
 			want := float64(best-b.Fixed) / 1e6
 			if checkGap(t, fmt.Sprintf("trial %d, %s", trial, e.name), s.result(o, o.base), want, plantest.Text(p)) {

@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"cmp"
@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// loader says what a class's jobs cost when its slots, or its VMs, must be whole: not a multiple
+// Loader tells what a class's jobs take when its slots, or its VMs, must be whole: not a multiple
 // of one job any more.
-type loader interface {
-	// units is the load of so many jobs.
-	units(class int, jobs int64) int64
-	// perJob is gamma: jobs·gamma is never more than their load.
-	perJob(class int) float64
+type Loader interface {
+	// Units returns the load of so many jobs.
+	Units(class int, jobs int64) int64
+	// PerJob returns gamma: jobs·gamma is never more than their load.
+	PerJob(class int) float64
 }
 
-// options is the front of the slot-exact program: every number of jobs of a class is an option
+// Options is the front of the slot-exact program: every number of jobs of a class is an option
 // with a load of its own. Options far from the straight line's optimum are never evaluated.
-type options struct {
-	loader
-	supply    supply
-	grid      grid
+type Options struct {
+	Loader
+	supply    Supply
+	Grid      Grid
 	penalty   []float64
 	low       []int64
 	high      []int64
@@ -35,19 +35,29 @@ type options struct {
 	extraLoad float64 // of those
 
 	// Of a fork:
-	all   supply    // before rent
+	all   Supply    // before rent
 	spare bool      // plenty before rent
 	plain []float64 // penalties before tilt
 	row   row       // whose price is taken off
 }
 
-// lineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
-const lineNoise = 1e-9
+// NewOptions makes the program of an instance whose loads are a loader's, counted on a grid, where all jobs together
+// take so many VMs at most.
+func NewOptions(l Loader, g Grid, in Instance, need int64) *Options {
+	s := NewSupply(in.Supply)
+	return &Options{Loader: l, supply: s.UpTo(need), Grid: g, penalty: in.Penalty, low: in.Low, high: in.High, plenty: s.Most() >= need}
+}
 
-// line is what one more job costs at least, at a price; a load may fall short of it by loadNoise.
-func (o *options) line(class int, nu float64) (slope float64, from, step int64) {
-	gamma := o.perJob(class)
-	slope = nu*gamma*(1-lineNoise) - o.penalty[class]
+// HoldBack leaves out so many of the dearest VMs.
+func (o *Options) HoldBack(vms int64) { o.supply, o.plenty = o.supply.without(vms), false }
+
+// LineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
+const LineNoise = 1e-9
+
+// line is what one more job costs at least, at a price; a load may fall short of it by LoadNoise.
+func (o *Options) line(class int, nu float64) (slope float64, from, step int64) {
+	gamma := o.PerJob(class)
+	slope = nu*gamma*(1-LineNoise) - o.penalty[class]
 	if slope < 0 {
 		return slope, o.high[class], -1
 	}
@@ -55,8 +65,8 @@ func (o *options) line(class int, nu float64) (slope float64, from, step int64) 
 }
 
 // worth is nu·load - penalty·jobs.
-func (o *options) worth(class int, nu float64, jobs int64) float64 {
-	return nu*float64(o.units(class, jobs))/float64(o.grid.perVM) - o.penalty[class]*float64(jobs)
+func (o *Options) worth(class int, nu float64, jobs int64) float64 {
+	return nu*float64(o.Units(class, jobs))/float64(o.Grid.PerVM) - o.penalty[class]*float64(jobs)
 }
 
 // optionsMostTried bounds the options of a class that are evaluated at a price: ties over a million
@@ -64,7 +74,7 @@ func (o *options) worth(class int, nu float64, jobs int64) float64 {
 const optionsMostTried = 2048
 
 // patience is how many options of a class may still be evaluated.
-func (o *options) patience() int {
+func (o *Options) patience() int {
 	if o.done != nil && o.done() {
 		return 1
 	}
@@ -73,21 +83,21 @@ func (o *options) patience() int {
 
 // cheapest is the class's best number of jobs at a price, the smallest load where several tie, and
 // what no number of its jobs is worth less than.
-func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float64) {
+func (o *Options) cheapest(class int, nu float64) (jobs, load int64, least float64) {
 	slope, from, step := o.line(class, nu)
 	jobs = from
-	load, least = o.units(class, jobs), o.worth(class, nu, jobs)
+	load, least = o.Units(class, jobs), o.worth(class, nu, jobs)
 	noise := 1e-14 * math.Abs(o.penalty[class]) * float64(o.high[class]) // of the products a worth is the difference of
 	try := func(h int64) {
 		v := o.worth(class, nu, h)
-		if u := o.units(class, h); v < least-noise || v <= least+noise && u < load {
+		if u := o.Units(class, h); v < least-noise || v <= least+noise && u < load {
 			jobs, load = h, u
 		}
 		least = min(least, v)
 	}
 	left := o.patience()
 	for h := jobs + step; h >= o.low[class] && h <= o.high[class]; h += step {
-		floor := slope*float64(h) - nu*loadNoise
+		floor := slope*float64(h) - nu*LoadNoise
 		if floor > least {
 			break
 		}
@@ -102,7 +112,7 @@ func (o *options) cheapest(class int, nu float64) (jobs, load int64, least float
 }
 
 // wanted is the penalties of all jobs together.
-func (o *options) wanted() (sum float64) {
+func (o *Options) wanted() (sum float64) {
 	for i, p := range o.penalty {
 		sum += p * float64(o.high[i])
 	}
@@ -111,16 +121,16 @@ func (o *options) wanted() (sum float64) {
 
 // relax finds a Lagrangian point and the options that are cheapest there; false if not even the
 // promised jobs fit.
-func (o *options) relax() bool {
+func (o *Options) relax() bool {
 	n := len(o.penalty)
-	if !o.plenty && ceilDiv(o.load(o.low), o.grid.perVM) > o.supply.most() {
+	if !o.plenty && CeilDiv(o.Load(o.low), o.Grid.PerVM) > o.supply.Most() {
 		return false
 	}
 	if o.base == nil {
 		o.base, o.value = make([]int64, n), make([]float64, n)
 	}
 	o.nu = o.price()
-	o.baseLoad, o.slack = -o.grid.tolerance, 0
+	o.baseLoad, o.slack = -o.Grid.Tolerance, 0
 	for i := range n {
 		jobs, load, value := o.cheapest(i, o.nu)
 		o.base[i], o.value[i] = jobs, value
@@ -131,12 +141,12 @@ func (o *options) relax() bool {
 }
 
 // price finds where demand, which falls with the price of capacity, meets supply.
-func (o *options) price() float64 {
+func (o *Options) price() float64 {
 	o.breaks = part{class: theVMs}
 	n := len(o.penalty)
 	demand := make([]int64, n)
 	evaluate := func(nu float64) int64 {
-		sum := -o.grid.tolerance
+		sum := -o.Grid.Tolerance
 		for i := range n {
 			_, demand[i], _ = o.cheapest(i, nu)
 			sum += demand[i]
@@ -145,15 +155,15 @@ func (o *options) price() float64 {
 	}
 	low, end := 0.0, int64(0) // demand at low exceeds the supply that ends here
 	var atLow []int64
-	for k, price := range o.supply.price {
-		from, to := o.supply.tier(k)
+	for k, price := range o.supply.Price {
+		from, to := o.supply.Tier(k)
 		sum := evaluate(price)
-		if ceilDiv(sum, o.grid.perVM) > to {
+		if CeilDiv(sum, o.Grid.PerVM) > to {
 			low, end = price, to
 			atLow = append(atLow[:0], demand...)
 			continue
 		}
-		if k == 0 || sum >= from*o.grid.perVM {
+		if k == 0 || sum >= from*o.Grid.PerVM {
 			return price
 		}
 		return o.bisect(low, price, atLow, demand, sum, end)
@@ -166,12 +176,12 @@ func (o *options) price() float64 {
 	}
 	high := low
 	for i, p := range o.penalty {
-		if gamma := o.perJob(i); gamma > 0 {
+		if gamma := o.PerJob(i); gamma > 0 {
 			high = max(high, 2*p/gamma)
 		}
 	}
 	sum := evaluate(high)
-	for ceilDiv(sum, o.grid.perVM) > end && !math.IsInf(high, 1) {
+	for CeilDiv(sum, o.Grid.PerVM) > end && !math.IsInf(high, 1) {
 		high *= 4
 		sum = evaluate(high)
 	}
@@ -180,7 +190,7 @@ func (o *options) price() float64 {
 
 // bisect narrows the price between one at which demand exceeds the VMs and one at which it fits.
 // Only classes whose demand still differs between the two are evaluated again.
-func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int64) float64 {
+func (o *Options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int64) float64 {
 	var active []int
 	for i := range atLow {
 		if atLow[i] != atHigh[i] {
@@ -199,7 +209,7 @@ func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int6
 			changed += atMiddle[i] - atHigh[i]
 		}
 		target := atLow
-		if ceilDiv(sum+changed, o.grid.perVM) <= vms {
+		if CeilDiv(sum+changed, o.Grid.PerVM) <= vms {
 			high, sum, target = middle, sum+changed, atHigh
 		} else {
 			low = middle
@@ -213,13 +223,13 @@ func (o *options) bisect(low, high float64, atLow, atHigh []int64, sum, vms int6
 		}
 		active = kept
 	}
-	o.breakUp(active, low, high, vms*o.grid.perVM-sum)
+	o.breakUp(active, low, high, vms*o.Grid.PerVM-sum)
 	return high
 }
 
 // breakUp fills the room with jobs that the classes want at the lower of two prices next to each other, and
 // notes the class that does not fit whole.
-func (o *options) breakUp(active []int, low, high float64, room int64) {
+func (o *Options) breakUp(active []int, low, high float64, room int64) {
 	for _, i := range active {
 		fewer, less, _ := o.cheapest(i, high)
 		more, load, _ := o.cheapest(i, low)
@@ -236,9 +246,9 @@ func (o *options) breakUp(active []int, low, high float64, room int64) {
 	}
 }
 
-func (o *options) count() int { return len(o.penalty) }
+func (o *Options) count() int { return len(o.penalty) }
 
-func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
+func (o *Options) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	g := gatherer{leads: dst, below: below, most: most, all: true}
 	var list []choice
 	for i := range o.penalty {
@@ -261,24 +271,24 @@ func (o *options) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	return g.result()
 }
 
-func (o *options) choices(class int, below float64, dst []choice) []choice {
+func (o *Options) choices(class int, below float64, dst []choice) []choice {
 	dst, _ = o.tryChoices(class, below, dst)
 	return dst
 }
 
 // tryChoices says besides how many options it has looked at.
-func (o *options) tryChoices(class int, below float64, dst []choice) (found []choice, tried int) {
+func (o *Options) tryChoices(class int, below float64, dst []choice) (found []choice, tried int) {
 	slope, from, step := o.line(class, o.nu)
 	base, value := o.base[class], o.value[class]
-	baseUnits := o.units(class, base)
+	baseUnits := o.Units(class, base)
 	begin := len(dst)
-	for h := from; h >= o.low[class] && h <= o.high[class] && tried < optionsMostTried && slope*float64(h)-value < below+o.nu*loadNoise; h += step {
+	for h := from; h >= o.low[class] && h <= o.high[class] && tried < optionsMostTried && slope*float64(h)-value < below+o.nu*LoadNoise; h += step {
 		tried++
 		if h == base {
 			continue
 		}
 		if extra := max(0, o.worth(class, o.nu, h)-value); extra < below {
-			dst = append(dst, choice{h, o.units(class, h) - baseUnits, (h - base) * o.row.each(class), extra})
+			dst = append(dst, choice{h, o.Units(class, h) - baseUnits, (h - base) * o.row.each(class), extra})
 		}
 	}
 	slices.SortFunc(dst[begin:], func(a, b choice) int {
@@ -288,31 +298,31 @@ func (o *options) tryChoices(class int, below float64, dst []choice) (found []ch
 }
 
 // stretch finds the most jobs whose load fits by bisection: more jobs never take less.
-func (o *options) stretch(class int, room int64) (choice, bool) {
+func (o *Options) stretch(class int, room int64) (choice, bool) {
 	base := o.base[class]
-	baseUnits := o.units(class, base)
+	baseUnits := o.Units(class, base)
 	low, high := base, o.high[class]
 	for low < high {
 		middle := low + (high-low+1)/2
-		if o.units(class, middle)-baseUnits <= room {
+		if o.Units(class, middle)-baseUnits <= room {
 			low = middle
 		} else {
 			high = middle - 1
 		}
 	}
-	return choice{low, o.units(class, low) - baseUnits, (low - base) * o.row.each(class), max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
+	return choice{low, o.Units(class, low) - baseUnits, (low - base) * o.row.each(class), max(0, o.worth(class, o.nu, low)-o.value[class])}, low > base
 }
 
-func (o *options) objective(jobs []int64, vms int64) float64 {
+func (o *Options) Objective(jobs []int64, vms int64) float64 {
 	return objective(o.supply, vms, o.penalty, jobs)
 }
 
-func (o *options) perVM() int64 { return o.grid.perVM }
+func (o *Options) PerVM() int64 { return o.Grid.PerVM }
 
-func (o *options) load(jobs []int64) int64 {
-	sum := -o.grid.tolerance
+func (o *Options) Load(jobs []int64) int64 {
+	sum := -o.Grid.Tolerance
 	for i, h := range jobs {
-		sum += o.units(i, h)
+		sum += o.Units(i, h)
 	}
 	return sum
 }

@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // proved without any solver; Gap says how far, and is at most target unless the effort limits or
 // the context's deadline came first.
 func P2(ctx context.Context, in Instance, target func(objective float64) float64) Result {
-	r, _ := solve(ctx, newLinear(in), target)
+	r, _ := Solve(ctx, NewLinear(in), target)
 	return r
 }
 
@@ -23,19 +23,19 @@ func Within(gap float64) func(objective float64) float64 {
 	return func(objective float64) float64 { return max(gap, ProofResolution/10) * math.Abs(objective) }
 }
 
-// yardstick is what the gap of a plan is a share of: its objective or, where that is less, its whole cost.
+// Yardstick is what the gap of a plan is a share of: its objective or, where that is less, its whole cost.
 // Penalties that say "never" make an objective so large that the smallest share of it is more than all VMs cost.
-func yardstick(objective, wanted float64) float64 {
+func Yardstick(objective, wanted float64) float64 {
 	return min(math.Abs(objective), max(0, objective+wanted))
 }
 
-// gapNoise, relative to the penalties of all jobs, is what the float64 sums of a gap may come to where there
+// GapNoise, relative to the penalties of all jobs, is what the float64 sums of a gap may come to where there
 // is none.
-const gapNoise = 3e-14
+const GapNoise = 3e-14
 
 // complete is the gap at which nothing is left to prove.
 func complete(objective, wanted float64) float64 {
-	return ProofResolution / 10 * yardstick(objective, wanted)
+	return ProofResolution / 10 * Yardstick(objective, wanted)
 }
 
 // wanted is the penalties of all jobs together: the objective plus this is the whole cost.
@@ -50,17 +50,17 @@ func (in Instance) wanted() (sum float64) {
 // proof that reaches it is complete.
 const ProofResolution = 1e-9
 
-// expired lets others go first and tells the inner loops that the context's time is up.
-func expired(ctx context.Context) func() bool {
+// Expired lets others go first and tells the inner loops that the context's time is up.
+func Expired(ctx context.Context) func() bool {
 	return func() bool { return capacity.Pause(ctx) != nil }
 }
 
-// linear is an Instance on its grid: every job of a class costs the same load. It is the front of
+// Linear is an Instance on its grid: every job of a class costs the same load. It is the front of
 // the integer program.
-type linear struct {
+type Linear struct {
 	Instance
-	supply   supply
-	grid     grid
+	supply   Supply
+	grid     Grid
 	weight   []int64
 	gamma    []float64 // weight / grid
 	nu       float64
@@ -73,7 +73,7 @@ type linear struct {
 	tie      float64 // classes tie up to this, besides noise
 
 	// Of a fork:
-	all   supply    // before rent
+	all   Supply    // before rent
 	plain []float64 // penalties before tilt
 	row   row       // whose price is taken off
 }
@@ -82,35 +82,35 @@ type linear struct {
 // opens both directions to the search. What is rounded away is added to the gap (slack).
 const tieShare = 1e-13
 
-func newLinear(in Instance) *linear {
-	l := &linear{Instance: in}
-	l.grid, l.weight = newGrid(in.Gamma, in.High, in.Rounded)
+func NewLinear(in Instance) *Linear {
+	l := &Linear{Instance: in}
+	l.grid, l.weight = NewGrid(in.Gamma, in.High, in.Rounded)
 	l.gamma = make([]float64, len(l.weight))
 	for i, w := range l.weight {
-		l.gamma[i] = float64(w) / float64(l.grid.perVM)
+		l.gamma[i] = float64(w) / float64(l.grid.PerVM)
 	}
-	l.supply = newSupply(in.Supply).upTo(vms(l, in.High) + 1)
+	l.supply = NewSupply(in.Supply).UpTo(VMsFor(l, in.High) + 1)
 	return l
 }
 
-func (l *linear) load(jobs []int64) int64 {
-	sum := -l.grid.tolerance
+func (l *Linear) Load(jobs []int64) int64 {
+	sum := -l.grid.Tolerance
 	for i, w := range l.weight {
 		sum += w * jobs[i]
 	}
 	return sum
 }
 
-func (l *linear) objective(jobs []int64, vms int64) float64 {
+func (l *Linear) Objective(jobs []int64, vms int64) float64 {
 	return objective(l.supply, vms, l.Penalty, jobs)
 }
 
-func (l *linear) units(class int, jobs int64) int64 { return l.weight[class] * jobs }
+func (l *Linear) Units(class int, jobs int64) int64 { return l.weight[class] * jobs }
 
-func (l *linear) perVM() int64 { return l.grid.perVM }
+func (l *Linear) PerVM() int64 { return l.grid.PerVM }
 
 // objective is P2's: VM cost minus the penalties avoided.
-func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
+func objective(s Supply, vms int64, penalty []float64, jobs []int64) float64 {
 	var sum money.Sum
 	for from := 0; from < len(penalty); from += blockSize {
 		block := 0.0
@@ -119,7 +119,7 @@ func objective(s supply, vms int64, penalty []float64, jobs []int64) float64 {
 		}
 		sum.Add(block)
 	}
-	sum.Add(s.cost(vms))
+	sum.Add(s.Cost(vms))
 	return sum.Value()
 }
 
@@ -129,9 +129,9 @@ const blockSize = 16
 
 // relax finds the Lagrangian point of the linear program and rounds its jobs down; false if not
 // even the promised jobs fit.
-func (l *linear) relax() bool {
-	floor := l.load(l.Low)
-	if ceilDiv(floor, l.grid.perVM) > l.supply.most() {
+func (l *Linear) relax() bool {
+	floor := l.Load(l.Low)
+	if CeilDiv(floor, l.grid.PerVM) > l.supply.Most() {
 		return false
 	}
 	l.nu = l.crossing(floor)
@@ -154,8 +154,8 @@ func (l *linear) relax() bool {
 		}
 	}
 	// Classes on the price itself fill what is left below the kink.
-	less, atMost := l.supply.below(l.nu)
-	room := less*l.grid.perVM - l.baseLoad
+	less, atMost := l.supply.Below(l.nu)
+	room := less*l.grid.PerVM - l.baseLoad
 	for _, i := range tied {
 		if take := min(l.High[i]-l.Low[i], room/l.weight[i]); take > 0 {
 			l.base[i] += take
@@ -171,8 +171,8 @@ func (l *linear) relax() bool {
 
 // crossing finds where demand, by falling ratio of penalty to VMs, meets supply by rising price,
 // and answers the price there: a tier's, or the ratio of the class that does not fit whole.
-func (l *linear) crossing(floor int64) float64 {
-	tiers := len(l.supply.price)
+func (l *Linear) crossing(floor int64) float64 {
+	tiers := len(l.supply.Price)
 	if tiers == 0 {
 		return l.highestRatio()
 	}
@@ -183,29 +183,29 @@ func (l *linear) crossing(floor int64) float64 {
 		if extra == 0 {
 			continue
 		}
-		for k := 0; k < tiers && l.Penalty[i] > l.supply.price[k]*l.gamma[i]; k++ {
+		for k := 0; k < tiers && l.Penalty[i] > l.supply.Price[k]*l.gamma[i]; k++ {
 			demand[k] += extra
 		}
 	}
 	for k := range tiers {
 		demand[k] += floor
-		from, to := l.supply.tier(k)
-		need := ceilDiv(demand[k], l.grid.perVM)
+		from, to := l.supply.Tier(k)
+		need := CeilDiv(demand[k], l.grid.PerVM)
 		if need > to {
 			continue
 		}
-		if need > from || k == 0 || demand[k] == from*l.grid.perVM {
-			return l.supply.price[k]
+		if need > from || k == 0 || demand[k] == from*l.grid.PerVM {
+			return l.supply.Price[k]
 		}
 		// Demand crosses between two tiers, at the ratio of some class.
-		return l.ratioAt(l.supply.price[k-1], l.supply.price[k], from*l.grid.perVM-demand[k])
+		return l.ratioAt(l.supply.Price[k-1], l.supply.Price[k], from*l.grid.PerVM-demand[k])
 	}
 	last := tiers - 1
-	return l.ratioAt(l.supply.price[last], math.Inf(1), l.supply.most()*l.grid.perVM-floor)
+	return l.ratioAt(l.supply.Price[last], math.Inf(1), l.supply.Most()*l.grid.PerVM-floor)
 }
 
 // highestRatio is a price at which no class is worth a VM.
-func (l *linear) highestRatio() float64 {
+func (l *Linear) highestRatio() float64 {
 	high := 0.0
 	for i, v := range l.gamma {
 		if v > 0 {
@@ -218,7 +218,7 @@ func (l *linear) highestRatio() float64 {
 // ratioAt fills room with the classes whose ratio lies above low and at most high, best first, and
 // answers the ratio of the class that does not fit any more. It is a weighted selection: of the
 // classes left, those above a sampled pivot are counted, and the side that holds the answer stays.
-func (l *linear) ratioAt(low, high float64, room int64) float64 {
+func (l *Linear) ratioAt(low, high float64, room int64) float64 {
 	within := func(i int) bool {
 		return l.weight[i] > 0 && l.High[i] > l.Low[i] && l.Penalty[i] > low*l.gamma[i] && l.Penalty[i] <= high*l.gamma[i]
 	}
@@ -251,7 +251,7 @@ type ratio struct {
 }
 
 // bracket guesses, from a sample of the classes, two ratios between which room is used up.
-func (l *linear) bracket(room int64, within func(int) bool) (from, to float64) {
+func (l *Linear) bracket(room int64, within func(int) bool) (from, to float64) {
 	const size, enough = 1024, 256
 	stride := max(1, len(l.weight)/size)
 	var sample []ratio
@@ -319,12 +319,12 @@ func crossingRatio(inside []ratio, room int64) (nu float64, found bool) {
 }
 
 // ties says whether a class costs so little that it counts as nothing.
-func (l *linear) ties(class int, reduced float64) bool {
+func (l *Linear) ties(class int, reduced float64) bool {
 	return reduced <= max(l.tie, l.noise(class))
 }
 
 // noise is what floats may leave of a class's cost where there is none.
-func (l *linear) noise(class int) float64 {
+func (l *Linear) noise(class int) float64 {
 	if l.plain != nil {
 		return tieShare * max(math.Abs(l.Penalty[class]), l.plain[class])
 	}
@@ -332,7 +332,7 @@ func (l *linear) noise(class int) float64 {
 }
 
 // reduced is what one more job of the class costs at the price of capacity, 0 for ties.
-func (l *linear) reduced(class int) float64 {
+func (l *Linear) reduced(class int) float64 {
 	r := l.nu*l.gamma[class] - l.Penalty[class]
 	if l.ties(class, math.Abs(r)) {
 		return 0
@@ -340,9 +340,9 @@ func (l *linear) reduced(class int) float64 {
 	return r
 }
 
-func (l *linear) count() int { return len(l.gamma) }
+func (l *Linear) count() int { return len(l.gamma) }
 
-func (l *linear) stretch(class int, room int64) (choice, bool) {
+func (l *Linear) stretch(class int, room int64) (choice, bool) {
 	if l.weight[class] == 0 {
 		return choice{}, false
 	}
@@ -350,7 +350,7 @@ func (l *linear) stretch(class int, room int64) (choice, bool) {
 	return choice{l.base[class] + more, more * l.weight[class], more * l.row.each(class), max(0, l.reduced(class)) * float64(more)}, more > 0
 }
 
-func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
+func (l *Linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 	n := len(l.gamma)
 	g := gatherer{leads: dst, below: below, most: most, all: true}
 	extra := func(i int) float64 {
@@ -390,7 +390,7 @@ func (l *linear) leads(below float64, most int, dst []lead) ([]lead, bool) {
 // movesMost bounds the moves of one class that are looked at.
 const movesMost = 4096
 
-func (l *linear) choices(class int, below float64, dst []choice) []choice {
+func (l *Linear) choices(class int, below float64, dst []choice) []choice {
 	reduced, w, each := l.reduced(class), l.weight[class], l.row.each(class)
 	low, high, base := l.Low[class], l.High[class], l.base[class]
 	add := func(jobs int64, extra float64) {

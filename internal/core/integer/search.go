@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"cmp"
@@ -81,8 +81,8 @@ type move struct {
 	choice
 }
 
-// search holds the best plan found so far as moves away from the base.
-type search struct {
+// Search holds the best plan found so far as moves away from the base.
+type Search struct {
 	front front
 	kink  kink
 	base  int64   // load of the base
@@ -95,7 +95,7 @@ type search struct {
 	proven float64 // every plan that was not looked at has a gap of at least this
 	moves  []move
 
-	random splitMix
+	random SplitMix
 	halves [2]half     // of the latest join, whose room the next one takes
 	nodes  nodes       // of the latest Pareto round
 	layers layers      // likewise
@@ -127,33 +127,33 @@ const (
 	coreMost = 1 << 12
 )
 
-func newSearch(f front, k kink, base int64, slack float64, done func() bool) *search {
-	s := &search{front: f, kink: k, base: base, slack: slack, random: 1, done: done}
+func newSearch(f front, k kink, base int64, slack float64, done func() bool) *Search {
+	s := &Search{front: f, kink: k, base: base, slack: slack, random: 1, done: done}
 	s.gap = k.excess(base)
 	return s
 }
 
 // bestGap is how far the best plan is from optimal at most.
-func (s *search) bestGap() float64 {
+func (s *Search) bestGap() float64 {
 	open := max(s.floor, min(s.proven, s.gap))
 	return max(0, s.gap-open) + s.slack
 }
 
 // result is the best plan: the base with the moves made.
-func (s *search) result(f modeller, base []int64) Result {
+func (s *Search) result(f Modeller, base []int64) Result {
 	jobs, load := slices.Clone(base), s.base
 	for _, m := range s.moves {
 		jobs[m.class] = m.jobs
 		load += m.load
 	}
-	n := ceilDiv(load, f.perVM())
-	return Result{Feasible: true, Jobs: jobs, VMs: n, Objective: f.objective(jobs, n), Gap: s.bestGap()}
+	n := CeilDiv(load, f.PerVM())
+	return Result{Feasible: true, Jobs: jobs, VMs: n, Objective: f.Objective(jobs, n), Gap: s.bestGap()}
 }
 
 // run searches until the gap is at most target or the effort is spent.
-func (s *search) run(target float64, e effort) {
+func (s *Search) run(target float64, e effort) {
 	target = max(0, target-s.slack)
-	if s.gap > target && (s.done() || s.kink.low-ceilDiv(s.base, s.kink.grid) > farFromKink) {
+	if s.gap > target && (s.done() || s.kink.low-CeilDiv(s.base, s.kink.grid) > farFromKink) {
 		s.fill()
 	}
 	if s.gap-max(s.floor, min(s.proven, s.gap)) <= target || s.done() {
@@ -185,7 +185,7 @@ func (s *search) run(target float64, e effort) {
 }
 
 // accept makes moves the best plan if they are. The gap is computed anew from the moves.
-func (s *search) accept(moves []move) bool {
+func (s *Search) accept(moves []move) bool {
 	load, count, extra := s.base, s.count, 0.0
 	for _, m := range moves {
 		load += m.load
@@ -204,13 +204,13 @@ func (s *search) accept(moves []move) bool {
 // lattice raises the floor where all loads that can be reached are multiples of some step away
 // from the base: if only even loads are possible, an odd capacity cannot be filled. Moves of
 // classes outside leads cost at least the gap and need no place on the lattice.
-func (s *search) lattice(leads []lead) {
+func (s *Search) lattice(leads []lead) {
 	step := int64(0)
 	var list []choice
 	for _, l := range leads {
 		list = s.front.choices(l.class, s.gap, list[:0])
 		for _, c := range list {
-			step = gcd(step, c.load)
+			step = GCD(step, c.load)
 			if step == 1 {
 				return
 			}
@@ -221,8 +221,8 @@ func (s *search) lattice(leads []lead) {
 		return
 	}
 	k := &s.kink
-	common := gcd(step, k.grid)
-	if k.grid/common > latticeMost || step/common > int64(maxLoad)/k.grid {
+	common := GCD(step, k.grid)
+	if k.grid/common > latticeMost || step/common > int64(MaxLoad)/k.grid {
 		return // too many loads in a period, or a period too long to count in
 	}
 	// The smallest excess stands within one period of the kink's ends, or anywhere between them
@@ -249,7 +249,8 @@ func (s *search) lattice(leads []lead) {
 // latticeMost bounds the loads looked at in one period of a lattice.
 const latticeMost = 100_000
 
-func gcd(a, b int64) int64 {
+// GCD returns the greatest common divisor, which is never negative.
+func GCD(a, b int64) int64 {
 	for b != 0 {
 		a, b = b, a%b
 	}
@@ -268,10 +269,11 @@ func mod(a, b int64) int64 {
 	return r
 }
 
-// splitMix is the generator SplitMix64: small, seeded, the same everywhere.
-type splitMix uint64
+// SplitMix is the generator SplitMix64: small, seeded, the same everywhere.
+type SplitMix uint64
 
-func (r *splitMix) below(n int) int {
+// Below draws a whole number from 0 to n-1.
+func (r *SplitMix) Below(n int) int {
 	*r += 0x9E3779B97F4A7C15
 	z := uint64(*r)
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

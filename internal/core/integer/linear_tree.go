@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"math"
@@ -7,31 +7,31 @@ import (
 
 // How the tree moves the integer program's Lagrangian point.
 
-func (l *linear) until(done func() bool) { l.done = done }
+func (l *Linear) until(done func() bool) { l.done = done }
 
-func (l *linear) begin() *search {
-	return newSearch(l, l.supply.at(l.nu, l.grid.perVM), l.baseLoad, l.slack, l.done)
+func (l *Linear) begin() *Search {
+	return newSearch(l, l.supply.at(l.nu, l.grid.PerVM), l.baseLoad, l.slack, l.done)
 }
 
-func (l *linear) fork() terrain {
+func (l *Linear) fork() Terrain {
 	f := *l
 	f.all, f.plain = l.supply, l.Penalty
 	f.Penalty, f.Low, f.High, f.base = slices.Clone(l.Penalty), slices.Clone(l.Low), slices.Clone(l.High), slices.Clone(l.base)
 	return &f
 }
 
-func (l *linear) limits() (low, high []int64) { return l.Low, l.High }
-func (l *linear) rent(least, most int64)      { l.supply = l.all.within(least, most) }
-func (l *linear) standing() []int64           { return l.base }
-func (l *linear) penalties() []float64        { return l.plain }
-func (l *linear) perJob(class int) float64    { return l.gamma[class] }
+func (l *Linear) limits() (low, high []int64) { return l.Low, l.High }
+func (l *Linear) rent(least, most int64)      { l.supply = l.all.within(least, most) }
+func (l *Linear) standing() []int64           { return l.base }
+func (l *Linear) penalties() []float64        { return l.plain }
+func (l *Linear) PerJob(class int) float64    { return l.gamma[class] }
 
-func (l *linear) tilt(r row) {
+func (l *Linear) tilt(r row) {
 	l.row = r
 	r.takeOff(l.Penalty, l.plain)
 }
 
-func (l *linear) broken() (class int, jobs, load float64, found bool) {
+func (l *Linear) broken() (class int, jobs, load float64, found bool) {
 	if l.breaks < 0 {
 		return 0, 0, 0, false
 	}
@@ -39,7 +39,7 @@ func (l *linear) broken() (class int, jobs, load float64, found bool) {
 }
 
 // stand counts all classes as tied that cost no more than those whose jobs are not their cheapest.
-func (l *linear) stand(jobs []int64) {
+func (l *Linear) stand(jobs []int64) {
 	for i, h := range jobs {
 		if r := l.reduced(i); r > 0 && h > l.Low[i] || r < 0 && h < l.High[i] {
 			l.tie = max(l.tie, math.Abs(r))
@@ -52,9 +52,9 @@ func (l *linear) stand(jobs []int64) {
 		}
 	}
 	copy(l.base, jobs)
-	l.baseLoad = l.load(jobs)
+	l.baseLoad = l.Load(jobs)
 }
 
-func (l *linear) extra(class int, jobs int64) float64 {
+func (l *Linear) extra(class int, jobs int64) float64 {
 	return (l.nu*l.gamma[class] - l.Penalty[class]) * float64(jobs-l.base[class])
 }

@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"cmp"
@@ -77,12 +77,12 @@ func (r *row) window() int64 {
 }
 
 // splitRow opens two branches by the row that raises the bound most; false if none does.
-func (t *tree) splitRow(b *branch, s *search) bool {
+func (t *tree) splitRow(b *branch, s *Search) bool {
 	vms, parts := t.vms, slices.Clone(t.parts)
 	proposed := t.rows
 	if proposed == nil {
 		voters, _ := t.leads(s.gap, votersMost, nil)
-		proposed = rows(t.terrain, voters)
+		proposed = rows(t.Terrain, voters)
 	}
 	var best [2]*branch
 	bound := b.bound
@@ -125,7 +125,7 @@ func (t *tree) splitRow(b *branch, s *search) bool {
 
 // placeRow finds the price of the row at which the linear program wants just the target; at is its answer where
 // the row costs nothing.
-func (t *tree) placeRow(b *branch, at ideal) *search {
+func (t *tree) placeRow(b *branch, at ideal) *Search {
 	r := &b.row
 	wanted := func(price float64) ideal {
 		t.tilt(row{counts: r.counts, price: price})
@@ -176,7 +176,7 @@ func (t *tree) placeRow(b *branch, at ideal) *search {
 		share := (after.count - float64(r.target)) / (after.count - before.count)
 		t.mix(&after, &before, share, s.kink.grid)
 		jobs := slices.Clone(after.jobs)
-		blend(t.terrain, jobs, t.parts, r)
+		blend(t.Terrain, jobs, t.parts, r)
 		t.stand(jobs)
 		s = t.begin()
 	}
@@ -220,12 +220,12 @@ const (
 // rows proposes what to count, from the classes that may still move: penalties that lie on lines
 // p = a·gamma + b·count with whole counts, the slope a found by voting, and at last every job as one. Any row
 // of whole numbers is allowed, so that a bad proposal costs time only.
-func rows(f terrain, voters []lead) [][]int64 {
+func rows(f Terrain, voters []lead) [][]int64 {
 	penalty := f.penalties()
 	var slopes []float64
 	for x, a := range voters {
 		for _, b := range voters[:x] {
-			if run := f.perJob(a.class) - f.perJob(b.class); run != 0 {
+			if run := f.PerJob(a.class) - f.PerJob(b.class); run != 0 {
 				slopes = append(slopes, (penalty[a.class]-penalty[b.class])/run)
 			}
 		}
@@ -257,10 +257,10 @@ func rows(f terrain, voters []lead) [][]int64 {
 }
 
 // onePerJob counts jobs.
-func onePerJob(f terrain) []int64 {
+func onePerJob(f Terrain) []int64 {
 	counts := make([]int64, f.count())
 	for i := range counts {
-		if f.perJob(i) > 0 {
+		if f.PerJob(i) > 0 {
 			counts[i] = 1
 		}
 	}
@@ -269,10 +269,10 @@ func onePerJob(f terrain) []int64 {
 
 // onLattice is what is left of penalties above a slope, in the largest unit of which the voters have whole
 // numbers; classes that are no small whole number of it count nothing. It is nil where nothing is left.
-func onLattice(f terrain, slope float64, voters []lead) []int64 {
+func onLattice(f Terrain, slope float64, voters []lead) []int64 {
 	penalty := f.penalties()
 	rest := func(i int) (left, noise float64) {
-		return penalty[i] - slope*f.perJob(i), onLine * math.Max(math.Abs(penalty[i]), math.Abs(slope*f.perJob(i)))
+		return penalty[i] - slope*f.PerJob(i), onLine * math.Max(math.Abs(penalty[i]), math.Abs(slope*f.PerJob(i)))
 	}
 	// Voters that stand alone have no say: what is left must be the same for two at least.
 	var common []float64
@@ -304,7 +304,7 @@ func onLattice(f terrain, slope float64, voters []lead) []int64 {
 	for i := range counts {
 		left, noise := rest(i)
 		n := math.Round(left / unit)
-		if f.perJob(i) > 0 && math.Abs(n) <= rowMost && math.Abs(left-n*unit) <= 64*noise {
+		if f.PerJob(i) > 0 && math.Abs(n) <= rowMost && math.Abs(left-n*unit) <= 64*noise {
 			counts[i] = int64(n)
 			any = any || n != 0
 		}
@@ -317,10 +317,10 @@ func onLattice(f terrain, slope float64, voters []lead) []int64 {
 
 // blend rounds the linear program's parts of jobs, the heaviest class first, so that what is rounded away of
 // the load and of the row's count adds up to little.
-func blend(f terrain, jobs []int64, parts []part, r *row) {
+func blend(f Terrain, jobs []int64, parts []part, r *row) {
 	heaviest := slices.Clone(parts)
 	slices.SortFunc(heaviest, func(a, b part) int {
-		return cmp.Or(cmp.Compare(f.perJob(b.class), f.perJob(a.class)), cmp.Compare(a.class, b.class))
+		return cmp.Or(cmp.Compare(f.PerJob(b.class), f.PerJob(a.class)), cmp.Compare(a.class, b.class))
 	})
 	load, count := 0.0, 0.0 // what the jobs have too much
 	for _, p := range heaviest {
@@ -329,7 +329,7 @@ func blend(f terrain, jobs []int64, parts []part, r *row) {
 		if p.jobs > down {
 			up++
 		}
-		gamma, each := f.perJob(p.class), float64(r.each(p.class))
+		gamma, each := f.PerJob(p.class), float64(r.each(p.class))
 		score := func(h float64) float64 {
 			l, c := (load+(h-p.jobs)*gamma)/gamma, (count+(h-p.jobs)*each)/max(1, math.Abs(each))
 			return l*l + c*c

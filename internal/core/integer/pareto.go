@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"math"
@@ -60,7 +60,7 @@ func room(list []state, n int) []state {
 // pareto tries all moves of the classes, cheapest class first. Completed, it has proved the best
 // plan; the early rounds allow little extra each, which finds better plans cheaply and proves the
 // gap in part when a later round runs out of nodes.
-func (s *search) pareto(leads []lead, target float64, e effort) {
+func (s *Search) pareto(leads []lead, target float64, e effort) {
 	const rounds, factor = 8, 2
 	limit := s.gap
 	for range rounds {
@@ -83,7 +83,7 @@ func (s *search) pareto(leads []lead, target float64, e effort) {
 }
 
 // paretoRound looks at every set of moves whose extras stay below limit; false if it gave up.
-func (s *search) paretoRound(leads []lead, limit, target float64, most int) bool {
+func (s *Search) paretoRound(leads []lead, limit, target float64, most int) bool {
 	k := &s.kink
 	choices := make([][]choice, 0, len(leads))
 	var list []choice
@@ -169,7 +169,7 @@ const (
 )
 
 // acceptNode accepts the moves that lead to a node.
-func (s *search) acceptNode(at int32, leads []lead, choices [][]choice) {
+func (s *Search) acceptNode(at int32, leads []lead, choices [][]choice) {
 	var moves []move
 	for i := at; i > 0; {
 		n := s.nodes.at(i)
@@ -185,7 +185,7 @@ func (s *search) acceptNode(at int32, leads []lead, choices [][]choice) {
 type reach struct{ up, down, more, fewer float64 }
 
 // rates says that for each position in the order of classes.
-func (s *search) rates(choices [][]choice) []reach {
+func (s *Search) rates(choices [][]choice) []reach {
 	list := make([]reach, len(choices)+1)
 	inf := math.Inf(1)
 	list[len(choices)] = reach{inf, inf, inf, inf}
@@ -210,7 +210,7 @@ func (s *search) rates(choices [][]choice) []reach {
 
 // outOfReach says that coming back to the kink and to the row's target from here costs too much, by moves,
 // by VMs or by the row's price.
-func (s *search) outOfReach(st state, r *reach, bar float64) bool {
+func (s *Search) outOfReach(st state, r *reach, bar float64) bool {
 	k := &s.kink
 	if below := (k.low-1)*k.grid - st.load; below > 0 {
 		if st.cost+min(r.up, k.slopeLow)*float64(below) >= bar {

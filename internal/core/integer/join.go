@@ -1,4 +1,4 @@
-package plan
+package integer
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ const fillMost = 20_000
 // fill brings the load up to the kink with the moves that cost least per unit of load: a good plan in
 // one pass, where one large class does not fit any more and many small ones do, and all there is
 // when the time is up. It proves nothing.
-func (s *search) fill() {
+func (s *Search) fill() {
 	k := &s.kink
 	room := k.low*k.grid - s.base
 	if k.low != k.high || room <= 0 {
@@ -40,7 +40,7 @@ func (s *search) fill() {
 // join looks for a good plan by meeting in the middle: the moves of a few cheap classes are
 // multiplied out in two halves, each half is sorted by load, and for every number of VMs near the
 // kink the best pair that fits is found in one sweep. It proves nothing.
-func (s *search) join(leads []lead, target float64, e effort) {
+func (s *Search) join(leads []lead, target float64, e effort) {
 	for try := 0; try < e.tries && s.gap-s.floor > target && !s.done(); try++ {
 		picked := s.pick(leads, e.classes)
 		halves := &s.halves
@@ -59,7 +59,7 @@ func (s *search) join(leads []lead, target float64, e effort) {
 
 // pick chooses classes with cheap moves: the cheapest ones with some shuffling, so that every try
 // sees others where many tie.
-func (s *search) pick(leads []lead, n int) []int {
+func (s *Search) pick(leads []lead, n int) []int {
 	pool := slices.Clone(leads)
 	if len(pool) > 2*n {
 		slices.SortFunc(pool, func(a, b lead) int {
@@ -73,7 +73,7 @@ func (s *search) pick(leads []lead, n int) []int {
 		pool = pool[:max(end, n*3/2)]
 	}
 	for i := len(pool) - 1; i > 0; i-- {
-		j := s.random.below(i + 1)
+		j := s.random.Below(i + 1)
 		pool[i], pool[j] = pool[j], pool[i]
 	}
 	picked := make([]int, min(n, len(pool)))
@@ -108,7 +108,7 @@ func (h *half) start(states int) {
 }
 
 // multiply adds the moves of one class to every combination so far.
-func (h *half) multiply(s *search, class, states int) {
+func (h *half) multiply(s *Search, class, states int) {
 	h.choice = s.front.choices(class, s.gap, h.choice[:0])
 	n := len(h.items)
 	// Two moves a class reach more classes within the limit, which varies loads best.
@@ -116,7 +116,7 @@ func (h *half) multiply(s *search, class, states int) {
 	for k := 0; k < movesPerClass && k < len(h.choice); k++ {
 		c := h.choice[k]
 		if len(h.choice) > movesPerClass { // ties and near ties: any of the cheapest will do
-			c = h.choice[s.random.below(min(len(h.choice), 8))]
+			c = h.choice[s.random.Below(min(len(h.choice), 8))]
 		}
 		pick := int32(len(h.picks))
 		h.picks = append(h.picks, move{class, c})
@@ -174,13 +174,13 @@ func (h *half) path(dst []move, item int32) []move {
 
 // meet finds the best pair of items for every VM count in the window, and every count of the row near its
 // target, and accepts the best of all.
-func (s *search) meet(a, b *half, window int64) {
+func (s *Search) meet(a, b *half, window int64) {
 	k := &s.kink
-	middle := min(max(ceilDiv(s.base, k.grid), k.low), k.high)
+	middle := min(max(CeilDiv(s.base, k.grid), k.low), k.high)
 	best := s.gap
 	bestA, bestB := int32(-1), int32(-1)
 	for n := middle - window; n <= middle+window; n++ {
-		if n < 0 || n > k.most() {
+		if n < 0 || n > k.Most() {
 			continue
 		}
 		room := n*k.grid - s.base
