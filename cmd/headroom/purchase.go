@@ -119,7 +119,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			return err
 		}
 		if f.out.format == "json" {
-			answered.Plan.Show(q.Detail)
+			answered.Horizon.Show(q.Detail)
 		}
 		return f.writePurchase(c, q, answered)
 	})
@@ -185,7 +185,7 @@ func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestio
 		"json":  asJSON(a),
 		"csv":   tables.Purchase(a).CSV,
 		"xlsx":  func(w io.Writer) error { return tables.PurchaseWorkbook(w, q, a) },
-		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Plan, tables.FocusNames{}) },
+		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Horizon, tables.FocusNames{}) },
 	})
 	warn(c, a.Warnings)
 	if err == nil && a.Status == capacity.InfeasibleStatus {

@@ -38,8 +38,8 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.budgetConflicts(pl.Conflicts)
-		a.answer.Ask = fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount))
-		a.answer.Explanation = a.answer.Ask + " " + firstConflict(a.answer.Conflicts)
+		a.answer.Answer = fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount))
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(a.answer.Conflicts)
 		return nil
 	}
 	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
@@ -47,7 +47,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 		on, spent = "VMs and penalties", o.Cost.Total
 	}
 	left := less(amount, spent)
-	a.answer.Ask = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total))
+	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total))
 	a.fact("budget", "", amount.String(), a.period())
 	a.fact("spent", "", spent.String(), a.period())
 	a.fact("left", "", left.String(), a.period())
@@ -161,12 +161,12 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
-		a.answer.Ask = "Not everything can be served."
-		a.answer.Explanation = a.answer.Ask + " With every job promised: " + firstConflict(a.answer.Conflicts)
+		a.answer.Answer = "Not everything can be served."
+		a.answer.Explanation = a.answer.Answer + " With every job promised: " + firstConflict(a.answer.Conflicts)
 		return nil
 	}
 	o := a.answer.Outcome
-	a.answer.Ask = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total))
+	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total))
 	a.fact("cost", "", o.Cost.Total.String(), a.period())
 	a.fact("cost_per_month", "", o.Cost.PerMonth.String(), p.Currency+" a month")
 	var sentences []string
@@ -193,8 +193,8 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	if before.Status == capacity.InfeasibleStatus {
 		a.take(before, before)
-		a.answer.Ask = "The demands cannot be met as they are."
-		a.answer.Explanation = a.answer.Ask + " " + firstConflict(before.Conflicts)
+		a.answer.Answer = "The demands cannot be met as they are."
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
 		return nil
 	}
 	p := *a.problem
@@ -214,13 +214,13 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	a.take(pl, before)
 	if pl.Status == capacity.InfeasibleStatus {
 		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
-		a.answer.Ask = fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name)
-		a.answer.Explanation = a.answer.Ask + fmt.Sprintf(" With %s promised to it: ", words.Jobs(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
+		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name)
+		a.answer.Explanation = a.answer.Answer + fmt.Sprintf(" With %s promised to it: ", words.Jobs(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
 		return nil
 	}
 	o, was := a.answer.Outcome, *a.answer.Compared
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
-	a.answer.Ask = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
+	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
 	a.fact("cost", class.Name, extra.String(), a.period())
 	a.fact("vms", class.Name, money.Round(vms).Decimal.String(), "VMs")
 	a.fact("penalty", class.Name, class.Penalty.String(), a.period())

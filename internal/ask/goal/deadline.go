@@ -43,8 +43,8 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 	}
 	if before.Status == capacity.InfeasibleStatus {
 		a.take(before, before)
-		a.answer.Ask = "The demands cannot be met as they are."
-		a.answer.Explanation = a.answer.Ask + " " + firstConflict(before.Conflicts)
+		a.answer.Answer = "The demands cannot be met as they are."
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
 		return nil
 	}
 	s := a.newDeadlines(before)
@@ -117,14 +117,14 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
 	if s.class != "" {
-		a.answer.Ask = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
 	} else {
-		a.answer.Ask = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
 	}
 	if cheapest.Deadline == given.Deadline {
-		a.answer.Ask = fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
-			a.answer.Ask = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
+			a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
 		}
 	}
 	unit := "s"

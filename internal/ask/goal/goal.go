@@ -20,7 +20,7 @@ import (
 type Answer struct {
 	Question    capacity.Ask    `json:"question"`
 	Status      capacity.Status `json:"status"`
-	Ask         string          `json:"answer"` // one sentence
+	Answer      string          `json:"answer"` // one sentence
 	Explanation string          `json:"explanation"`
 	Facts       []words.Fact    `json:"facts"`
 	Outcome     plan.Outcome    `json:"outcome"`  // of the plan that answers
@@ -123,7 +123,7 @@ func (a *asking) fact(name, of, value, unit string) {
 func (a *asking) explain(p *capacity.Problem, pl *capacity.Plan, sentences ...string) {
 	facts, text := plan.Drivers(p, pl)
 	a.answer.Facts = append(a.answer.Facts, facts...)
-	said := slices.DeleteFunc(append([]string{a.answer.Ask}, append(sentences, text)...), func(s string) bool { return s == "" })
+	said := slices.DeleteFunc(append([]string{a.answer.Answer}, append(sentences, text)...), func(s string) bool { return s == "" })
 	if pl.Proof != nil && pl.Proof.Gap > p.Options.Gap {
 		said = append(said, "No plan is cheaper by more than "+words.Number(100*pl.Proof.Gap)+" % of what it costs, or of its objective where that is less; the search for a better one was ended by the time limit.")
 	}

@@ -24,7 +24,7 @@ func asked(t *testing.T, p capacity.Problem, q capacity.Question) Answer {
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}
-	if a.Ask == "" || !strings.Contains(a.Explanation, a.Ask) || strings.Contains(a.Explanation, "\n") || strings.Contains(a.Explanation, "%!") {
+	if a.Answer == "" || !strings.Contains(a.Explanation, a.Answer) || strings.Contains(a.Explanation, "\n") || strings.Contains(a.Explanation, "%!") {
 		t.Fatalf("%+v: the paragraph is %q", q, a.Explanation)
 	}
 	return a

@@ -145,7 +145,7 @@ func (s *settlement) over(seconds, period int64) *amounts {
 
 // answer adds stints up, in their order.
 func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stints []stint) Answer {
-	h := c.planWith
+	h := c.horizon
 	a := Answer{
 		Status: capacity.Optimal, Complete: len(stints) == len(c.stints), Currency: h.Problem.Currency, Contracts: contracts, Situations: []SituationAnswer{},
 		Periods: make([]PeriodAnswer, 0, len(h.Periods)), Days: []SpanTotal{}, Months: []SpanTotal{}, Infeasible: []InfeasibleSpan{}, Warnings: []capacity.Warning{},

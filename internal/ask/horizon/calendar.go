@@ -13,7 +13,7 @@ import (
 // (UTC, so that days add up) and wherever a contract or an offer begins or ends. Stints that differ in
 // nothing but their time are one situation, which is solved once.
 type calendar struct {
-	planWith   *capacity.Horizon
+	horizon    *capacity.Horizon
 	stints     []stint
 	situations []situation
 	jobs       [][]capacity.JobRange // the distinct demands, by class of the problem
@@ -54,7 +54,7 @@ func (t term) within(other term) int64 {
 
 // newCalendar cuts a valid horizon at the ends of the terms.
 func newCalendar(h *capacity.Horizon, terms []term) *calendar {
-	c := &calendar{planWith: h, stints: make([]stint, 0, len(h.Periods))}
+	c := &calendar{horizon: h, stints: make([]stint, 0, len(h.Periods))}
 	var cuts []time.Time
 	for _, t := range terms {
 		cuts = append(cuts, t.from, t.until)
@@ -129,7 +129,7 @@ func newDemands(c *calendar) *demands {
 }
 
 func (d *demands) of(period int) int {
-	h := d.calendar.planWith
+	h := d.calendar.horizon
 	var place *float64
 	if jobs := h.Periods[period].Jobs; len(jobs) > 0 {
 		place = &jobs[0]
@@ -157,7 +157,7 @@ func (d *demands) of(period int) int {
 
 // problem is a situation as a problem of its own. The terms are those of the contracts.
 func (c *calendar) problem(s *situation, contracts []capacity.TermContract) capacity.Problem {
-	p := c.planWith.Problem
+	p := c.horizon.Problem
 	p.Options.Near = nil
 	p.Classes = slices.Clone(p.Classes)
 	for i, jobs := range c.jobs[s.demand] {

@@ -146,7 +146,7 @@ func (w *charging) next(i int) bool {
 
 // settle makes a period's money from its counts.
 func (w *charging) settle(period *PeriodAnswer, p stint) bool {
-	w.problem = w.calendar.problem(&w.calendar.situations[p.situation], w.calendar.planWith.Contracts)
+	w.problem = w.calendar.problem(&w.calendar.situations[p.situation], w.calendar.horizon.Contracts)
 	shares := w.answer.Situations[p.situation]
 	if period.Situation != p.situation || !period.Start.Equal(p.start) || len(period.Used) != len(w.contracts) {
 		return false

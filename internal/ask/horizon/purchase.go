@@ -18,7 +18,7 @@ import (
 
 // PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
 type PurchaseAnswer struct {
-	Ask          string             `json:"answer"`      // one sentence
+	Answer       string             `json:"answer"`      // one sentence
 	Explanation  string             `json:"explanation"` // the sentence and what it rests on, as one paragraph that can be forwarded
 	Status       capacity.Status    `json:"status"`      // infeasible where not even all offers serve the promised jobs
 	Complete     bool               `json:"complete"`    // false: curves or regret are missing, because the work was ended
@@ -42,7 +42,7 @@ type PurchaseAnswer struct {
 	Proof        PurchaseProof      `json:"proof"`
 	Facts        []words.Fact       `json:"facts"` // the figures of the explanation
 	Warnings     []capacity.Warning `json:"warnings"`
-	Plan         Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
+	Horizon      Answer             `json:"horizon"` // with the recommendation; the offers stand among its contracts
 }
 
 // OfferAnswer is one offer in the recommendation.
@@ -159,15 +159,15 @@ func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Planner,
 	for _, part := range [...]struct {
 		to   *Answer
 		with capacity.Horizon
-	}{{&a.Plan, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
+	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
 		told := steps.begin(horizonSteps)
 		*part.to, err = planWith(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
 		if err != nil {
 			return PurchaseAnswer{}, err
 		}
 	}
-	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Plan), costOf(&today), costOf(&alone)
-	if math.IsInf(found.cost, 1) || a.Plan.Status == capacity.InfeasibleStatus {
+	a.Recommended, a.Today, a.OnDemandOnly = costOf(&a.Horizon), costOf(&today), costOf(&alone)
+	if math.IsInf(found.cost, 1) || a.Horizon.Status == capacity.InfeasibleStatus {
 		a.Status, a.Complete = capacity.InfeasibleStatus, true
 		a.tell(&q)
 		steps.end()
@@ -337,7 +337,7 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 	total := a.Recommended.Total.Float()
 	a.Proof = PurchaseProof{Bound: floor(found.bound), PriceBound: floor(w.bound(found.root)), Situations: len(w.stages)}
 	below := total - a.Proof.Bound.Float()
-	allowed := integer.ProofResolution*math.Abs(total) + float64(len(a.Plan.Periods))*money.Smallest
+	allowed := integer.ProofResolution*math.Abs(total) + float64(len(a.Horizon.Periods))*money.Smallest
 	for _, stage := range w.stages { // whose plans are rounded once, and count so many times
 		allowed += stage.scale * money.Smallest
 	}
@@ -358,7 +358,7 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 
 func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) {
 	whole := term{q.Start(), q.End()}
-	contracts := a.Plan.Contracts[len(a.Plan.Contracts)-len(q.Offers):]
+	contracts := a.Horizon.Contracts[len(a.Horizon.Contracts)-len(q.Offers):]
 	used, all := 0.0, 0.0
 	for k, o := range q.Offers {
 		from, until := o.Term(whole.from)
@@ -374,7 +374,7 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 		share := used / all
 		a.Utilisation = &share
 	}
-	if t := &a.Plan.Total; t.VMHours > 0 {
+	if t := &a.Horizon.Total; t.VMHours > 0 {
 		share := t.ReservedHours / t.VMHours
 		a.Coverage = &share
 	}
@@ -391,8 +391,8 @@ func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *Answer) {
 		return
 	}
 	balance, bill := decimal.Zero, decimal.Zero
-	for i := range a.Plan.Months {
-		m := &a.Plan.Months[i]
+	for i := range a.Horizon.Months {
+		m := &a.Horizon.Months[i]
 		paid := decimal.Zero
 		for k, o := range q.Offers {
 			from, _ := o.Term(q.Start())

@@ -288,7 +288,7 @@ func TestPurchaseMakesPromisesPossible(t *testing.T) {
 		t.Errorf("got the regret %+v, want no cost beside a best one of 422.40", r)
 	}
 	q.Offers = q.Offers[1:]
-	if a = recommended(t, q); a.Status != capacity.InfeasibleStatus || !strings.Contains(a.Plan.Periods[2].Conflict, "need 9 VMs and there are 6") {
-		t.Errorf("got %s and %q, want infeasible and why", a.Status, a.Plan.Periods[2].Conflict)
+	if a = recommended(t, q); a.Status != capacity.InfeasibleStatus || !strings.Contains(a.Horizon.Periods[2].Conflict, "need 9 VMs and there are 6") {
+		t.Errorf("got %s and %q, want infeasible and why", a.Status, a.Horizon.Periods[2].Conflict)
 	}
 }

@@ -130,7 +130,7 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 			t.Errorf("%s: %v off the bill and %v avoided are %v together", c.name, a.BillSaving.Amount, a.Avoided, a.Saving.Amount)
 		}
 		valued := fmt.Sprintf("; refused jobs, which are on no bill, are valued at %s instead of %s.", words.Cents(a.Recommended.Cost.Penalties.Float()), words.Cents(a.Today.Cost.Penalties.Float()))
-		if !strings.Contains(a.Ask, c.want) || strings.Contains(a.Ask, c.never) || !strings.Contains(a.Ask, valued) || strings.Contains(a.Explanation, "save") {
+		if !strings.Contains(a.Answer, c.want) || strings.Contains(a.Answer, c.never) || !strings.Contains(a.Answer, valued) || strings.Contains(a.Explanation, "save") {
 			t.Errorf("%s: got %q", c.name, a.Explanation)
 		}
 		if strings.Contains(a.Explanation, "paid for itself") != (a.BillEven != nil && a.BillSaving.Amount.IsPositive()) {

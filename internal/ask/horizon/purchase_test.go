@@ -249,7 +249,7 @@ func TestPurchaseIsTheBestOfAll(t *testing.T) {
 		if (a.Today.Status == capacity.InfeasibleStatus) != math.IsInf(today, 1) || a.Saving != nil && !costsAlike(a.Saving.Amount.Float(), today-best) {
 			t.Fatalf("case %d: today costs %v, and %.9f by hours", i, a.Today.Total, today)
 		}
-		checkSums(t, &a.Plan)
+		checkSums(t, &a.Horizon)
 		if i%3 == 0 {
 			checkCurves(t, i, b, &a, numbers)
 			checkRegret(t, i, &q, &a, numbers)
@@ -400,7 +400,7 @@ func TestPurchaseKeepsWhatItHas(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || a.Complete || a.Status != whole.Status {
 		t.Fatalf("got %v and %s, complete %v", err, a.Status, a.Complete)
 	}
-	if d := cmp.Diff(whole.Offers, a.Offers) + cmp.Diff(whole.Recommended, a.Recommended); d != "" || len(a.Curves) != len(q.Offers) || len(a.Regret) >= len(whole.Regret) || a.Ask != whole.Ask {
+	if d := cmp.Diff(whole.Offers, a.Offers) + cmp.Diff(whole.Recommended, a.Recommended); d != "" || len(a.Curves) != len(q.Offers) || len(a.Regret) >= len(whole.Regret) || a.Answer != whole.Answer {
 		t.Errorf("got %d curves, %d factors, and other offers: %s", len(a.Curves), len(a.Regret), d)
 	}
 }

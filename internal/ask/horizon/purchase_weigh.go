@@ -59,7 +59,7 @@ func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (
 
 // largest is the problem with the most jobs that any period has, and VMs for all of them.
 func (w *weighing) largest() *capacity.Problem {
-	p := w.calendar.planWith.Problem
+	p := w.calendar.horizon.Problem
 	p.Supply = capacity.Supply{OnDemand: capacity.OnDemand{Price: p.Supply.OnDemand.Price}}
 	p.Classes = slices.Clone(p.Classes)
 	for i := range p.Classes {
@@ -73,7 +73,7 @@ func (w *weighing) largest() *capacity.Problem {
 }
 
 func (w *weighing) addStages() {
-	h := w.calendar.planWith
+	h := w.calendar.horizon
 	highest, shortest, dearest := 0.0, math.Inf(1), 0.0
 	for i := range w.calendar.situations {
 		t := &w.calendar.situations[i]

@@ -18,17 +18,17 @@ import (
 func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
 	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
-		a.Ask = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
-		if len(a.Plan.Infeasible) > 0 {
-			first := &a.Plan.Infeasible[0]
-			a.Ask += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
+		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)
+		if len(a.Horizon.Infeasible) > 0 {
+			first := &a.Horizon.Infeasible[0]
+			a.Answer += fmt.Sprintf(" The first hour is %s: %s", moment(first.Start), first.Conflict)
 		}
-		a.Explanation = a.Ask
+		a.Explanation = a.Answer
 		return
 	}
-	a.Ask = a.advice(span)
+	a.Answer = a.advice(span)
 	var b strings.Builder
-	b.WriteString(a.Ask)
+	b.WriteString(a.Answer)
 	a.tellCosts(&b)
 	a.tellUse(&b)
 	for i := range a.Curves {

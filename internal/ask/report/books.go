@@ -201,14 +201,14 @@ func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a horizon.Purcha
 	f.warnings(a.Warnings)
 	bought := a.Bought(&q)
 	if a.Status == capacity.InfeasibleStatus { // then there are no numbers to buy, and no costs of classes
-		bought, a.Plan.Status = q.Horizon, capacity.InfeasibleStatus
+		bought, a.Horizon.Status = q.Horizon, capacity.InfeasibleStatus
 	}
 	sheets := []Sheet{f.sheet("summary"), {"offers", Purchase(a)}, {"bill by month", PurchaseMonths(a)}, {"curves", PurchaseCurve(a)}, {"regret", PurchaseRegret(a)}}
-	rest, err := horizonSheets(bought, a.Plan)
+	rest, err := horizonSheets(bought, a.Horizon)
 	if err != nil {
 		return err
 	}
-	assumed := horizonAssumptions(bought, a.Plan)
+	assumed := horizonAssumptions(bought, a.Horizon)
 	for _, o := range q.Offers {
 		assumed.add("offer: price", o.Name, amount(&o.Price), a.Currency+" per VM h")
 		assumed.add("offer: upfront", o.Name, amount(&o.Upfront), a.Currency+" per VM")

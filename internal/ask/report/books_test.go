@@ -146,7 +146,7 @@ func TestPurchaseWorkbook(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, sheets := sheetsOf(t, b.Bytes())
-	checkHorizonSheets(t, sheets, &a.Plan)
+	checkHorizonSheets(t, sheets, &a.Horizon)
 	// The bill comes first; what refused jobs are valued at is no saving of it.
 	for i, want := range []struct {
 		figure, of string

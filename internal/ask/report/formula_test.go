@@ -82,7 +82,7 @@ func TestFocusStartsNoFormula(t *testing.T) {
 		var b bytes.Buffer
 		names := FocusNames{BillingAccountID: s, BillingAccountName: s, Provider: s, Publisher: s, InvoiceIssuer: s, Service: s, RegionID: s, RegionName: s,
 			SubAccountID: s, SubAccountName: s, PlanID: s, Scenario: s, Tags: map[string]string{s: s}, ByClass: true}
-		if err := Focus(&b, a.Bought(&q), a.Plan, names); err != nil {
+		if err := Focus(&b, a.Bought(&q), a.Horizon, names); err != nil {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(&b).ReadAll()

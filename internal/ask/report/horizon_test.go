@@ -172,10 +172,10 @@ Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EU
 	}
 	// What is bought is exported like any other contract.
 	var rows bytes.Buffer
-	if err := Focus(&rows, a.Bought(&q), a.Plan, FocusNames{}); err != nil {
+	if err := Focus(&rows, a.Bought(&q), a.Horizon, FocusNames{}); err != nil {
 		t.Fatal(err)
 	}
-	checkFocusSums(t, new(a.Bought(&q)), &a.Plan, focusRows(t, &rows))
+	checkFocusSums(t, new(a.Bought(&q)), &a.Horizon, focusRows(t, &rows))
 }
 
 // A purchase that buys nothing, and one that serves nobody, are written like any other.
@@ -235,7 +235,7 @@ func TestHorizonOfHostileNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		for _, table := range []Table{HorizonContracts(a.Plan), Purchase(a), PurchaseCurve(a), PurchaseRegret(a)} {
+		for _, table := range []Table{HorizonContracts(a.Horizon), Purchase(a), PurchaseCurve(a), PurchaseRegret(a)} {
 			if err := table.CSV(&b); err != nil {
 				t.Fatal(err)
 			}

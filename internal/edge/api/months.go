@@ -167,7 +167,7 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 	}
 	switch formatOf(r) {
 	case "":
-		a.Answer.Plan.Show(a.Question.Detail)
+		a.Answer.Horizon.Show(a.Question.Detail)
 		return reply[horizon.PurchaseAnswer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "purchase.xlsx", xlsxType, func(to io.Writer) error {
@@ -175,7 +175,7 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 		}
 	case "focus":
 		name, fill = "purchase-focus.csv", func(to io.Writer) error {
-			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Plan, report.FocusNames{SubAccountID: cluster})
+			return report.Focus(to, a.Answer.Bought(&a.Question), a.Answer.Horizon, report.FocusNames{SubAccountID: cluster})
 		}
 	}
 	return answerFile(w, name, mediaType, fill)
@@ -209,7 +209,7 @@ func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run capacity.
 	if err := readBoth(input, &asked, result.Body, &a.Answer); err != nil {
 		return err
 	}
-	if err := exportable(r, cluster, "purchases", a.Answer.Plan.Detail, purchaseForm(r)); err != nil {
+	if err := exportable(r, cluster, "purchases", a.Answer.Horizon.Detail, purchaseForm(r)); err != nil {
 		return err
 	}
 	a.Question = asked.PurchaseQuestion

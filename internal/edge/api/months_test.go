@@ -179,11 +179,11 @@ func TestPurchasesAreTheCheapest(t *testing.T) {
 		body, cheapest := drawn(r)
 		var a horizon.PurchaseAnswer
 		s.ask(s.admin, "POST", "/v1/purchases", body).want(t, 200).into(t, &a)
-		if !a.Recommended.Total.Equal(cheapest) || a.Status != capacity.Optimal || a.Ask == "" || !strings.HasPrefix(a.Explanation, a.Ask) || len(a.Regret) != 0 {
+		if !a.Recommended.Total.Equal(cheapest) || a.Status != capacity.Optimal || a.Answer == "" || !strings.HasPrefix(a.Explanation, a.Answer) || len(a.Regret) != 0 {
 			t.Fatalf("case %d: %s\ngot %s, want %s: %+v", i, body, a.Recommended.Total, cheapest, a)
 		}
 		// The horizon with what is bought is the same money.
-		if sum := a.Plan.Total.Cost.Total.Add(a.Plan.Upfront.Decimal); !sum.Equal(cheapest) {
+		if sum := a.Horizon.Total.Cost.Total.Add(a.Horizon.Upfront.Decimal); !sum.Equal(cheapest) {
 			t.Errorf("case %d: the horizon comes to %s", i, sum)
 		}
 	}
@@ -503,7 +503,7 @@ func TestAYearWithOffers(t *testing.T) {
 	}
 	var a horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", "/v1/purchases", text).want(t, 200).into(t, &a)
-	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Plan.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "paid for itself") {
+	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Horizon.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "paid for itself") {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -112,6 +112,6 @@ func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(ca
 		return RunResult{}, worked
 	}
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
-	answer.Plan.Show(asked.Detail)
+	answer.Horizon.Show(asked.Detail)
 	return jsonResult(claim, answer, worked)
 }

@@ -65,7 +65,7 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		at.Answer.Warnings = []capacity.Warning{{Code: "kept", Detail: "Said before."}}
-		at.Answer.Plan.Show(q.Detail)
+		at.Answer.Horizon.Show(q.Detail)
 		sameJSON(t, result.Body, at.Answer)
 	}
 }
