@@ -30,14 +30,18 @@ const minMessage = 6
 var unmended = []string{
 	"cmd/headroom",
 	"internal",
+	"internal/ask/goal",
 	"internal/ask/horizon",
 	"internal/ask/pack",
 	"internal/ask/pool",
+	"internal/ask/whatif",
 	"internal/core/capacity",
 	"internal/core/money",
 	"internal/core/perf",
 	"internal/core/plan",
+	"internal/core/plan/integer",
 	"internal/core/strict",
+	"internal/core/words",
 	"internal/data/fetch",
 	"internal/data/inputs",
 	"internal/edge/api",
@@ -55,6 +59,7 @@ var unmended = []string{
 	"internal/slots/live",
 	"internal/slots/sim",
 	"internal/slots/trial",
+	"internal/test/plantest",
 }
 
 // language holds the figures of one package.

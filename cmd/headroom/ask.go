@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -81,12 +81,12 @@ func questionVerb(to *connection, c *cobra.Command, question func(c *cobra.Comma
 // askedBudget is how many times a problem's time budget one question may take.
 const askedBudget = 10
 
-func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (plan.QuestionAnswer, error) {
+func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (goal.Answer, error) {
 	solver := planner{}
 	defer solver.close()
 	ctx, cancel := context.WithTimeout(ctx, askedBudget*time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	return plan.Answer(ctx, p, q, solver.solve)
+	return goal.Ask(ctx, p, q, solver.solve)
 }
 
 func askThere(c *cobra.Command, to *connection, out output, cluster string, q capacity.Question) error {
@@ -102,14 +102,14 @@ func askThere(c *cobra.Command, to *connection, out output, cluster string, q ca
 	if err != nil {
 		return err
 	}
-	var a plan.QuestionAnswer
+	var a goal.Answer
 	if err := answered.into(&a); err != nil {
 		return err
 	}
 	return writeQuestion(c, out, a)
 }
 
-func writeQuestion(c *cobra.Command, out output, a plan.QuestionAnswer) error {
+func writeQuestion(c *cobra.Command, out output, a goal.Answer) error {
 	return out.write(c, map[string]form{
 		"table": func(w io.Writer) error { return tables.QuestionText(w, a) },
 		"json":  asJSON(a),

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	tables "headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/openapi"
@@ -184,7 +184,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + connectionHelp,
 			if f.format() != "" {
 				return f.deliver(c, a)
 			}
-			var answered plan.HorizonAnswer
+			var answered horizon.Answer
 			if err := a.into(&answered); err != nil {
 				return err
 			}
@@ -231,19 +231,19 @@ func bar(c *cobra.Command, kind string) (show func(done, total int), finish func
 	}, b.finish
 }
 
-func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (plan.HorizonAnswer, error) {
+func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (horizon.Answer, error) {
 	var p planner
 	defer p.close()
 	solve, err := p.series(q.Problem)
 	if err != nil {
-		return plan.HorizonAnswer{}, err
+		return horizon.Answer{}, err
 	}
 	show, finish := bar(c, "months")
 	defer finish()
-	return plan.Horizon(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
+	return horizon.Plan(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a plan.HorizonAnswer, per string) error {
+func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a horizon.Answer, per string) error {
 	span := tables.PerPeriod
 	if per != "" {
 		span = tables.Span(per)

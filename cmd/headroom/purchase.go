@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -88,7 +88,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			if f.format() != "" {
 				return f.deliver(c, a)
 			}
-			var answered plan.PurchaseAnswer
+			var answered horizon.PurchaseAnswer
 			if err := a.into(&answered); err != nil {
 				return err
 			}
@@ -165,19 +165,19 @@ func readOffer(text string) (capacity.Offer, error) {
 	return o, nil
 }
 
-func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (plan.PurchaseAnswer, error) {
+func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
 	var p planner
 	defer p.close()
 	solve, err := p.series(q.Problem)
 	if err != nil {
-		return plan.PurchaseAnswer{}, err
+		return horizon.PurchaseAnswer{}, err
 	}
 	show, finish := bar(c, "purchase")
 	defer finish()
-	return plan.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
+	return horizon.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
+func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	err := f.out.write(c, map[string]form{
 		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
 		"json":  asJSON(a),

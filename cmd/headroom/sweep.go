@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	tables "headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/openapi"
@@ -194,7 +194,7 @@ func byVary(err error, texts []string) error {
 }
 
 // sweepHere plans all points on this machine's processors.
-func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer, error) {
+func sweepHere(ctx context.Context, q capacity.SweepQuestion) (whatif.SweepAnswer, error) {
 	p := planner{}
 	defer p.close()
 	if q.Problem.Options.Engine != capacity.EngineExact {
@@ -202,9 +202,9 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 	}
 	brief, err := p.series(q.Problem)
 	if err != nil {
-		return plan.SweepAnswer{}, err
+		return whatif.SweepAnswer{}, err
 	}
-	s := plan.NewSweep(q)
+	s := whatif.NewSweep(q)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var workers sync.WaitGroup
@@ -220,7 +220,7 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 	workers.Wait()
 	close(failed)
 	if err := <-failed; err != nil {
-		return plan.SweepAnswer{}, err
+		return whatif.SweepAnswer{}, err
 	}
 	return s.Answer()
 }
@@ -231,7 +231,7 @@ func sweepThere(c *cobra.Command, to *connection, out output, cluster string, q 
 	if err != nil || answered == nil {
 		return err
 	}
-	var a plan.SweepAnswer
+	var a whatif.SweepAnswer
 	if err := answered.into(&a); err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (to *connection) there(
 	return &answered, err
 }
 
-func writeSweep(c *cobra.Command, out output, a plan.SweepAnswer) error {
+func writeSweep(c *cobra.Command, out output, a whatif.SweepAnswer) error {
 	return out.write(c, map[string]form{
 		"table": func(w io.Writer) error { return tables.SweepText(w, a) },
 		"json":  asJSON(a),

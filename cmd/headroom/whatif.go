@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -214,29 +214,29 @@ func readScenario(c *cobra.Command, file string) (capacity.Scenario, error) {
 }
 
 // whatIfHere answers without a server. Findings about changes that came from flags name the flag.
-func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string, flags optionFlags) (plan.WhatIf, error) {
+func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string, flags optionFlags) (whatif.Comparison, error) {
 	data, label, err := read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	auto := func(o *capacity.Options) { o.Engine = capacity.EngineAuto }
 	problem, err := capacity.ReadProblem(data, limits, append([]func(*capacity.Options){auto}, flags.overrides(c)...)...)
 	if err != nil {
-		return plan.WhatIf{}, labelled(label, err)
+		return whatif.Comparison{}, labelled(label, err)
 	}
 	scenarios := make([]capacity.Scenario, len(asked))
 	for i := range asked {
 		scenarios[i] = asked[i].Scenario()
 		if _, err := scenarios[i].Apply(problem); err != nil {
 			if i == 0 && len(said) > 0 {
-				return plan.WhatIf{}, byFlag(err, "/changes", said)
+				return whatif.Comparison{}, byFlag(err, "/changes", said)
 			}
-			return plan.WhatIf{}, err
+			return whatif.Comparison{}, err
 		}
 	}
 	p := planner{}
 	defer p.close()
-	return plan.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= capacity.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= capacity.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
 		return p.solve(ctx, problem)
 	})
 }
@@ -257,14 +257,14 @@ func answeredWhatIf(c *cobra.Command, out output, s *service, request openapi.Re
 	if err != nil {
 		return err
 	}
-	var w plan.WhatIf
+	var w whatif.Comparison
 	if err := a.into(&w); err != nil {
 		return err
 	}
 	return writeWhatIf(c, out, w, a.body)
 }
 
-func writeWhatIf(c *cobra.Command, out output, w plan.WhatIf, text []byte) error {
+func writeWhatIf(c *cobra.Command, out output, w whatif.Comparison, text []byte) error {
 	return out.write(c, map[string]form{
 		"table": func(to io.Writer) error {
 			for _, a := range w.Scenarios {
