@@ -197,7 +197,7 @@ type SharingJob struct {
 // SharePlan is who gets how many slots of which type.
 type SharePlan struct {
 	Status     PoolStatus         `json:"status"`      // optimal: the least share cannot be larger, nor the total for it
-	LeastShare float64            `json:"least_share"` // the least progress share by weight
+	MinShare   float64            `json:"least_share"` // the least progress share by weight
 	ShareBound float64            `json:"share_bound"` // no plan has a larger one
 	Total      float64            `json:"total"`       // of the progress shares; 1 is what taking turns gives
 	TotalBound float64            `json:"total_bound"` // no plan with this least share has a larger one

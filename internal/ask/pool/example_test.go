@@ -50,7 +50,7 @@ func ExampleShare() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: %.2f at least; %v %v\n", a.Status, a.LeastShare, a.Jobs[0].Slots, a.Jobs[1].Slots)
+	fmt.Printf("%s: %.2f at least; %v %v\n", a.Status, a.MinShare, a.Jobs[0].Slots, a.Jobs[1].Slots)
 	// Output:
 	// optimal: 0.60 at least; map[gpu:2] map[plain:4]
 }

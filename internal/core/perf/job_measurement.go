@@ -30,7 +30,7 @@ const (
 	MaxSentMeasurements = 2_000 // at once
 	MaxSentSeries       = 100   // jobs, kinds counted apart, at once
 	MaxKeptFits         = 200   // versions of a job and kind
-	mostIOMBPerS        = 1e9
+	maxIOMBPerS         = 1e9
 )
 
 // MeasurementsKind is what the audit log calls measurements that are deleted.
@@ -142,14 +142,14 @@ func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time)
 	if m.Residual != nil {
 		c.Between("residual", "What is left of the node", *m.Residual, 0, 1)
 	}
-	if m.Seconds != nil && c.Number("seconds", "The time", "seconds", *m.Seconds, capacity.MaxSeconds) && *m.Seconds < LeastSeconds {
+	if m.Seconds != nil && c.Number("seconds", "The time", "seconds", *m.Seconds, capacity.MaxSeconds) && *m.Seconds < MinMeasuredSeconds {
 		c.Refuse("seconds", "range", "The time is %s seconds; it must be more than 0.", fault.Plain(*m.Seconds))
 	}
 	if m.CPUPercent != nil {
 		c.Between("cpu_percent", "The processors' mean load", *m.CPUPercent, 0, 100)
 	}
 	if m.IOMBPerS != nil {
-		c.Number("io_mb_s", "What is read and written", "MB/s", *m.IOMBPerS, mostIOMBPerS)
+		c.Number("io_mb_s", "What is read and written", "MB/s", *m.IOMBPerS, maxIOMBPerS)
 	}
 	if m.NodeType != "" {
 		c.NameAt("node_type", m.NodeType)
@@ -158,5 +158,5 @@ func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time)
 	return kept
 }
 
-// LeastSeconds is the shortest time that counts as measured.
-const LeastSeconds = 1e-9
+// MinMeasuredSeconds is the shortest time that counts as measured.
+const MinMeasuredSeconds = 1e-9

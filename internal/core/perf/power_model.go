@@ -83,9 +83,9 @@ const ReferenceVMs = 6
 type PowerFit struct {
 	Method FitMethod `json:"method"`
 	PowerModel
-	LeastVMs float64 `json:"least_vms"` // measured
-	MostVMs  float64 `json:"most_vms"`
-	Points   int     `json:"points"`
+	MinVMs float64 `json:"least_vms"` // measured
+	MaxVMs float64 `json:"most_vms"`
+	Points int     `json:"points"`
 
 	R2Log           float64 `json:"r2_log"` // share of the variance of the logarithms that the model explains
 	R2              float64 `json:"r2"`     // of the seconds

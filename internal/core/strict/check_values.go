@@ -16,9 +16,9 @@ const MaxAhead = time.Minute
 // MaxNameLength is the most characters of a name.
 const MaxNameLength = 200
 
-// MostCompared bounds the names that mistaken ones are compared with: every mistake of a usual problem,
+// MaxCompared bounds the names that mistaken ones are compared with: every mistake of a usual problem,
 // some tenths of a second where somebody makes it last.
-const MostCompared = 50_000
+const MaxCompared = 50_000
 
 // MaxDescription is how many bytes a description or note may have.
 const MaxDescription = 2000
@@ -133,7 +133,7 @@ func (c *Checker) Label(member, text string) {
 // UnknownName refuses a name that nothing of a kind has, and suggests the one probably meant.
 func UnknownName(c *Checker, member, kind, name string, known []string) {
 	var hint *fault.Hint
-	if best := fault.Nearest(name, known[:min(len(known), MostCompared)]); best != "" {
+	if best := fault.Nearest(name, known[:min(len(known), MaxCompared)]); best != "" {
 		hint = c.Hint(member, best, "Did you mean %q?", best)
 	} else if len(known) > 0 {
 		hint = &fault.Hint{Detail: fmt.Sprintf("There is %q, for instance.", fault.Clip(known[0]))}

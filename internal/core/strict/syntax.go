@@ -19,9 +19,9 @@ func CheckSyntax(data []byte) error {
 	return r.Result(func(*Checker) {})
 }
 
-// mostMembers bounds the names that are kept of an object; the largest that mean something have one for each of
+// maxMembers bounds the names that are kept of an object; the largest that mean something have one for each of
 // ten thousand classes.
-const mostMembers = 20_000
+const maxMembers = 20_000
 
 // Value reads any value, noting what is wrong inside it.
 func (r *Reader) Value() {
@@ -31,8 +31,8 @@ func (r *Reader) Value() {
 		seen := map[string]bool{} // of objects with many members
 		n := 0
 		r.Members("", func(key []byte) {
-			if n++; n > mostMembers {
-				r.fail(r.At, fmt.Sprintf("An object has more than %d members, the most that are read.", mostMembers))
+			if n++; n > maxMembers {
+				r.fail(r.At, fmt.Sprintf("An object has more than %d members, the most that are read.", maxMembers))
 				return
 			}
 			name := string(key)

@@ -17,15 +17,15 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// MostForecastCells is how many forecasts a file may have: ten years of a class, or two of fifty.
-const MostForecastCells = 1_000_000
+// MaxForecastCells is how many forecasts a file may have: ten years of a class, or two of fifty.
+const MaxForecastCells = 1_000_000
 
 // longestRecord bounds what is in memory of a file at a time: a header with ten thousand classes is
 // shorter.
 const longestRecord = 4 << 20
 
-// mostCommas bounds the fields of a record: each takes many times the byte that it can be written in.
-const mostCommas = 100_000
+// maxCommas bounds the fields of a record: each takes many times the byte that it can be written in.
+const maxCommas = 100_000
 
 // ForecastFile is what must be known to read a file of forecasts.
 type ForecastFile struct {
@@ -125,7 +125,7 @@ func (r *forecastReader) read() error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLongRecord):
-			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB or %d commas; is a quotation mark not closed?", longestRecord>>20, mostCommas)
+			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB or %d commas; is a quotation mark not closed?", longestRecord>>20, maxCommas)
 			return nil
 		case errors.As(err, &syntax):
 			r.found(syntax.Line, max(syntax.Column, 1), "syntax", nil, "Here the quotation marks do not fit: a field stands in them whole or not at all, and those inside it are doubled.")
@@ -242,7 +242,7 @@ func (r *forecastReader) series(class string, field int) int {
 }
 
 func (r *forecastReader) meant(class string) *fault.Hint {
-	if best := fault.Nearest(class, r.names[:min(len(r.names), strict.MostCompared)]); best != "" {
+	if best := fault.Nearest(class, r.names[:min(len(r.names), strict.MaxCompared)]); best != "" {
 		return &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 	}
 	if len(r.names) == 0 {
@@ -293,8 +293,8 @@ func (r *forecastReader) row(record []string) bool {
 		}
 		r.cell(at, shown, moment, said, hourField, jobs+arrivals, jobsField, arrivals != "")
 	}
-	if r.cells > MostForecastCells {
-		r.foundIn(0, "too_large", nil, "There are more than %d forecasts up to here, the most of one file; send them in parts.", MostForecastCells)
+	if r.cells > MaxForecastCells {
+		r.foundIn(0, "too_large", nil, "There are more than %d forecasts up to here, the most of one file; send them in parts.", MaxForecastCells)
 		return false
 	}
 	return true
@@ -404,7 +404,7 @@ func newRecordGuard(in io.Reader) *recordGuard {
 	return g
 }
 
-func (g *recordGuard) begin() { g.left, g.commas = longestRecord, mostCommas }
+func (g *recordGuard) begin() { g.left, g.commas = longestRecord, maxCommas }
 
 func (g *recordGuard) Read(into []byte) (int, error) {
 	if g.left < 0 || g.commas < 0 {

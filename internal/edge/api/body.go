@@ -42,10 +42,10 @@ const smallBody = 256 << 10
 // firstRoom is what a body takes before more of it has come.
 const firstRoom int64 = 16 << 10
 
-// mostValues is how many values a body may have that a schema is held against: in memory one takes up
+// maxValues is how many values a body may have that a schema is held against: in memory one takes up
 // to a hundred times the three bytes it can be written in. A document with all the forecast rows
 // that fit into a body has fewer.
-const mostValues = 500_000
+const maxValues = 500_000
 
 // takeBody reads a body of plain JSON that is no larger than may be.
 func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, error) {
@@ -177,8 +177,8 @@ func checkBody(text []byte, schema *openapi3.Schema) error {
 	if err := strict.CheckSyntax(text); err != nil {
 		return malformedBody(err)
 	}
-	if values(text) > mostValues {
-		return refusal{tooLarge.problem(fmt.Sprintf("The body has more than %d values, the most that are read; send it in parts.", mostValues))}
+	if values(text) > maxValues {
+		return refusal{tooLarge.problem(fmt.Sprintf("The body has more than %d values, the most that are read; send it in parts.", maxValues))}
 	}
 	value, err := generic(text)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // waits in a compressor; nor are spreadsheets and archives, which are compressed already.
 var compressible = []string{"application/json", "application/problem+json", "application/yaml", "text/csv", "text/html", "text/plain", "text/css", "text/javascript"}
 
-// leastCompressed is the least size of what is compressed: less fits one packet anyhow.
-const leastCompressed = 1024
+// minCompressed is the least size of what is compressed: less fits one packet anyhow.
+const minCompressed = 1024
 
 // newCompressor makes the layer that sends answers with gzip to who accepts that. It puts itself below the answer that
 // the other layers write to, so that an answer's pieces have their time limits before they are compressed.
@@ -25,7 +25,7 @@ const leastCompressed = 1024
 // with somebody's session (its cookie is SameSite=Strict), and a secret is answered once, when it is drawn. Answers with
 // secrets are sent as they are all the same.
 func newCompressor() (func(http.Handler) http.Handler, error) {
-	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.ContentTypes(compressible), gzhttp.MinSize(leastCompressed),
+	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.ContentTypes(compressible), gzhttp.MinSize(minCompressed),
 		gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.SuffixETag(zippedTag), gzhttp.SetContentType(false))
 	if err != nil {
 		return nil, fmt.Errorf("make the compressor: %w", err)

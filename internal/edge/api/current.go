@@ -95,14 +95,14 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 
 var jsonType = []string{"application/json"}
 
-// leastZipped is the least size of a text that is kept compressed as well. Of shorter ones a server answers a tenth
+// minZipped is the least size of a text that is kept compressed as well. Of shorter ones a server answers a tenth
 // more polls a second as they are: two more headers cost more than a packet less saves.
-const leastZipped = 4 << 10
+const minZipped = 4 << 10
 
 // answerText answers a text that is kept for all who ask; its ETag is set.
 func answerText(w http.ResponseWriter, r *http.Request, text app.Text) {
 	h := w.Header()
-	if len(text.Body) >= leastZipped && acceptsGzip(r) {
+	if len(text.Body) >= minZipped && acceptsGzip(r) {
 		text = text.Zipped()
 		h["Content-Encoding"], h["Etag"] = gzipCoding, []string{ofZipped(h["Etag"][0])}
 	}

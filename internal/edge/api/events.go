@@ -19,7 +19,7 @@ import (
 const (
 	heartbeatEvery = 15 * time.Second
 	lookEvery      = time.Second // at whether the key or session still opens the stream
-	mostMissed     = 500         // plans that are sent to somebody who comes back
+	maxMissed      = 500         // plans that are sent to somebody who comes back
 )
 
 // planEvents sends every plan that becomes current, as server-sent events, until the caller goes, may
@@ -184,7 +184,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	case last == shown.Record.Number:
 		return nil, false, nil
 	}
-	list, err := s.app.Stores.Plans.Plans(ctx, cluster, app.Page{Limit: mostMissed})
+	list, err := s.app.Stores.Plans.Plans(ctx, cluster, app.Page{Limit: maxMissed})
 	if errors.Is(err, fault.Busy) {
 		return nil, true, nil // what is shown is all that can be told at the moment
 	}

@@ -190,14 +190,14 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 	}
 	newest := int64(4)
 	if os.Getenv("HEADROOM_LONG") != "" {
-		for range mostMissed { // more than are sent again
+		for range maxMissed { // more than are sent again
 			newest = s.plan()
 		}
 		s.shows("night", newest)
 		long := s.follow(s.admin, "2")
 		defer long.close()
 		if missed, then := long.next(), long.next(); missed != -1 || then != newest {
-			t.Errorf("who comes back after more than %d plans sees %d and %d, want a reset and the newest", mostMissed, missed, then)
+			t.Errorf("who comes back after more than %d plans sees %d and %d, want a reset and the newest", maxMissed, missed, then)
 		}
 	}
 	s.shows("night", newest)

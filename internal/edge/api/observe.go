@@ -269,7 +269,7 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	if len(p) > leastPassed {
+	if len(p) > minPassed {
 		n, err = a.writeLarge(p)
 	} else {
 		n, err = a.ResponseWriter.Write(p)
@@ -284,7 +284,7 @@ func (a *answer) writeLarge(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		_ = control.SetWriteDeadline(time.Now().Add(a.within))
 		var taken int
-		taken, err = a.ResponseWriter.Write(p[n:min(n+leastPassed, len(p))])
+		taken, err = a.ResponseWriter.Write(p[n:min(n+minPassed, len(p))])
 		n += taken
 	}
 	_ = control.SetWriteDeadline(time.Now().Add(answerWithin)) // for what comes after it

@@ -142,7 +142,7 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 	case answer.Status == capacity.InfeasibleStatus:
 		s.refuse(w, r, infeasibleProblem(answer.Conflicts))
-	case len(answer.Classes) > mostGathered:
+	case len(answer.Classes) > maxGathered:
 		writeLong(w, answer)
 	default:
 		buffer := buffers.Get().(*bytes.Buffer)
@@ -153,14 +153,14 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mostGathered is how many classes an answer has whose text is made before the first of it is sent.
-const mostGathered = 20_000
+// maxGathered is how many classes an answer has whose text is made before the first of it is sent.
+const maxGathered = 20_000
 
 // writeLong sends a plan as it is put into words. Each piece is large enough to have a time limit of its own.
 func writeLong(w http.ResponseWriter, answer capacity.Plan) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	out := bufio.NewWriterSize(w, 2*leastPassed)
+	out := bufio.NewWriterSize(w, 2*minPassed)
 	if err := capacity.WritePlan(out, answer); err != nil {
 		return // who is gone does not want to know
 	}

@@ -223,7 +223,7 @@ func TestAKeyHasSoManyRunsWaiting(t *testing.T) {
 	s := newService(t)
 	s.cluster("c")
 	first := s.planRun("c")
-	for range app.MostQueued - 1 {
+	for range app.MaxQueued - 1 {
 		s.planRun("c")
 	}
 	a := s.ask(s.admin, "POST", "/v1/clusters/c/plans", nil, "Prefer", "respond-async", "Idempotency-Key", "k").want(t, 429)

@@ -78,8 +78,8 @@ type upload struct {
 	err     error // why it could not be read to its end
 }
 
-// leastPassed is how much of an upload, or of a large answer, must pass within Config.UploadWithin.
-const leastPassed = 256 << 10
+// minPassed is how much of an upload, or of a large answer, must pass within Config.UploadWithin.
+const minPassed = 256 << 10
 
 // receive makes ready to read a body beyond the time that other requests have.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, limit int64, words uploadWords) *upload {
@@ -100,7 +100,7 @@ func (u *upload) Read(p []byte) (int, error) {
 		return 0, u.err
 	}
 	if u.window <= 0 {
-		u.window = leastPassed
+		u.window = minPassed
 		until := time.Now().Add(u.s.config.UploadWithin) // one that cannot be set is no reason to refuse
 		_ = u.control.SetReadDeadline(until)
 		_ = u.control.SetWriteDeadline(until.Add(answerWithin))
@@ -122,7 +122,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	case u.s.draining():
 		u.err = refusal{unavailable(fmt.Sprintf("The server is stopping and did not read the %s to its end; %s. Send it again.", u.words.name, u.words.kept))}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		u.err = refusal{tooSlow.problem(fmt.Sprintf("The %s did not come to its end: less than %d KiB came in %s; %s. Send it again.", u.words.name, leastPassed>>10, u.s.config.UploadWithin, u.words.kept))}
+		u.err = refusal{tooSlow.problem(fmt.Sprintf("The %s did not come to its end: less than %d KiB came in %s; %s. Send it again.", u.words.name, minPassed>>10, u.s.config.UploadWithin, u.words.kept))}
 	default:
 		u.err = refusal{malformed.problem(fmt.Sprintf("The %s did not come to its end, because the connection broke; %s. Send it again.", u.words.name, u.words.kept))}
 	}

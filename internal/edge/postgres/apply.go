@@ -75,8 +75,8 @@ func apply(ctx context.Context, q querier, version int64, d inputs.Document, dry
 		if done.Version != version && !(dryRun && version == 0) {
 			return done, outdated(ctx, q, done.Version, d.Cluster.Name, "", inputKinds...)
 		}
-		if len(before.Forecasts) > MostForecasts {
-			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete those of past hours", MostForecasts, d.Cluster.Name)
+		if len(before.Forecasts) > MaxForecasts {
+			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete those of past hours", MaxForecasts, d.Cluster.Name)
 		}
 	}
 	return become(ctx, q, id, before, d, done, dryRun)
@@ -264,8 +264,8 @@ func stillReferred(before, d inputs.Document) (findings []*fault.Finding) {
 	return findings
 }
 
-// MostForecasts is how many forecast rows a document holds.
-const MostForecasts = 200_000
+// MaxForecasts is how many forecast rows a document holds.
+const MaxForecasts = 200_000
 
 // Document is a whole cluster as people write it: without stamps and ids.
 func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, err error) {
@@ -282,8 +282,8 @@ func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, e
 					break
 				}
 			}
-			if len(d.Forecasts) > MostForecasts {
-				return conflict("the cluster %q has more than %d forecast rows, the most a document holds; keep them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom forecast list %[1]s -o csv), delete those that the document need not have, such as those of past hours, and ask again", name, MostForecasts)
+			if len(d.Forecasts) > MaxForecasts {
+				return conflict("the cluster %q has more than %d forecast rows, the most a document holds; keep them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom forecast list %[1]s -o csv), delete those that the document need not have, such as those of past hours, and ask again", name, MaxForecasts)
 			}
 			return err
 		})
@@ -297,7 +297,7 @@ func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, e
 
 // document reads a cluster, and its inputs' version once more afterwards.
 func document(ctx context.Context, q querier, id int64, forecasts bool) (d inputs.Document, version int64, err error) {
-	args := pgx.NamedArgs{"cluster": id, "limit": MostForecasts + 1}
+	args := pgx.NamedArgs{"cluster": id, "limit": MaxForecasts + 1}
 	var b pgx.Batch
 	b.Queue(`SELECT `+clusterColumns+` FROM clusters WHERE id = @cluster`, args).Query(exactlyOne(&d.Cluster, pgx.RowToStructByName))
 	b.Queue(vmTypes.selects+` ORDER BY name`, args).Query(all(&d.VMTypes, vmTypes.collect))

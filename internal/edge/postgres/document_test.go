@@ -98,10 +98,10 @@ func TestADocumentHoldsSoManyForecasts(t *testing.T) {
 	execute(t, conn, `DELETE FROM forecasts`)
 	execute(t, conn, `ALTER TABLE forecasts DISABLE TRIGGER ALL`) // looking up each one's class takes longer than all the rest
 	execute(t, conn, fmt.Sprintf(`INSERT INTO forecasts (class_id, hour, jobs)
-		SELECT min(c.id), '2000-01-01T00:00Z'::timestamptz + n * interval '1 hour', 1 FROM classes c, generate_series(1, %d) n GROUP BY n`, postgres.MostForecasts))
+		SELECT min(c.id), '2000-01-01T00:00Z'::timestamptz + n * interval '1 hour', 1 FROM classes c, generate_series(1, %d) n GROUP BY n`, postgres.MaxForecasts))
 	execute(t, conn, `ALTER TABLE forecasts ENABLE TRIGGER ALL`)
-	if all := must(s.Document(ctx, night))(t); len(all.Forecasts) != postgres.MostForecasts {
-		t.Fatalf("got %d forecasts, want all %d", len(all.Forecasts), postgres.MostForecasts)
+	if all := must(s.Document(ctx, night))(t); len(all.Forecasts) != postgres.MaxForecasts {
+		t.Fatalf("got %d forecasts, want all %d", len(all.Forecasts), postgres.MaxForecasts)
 	}
 	execute(t, conn, `INSERT INTO forecasts (class_id, hour, jobs) SELECT min(id), '1999-01-01T00:00Z', 1 FROM classes`)
 	_, err := s.Document(ctx, night)

@@ -87,7 +87,7 @@ func TestMeasurementsAreBounded(t *testing.T) {
 	later := measured("a", 60, 50)
 	later.At = all[len(all)-1].At.Add(time.Hour)
 	f := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, fitter))(t)[0]
-	if f.Measurements != perf.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MostVMs != 60 {
+	if f.Measurements != perf.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MaxVMs != 60 {
 		t.Errorf("got %+v", f)
 	}
 	// What says the same is no new version.

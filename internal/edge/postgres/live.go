@@ -424,10 +424,10 @@ func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
 // What is kept of what is over: so long, and so much of each cluster.
 const (
 	keepDecisions  = "7 days"
-	mostDecisions  = 2_000_000
+	maxDecisions   = 2_000_000
 	keepHeartbeats = "24 hours"
-	mostHeartbeats = 1_000_000
-	mostLearned    = 100_000 // choices that can be learned again
+	maxHeartbeats  = 1_000_000
+	maxLearned     = 100_000 // choices that can be learned again
 )
 
 // sweepLive forgets what is long over, now and then. Nobody waits for it.
@@ -439,12 +439,12 @@ func (s *Store) sweepLive() {
 		for _, sql := range []string{
 			`DELETE FROM live_heartbeats WHERE (cluster_id, number) IN (
 				SELECT cluster_id, number FROM live_heartbeats WHERE at < clock_timestamp() - interval '` + keepHeartbeats + `' ORDER BY at LIMIT 50000)`,
-			`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(mostHeartbeats),
+			`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(maxHeartbeats),
 			`DELETE FROM live_runs WHERE (cluster_id, id) IN (
 				SELECT cluster_id, id FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at LIMIT 50000)`,
-			`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(mostDecisions) + ` AND NOT r.open`,
+			`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(maxDecisions) + ` AND NOT r.open`,
 			`DELETE FROM live_learned d USING live_memories m WHERE m.cluster_id = d.cluster_id AND m.kind = 'learned'
-				AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(mostLearned) + ` AND d.judgement IS NOT NULL`,
+				AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(maxLearned) + ` AND d.judgement IS NOT NULL`,
 			`DELETE FROM live_jobs WHERE (cluster_id, number) IN (
 				SELECT cluster_id, number FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at LIMIT 10000)`,
 		} {

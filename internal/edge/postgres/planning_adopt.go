@@ -63,9 +63,9 @@ func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r plans.Pla
 	return plansChanged(ctx, q, r.Cluster)
 }
 
-// mostLate is how many plans in a row may come too late. Where plans always take longer than it is from
+// maxLate is how many plans in a row may come too late. Where plans always take longer than it is from
 // one boundary to the next, the newest is then better than one that is older still.
-const mostLate = 2
+const maxLate = 2
 
 // overtaken says whether a plan comes too late: what it depends on had changed before it was ready, and
 // another plan stands. The cluster is locked.
@@ -77,7 +77,7 @@ func overtaken(ctx context.Context, q querier, cluster int64, r plans.PlanRecord
 		SELECT coalesce(b.next <= @ready, false) AND g.late < @most
 		       AND EXISTS (SELECT FROM plans p WHERE p.cluster_id = g.cluster_id AND p.number = g.current_number)
 		FROM planning g CROSS JOIN `+nextBoundary+` b WHERE g.cluster_id = @cluster`,
-		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ready": r.Ready, "most": mostLate}).Scan(&late)
+		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ready": r.Ready, "most": maxLate}).Scan(&late)
 	if err != nil {
 		return false, fmt.Errorf("look whether a plan of cluster %s comes too late: %w", r.Cluster, err)
 	}

@@ -144,7 +144,7 @@ func roomForRun(ctx context.Context, q querier, key string) error {
 	if err := q.QueryRow(ctx, `SELECT count(*) FROM runs WHERE key_id = @key AND state = 'queued'`, pgx.NamedArgs{"key": key}).Scan(&waiting); err != nil {
 		return err
 	}
-	if waiting >= app.MostQueued {
+	if waiting >= app.MaxQueued {
 		return &app.TooManyError{RetryAfter: 10 * time.Second,
 			Detail: fmt.Sprintf("The key has %d runs waiting already, as many as it may; cancel some, or ask again when some of them have begun.", waiting)}
 	}

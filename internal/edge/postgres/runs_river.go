@@ -40,7 +40,7 @@ func (s *Store) dispatch(ctx context.Context, q querier, work app.Work, at time.
 	if !ok {
 		return 0, errors.New("work is dispatched in a transaction")
 	}
-	inserted, err := s.river.InsertTx(ctx, tx, work, &river.InsertOpts{Queue: work.Queue(), MaxAttempts: work.MostAttempts(), ScheduledAt: at})
+	inserted, err := s.river.InsertTx(ctx, tx, work, &river.InsertOpts{Queue: work.Queue(), MaxAttempts: work.MaxAttempts(), ScheduledAt: at})
 	if err != nil {
 		return 0, fmt.Errorf("dispatch %s: %w", work.Kind(), err)
 	}

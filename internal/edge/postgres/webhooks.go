@@ -130,8 +130,8 @@ func (s *Store) DeleteWebhook(ctx context.Context, id string, version int64) err
 	})
 }
 
-// mostSecrets sign at once: each takes room in the header of every message.
-const mostSecrets = 5
+// maxSecrets sign at once: each takes room in the header of every message.
+const maxSecrets = 5
 
 // RotateSecret makes another secret the one that counts. It is told to the audit log that it was done.
 func (s *Store) RotateSecret(ctx context.Context, id, secret string, grace time.Duration) (until time.Time, err error) {
@@ -148,7 +148,7 @@ func (s *Store) RotateSecret(ctx context.Context, id, secret string, grace time.
 		if err := q.QueryRow(ctx, `SELECT count(*) FROM webhook_secrets WHERE webhook_id = @id`, args).Scan(&signing); err != nil {
 			return err
 		}
-		if signing >= mostSecrets {
+		if signing >= maxSecrets {
 			return conflict("the webhook has %d secrets that still sign; wait until one of them has ended", signing)
 		}
 		err = q.QueryRow(ctx, `

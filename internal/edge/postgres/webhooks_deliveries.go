@@ -80,11 +80,11 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d hook
 		if err != nil {
 			return err
 		}
-		waiting, err := waitingOf(ctx, q, []string{webhookID}, mostWaiting)
+		waiting, err := waitingOf(ctx, q, []string{webhookID}, maxWaiting)
 		if err != nil {
 			return err
 		}
-		if waiting[webhookID] >= mostWaiting {
+		if waiting[webhookID] >= maxWaiting {
 			return conflict("%s to the webhook %q wait already; send this one again when fewer do", tooMany, w.Name)
 		}
 		d, err = one[hooks.Delivery](ctx, q, `
@@ -104,10 +104,10 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d hook
 // A delivery whose webhook has enough in flight is put off for about as long as those before it may
 // take.
 const (
-	leastPutOff = 500 * time.Millisecond
-	putOffEach  = 250 * time.Millisecond
-	mostPutOff  = 5 * time.Minute
-	tooEarly    = time.Second // that clocks may differ
+	minPutOff  = 500 * time.Millisecond
+	putOffEach = 250 * time.Millisecond
+	maxPutOff  = 5 * time.Minute
+	tooEarly   = time.Second // that clocks may differ
 )
 
 // ClaimDelivery takes a delivery that is due. The webhook's lock makes it certain that no more are in
@@ -208,8 +208,8 @@ func (s *Store) letWait(ctx context.Context, q querier, d handed) error {
 	if err != nil {
 		return err
 	}
-	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting[d.Webhook])*putOffEach, mostPutOff)))
-	return s.pause(ctx, q, d, waiting, leastPutOff+spread)
+	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting[d.Webhook])*putOffEach, maxPutOff)))
+	return s.pause(ctx, q, d, waiting, minPutOff+spread)
 }
 
 // putOff lets a delivery wait without counting an attempt.
@@ -316,7 +316,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 			        OR j.state IN ('scheduled', 'retryable') AND j.scheduled_at < clock_timestamp() + make_interval(secs => @soon)
 			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
 			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
-			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * maxPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
 		if err != nil || len(lost) == 0 {
 			return err
 		}
@@ -347,12 +347,12 @@ func (s *Store) ForgetDeliveries(ctx context.Context, after time.Duration) (dele
 }
 
 const (
-	// mostWaiting bounds what is kept for a target that does not answer: what more there is to tell is
+	// maxWaiting bounds what is kept for a target that does not answer: what more there is to tell is
 	// written down and not sent. Transactions at the same time may each add theirs.
-	mostWaiting = 10000
-	tooMany     = "10,000 deliveries" // the same, in words
+	maxWaiting = 10000
+	tooMany    = "10,000 deliveries" // the same, in words
 	// enoughWaiting is how many are counted where only the length of a wait depends on it.
-	enoughWaiting = int64(mostPutOff / putOffEach)
+	enoughWaiting = int64(maxPutOff / putOffEach)
 )
 
 // handed is a delivery that is handed out.
@@ -405,7 +405,7 @@ func (s *Store) handOut(ctx context.Context, q querier, deliveries []handed, wai
 	for i, d := range deliveries {
 		w := app.DeliveryWork{ID: d.ID}
 		work[i] = river.InsertManyParams{Args: w, InsertOpts: &river.InsertOpts{
-			Queue: w.Queue(), MaxAttempts: w.MostAttempts(), Priority: rankOf(waiting[d.Webhook]), ScheduledAt: at}}
+			Queue: w.Queue(), MaxAttempts: w.MaxAttempts(), Priority: rankOf(waiting[d.Webhook]), ScheduledAt: at}}
 	}
 	if _, err := s.river.InsertManyFastTx(ctx, tx, work); err != nil {
 		return fmt.Errorf("hand out deliveries: %w", err)

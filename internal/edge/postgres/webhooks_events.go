@@ -124,7 +124,7 @@ func (s *Store) send(ctx context.Context, q querier, webhooks []string, head hoo
 	if err != nil {
 		return nil, fmt.Errorf("write an event: %w", err)
 	}
-	waiting, err := waitingOf(ctx, q, webhooks, mostWaiting)
+	waiting, err := waitingOf(ctx, q, webhooks, maxWaiting)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +132,8 @@ func (s *Store) send(ctx context.Context, q querier, webhooks []string, head hoo
 	var full []bool
 	for _, webhook := range webhooks {
 		id := newID()
-		ids, full = append(ids, id), append(full, waiting[webhook] >= mostWaiting)
-		if waiting[webhook] < mostWaiting {
+		ids, full = append(ids, id), append(full, waiting[webhook] >= maxWaiting)
+		if waiting[webhook] < maxWaiting {
 			work = append(work, handed{id, webhook})
 		}
 	}

@@ -33,8 +33,8 @@ type Config struct {
 // App is the service without its transport.
 type App struct {
 	Stores Stores
-	Keys  *auth.Keyring
-	Board *Board // the current plans in memory, once WatchPlans keeps it
+	Keys   *auth.Keyring
+	Board  *Board // the current plans in memory, once WatchPlans keeps it
 
 	Pools *PoolBoard // those of pools, likewise
 

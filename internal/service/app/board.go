@@ -240,8 +240,8 @@ func (b *Board) readOne(ctx context.Context, cluster string) error {
 	return b.take(c, doubts)
 }
 
-// mostRead is how many plans are read at a time, so that neither a statement nor its answer grows with their number.
-const mostRead = 500
+// maxRead is how many plans are read at a time, so that neither a statement nor its answer grows with their number.
+const maxRead = 500
 
 // readAll reads every cluster's current plan anew, where it is another one, and forgets the places of those that have
 // none.
@@ -260,10 +260,10 @@ func (b *Board) readAll(ctx context.Context) error {
 	for after := ""; ; {
 		first, _ := slices.BinarySearch(names, after)
 		var ids []string // of more clusters than are read where some are new, of fewer where some are gone
-		for _, name := range names[first:min(first+mostRead+1, len(names))] {
+		for _, name := range names[first:min(first+maxRead+1, len(names))] {
 			ids = append(ids, known[name])
 		}
-		currents, err := b.source.Currents(ctx, after, mostRead, ids)
+		currents, err := b.source.Currents(ctx, after, maxRead, ids)
 		if err != nil {
 			return fmt.Errorf("read the current plans: %w", err)
 		}
@@ -274,7 +274,7 @@ func (b *Board) readAll(ctx context.Context) error {
 			delete(doubts, c.Record.Cluster)
 			after = c.Record.Cluster
 		}
-		if len(currents) < mostRead {
+		if len(currents) < maxRead {
 			break
 		}
 	}

@@ -37,8 +37,8 @@ type copiedKey struct {
 
 const (
 	copyEvery = 2 * time.Second // a change is on disk after this
-	// mostCopy bounds the file; plans that would take it beyond are left out.
-	mostCopy = 64 << 20
+	// maxCopy bounds the file; plans that would take it beyond are left out.
+	maxCopy = 64 << 20
 	// copyForm begins the file, followed by the sum of the rest. It changes with what the rest means.
 	copyForm = "headroom copy 1 "
 	// copyPattern names files that are being written.
@@ -95,10 +95,10 @@ func readOwn(file string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is open to other users (mode %04o, not 0600), who may have changed it", file, info.Mode().Perm())
 	case !known || int(owner.Uid) != os.Geteuid():
 		return nil, fmt.Errorf("%s belongs to another user", file)
-	case info.Size() > mostCopy:
+	case info.Size() > maxCopy:
 		return nil, fmt.Errorf("%s is larger than a copy can be", file)
 	}
-	return io.ReadAll(io.LimitReader(f, mostCopy))
+	return io.ReadAll(io.LimitReader(f, maxCopy))
 }
 
 // ShowCopy shows the plans of a copy, all as old, and lets its keys in. It is for an App whose store is
@@ -185,7 +185,7 @@ func (k *copyKeeper) keep() {
 	case err != nil:
 		trouble = err.Error()
 	case left > 0:
-		trouble = fmt.Sprintf("the plans of %d clusters are left out, because a copy has at most %d MiB", left, mostCopy>>20)
+		trouble = fmt.Sprintf("the plans of %d clusters are left out, because a copy has at most %d MiB", left, maxCopy>>20)
 		fallthrough
 	default:
 		k.written = mark
@@ -228,7 +228,7 @@ func (k *copyKeeper) text(shown map[string]*Shown, keys []auth.Key) (text []byte
 	size := len(c.Keys) * perKey
 	for _, cluster := range sorted(shown) {
 		s := shown[cluster]
-		if size += len(s.Record.Plan) + len(s.Past)*100 + around; size > mostCopy {
+		if size += len(s.Record.Plan) + len(s.Past)*100 + around; size > maxCopy {
 			left++
 			continue
 		}

@@ -113,7 +113,7 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 			must(t, os.Symlink(file+".real", file))
 		}, "here", "too many levels of symbolic links"},
 		"a folder": {func(t *testing.T, file string) { must(t, os.Remove(file)); must(t, os.Mkdir(file, 0o700)) }, "here", "no regular file"},
-		"huge":     {func(t *testing.T, file string) { must(t, os.Truncate(file, mostCopy+1)) }, "here", "larger than a copy"},
+		"huge":     {func(t *testing.T, file string) { must(t, os.Truncate(file, maxCopy+1)) }, "here", "larger than a copy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +190,7 @@ func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	a := New(Stores{}, auth.NewKeyring(), Config{})
 	k := copyKeeper{app: a, of: "here"}
-	large := []byte(`"` + strings.Repeat("x", mostCopy/3) + `"`)
+	large := []byte(`"` + strings.Repeat("x", maxCopy/3) + `"`)
 	shown := map[string]*Shown{}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s := &Shown{}
@@ -201,7 +201,7 @@ func TestCopiesAreBounded(t *testing.T) {
 		shown[name] = s
 	}
 	text, left, err := k.text(shown, nil)
-	if err != nil || left != 2 || len(text) > mostCopy {
-		t.Errorf("got %d bytes, %d plans left out, %v; want at most %d and 2", len(text), left, err, mostCopy)
+	if err != nil || left != 2 || len(text) > maxCopy {
+		t.Errorf("got %d bytes, %d plans left out, %v; want at most %d and 2", len(text), left, err, maxCopy)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // to be taken back when a cluster goes. Replicas show the same; rules take the max by cluster.
 type boardMetrics struct{ *Board }
 
-// mostClassSeries is the number of classes above which a cluster's classes get no series.
-const mostClassSeries = 1000
+// maxClassSeries is the number of classes above which a cluster's classes get no series.
+const maxClassSeries = 1000
 
 func planMetric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, append([]string{"cluster"}, labels...), nil)
@@ -87,7 +87,7 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	if contracted > 0 {
 		show(reservedUse, used/contracted)
 	}
-	if len(p.Classes) > mostClassSeries {
+	if len(p.Classes) > maxClassSeries {
 		return
 	}
 	for _, c := range p.Classes {

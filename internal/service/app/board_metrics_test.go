@@ -66,9 +66,9 @@ func TestBoardMetrics(t *testing.T) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-	_, m = measured(t, mostClassSeries+1)
+	_, m = measured(t, maxClassSeries+1)
 	if many := exported(t, m); strings.Contains(many, "class=") || !strings.Contains(many, "headroom_plan_vms{") {
-		t.Errorf("a cluster of %d classes has series for each, or none of its own", mostClassSeries+1)
+		t.Errorf("a cluster of %d classes has series for each, or none of its own", maxClassSeries+1)
 	}
 }
 

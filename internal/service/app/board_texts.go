@@ -37,8 +37,8 @@ type texts struct {
 	kept map[string]Text
 }
 
-// mostTexts bounds how many different questions about one plan are remembered.
-const mostTexts = 64
+// maxTexts bounds how many different questions about one plan are remembered.
+const maxTexts = 64
 
 // Text is the answer to a question (any name for it) as it is in one second; write makes it where
 // it is not known.
@@ -57,7 +57,7 @@ func (t *texts) Text(question string, second int64, write func() (body []byte, e
 		zipped: sync.OnceValue(func() Text { return zip(body) })}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.kept) >= mostTexts {
+	if len(t.kept) >= maxTexts {
 		clear(t.kept)
 	}
 	if t.kept == nil {

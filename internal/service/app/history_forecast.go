@@ -58,8 +58,8 @@ type ForecastMade struct {
 	Warnings      []string         `json:"warnings"`
 }
 
-// mostSpans is how many executions a forecast is made of.
-const mostSpans = MostExecutions
+// maxSpans is how many executions a forecast is made of.
+const maxSpans = MaxExecutions
 
 // ForecastFromHistory measures how many executions of a job were there at once in each hour, and writes that
 // as a forecast of a class: as it was, or as a week that repeats.
@@ -179,7 +179,7 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 	if q.MeasuredUntil != nil {
 		of.Until = *q.MeasuredUntil
 	}
-	spans, undated, err := a.Stores.Executions.Spans(ctx, cluster, of, mostSpans)
+	spans, undated, err := a.Stores.Executions.Spans(ctx, cluster, of, maxSpans)
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,9 @@ import (
 // Limits of imports of histories.
 const (
 	historiesRead = 2 // files that are sent along and read at once
-	// MostExecutions is how many executions a cluster keeps.
-	MostExecutions = 1_000_000
-	mostToldJobs   = 1000 // jobs and refusals that a report names
+	// MaxExecutions is how many executions a cluster keeps.
+	MaxExecutions = 1_000_000
+	maxToldJobs   = 1000 // jobs and refusals that a report names
 	// batchWeight is how much is stored at once: executions, and phases of chains by the ten.
 	batchWeight = 500
 )
@@ -44,7 +44,7 @@ type Refusals struct {
 }
 
 func (r *Refusals) add(of history.Refusal) {
-	if r.Count++; len(r.First) < mostToldJobs {
+	if r.Count++; len(r.First) < maxToldJobs {
 		r.First = append(r.First, of)
 	}
 }
@@ -88,12 +88,12 @@ func (a *App) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*
 	if strings.TrimSpace(o.Job) == "" {
 		o.Job = ""
 	}
-	kept, err := a.Stores.Executions.CountExecutions(ctx, cluster, MostExecutions)
+	kept, err := a.Stores.Executions.CountExecutions(ctx, cluster, MaxExecutions)
 	if err != nil {
 		return nil, err
 	}
 	none := Refusals{First: []history.Refusal{}}
-	return &Taking{app: a, cluster: cluster, o: o, room: MostExecutions - kept, jobs: map[string]*ImportedJob{},
+	return &Taking{app: a, cluster: cluster, o: o, room: MaxExecutions - kept, jobs: map[string]*ImportedJob{},
 		made: HistoryImport{DryRun: o.DryRun, Unusable: none, Refused: none}}, nil
 }
 
@@ -157,7 +157,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	}
 	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
 	if int64(len(batch)) > t.room && !t.o.DryRun {
-		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MostExecutions, fault.Conflict)
+		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MaxExecutions, fault.Conflict)
 	}
 	states, err := t.app.Stores.Executions.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
 	if err != nil {
@@ -286,7 +286,7 @@ func (t *Taking) Report() HistoryImport {
 	made := t.made
 	made.Jobs = []ImportedJob{}
 	names := sortedKeys(t.jobs)
-	for _, name := range names[:min(len(names), mostToldJobs)] {
+	for _, name := range names[:min(len(names), maxToldJobs)] {
 		made.Jobs = append(made.Jobs, *t.jobs[name])
 	}
 	made.MoreJobs = int64(len(names) - len(made.Jobs))

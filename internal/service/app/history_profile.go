@@ -17,9 +17,9 @@ import (
 
 // Limits of what a profile is made of.
 const (
-	// MostMerged is how many executions a profile is made of.
-	MostMerged = 10_000
-	mostPhases = 500_000 // of all their chains, which are in memory at once
+	// MaxMerged is how many executions a profile is made of.
+	MaxMerged  = 10_000
+	maxPhases  = 500_000 // of all their chains, which are in memory at once
 	mergedPage = 200
 	fewRefused = 20 // that the source of a profile names
 )
@@ -71,7 +71,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 	if !named {
 		q.Profile = slug(q.Job)
 	}
-	records, warnings, err := a.samplesOf(ctx, cluster, q, MostMerged, withoutQuantiles)
+	records, warnings, err := a.samplesOf(ctx, cluster, q, MaxMerged, withoutQuantiles)
 	if err != nil {
 		return ProfileMade{}, err
 	}
@@ -170,7 +170,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 			if r.Chain != nil {
 				phases += len(r.Chain.Phases)
 			}
-			if phases > mostPhases {
+			if phases > maxPhases {
 				return records, []string{fmt.Sprintf("The chains have more stages than are merged at once; those of the %d executions submitted last are.", len(records))}, nil
 			}
 			records = append(records, keep(r))
@@ -183,8 +183,8 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 			}
 			return records, nil, nil
 		case int64(len(records)) >= most:
-			if most == MostMerged {
-				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", MostMerged)}
+			if most == MaxMerged {
+				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", MaxMerged)}
 			}
 			return records, warnings, nil
 		}

@@ -15,11 +15,11 @@ import (
 )
 
 // How long work may take to be answered at once: what it will take is judged by its first pieces, and
-// whatever has been judged, it is not waited for longer than mostAtOnce.
+// whatever has been judged, it is not waited for longer than maxAtOnce.
 const (
 	atOnce     = 2 * time.Second
 	judgedFrom = 200 * time.Millisecond // of work
-	mostAtOnce = 4 * time.Second
+	maxAtOnce  = 4 * time.Second
 )
 
 // errLong says that work takes too long to be waited for.
@@ -29,7 +29,7 @@ var errLong = errors.New("this takes too long to be waited for")
 func judged(ctx context.Context, work func(ctx context.Context, tell func(done, total int64)) error) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	patience := time.AfterFunc(mostAtOnce, func() { stop(errLong) })
+	patience := time.AfterFunc(maxAtOnce, func() { stop(errLong) })
 	defer patience.Stop()
 	began := time.Now()
 	err := work(working, func(done, total int64) {

@@ -23,8 +23,8 @@ type ClassPackingAsk struct {
 	Start            time.Time // zero is now
 }
 
-// mostSizes is how many past executions of a class a model is fitted to, the latest.
-const mostSizes = 2_000
+// maxSizes is how many past executions of a class a model is fitted to, the latest.
+const maxSizes = 2_000
 
 // PackClasses answers what is asked about a batch of a cluster's classes, or with the run that goes on with it.
 func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*pack.PackingAnswer, runs.Run, error) {
@@ -144,7 +144,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 				recorded = of
 			}
 		}
-		executions, err := a.Stores.Fits.ExecutionSizes(ctx, cluster, recorded, mostSizes)
+		executions, err := a.Stores.Fits.ExecutionSizes(ctx, cluster, recorded, maxSizes)
 		if err != nil {
 			return job, source, "", err
 		}

@@ -26,8 +26,8 @@ const PriceImportRun = "price-import"
 const (
 	importBytes = 8 << 30 // of a sheet, also when it is unpacked, unless the configuration says otherwise
 	importsRead = 2       // sheets that are sent along and read at once
-	// MostImported is how many instances one import takes.
-	MostImported = 1000
+	// MaxImported is how many instances one import takes.
+	MaxImported = 1000
 )
 
 // PriceSelection says what of a price sheet is imported, and as what.

@@ -18,7 +18,7 @@ import (
 type Work interface {
 	Kind() string
 	Queue() string
-	MostAttempts() int // River's; work that keeps its own count asks for one
+	MaxAttempts() int // River's; work that keeps its own count asks for one
 }
 
 // RunWork makes a server look at a run. During an upgrade a server is given only kinds that it knows.
@@ -27,22 +27,22 @@ type RunWork struct {
 	Of string `json:"-"` // the run's kind
 }
 
-func (w RunWork) Kind() string    { return "run_" + w.Of }
-func (RunWork) Queue() string     { return "runs" }
-func (RunWork) MostAttempts() int { return 1 } // the run's row keeps count
+func (w RunWork) Kind() string   { return "run_" + w.Of }
+func (RunWork) Queue() string    { return "runs" }
+func (RunWork) MaxAttempts() int { return 1 } // the run's row keeps count
 
 // RunsChannel is where the store tells the ids of runs that have changed.
 const RunsChannel = "headroom_runs"
 
-// MostQueued is how many runs a key may have waiting.
-const MostQueued = 100
+// MaxQueued is how many runs a key may have waiting.
+const MaxQueued = 100
 
-// MostResult is the size of a run's result at most.
-const MostResult = 32 << 20
+// MaxResult is the size of a run's result at most.
+const MaxResult = 32 << 20
 
 // Runs is what the store keeps of background work. Leases are judged by the database's clock.
 type Runs interface {
-	// StartRun makes a run, which a server begins once the transaction has committed. Beyond MostQueued
+	// StartRun makes a run, which a server begins once the transaction has committed. Beyond MaxQueued
 	// it is a TooManyError.
 	StartRun(ctx context.Context, r NewRun) (runs.Run, error)
 	Run(ctx context.Context, id string) (runs.Run, error)

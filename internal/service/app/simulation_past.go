@@ -15,8 +15,8 @@ import (
 
 // Limits of what a simulation draws tasks from.
 const (
-	mostDrawn   = 200     // executions of a class
-	mostNumbers = 200_000 // of all classes together, which go with a run
+	maxDrawn   = 200     // executions of a class
+	maxNumbers = 200_000 // of all classes together, which go with a run
 )
 
 // pastTasks is how long the tasks of a problem's classes lasted, by class: of those whose profile is a version that
@@ -54,7 +54,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if err != nil {
 			return nil, err
 		}
-		if numbers += numbersOf(p); numbers > mostNumbers {
+		if numbers += numbersOf(p); numbers > maxNumbers {
 			break
 		}
 		if numbersOf(p) > 0 {
@@ -84,7 +84,7 @@ func (a *App) pastOf(ctx context.Context, cluster string, version inputs.Profile
 		q.Until = &until
 	}
 	whole := func(r history.Record) history.Record { return r }
-	records, _, err := a.samplesOf(ctx, cluster, q, mostDrawn, whole)
+	records, _, err := a.samplesOf(ctx, cluster, q, maxDrawn, whole)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return p, nil // none of them is kept any more
 	}

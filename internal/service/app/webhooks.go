@@ -19,9 +19,9 @@ type DeliveryWork struct {
 	ID string `json:"id"`
 }
 
-func (DeliveryWork) Kind() string      { return "delivery" }
-func (DeliveryWork) Queue() string     { return "webhooks" }
-func (DeliveryWork) MostAttempts() int { return 1 } // the delivery's row keeps count
+func (DeliveryWork) Kind() string     { return "delivery" }
+func (DeliveryWork) Queue() string    { return "webhooks" }
+func (DeliveryWork) MaxAttempts() int { return 1 } // the delivery's row keeps count
 
 // Webhooks is what the store keeps of webhooks and of what they are sent. Deliveries are made in the
 // transaction of what they tell. Their leases and moments are judged by the database's clock.

@@ -29,8 +29,8 @@ type Turn struct {
 	Ended      bool
 }
 
-// mostNamed is how many things and how many people a sentence names.
-const mostNamed = 2
+// maxNamed is how many things and how many people a sentence names.
+const maxNamed = 2
 
 // Why says why a plan was made.
 func (c Causes) Why() string {
@@ -123,9 +123,9 @@ func few(all []string) string {
 	switch n := len(all); {
 	case n == 1:
 		return all[0]
-	case n <= mostNamed:
+	case n <= maxNamed:
 		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	default:
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:mostNamed], ", "), n-mostNamed)
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxNamed], ", "), n-maxNamed)
 	}
 }

@@ -69,15 +69,15 @@ const (
 
 // The most that is taken for a count, far below where float64 leaves whole numbers out.
 const (
-	mostObservedVMs   = 1_000_000_000
-	mostObservedSlots = 1_000_000_000_000
+	maxObservedVMs   = 1_000_000_000
+	maxObservedSlots = 1_000_000_000_000
 )
 
 // Validate says what is wrong with an observation that arrives now.
 func (r ObservationRequest) Validate(now time.Time) error {
 	return strict.Check(func(k *strict.Checker) {
-		if r.VMs < 0 || r.VMs > mostObservedVMs {
-			k.Refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(mostObservedVMs))
+		if r.VMs < 0 || r.VMs > maxObservedVMs {
+			k.Refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(maxObservedVMs))
 		}
 		if r.Slots != nil {
 			checkBusy(k, "map", r.Slots.Map)
@@ -96,9 +96,9 @@ func (r ObservationRequest) Validate(now time.Time) error {
 }
 
 func checkBusy(k *strict.Checker, phase string, n int64) {
-	if n < 0 || n > mostObservedSlots {
+	if n < 0 || n > maxObservedSlots {
 		k.Findings = append(k.Findings, fault.Finding{Pointer: "/slots/" + phase, Code: "range",
-			Detail: fmt.Sprintf("%d slots cannot be busy; from 0 to %d can.", n, int64(mostObservedSlots))})
+			Detail: fmt.Sprintf("%d slots cannot be busy; from 0 to %d can.", n, int64(maxObservedSlots))})
 	}
 }
 

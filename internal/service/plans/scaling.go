@@ -122,8 +122,8 @@ func (c Current) ScalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s 
 // forgiven is what a number may be above a whole one and still be that: 1e-7 of a VM, as in plans.
 const forgiven = 1e-7
 
-// mostWhole keeps factors from leaving the range in which float64 counts whole numbers.
-const mostWhole = 1e15
+// maxWhole keeps factors from leaving the range in which float64 counts whole numbers.
+const maxWhole = 1e15
 
 // whole is the least whole number that is not below a figure.
 func whole(x float64) int64 { return int64(math.Ceil(figure(x) - forgiven)) }
@@ -134,7 +134,7 @@ func figure(x float64) float64 {
 	if !(x > 0) { // written this way so that NaN is 0 too
 		return 0
 	}
-	return min(x, mostWhole)
+	return min(x, maxWhole)
 }
 
 // WholeVMs is the classes' shares of a plan in whole VMs that add up to its total, in the order of

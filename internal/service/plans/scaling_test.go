@@ -147,7 +147,7 @@ func TestScalingHasNoStrangeNumbers(t *testing.T) {
 				walk(one)
 			}
 		case float64:
-			if v < 0 || v > mostWhole {
+			if v < 0 || v > maxWhole {
 				t.Errorf("%v is in %s", v, text)
 			}
 		}

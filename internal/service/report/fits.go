@@ -54,14 +54,14 @@ func FitsText(w io.Writer, items []perf.JobFit) error {
 func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 	switch {
 	case f.Power != nil:
-		return fmt.Sprintf("%.6g·n^%.4g s on n VMs, measured on %g to %g, R² %.4f", f.Power.A, f.Power.B, f.Power.LeastVMs, f.Power.MostVMs, f.Power.R2), f.Power.Warnings
+		return fmt.Sprintf("%.6g·n^%.4g s on n VMs, measured on %g to %g, R² %.4f", f.Power.A, f.Power.B, f.Power.MinVMs, f.Power.MaxVMs, f.Power.R2), f.Power.Warnings
 	case f.TaskTime != nil:
 		t := f.TaskTime
 		words := exponential(t.A, t.B)
 		if t.C != 0 {
 			words += " + " + exponential(t.C, t.D)
 		}
-		return fmt.Sprintf("%s s with r of a node, measured from %.3g to %.3g, RMSE %.4g s", words, t.LeastResidual, t.MostResidual, t.RMSESeconds), t.Warnings
+		return fmt.Sprintf("%s s with r of a node, measured from %.3g to %.3g, RMSE %.4g s", words, t.MinResidual, t.MaxResidual, t.RMSESeconds), t.Warnings
 	case f.Rate != nil:
 		rates := make([]string, len(f.Rate.Types))
 		for i, t := range f.Rate.Types {

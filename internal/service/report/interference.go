@@ -49,7 +49,7 @@ func Interference(a sim.InterferenceAnswer) Table {
 		}
 		t.Rows = append(t.Rows, []Cell{text(string(p.Policy.Kind)), given(p.Policy.SliceMs), given(p.Policy.WindowMs), given(p.Policy.FloorMs), text(unstable),
 			r[0], r[1], optional(p.Theory.MeanMs), r[2], r[3], optional(p.Theory.P95Ms), r[4], r[5], optional(p.Theory.P99Ms),
-			number(p.BatchShare), number(p.Theory.BatchShare), number(p.Theory.LeastBatchShare), text(strings.Join(settings, ", "))})
+			number(p.BatchShare), number(p.Theory.BatchShare), number(p.Theory.MinBatchShare), text(strings.Join(settings, ", "))})
 	}
 	return t
 }

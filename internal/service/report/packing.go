@@ -86,8 +86,8 @@ func PackingsText(w io.Writer, all []pack.Packing) error {
 	return t.Text(w)
 }
 
-// mostBars is how many jobs are drawn; of more only the phases are.
-const mostBars = 60
+// maxBars is how many jobs are drawn; of more only the phases are.
+const maxBars = 60
 
 // Packing writes a packing for a terminal: what it comes to in a sentence, the phases with a bar for every job,
 // deadlines, warnings and what is known of it.
@@ -153,7 +153,7 @@ func gantt(a pack.Packing, jobs int) Table {
 	}
 	t := Table{Columns: []string{"phase", "job", "role", "VMs", "time", "ends", "0" + strings.Repeat(" ", max(1, width-len(clock(end)))) + clock(end)}}
 	for i, p := range a.Phases {
-		if jobs > mostBars {
+		if jobs > maxBars {
 			t.Rows = append(t.Rows, []Cell{number(float64(i + 1)), text(count(float64(len(p.Jobs)), "job", "jobs")), text(""), {"", true},
 				{clock(p.Seconds), true}, {clock(p.EndSeconds), true}, text(bar(p.StartSeconds, p.EndSeconds, p.EndSeconds))})
 			continue

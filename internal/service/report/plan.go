@@ -317,8 +317,8 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 	return t
 }
 
-// mostReasons is how many reasons a terminal is given; CSV and JSON have all of them.
-const mostReasons = 20
+// maxReasons is how many reasons a terminal is given; CSV and JSON have all of them.
+const maxReasons = 20
 
 func reasons(b *strings.Builder, pl capacity.Plan) {
 	b.WriteByte('\n')
@@ -327,12 +327,12 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 		if c.Reason == "" {
 			continue
 		}
-		if told++; told <= mostReasons {
+		if told++; told <= maxReasons {
 			b.WriteString(visible(c.Name, widest) + ": " + visible(c.Reason, 0) + "\n")
 		}
 	}
-	if told > mostReasons {
-		fmt.Fprintf(b, "… and %d more reasons; -o json and -o csv give all of them.\n", told-mostReasons)
+	if told > maxReasons {
+		fmt.Fprintf(b, "… and %d more reasons; -o json and -o csv give all of them.\n", told-maxReasons)
 	}
 }
 

@@ -115,7 +115,7 @@ func SharePlan(w io.Writer, a pool.SharePlan) error {
 	if a.Status != pool.PoolOptimal {
 		known = fmt.Sprintf("No plan has a larger least share than %s, nor a larger total than %s.", rounded(a.ShareBound, 4), rounded(a.TotalBound, 4))
 	}
-	fmt.Fprintf(&b, "The least share is %s, all together are %s; taking turns gives 1. %s\n\n", rounded(a.LeastShare, 4), rounded(a.Total, 4), known)
+	fmt.Fprintf(&b, "The least share is %s, all together are %s; taking turns gives 1. %s\n\n", rounded(a.MinShare, 4), rounded(a.Total, 4), known)
 	if err := SharedJobs(a).Text(&b); err != nil {
 		return err
 	}

@@ -17,12 +17,12 @@ type PolicyConfig struct {
 	MaxSkips          *int64   `json:"max_skips,omitempty"`          // how often in a row a job lets others before it; left out: as often as there are slots
 
 	// Of max-progress.
-	Mode          ProgressMode `json:"mode,omitempty"`
-	TimeFactor    *float64     `json:"time_factor,omitempty"`    // tasks are taken to last this many times as long as fitted, where a deadline is at stake; left out: as the mode has it
-	WholeTasks    *bool        `json:"whole_tasks,omitempty"`    // a slot counts for the tasks that it can complete, not for parts of them
-	LeastResidual *float64     `json:"least_residual,omitempty"` // slots of nodes that leave less of their processors stay idle
-	IOCap         *float64     `json:"io_cap_mb_s,omitempty"`    // what running tasks may read from each data node; left out: no limit
-	Late          LatePolicy   `json:"late,omitempty"`
+	Mode        ProgressMode `json:"mode,omitempty"`
+	TimeFactor  *float64     `json:"time_factor,omitempty"`    // tasks are taken to last this many times as long as fitted, where a deadline is at stake; left out: as the mode has it
+	WholeTasks  *bool        `json:"whole_tasks,omitempty"`    // a slot counts for the tasks that it can complete, not for parts of them
+	MinResidual *float64     `json:"least_residual,omitempty"` // slots of nodes that leave less of their processors stay idle
+	IOCap       *float64     `json:"io_cap_mb_s,omitempty"`    // what running tasks may read from each data node; left out: no limit
+	Late        LatePolicy   `json:"late,omitempty"`
 
 	// Of learned.
 	Classifier        ClassifierKind `json:"classifier,omitempty"`
@@ -175,7 +175,7 @@ func (p PolicyConfig) Filled() PolicyConfig {
 		}
 		byDefault(&p.TimeFactor, 1.35) // fitted times were 35 % off on average
 		byDefault(&p.WholeTasks, false)
-		byDefault(&p.LeastResidual, 0.05)
+		byDefault(&p.MinResidual, 0.05)
 		if p.Late == "" {
 			p.Late = LateKeep
 		}
@@ -237,7 +237,7 @@ func (p *PolicyConfig) Check(c *strict.Checker) {
 	if f := p.TimeFactor; f != nil && c.Finite("time_factor", "The factor of task times", *f) && (*f < 1 || *f > MaxTimeFactor) {
 		c.Refuse("time_factor", "range", "The factor of task times is %s; it must be from 1 to %d.", fault.Plain(*f), MaxTimeFactor)
 	}
-	if r := p.LeastResidual; r != nil {
+	if r := p.MinResidual; r != nil {
 		c.Number("least_residual", "The least part of the processors", "", *r, 1)
 	}
 	strict.Above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, MaxIOCap)
@@ -281,7 +281,7 @@ func (p *PolicyConfig) checkMembers(c *strict.Checker) {
 		{"mode", p.Mode != "", PolicyMaxProgress},
 		{"time_factor", p.TimeFactor != nil, PolicyMaxProgress},
 		{"whole_tasks", p.WholeTasks != nil, PolicyMaxProgress},
-		{"least_residual", p.LeastResidual != nil, PolicyMaxProgress},
+		{"least_residual", p.MinResidual != nil, PolicyMaxProgress},
 		{"io_cap_mb_s", p.IOCap != nil, PolicyMaxProgress},
 		{"late", p.Late != "", PolicyMaxProgress},
 		{"classifier", p.Classifier != "", PolicyLearned},

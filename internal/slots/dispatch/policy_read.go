@@ -41,7 +41,7 @@ func readPolicy(r *strict.Reader, p *PolicyConfig) {
 		case "whole_tasks":
 			option(r, &p.WholeTasks, (*strict.Reader).Flag)
 		case "least_residual":
-			option(r, &p.LeastResidual, (*strict.Reader).Float)
+			option(r, &p.MinResidual, (*strict.Reader).Float)
 		case "io_cap_mb_s":
 			option(r, &p.IOCap, (*strict.Reader).Float)
 		case "late":

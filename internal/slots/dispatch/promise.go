@@ -102,8 +102,8 @@ func (v *DeadlineVerdict) Code() RefusalReason {
 	}
 }
 
-// mostNamed is how many late jobs a sentence names.
-const mostNamed = 3
+// maxNamed is how many late jobs a sentence names.
+const maxNamed = 3
 
 // Reason says in words why a job of a class is refused, and what would help.
 func (v *DeadlineVerdict) Reason(class string) string {
@@ -135,7 +135,7 @@ func (v *DeadlineVerdict) Reason(class string) string {
 			say(" ")
 		}
 		say("%s due later would be too late: ", fault.Plural(int64(n), "accepted job"))
-		for i, late := range v.Missed[:min(n, mostNamed)] {
+		for i, late := range v.Missed[:min(n, maxNamed)] {
 			if i > 0 {
 				say(", ")
 			}
@@ -144,8 +144,8 @@ func (v *DeadlineVerdict) Reason(class string) string {
 				say(" (%s without it)", inSeconds(late.AnywaySeconds))
 			}
 		}
-		if n > mostNamed {
-			say(" and %d more", n-mostNamed)
+		if n > maxNamed {
+			say(" and %d more", n-maxNamed)
 		}
 		say(".")
 	}

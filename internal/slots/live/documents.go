@@ -36,11 +36,11 @@ type LiveSettings struct {
 
 // SlotShare is what a class of jobs gets of the slots.
 type SlotShare struct {
-	Class      string  `json:"class"`
-	Weight     float64 `json:"weight"`                 // its part of what classes share, as against the others'
-	Min        int64   `json:"min,omitempty"`          // slots that it gets before others get more than theirs
-	Most       int64   `json:"most,omitempty"`         // slots that it may hold; 0 is no limit
-	MostPerJob int64   `json:"most_per_job,omitempty"` // likewise each of its jobs
+	Class     string  `json:"class"`
+	Weight    float64 `json:"weight"`                 // its part of what classes share, as against the others'
+	Min       int64   `json:"min,omitempty"`          // slots that it gets before others get more than theirs
+	Most      int64   `json:"most,omitempty"`         // slots that it may hold; 0 is no limit
+	MaxPerJob int64   `json:"most_per_job,omitempty"` // likewise each of its jobs
 }
 
 // SlotLayout says which slots run which tasks.

@@ -66,7 +66,7 @@ func readDataReader(r *strict.Reader, d *DataReader) {
 
 func (d *DataNodeLoad) check(c *strict.Checker) {
 	c.Whole("count", "The number of data nodes", "", d.Count, 1, MaxDataNodes)
-	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MostMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
+	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MaxMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
 		c.Refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", fault.Plain(d.CapMBPerSecond), fault.Plain(MinReadMBPerSecond))
 	}
 	c.Enter("readers")
@@ -77,7 +77,7 @@ func (d *DataNodeLoad) check(c *strict.Checker) {
 	for i, reader := range d.Readers {
 		c.Element(i)
 		c.Label("name", reader.Name)
-		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MostMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
+		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MaxMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
 			c.Refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", fault.Plain(reader.ReadMBPerSecond), fault.Plain(MinReadMBPerSecond))
 		}
 		if x := reader.Normed; !(x >= 1 && x <= MaxNormed) {

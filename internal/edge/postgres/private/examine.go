@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastSpace is what a data directory's disk should have left: a new cluster and its log take 40 MB,
+// minSpace is what a data directory's disk should have left: a new cluster and its log take 40 MB,
 // a busy one's log up to 256 MB more.
-const leastSpace = 300 << 20
+const minSpace = 300 << 20
 
 // Place is what ExaminePrivate found.
 type Place struct {
@@ -63,8 +63,8 @@ func Examine(ctx context.Context, dir string) (Place, error) {
 	if place.URL, place.Running, err = Attach(dir); err != nil {
 		return place, err
 	}
-	if place.Free < leastSpace {
-		return place, fmt.Errorf("only %d MB are left on the disk of %s; a database needs %d MB to work in", place.Free>>20, dir, leastSpace>>20)
+	if place.Free < minSpace {
+		return place, fmt.Errorf("only %d MB are left on the disk of %s; a database needs %d MB to work in", place.Free>>20, dir, minSpace>>20)
 	}
 	return place, nil
 }
