@@ -37,7 +37,6 @@ var unmended = []string{
 	"internal/core/money",
 	"internal/core/perf",
 	"internal/core/plan",
-	"internal/core/strict",
 	"internal/data/fetch",
 	"internal/data/inputs",
 	"internal/edge/api",
