@@ -34,7 +34,6 @@ var unmended = []string{
 	"internal/ask/pack",
 	"internal/ask/pool",
 	"internal/core/capacity",
-	"internal/core/perf",
 	"internal/core/plan",
 	"internal/data/fetch",
 	"internal/data/inputs",

@@ -9,22 +9,22 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// FitKind is what was measured of a job, and so what is fitted to it.
+// FitKind names a kind of measurements of a job, and the fit to them.
 type FitKind string
 
 const (
-	PowerFits    FitKind = "power"     // how long it takes on so many VMs
-	TaskTimeFits FitKind = "task_time" // how long its tasks take by what their node has left for them
-	RateFits     FitKind = "rate"      // how long its tasks take on types of nodes
+	PowerFits    FitKind = "power"     // times on numbers of VMs
+	TaskTimeFits FitKind = "task_time" // times of tasks by the residual of their node
+	RateFits     FitKind = "rate"      // times of tasks by type of node
 	UsageFits    FitKind = "usage"     // how busy it keeps processors and disks
 )
 
-// FitKinds is all of them.
+// FitKinds lists all kinds.
 var FitKinds = []FitKind{PowerFits, RateFits, TaskTimeFits, UsageFits}
 
-// Limits of what is kept of measurements.
+// Limits of stored measurements.
 const (
-	// MaxKeptMeasurements is how many of a job and kind are kept: the latest.
+	// MaxKeptMeasurements is the number of latest measurements stored for a job and kind.
 	MaxKeptMeasurements = 2_000
 	MaxMeasuredJobs     = 2_000 // kinds counted apart, of a cluster
 	MaxSentMeasurements = 2_000 // at once
@@ -33,10 +33,10 @@ const (
 	maxIOMBPerS         = 1e9
 )
 
-// MeasurementsKind is what the audit log calls measurements that are deleted.
+// MeasurementsKind names deleted measurements in the audit log.
 const MeasurementsKind = "measurements"
 
-// MeasurementRequest is a measurement as somebody tells it. Which members it has depends on the kind.
+// MeasurementRequest holds a measurement as sent. Its members depend on the kind.
 type MeasurementRequest struct {
 	Job  string     `json:"job"`
 	Kind FitKind    `json:"kind"`
@@ -51,7 +51,7 @@ type MeasurementRequest struct {
 	IOMBPerS    *float64 `json:"io_mb_s,omitempty"`     // usage: of all VMs together
 }
 
-// JobMeasurement is one that is kept. It never changes.
+// JobMeasurement is a stored measurement. It never changes.
 type JobMeasurement struct {
 	ID         string    `json:"id"` // UUID version 7
 	Job        string    `json:"job"`
@@ -66,7 +66,7 @@ type JobMeasurement struct {
 	IOMBPerS   *float64  `json:"io_mb_s" db:"io_mb_s"`
 }
 
-// CheckMeasurements reads what was sent at a moment, below the member "measurements".
+// CheckMeasurements reads the measurements sent at a moment, below the member "measurements".
 func CheckMeasurements(sent []MeasurementRequest, now time.Time) ([]JobMeasurement, error) {
 	all := make([]JobMeasurement, 0, len(sent))
 	err := strict.Check(func(k *strict.Checker) {
