@@ -36,7 +36,6 @@ var unmended = []string{
 	"internal/core/capacity",
 	"internal/core/plan",
 	"internal/data/fetch",
-	"internal/data/inputs",
 	"internal/edge/api",
 	"internal/edge/api/docs",
 	"internal/edge/postgres",
