@@ -35,7 +35,6 @@ var unmended = []string{
 	"internal/ask/pool",
 	"internal/core/capacity",
 	"internal/core/plan",
-	"internal/data/fetch",
 	"internal/edge/api",
 	"internal/edge/api/docs",
 	"internal/edge/postgres",
