@@ -13,7 +13,7 @@ var (
 	nodeFeatureShape  = strict.NewShape("a feature", []string{"name"}, "edges", "words")
 )
 
-// ReadPolicy reads a policy, as strictly as ReadProblem. What is left out stays so: Filled has the defaults.
+// ReadPolicy reads a policy, as strictly as ReadProblem. Missing settings stay missing; Filled adds the defaults.
 func ReadPolicy(data []byte) (PolicyConfig, error) {
 	var p PolicyConfig
 	r := strict.NewReader(data)
