@@ -31,7 +31,7 @@ const (
 
 func sortedNames[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
-// Validate says what is wrong with settings.
+// Validate checks the settings.
 func (s LiveSettings) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
 		if s.Slots != SlotsShared && s.Slots != SlotsSeparate {
@@ -64,7 +64,7 @@ func (s LiveSettings) Validate() error {
 	})
 }
 
-// Validate says what is wrong with what is declared of a node.
+// Validate checks the declaration of a node.
 func (n LiveNode) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
 		c.StoredName(n.Name)
@@ -78,7 +78,7 @@ func (n LiveNode) Validate() error {
 	})
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (r *LiveJobRequest) UnmarshalJSON(text []byte) error {
 	type plain LiveJobRequest
 	*r = LiveJobRequest{Slowstart: 1, MaxAttempts: 4, Weight: 1}
@@ -91,7 +91,7 @@ func (r *LiveJobRequest) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Validate says what is wrong with a job. A deadline in the past is none of it: such a job is late from the start.
+// Validate checks a job. A deadline in the past is allowed: such a job is late from the start.
 func (r LiveJobRequest) Validate(now time.Time) error {
 	return strict.Check(func(c *strict.Checker) {
 		c.Label("name", r.Name)

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// The most of a heartbeat.
+// The limits of a heartbeat.
 const (
 	MaxHeartbeatBytes = 256 << 10
 	MaxNodeTasks      = 1_000 // assignments that one heartbeat speaks of
@@ -155,7 +155,7 @@ func readFeatureValues(r *strict.Reader, n *NodeReport) {
 	r.TooMany("features", count, MaxNodeFeatures)
 }
 
-// check says what is wrong with a heartbeat by itself. What disagrees with what the server knows is answered in notes.
+// check checks a heartbeat by itself. Conflicts with the server's state are answered in notes.
 func (h *Heartbeat) check(c *strict.Checker) {
 	if h.Seq < 1 || h.Seq > MaxAssignment {
 		c.Refuse("seq", "range", "The number of a heartbeat is %d; give a whole number from 1 on that grows with every heartbeat.", h.Seq)
