@@ -46,7 +46,6 @@ var unmended = []string{
 	"internal/service/report",
 	"internal/service/reporting",
 	"internal/service/runs",
-	"internal/slots/sim",
 	"internal/slots/trial",
 }
 
