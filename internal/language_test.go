@@ -46,7 +46,6 @@ var unmended = []string{
 	"internal/service/report",
 	"internal/service/reporting",
 	"internal/service/runs",
-	"internal/slots/trial",
 }
 
 // language holds the figures of one package.
