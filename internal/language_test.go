@@ -31,7 +31,6 @@ var unmended = []string{
 	"cmd/headroom",
 	"internal",
 	"internal/ask/horizon",
-	"internal/ask/pool",
 	"internal/core/capacity",
 	"internal/core/plan",
 	"internal/edge/api",
