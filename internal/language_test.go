@@ -30,7 +30,6 @@ const minMessage = 6
 var unmended = []string{
 	"cmd/headroom",
 	"internal",
-	"internal/ask/horizon",
 	"internal/core/capacity",
 	"internal/core/plan",
 	"internal/edge/api",
