@@ -40,7 +40,6 @@ var unmended = []string{
 	"internal/service/app",
 	"internal/service/report",
 	"internal/service/reporting",
-	"internal/service/runs",
 }
 
 // language holds the figures of one package.
