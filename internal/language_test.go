@@ -39,7 +39,6 @@ var unmended = []string{
 	"internal/edge/web",
 	"internal/service/app",
 	"internal/service/report",
-	"internal/service/reporting",
 }
 
 // language holds the figures of one package.
