@@ -38,7 +38,6 @@ var unmended = []string{
 	"internal/edge/postgres/private",
 	"internal/edge/web",
 	"internal/service/app",
-	"internal/service/report",
 }
 
 // language holds the figures of one package.
