@@ -33,7 +33,6 @@ var unmended = []string{
 	"internal/core/plan",
 	"internal/edge/api",
 	"internal/edge/api/docs",
-	"internal/edge/postgres",
 	"internal/edge/postgres/private",
 	"internal/edge/web",
 	"internal/service/app",

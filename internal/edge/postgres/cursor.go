@@ -63,7 +63,7 @@ func limitOf(p app.Page) int {
 	return min(p.Limit, maxItems)
 }
 
-// listed makes a page of the rows of a query that asked for one more than the limit.
+// listed makes a page from the rows of a query whose limit was one higher.
 func listed[T any](rows []T, p app.Page, key func(T) []any) app.Listed[T] {
 	limit := limitOf(p)
 	if len(rows) <= limit {
