@@ -34,7 +34,6 @@ var unmended = []string{
 	"internal/edge/api",
 	"internal/edge/api/docs",
 	"internal/edge/postgres/private",
-	"internal/edge/web",
 	"internal/service/app",
 }
 
