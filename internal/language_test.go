@@ -31,7 +31,6 @@ var unmended = []string{
 	"cmd/headroom",
 	"internal/core/capacity",
 	"internal/core/plan",
-	"internal/edge/api",
 	"internal/edge/api/docs",
 	"internal/edge/postgres/private",
 	"internal/service/app",

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// asSent asks without a client that reads compressed answers by itself.
+// asSent sends a request with a client that does not decompress answers by itself.
 func (s *service) asSent(method, path, accepts string, headers ...string) answered {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, nil)
@@ -83,7 +83,7 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 		{"/openapi.yaml", true},
 		{"/v1/clusters/night", false}, // is short
 		{"/v1/clusters/none", false},
-		{report, false}, // parts of it can be asked for
+		{report, false}, // parts of it can be requested
 	} {
 		plain := s.asSent("GET", at.path, "")
 		if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept-Encoding" {
@@ -118,7 +118,7 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			if len(head.text) != 0 || head.StatusCode != 200 {
 				t.Errorf("HEAD %s: %s with %d bytes", at.path, head.Status, len(head.text))
 			}
-			// Both forms have a strong ETag of their own, and each is known again, whatever is accepted then.
+			// Both forms have a strong ETag of their own, and each is recognised whatever the request accepts.
 			tag := got.Header.Get("ETag")
 			if tag == "" {
 				if !strings.Contains(at.path, "csv") {
@@ -137,7 +137,7 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			}
 		}
 	}
-	// A part of a file is a part of what it is before it is compressed.
+	// A part of a file is a part of the uncompressed file.
 	whole := s.asSent("GET", report, "gzip")
 	part := s.asSent("GET", report, "gzip", "Range", "bytes=5-", "If-Range", whole.Header.Get("ETag"))
 	if part.StatusCode != 206 || !bytes.Equal(part.text, whole.text[5:]) {
@@ -159,7 +159,7 @@ func TestACompressedVersionCanBeChanged(t *testing.T) {
 	s.ask(s.admin, "PUT", at, text, "If-Match", tag, "Accept-Encoding", "identity").want(t, 200)
 }
 
-// What is drawn and told once is never compressed beside what was sent.
+// Newly drawn secrets are never compressed together with text of the request.
 func TestSecretsAreSentAsTheyAre(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

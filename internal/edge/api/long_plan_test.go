@@ -30,7 +30,7 @@ func TestLongPlansAreSentAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// pieces notes how large what is written is.
+// pieces records the sizes of writes.
 type pieces struct {
 	*httptest.ResponseRecorder
 	sizes []int

@@ -4,7 +4,7 @@ import (
 	"headroom/internal/edge/api/docs"
 )
 
-// problemHelp is what a kind of problem means and what whoever meets it does about it.
+// problemHelp explains a kind of problem and its remedy.
 type problemHelp struct{ Meaning, Cure string }
 
 // problemHelps explains every kind of problem, by name.

@@ -17,7 +17,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// works makes a service that works on runs.
+// works returns a service that works on runs.
 func works(t testing.TB, configure ...func(*app.Config)) *service {
 	t.Helper()
 	s := newService(t, configure...)
@@ -35,14 +35,14 @@ func works(t testing.TB, configure ...func(*app.Config)) *service {
 	return s
 }
 
-// hears makes the service hear of changes of runs.
+// hears makes the service listen to changes of runs.
 func (s *service) hears() {
 	listening, stop := context.WithCancel(context.Background())
 	heard := s.app.WatchRuns(listening)
 	s.Cleanup(func() { stop(); <-heard })
 }
 
-// planRun asks for a plan in the background and answers the run's address.
+// planRun starts a plan in the background and returns the run's address.
 func (s *service) planRun(cluster string) (address string) {
 	s.Helper()
 	a := s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/plans", nil, "Prefer", "respond-async").want(s, 202)
@@ -201,7 +201,7 @@ func TestWhatCannotBeAskedOfRuns(t *testing.T) {
 	}
 }
 
-// What an operator has started no planner ends.
+// A planner cannot end an operator's run.
 func TestARunNeedsTheRoleItWasStartedWith(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
