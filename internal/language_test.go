@@ -33,7 +33,6 @@ var unmended = []string{
 	"internal/core/plan",
 	"internal/edge/api/docs",
 	"internal/edge/postgres/private",
-	"internal/service/app",
 }
 
 // language holds the figures of one package.

@@ -17,7 +17,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// copied is an app that shows a plan and knows a key, and the file with its copy.
+// copied returns an app that shows a plan and knows a key, and the file with its copy.
 func copied(t *testing.T) (a *App, token, file string) {
 	t.Helper()
 	k := newKept()
@@ -32,12 +32,12 @@ func copied(t *testing.T) (a *App, token, file string) {
 	a.Keys.Replace([]auth.Key{{ID: "k", Name: "poller", Role: auth.Viewer, Clusters: []string{"c"}, Hash: hash}})
 	file = filepath.Join(t.TempDir(), "deep", "copy")
 	ctx, stop := context.WithCancel(t.Context())
-	stop() // what is there at the end is written
+	stop() // the final state is written
 	<-a.KeepCopy(ctx, file, "here")
 	return a, token, file
 }
 
-// A server that starts while its store is away shows what another one has left, as old.
+// A server that starts while its store is away shows the copy of another one, as old.
 func TestCopiesAreShown(t *testing.T) {
 	t.Parallel()
 	a, token, file := copied(t)
@@ -126,7 +126,7 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 	}
 }
 
-// A copy is written when something has changed, and what cannot be written is said once.
+// A copy is written after a change, and a failure to write is logged once.
 func TestCopiesFollow(t *testing.T) {
 	t.Parallel()
 	k, log := newKept(), &bytes.Buffer{}
@@ -185,7 +185,7 @@ func TestCopiesFollow(t *testing.T) {
 	}
 }
 
-// A copy has a largest size; what does not fit is left out.
+// A copy has a maximum size; plans that do not fit are omitted.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	a := New(Stores{}, auth.NewKeyring(), Config{})

@@ -9,8 +9,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// boardMetrics shows the board to Prometheus. It reads the board at each scrape, so that nothing has
-// to be taken back when a cluster goes. Replicas show the same; rules take the max by cluster.
+// boardMetrics exports the board to Prometheus. It reads the board at each scrape, so that no series remain of a
+// deleted cluster. Replicas export the same; rules take the max by cluster.
 type boardMetrics struct{ *Board }
 
 // maxClassSeries is the number of classes above which a cluster's classes get no series.
@@ -103,7 +103,7 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	}
 }
 
-// enough says whether there is a slot for each job, or the phase has no tasks.
+// enough reports whether there is a slot for each job, or the phase has no tasks.
 func enough(slots, jobs float64) bool { return slots == 0 || slots >= jobs }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

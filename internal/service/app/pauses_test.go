@@ -19,7 +19,7 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// processorTime is what this process has used, in which nothing else goes on.
+// processorTime returns the processor time used by this process, in which nothing else runs.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -47,7 +47,7 @@ func pauses(t *testing.T, work func(ctx context.Context) error) (longest, all ti
 	return longest, last - began, count
 }
 
-// problemOf is an instance of a family with so many classes, with profiles where the family has them.
+// problemOf returns an instance of a family with some classes, with profiles if the family has them.
 func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 	t.Helper()
 	drawn, err := study.Generate(family, classes, 7)
