@@ -31,8 +31,6 @@ var unmended = []string{
 	"cmd/headroom",
 	"internal/core/capacity",
 	"internal/core/plan",
-	"internal/edge/api/docs",
-	"internal/edge/postgres/private",
 }
 
 // language holds the figures of one package.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Kind is one of the six kinds of error a caller can act on. Every other error is
-// ours to mend. A Kind is itself an error, so errors.Is(err, fault.Invalid) asks for it.
+// Kind is one of the six kinds of error that a caller can act on. Every other error is ours to mend. A Kind is itself
+// an error, so errors.Is(err, fault.Invalid) checks for it.
 type Kind string
 
 // The six kinds.

@@ -108,7 +108,8 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			if !want {
 				continue
 			}
-			if text := unzipped(t, got.text); !bytes.Equal(text, plain.text) && !strings.HasSuffix(at.path, "/current") { // says how old it is
+			// contains its age
+			if text := unzipped(t, got.text); !bytes.Equal(text, plain.text) && !strings.HasSuffix(at.path, "/current") {
 				t.Errorf("%s is another text when it is compressed", at.path)
 			}
 			if len(got.text) >= len(plain.text) {

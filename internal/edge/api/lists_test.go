@@ -19,7 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// rows writes a forecast for each of so many hours.
+// rows writes a forecast for each of some hours.
 func (s *service) rows(cluster, class string, from time.Time, hours int) {
 	s.Helper()
 	for hours > 0 {

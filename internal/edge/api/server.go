@@ -29,9 +29,10 @@ type Config struct {
 	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
 	UploadWithin      time.Duration   // of an upload, or of a large answer, a piece must pass within; default 30 s
 	Version           string
-	Page              func(http.ResponseWriter, *http.Request) bool // answers addresses of the page, and says whether it was one; may be nil
-	Draining          *atomic.Bool                                  // set while the server stops: readyz reports it
-	Stopping          <-chan struct{}                               // closed when the server stops: it ends all waits for changes
+	// answers addresses of the page, and reports whether it was one; may be nil
+	Page     func(http.ResponseWriter, *http.Request) bool
+	Draining *atomic.Bool    // set while the server stops: readyz reports it
+	Stopping <-chan struct{} // closed when the server stops: it ends all waits for changes
 }
 
 // server implements the API.

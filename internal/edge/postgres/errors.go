@@ -15,7 +15,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// kindError is an error of one of capacity's kinds. It holds a sentence and nothing else that could leak.
+// kindError is an error of one of fault's kinds. It holds a sentence and nothing else that could leak.
 type kindError struct {
 	kind     fault.Kind
 	sentence string

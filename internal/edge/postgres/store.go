@@ -1,5 +1,5 @@
-// Package postgres keeps what the service keeps: every SQL statement stands here, and what the
-// database refuses becomes an error of the kinds of fault here, once. Its method Stores returns the stores of package app.
+// Package postgres stores the service's data. It holds every SQL statement, and turns the database's refusals into
+// errors of the kinds of fault, once. Its method Stores returns the stores of package app.
 package postgres
 
 import (
@@ -156,7 +156,7 @@ func timesInUTC(m *pgtype.Map) {
 	m.RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 }
 
-// Away is a store whose database cannot be reached: everything is fault.Busy.
+// Away returns a store whose database cannot be reached: all its methods fail with fault.Busy.
 func Away() *Store {
 	open, end := context.WithCancel(context.Background())
 	return &Store{open: open, end: end, config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}

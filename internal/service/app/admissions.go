@@ -21,11 +21,11 @@ type Admissions interface {
 	// ClassProfiles returns the profiles of those classes that have one.
 	ClassProfiles(ctx context.Context, cluster string, classes []string) (map[string]capacity.Profile, error)
 	// KeepLease records a heartbeat: the lease lives for another while from now (0: as long as last requested). It
-	// makes no lease shorter and no job larger. For one that is over it returns capacity.ErrLeaseOver.
+	// makes no lease shorter and no job larger. For one that is over it returns live.ErrLeaseOver.
 	KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error)
 	// EndLease frees the place. It does nothing to a lease that is over.
 	EndLease(ctx context.Context, cluster, id string) error
-	// Lease returns a running lease; for one that is over it returns capacity.ErrLeaseOver. Leases are deleted a day
+	// Lease returns a running lease; for one that is over it returns live.ErrLeaseOver. Leases are deleted a day
 	// after they ended.
 	Lease(ctx context.Context, cluster, id string) (live.Lease, error)
 	// Leases lists the running ones, the oldest first; of one class, unless it is "".

@@ -1,6 +1,6 @@
-// Package app has one method for each decision the product offers: it loads what the decision needs,
-// lets the pure packages decide, and records the result. It declares the Stores it needs; what needs
-// no decision (reading, listing, deleting) callers ask of a store directly.
+// Package app has one method for each decision the product offers: it loads the inputs of the decision, lets the pure
+// packages decide, and records the result. It declares the Stores it needs. Callers use a store directly for actions
+// without a decision (reading, listing, deleting).
 package app
 
 import (

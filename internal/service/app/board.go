@@ -41,7 +41,7 @@ type boardStores struct {
 	DatabaseStore
 }
 
-// boardSource is what a Board reads.
+// boardSource holds the methods of the store that a Board uses.
 type boardSource interface {
 	// Current returns a cluster's current plan, or NotFound without one.
 	Current(ctx context.Context, cluster string) (plans.Current, error)
@@ -315,7 +315,7 @@ func Show(c plans.Current) (*Shown, error) {
 // Tag changes with the plan and its freshness.
 func (s *Shown) Tag() string { return s.tag }
 
-// ScalingAt returns the targets of autoscalers; see capacity.Current.
+// ScalingAt returns the targets of autoscalers; see plans.Current.
 func (s *Shown) ScalingAt(now time.Time, o plans.ScalingOptions) (plans.Scaling, bool) {
 	return s.Current.ScalingAt(now, s.Plan, o)
 }

@@ -73,7 +73,7 @@ func (a *App) ForgetMeasurements(ctx context.Context, cluster string, of Measure
 type FitAsk struct {
 	Version  int64          // 0 is the latest
 	Method   perf.FitChoice // "" is the stored fit; any other is made from the present measurements, and not stored
-	VMs      *float64       // the time on so many
+	VMs      *float64       // the time on that many
 	Residual *float64       // the time with so much of a node
 }
 

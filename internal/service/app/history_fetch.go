@@ -25,7 +25,7 @@ type HistorySource struct {
 	Queue string     `json:"queue,omitempty"`
 	From  *time.Time `json:"from,omitempty"` // when they began
 	Until *time.Time `json:"until,omitempty"`
-	Limit int64      `json:"limit,omitempty"` // of a server: the newest so many
+	Limit int64      `json:"limit,omitempty"` // of a server: the newest ones
 	// Job selects executions by their job, and names it for histories without a job.
 	Job    string `json:"job,omitempty"`
 	DryRun bool   `json:"dry_run,omitempty"`

@@ -32,7 +32,7 @@ type ProfileFromHistory struct {
 	Queue   string     `json:"queue,omitempty"`
 	From    *time.Time `json:"from,omitempty"`  // submitted in [From, Until)
 	Until   *time.Time `json:"until,omitempty"` // null is open
-	Last    int64      `json:"last,omitempty"`  // only so many, those submitted last; 0 is all
+	Last    int64      `json:"last,omitempty"`  // the number of those submitted last; 0 is all
 	DryRun  bool       `json:"dry_run,omitempty"`
 }
 

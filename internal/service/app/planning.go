@@ -12,18 +12,18 @@ import (
 // is gone.
 const PlansChannel = "headroom_plans"
 
-// PlanStore is what the store keeps of planning moments.
+// PlanStore stores plans, current plans and the claims of planning.
 type PlanStore interface {
-	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
-	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
-	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not
+	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion. The plan
+	// becomes current, with exceptions: another plan is pinned or is about newer inputs, or this one came too late.
+	// Too late means that its inputs had changed before it was Ready, and that there is another plan. Then it is not
 	// ForNow.
 	SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error)
 	// Plans lists the newest first.
 	Plans(ctx context.Context, cluster string, page Page) (Listed[plans.PlanSummary], error)
-	// Plan is one by number, by id, or the current one.
+	// Plan returns a plan by number or by id, or the current one.
 	Plan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, error)
-	// RemovedPlans are what retention has removed, by the names of living clusters.
+	// RemovedPlans counts the plans that retention has removed, by the names of living clusters.
 	RemovedPlans(ctx context.Context) (map[string]Removed, error)
 
 	// Current returns the current plan. A cluster that never had one is NotFound.

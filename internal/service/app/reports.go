@@ -54,7 +54,7 @@ func (a *App) ReportSchedules() Collection[reporting.ReportSchedule] {
 	return fewSchedules{checked[reporting.ReportSchedule]{Collection: a.Stores.Reports.ReportSchedules(), check: a.checkSchedule}}
 }
 
-// fewSchedules keeps a cluster from having so many schedules that their reports are all that servers do.
+// fewSchedules limits the schedules of a cluster, so that its reports do not take up all servers.
 type fewSchedules struct {
 	checked[reporting.ReportSchedule]
 }

@@ -204,7 +204,7 @@ func ForecastHour(hour time.Time, jobs []*float64) []Cell {
 	return row
 }
 
-// Weekdays returns a week as a table with a row for each day, which capacity.ParseWeek can read.
+// Weekdays returns a week as a table with a row for each day, which inputs.ParseWeek can read.
 func Weekdays(w inputs.WeekDays, places int) Table {
 	t := Table{Columns: []string{"day"}}
 	for hour := range 24 {

@@ -22,7 +22,7 @@ var Assets embed.FS
 
 var Templates = template.Must(template.New("").ParseFS(Assets, "assets/*.html"))
 
-// Limits are the limits of this server that the reference names.
+// Limits holds the limits of this server that the reference names.
 type Limits struct {
 	SolvesPerSecond, RequestsPerSecond int
 	BodyMB, Classes                    int
@@ -57,7 +57,7 @@ type docsOperation struct {
 	Parameters       []docsMember
 	Body             docsBody
 	Answers          []docsAnswer
-	Refusals         []docsWord // the problems that mean the same everywhere
+	Refusals         []docsWord // the problems that are common to all operations
 	Curl             string
 	BodyFile         string // read by the command, if the body is too long for its line
 	Example          string // of the answer
@@ -80,7 +80,7 @@ type docsAnswer struct {
 	Headers []string
 }
 
-// Load reads a contract with the places of its parts, which keep the order it is written in.
+// Load reads a contract with the lines of its parts, which keep the written order.
 func Load(text []byte) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true
@@ -119,18 +119,18 @@ func linkRefusals(groups []docsGroup, problems []Problem) {
 	}
 }
 
-// Problem is a kind of problem as the pages show it.
+// Problem is a kind of problem as shown on the pages.
 type Problem struct {
 	Name    string
 	Status  int
 	Title   string
-	Meaning string // what has happened
-	Cure    string // what the caller does about it
+	Meaning string // the cause
+	Cure    string // the caller's remedy
 }
 
 var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// docsGroups puts the operations under their tags, both in the order they are written in.
+// docsGroups puts the operations under their tags, both in the written order.
 func docsGroups(doc *openapi3.T, known examples) []docsGroup {
 	type found struct {
 		line      int

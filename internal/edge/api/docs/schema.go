@@ -47,7 +47,7 @@ const (
 // deepest is the number of nested levels of nameless objects that are shown.
 const deepest = 4
 
-// members lists an object's, in the order they are written in.
+// members lists the members of an object, in the written order.
 func members(s *openapi3.Schema, d direction, depth int) []docsMember {
 	properties, required := Properties(s)
 	list := make([]docsMember, 0, len(properties))
@@ -70,7 +70,7 @@ type Property struct {
 	Ref  *openapi3.SchemaRef
 }
 
-// Properties gathers an object's own and those of the shapes it is made of.
+// Properties gathers the properties of an object and of the shapes it consists of.
 func Properties(s *openapi3.Schema) (list []Property, required map[string]bool) {
 	required = map[string]bool{}
 	for _, part := range s.AllOf {
@@ -111,7 +111,7 @@ func only(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref
 }
 
-// Elements is the schema of a list's or map's elements, or the schema itself.
+// Elements returns the schema of a list's or map's elements, or the schema itself.
 func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	ref = only(ref)
 	for Link(ref) == "" {
@@ -127,8 +127,8 @@ func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref
 }
 
-// Link is the anchor of a schema that has a section of its own: a named object, or a named choice of
-// such. Named words and numbers are told where they are used.
+// Link returns the anchor of a schema that has a section of its own: a named object, or a named choice of such. Named
+// words and numbers are explained at each use.
 func Link(ref *openapi3.SchemaRef) string {
 	name, named := strings.CutPrefix(ref.Ref, "#/components/schemas/")
 	if !named {

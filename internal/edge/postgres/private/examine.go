@@ -13,7 +13,7 @@ import (
 // one's log up to 256 MB more.
 const minSpace = 300 << 20
 
-// Place is what ExaminePrivate found.
+// Place holds the findings of Examine.
 type Place struct {
 	Dir     string
 	Version string // the major version of the database there; "" without one
@@ -23,7 +23,7 @@ type Place struct {
 	URL     string // if it runs
 }
 
-// Examine says whether a private cluster can live in a data directory. It makes nothing there.
+// Examine checks whether a private cluster can live in a data directory. It changes nothing there.
 func Examine(ctx context.Context, dir string) (Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

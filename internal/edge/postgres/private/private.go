@@ -29,7 +29,7 @@ const (
 	privatePort     = "5432"
 )
 
-// Config says where a private cluster lives.
+// Config configures a private cluster.
 type Config struct {
 	// Dir is the data directory; the cluster has a folder of its own in it. When root starts Headroom, Postgres runs
 	// as another user, who must be able to reach the directory.
@@ -37,12 +37,12 @@ type Config struct {
 	// Unsafe trades durability for speed: a crash of the machine may destroy the cluster, one of
 	// processes does not. For tests.
 	Unsafe bool
-	// Log gets Postgres' own words; nil drops them.
+	// Log gets Postgres' messages; nil drops them.
 	Log *slog.Logger
 }
 
-// Server is a running Postgres of our own: it listens on a unix socket that only its user and root
-// can open, and it ends when this process ends, however that happens.
+// Server is a running Postgres of our own. It listens on a unix socket that only its user and root can open, and it
+// ends with this process, however that ends.
 type Server struct {
 	server *server
 	socket string // the directory of its socket
@@ -51,9 +51,9 @@ type Server struct {
 	err    error // set before done is closed
 }
 
-// Start starts the cluster of a data directory, making it first where there is none, and
-// returns once it accepts connections and has the database headroom. The context bounds the start
-// alone; Stop ends the cluster. Errors are sentences for the person who chose the directory.
+// Start starts the cluster of a data directory and creates a missing one. It returns once the cluster accepts
+// connections and has the database headroom. The context bounds only the start; Stop ends the cluster. Errors are
+// sentences for the person who chose the directory.
 func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, longestPrivateStart,
@@ -92,7 +92,7 @@ func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	p := &Server{socket: socket, done: make(chan struct{})}
 	p.server, err = startServer(ctx, home, programs, socket, config.Unsafe, log)
 	if err != nil {
-		return nil, busy{err} // the cluster is there, and may start another time
+		return nil, busy{err} // the cluster exists, and may start another time
 	}
 	go func() {
 		<-p.server.ended
