@@ -10,9 +10,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/words"
 )
 

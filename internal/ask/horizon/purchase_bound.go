@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/plan/integer"
 )
 
 // What is bought is weighed on a convex program that is never dearer than the plans: in every situation each

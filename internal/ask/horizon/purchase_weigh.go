@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/plan/integer"
 )
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/words"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/proof"
 	"headroom/internal/test/plantest"
 )

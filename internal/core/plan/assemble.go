@@ -8,9 +8,9 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // answer is a plan's decisions before they are priced and explained.

@@ -7,9 +7,9 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and

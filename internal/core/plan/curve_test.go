@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/test/plantest"
 )
 

@@ -16,9 +16,9 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/test/plantest"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/words"
 )
 

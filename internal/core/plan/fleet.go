@@ -8,8 +8,8 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/plan/integer"
 )
 
 // fleet is a problem with several VM types, or with spot VMs, made ready for planning. Each type is a

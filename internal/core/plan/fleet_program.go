@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/plan/integer"
 )
 
 // fleetProgram is a fleet as a program for Clp or CBC: VMs of every tier of every type, spot VMs, and for

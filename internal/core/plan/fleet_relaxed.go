@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // fleetRelaxation is the fleet's linear program solved: fractional jobs and VMs, every job at its

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For

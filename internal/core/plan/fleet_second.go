@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // What CBC does for fleets. Where our own search has proved its plan, CBC checks it and may find it wrong. Where

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // slotKind is one class's slots of one phase: so many, each taking 1/perVM of a VM.

@@ -9,9 +9,9 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/plan/integer"
 )
 
 // class is a class of the problem as planning sees it.

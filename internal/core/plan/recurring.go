@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // Recurring plans the classes of a problem again and again, with other jobs and other VMs of one type each time, and

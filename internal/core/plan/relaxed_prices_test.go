@@ -8,8 +8,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 	"headroom/internal/test/plantest"
 )
 

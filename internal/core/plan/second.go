@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/plan/integer"
 )
 
 // The second engine. CBC solves what the core left open, starting from the core's answer. Its plan

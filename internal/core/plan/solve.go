@@ -10,9 +10,9 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan/integer"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // Solve answers a valid problem: what to rent, whom to admit, and the proof. The context's

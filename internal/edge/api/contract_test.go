@@ -132,7 +132,7 @@ func TestContractKeepsItsOwnRules(t *testing.T) {
 	})
 }
 
-// readOnlyOnly are shapes that stand in requests only where they are read-only.
+// readOnlyOnly matches shapes that occur in requests only as read-only members.
 func readOnlyOnly(at string) bool {
 	return strings.Contains(at, "/warnings") || strings.HasSuffix(at, "/drift")
 }
@@ -176,8 +176,7 @@ func TestRouterIsTheContract(t *testing.T) {
 	}
 }
 
-// goTypes are the Go types that schemas stand for where they are not Go types of other packages by
-// the overlay already.
+// goTypes maps schemas to Go types, unless the overlay already maps them to types of other packages.
 var goTypes = map[string]reflect.Type{
 	"ProblemDetails": reflect.TypeFor[problem](), "Fault": reflect.TypeFor[memberFault](), "Session": reflect.TypeFor[whoami](),
 	"ServerAbout": reflect.TypeFor[about](),
@@ -188,13 +187,13 @@ var goTypes = map[string]reflect.Type{
 	"CurrentPlan": reflect.TypeFor[currentPlan](), "PairedJob": reflect.TypeFor[perf.PairedJob](), "SlotPools": reflect.TypeFor[perf.SlotPools](), "PhaseShare": reflect.TypeFor[perf.PhaseShare](),
 }
 
-// currentPlan is the current plan as it is answered.
+// currentPlan is the current plan as answered.
 type currentPlan struct {
 	plans.PlanRecord
 	Freshness plans.Freshness `json:"freshness"`
 }
 
-// overlaid are the types that the overlay may name.
+// overlaid lists the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
 	"app.LastChange": reflect.TypeFor[app.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
@@ -240,7 +239,7 @@ func init() {
 	}
 }
 
-// collectTypes adds a named type of ours and all that it is made of.
+// collectTypes adds a named type of ours and all types it contains.
 func collectTypes(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -309,7 +308,7 @@ func overlay(t *testing.T) map[string]string {
 	return types
 }
 
-// membersOf is the JSON members of a struct with the OpenAPI type of each.
+// membersOf returns the JSON members of a struct with the OpenAPI type of each.
 func membersOf(t reflect.Type) map[string]string {
 	members := map[string]string{}
 	for i := range t.NumField() {
@@ -363,7 +362,7 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 	for name, p := range s.Properties {
 		v := p.Value
 		switch {
-		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which may be told in other forms too
+		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which has other forms too
 			members[name] = "array"
 		case len(v.OneOf) > 0, strings.HasSuffix(p.Ref, "Amount"), len(v.AllOf) == 1 && strings.HasSuffix(v.AllOf[0].Ref, "Amount"):
 			members[name] = "decimal"
@@ -380,13 +379,13 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 			members[name] = "any" // kept as the text it was sent as
 		}
 		if name == "plan" && strings.HasSuffix(p.Ref, "/Plan") {
-			members[name] = "any" // a stored plan is answered as the text it is kept as
+			members[name] = "any" // a stored plan is answered as its stored text
 		}
 		if name == "batch" && strings.HasSuffix(p.Ref, "/Batch") || name == "packing" && s.Properties["batch"] != nil {
-			members[name] = "any" // so is a packing that is kept, with its batch
+			members[name] = "any" // so is a stored packing, with its batch
 		}
 		if strings.HasSuffix(p.Ref, "/PoolBasis") || strings.HasSuffix(p.Ref, "/PoolSchedule") {
-			members[name] = "any" // and a plan of a pool, with what it answers
+			members[name] = "any" // and a plan of a pool, with its basis
 		}
 	}
 	return members
@@ -404,7 +403,7 @@ func TestProblemsAreExplained(t *testing.T) {
 	}
 }
 
-// What a server reads of requests is what the contract says of them.
+// The requests that a server reads are those of the contract.
 func TestRequestsAreTheContracts(t *testing.T) {
 	t.Parallel()
 	doc, err := readContract()

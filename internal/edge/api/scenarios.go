@@ -12,8 +12,8 @@ import (
 	"headroom/internal/service/report"
 )
 
-// whatIf answers a question that brings its problem along. Like that of solve it is read by hand, once
-// there is a place to solve in.
+// whatIf answers a question that includes its problem. As for solve, the body is read by hand, once there is a place
+// to solve in.
 func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.WhatIf(r.Context(), func() (capacity.WhatIfQuestion, error) {
 		q, err := capacity.ReadWhatIf(bodyOf(r), s.config.Limits)
@@ -47,7 +47,7 @@ func (s *server) answerWhatIf(w http.ResponseWriter, r *http.Request, answer wha
 	}
 }
 
-// whatIfReply is the answer as a document, or as a table.
+// whatIfReply returns the answer as a document, or as a table.
 func whatIfReply(w whatif.Comparison, format *Format, err error) (reply[whatif.Comparison], error) {
 	if err != nil || format == nil || *format != "csv" {
 		return plain(w, err)
@@ -94,8 +94,8 @@ func (s *server) compareScenarios(ctx context.Context, cluster string, names []s
 	return whatIfReply(answer, format, err)
 }
 
-// ask answers a question that brings its problem along. Like that of solve it is read by hand, once there is a
-// place to solve in.
+// ask answers a question that includes its problem. As for solve, the body is read by hand, once there is a place to
+// solve in.
 func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.Ask(r.Context(), func() (capacity.ProblemQuestion, error) {
 		q, err := capacity.ReadQuestion(bodyOf(r), s.config.Limits)

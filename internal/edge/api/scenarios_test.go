@@ -66,7 +66,7 @@ func TestSavedScenarios(t *testing.T) {
 		t.Errorf("made anew the ETag is %s, which somebody has seen", got)
 	}
 
-	// It is on record who did it, and no plan is due.
+	// The author is on record, and no plan is due.
 	want := []struct{ Action, Kind, Name, By string }{{"create", "scenario", "shorter", "p"}, {"delete", "scenario", "shorter", "p"}, {"update", "scenario", "shorter", "p"}}
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) { // an entry shows once no older transaction of the server is open
 		var audit list[struct{ Action, Kind, Name, By string }]
@@ -192,8 +192,8 @@ func TestWhatIfRefusals(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/mine/what-if?format=pdf", `{"scenarios":[{"changes":[]}]}`).want(t, 400)
 }
 
-// TestManyScenariosAtOnce asks a thousand over a hundred classes. How long that takes is logged, not
-// judged: other tests run beside it.
+// TestManyScenariosAtOnce asks a thousand over a hundred classes. It logs the time and does not judge it: other tests
+// run beside it.
 func TestManyScenariosAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -1,6 +1,6 @@
-// Package app has one method for each decision the product offers: it loads what the decision needs,
-// lets the pure packages decide, and records the result. It declares the Stores it needs; what needs
-// no decision (reading, listing, deleting) callers ask of a store directly.
+// Package app has one method for each decision the product offers: it loads the inputs of the decision, lets the pure
+// packages decide, and records the result. It declares the Stores it needs. Callers use a store directly for actions
+// without a decision (reading, listing, deleting).
 package app
 
 import (
@@ -13,19 +13,19 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Config is how an App works. Zero values mean the defaults named.
+// Config configures an App. Zero values stand for the defaults.
 type Config struct {
-	Solver    lp.Solver        // none is allowed: what CBC cannot say is then a warning
-	Solves    int              // solves at once; default one less than processors, at least one
+	Solver    lp.Solver        // optional; without it, open proofs are warnings
+	Solves    int              // concurrent solves; default one less than processors, at least one
 	Queue     int              // solves that may wait; default 48
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry
 
-	// Issued is whom a token stands for that an issuer of theirs has made out; auth.ErrToken says that it opens nothing.
-	// nil is that there is no issuer.
+	// Issued returns the person behind an issuer's token, or auth.ErrToken for an invalid one. It is nil without an
+	// issuer.
 	Issued func(ctx context.Context, token string) (auth.Key, error)
 
-	ImportBytes int64 // of a price sheet or a history, also when it is unpacked; default 8 GiB
+	ImportBytes int64 // of a price sheet or a history, also unpacked; default 8 GiB
 
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
@@ -33,8 +33,8 @@ type Config struct {
 // App is the service without its transport.
 type App struct {
 	Stores Stores
-	Keys  *auth.Keyring
-	Board *Board // the current plans in memory, once WatchPlans keeps it
+	Keys   *auth.Keyring
+	Board  *Board // the current plans in memory, once WatchPlans keeps it
 
 	Pools *PoolBoard // those of pools, likewise
 
@@ -54,7 +54,7 @@ type App struct {
 	end   context.CancelFunc
 }
 
-// KeysChannel is where the store tells that keys have changed.
+// KeysChannel notifies of changed keys.
 const KeysChannel = "headroom_keys"
 
 // New makes an App on its stores.
@@ -79,10 +79,10 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	return a
 }
 
-// Now is the moment it is.
+// Now returns the present moment.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }
 
-// SolverVersion is that of the solver's engine; "" where there is none, or it has not been needed yet.
+// SolverVersion returns the version of the solver's engine, or "" without one or before its first use.
 func (a *App) SolverVersion() string {
 	if told, ok := a.config.Solver.(interface{ Version() string }); ok {
 		return told.Version()
@@ -90,13 +90,13 @@ func (a *App) SolverVersion() string {
 	return ""
 }
 
-// Solving is how many solves run and how many wait for a place.
+// Solving counts the running and the waiting solves.
 func (a *App) Solving() (running, waiting int) { return a.solves.count() }
 
-// StopSolving sends away who comes to solve; who waits or solves goes on.
+// StopSolving refuses new solves; waiting and running ones continue.
 func (a *App) StopSolving() { a.solves.close() }
 
-// EndSolves ends the solves that run and wait: whose they are is told to ask again.
+// EndSolves ends the running and waiting solves; their callers are asked to try again.
 func (a *App) EndSolves() {
 	a.solves.close()
 	a.solves.clear()

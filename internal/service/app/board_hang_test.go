@@ -10,7 +10,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// hanging is a store that answers no question.
+// hanging is a store that answers nothing.
 type hanging struct{ PlanStore }
 
 func (hanging) Current(ctx context.Context, _ string) (c plans.Current, err error) {
@@ -18,8 +18,8 @@ func (hanging) Current(ctx context.Context, _ string) (c plans.Current, err erro
 	return c, ctx.Err()
 }
 
-// While a change hangs in a store that says nothing, one poll in a while looks there for what is newer;
-// the others are answered from memory at once.
+// While a change hangs in a silent store, one poll now and then looks there for news; the others are answered from
+// memory at once.
 func TestPollsDoNotWaitForAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKept()

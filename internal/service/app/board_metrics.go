@@ -9,12 +9,12 @@ import (
 	"headroom/internal/core/money"
 )
 
-// boardMetrics shows the board to Prometheus. It reads the board at each scrape, so that nothing has
-// to be taken back when a cluster goes. Replicas show the same; rules take the max by cluster.
+// boardMetrics exports the board to Prometheus. It reads the board at each scrape, so that no series remain of a
+// deleted cluster. Replicas export the same; rules take the max by cluster.
 type boardMetrics struct{ *Board }
 
-// mostClassSeries is the number of classes above which a cluster's classes get no series.
-const mostClassSeries = 1000
+// maxClassSeries is the number of classes above which a cluster's classes get no series.
+const maxClassSeries = 1000
 
 func planMetric(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, append([]string{"cluster"}, labels...), nil)
@@ -87,7 +87,7 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	if contracted > 0 {
 		show(reservedUse, used/contracted)
 	}
-	if len(p.Classes) > mostClassSeries {
+	if len(p.Classes) > maxClassSeries {
 		return
 	}
 	for _, c := range p.Classes {
@@ -103,7 +103,7 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	}
 }
 
-// enough says whether there is a slot for each job, or the phase has no tasks.
+// enough reports whether there is a slot for each job, or the phase has no tasks.
 func enough(slots, jobs float64) bool { return slots == 0 || slots >= jobs }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

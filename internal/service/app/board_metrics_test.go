@@ -59,20 +59,20 @@ func TestBoardMetrics(t *testing.T) {
 		`headroom_plan_vms{cluster="c",purchase="reserved"} 30`,
 		`headroom_bound_premise_ok{class="k",cluster="c"} 0`,
 		`headroom_reserved_utilization_ratio{cluster="c"} 0.75`,
-		`headroom_plan_stale{cluster="c"} 1`, // nobody keeps this board
+		`headroom_plan_stale{cluster="c"} 1`, // nobody updates this board
 		`headroom_database_in_touch 0`,
 	} {
 		if !strings.Contains(shown, "\n"+want+"\n") {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
-	_, m = measured(t, mostClassSeries+1)
+	_, m = measured(t, maxClassSeries+1)
 	if many := exported(t, m); strings.Contains(many, "class=") || !strings.Contains(many, "headroom_plan_vms{") {
-		t.Errorf("a cluster of %d classes has series for each, or none of its own", mostClassSeries+1)
+		t.Errorf("a cluster of %d classes has series for each, or none of its own", maxClassSeries+1)
 	}
 }
 
-// exported is what Prometheus reads.
+// exported returns the metrics that Prometheus reads.
 func exported(t *testing.T, m boardMetrics) string {
 	t.Helper()
 	tel := telemetry.New(io.Discard, nil)
@@ -91,7 +91,7 @@ func exported(t *testing.T, m boardMetrics) string {
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 
-// exportedNames are the metrics of a server, but those of the database's connections.
+// exportedNames lists the metrics of a server, except for those of the database's connections.
 func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	boardMetrics{}.Describe(described)
@@ -106,7 +106,7 @@ func exportedNames() (names []string) {
 	return names
 }
 
-// What other programs were promised they would find.
+// The metrics that other programs were promised exist.
 func TestPromisedMetricsAreExported(t *testing.T) {
 	t.Parallel()
 	known := exportedNames()
@@ -172,7 +172,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 				if !ok {
 					t.Errorf("panel %q has a column %s, which rows of plans do not have", p.Title, c.Selector)
 				}
-				// An amount is a text unless numbers are asked for, and texts cannot be drawn.
+				// An amount is a text unless numbers are requested, and texts cannot be drawn.
 				if _, text := value.(string); text && c.Type == "number" && !strings.Contains(target.URL, "numbers=float") {
 					t.Errorf("panel %q has a column %s, which is a text without numbers=float: %s", p.Title, c.Selector, target.URL)
 				}
@@ -192,7 +192,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 	}
 }
 
-// Every metric that the rules name is exported, or is a record of theirs.
+// Every metric that the rules name is exported, or recorded by a rule.
 func TestRulesNameMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../deploy/prometheus/rules.yaml")

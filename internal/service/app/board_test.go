@@ -12,7 +12,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// kept is a store of one cluster's plans, for what a real one cannot be made to do.
+// kept is a store of one cluster's plans, for states that a real one cannot be brought into.
 type kept struct {
 	mu     sync.Mutex
 	plans  []plans.PlanSummary // the newest first
@@ -145,8 +145,8 @@ func TestBoardWakesAllWatchersAtOnce(t *testing.T) {
 	}
 }
 
-// What somebody is changing here is asked of the store until it was read after the change: what was read
-// while it went on may be older.
+// During a change here, requests query the store until it was read after the change: reads in between may be
+// outdated.
 func TestBoardIsDoubtedUntilTheChangeWasRead(t *testing.T) {
 	t.Parallel()
 	k, now := newKept(), began

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	plansEvery = time.Minute      // at least so often all plans are read anew
+	plansEvery = time.Minute      // all plans are read at least this often
 	plansAgain = time.Second      // after a lost connection
-	plansPing  = 2 * time.Second  // so often the store is asked whether it is there
+	plansPing  = 2 * time.Second  // interval of pings to the store
 	plansWait  = 10 * time.Second // for an answer of the store
 )
 
-// WatchPlans keeps the board like the store's current plans, and what metrics show besides, until the
-// context ends. It returns after the first load, with its error; the rest goes on in the background
-// until done is closed.
+// WatchPlans keeps the board in step with the store's current plans, and further metrics with theirs, until the
+// context ends. It returns after the first load, with its error; the rest continues in the background until done is
+// closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
 	watching, stop := context.WithCancel(ctx)
 	seen, fits, gone := &observed{source: a.Stores.Observations, now: a.Now}, &calibrated{source: a.Stores.Calibrations}, &removed{source: a.Stores.Plans}
@@ -35,7 +35,7 @@ func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) 
 		func() (<-chan struct{}, error) { return a.Board.run(watching) },
 		func() (<-chan struct{}, error) {
 			return a.follow(watching, followed{ObservationsChannel, "observations and removed plans", func(ctx context.Context) error {
-				return errors.Join(seen.read(ctx), gone.read(ctx)) // of the latter there is no word; within a minute will do
+				return errors.Join(seen.read(ctx), gone.read(ctx)) // the latter sends no notifications; a minute will do
 			}})
 		},
 		func() (<-chan struct{}, error) {
@@ -88,7 +88,7 @@ func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
 	return done, nil
 }
 
-// listen hears of changes. It starts anew every minute, which makes all plans be read.
+// listen receives notifications of changes. It restarts every minute, which reads all plans.
 func (b *Board) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, plansEvery)
@@ -106,8 +106,8 @@ func (b *Board) listen(ctx context.Context) {
 	}
 }
 
-// changed asks the worker to read a cluster anew, or all with "". It does not wait, so that any
-// number of changes while the store is read become one.
+// changed asks the worker to read a cluster again, or all with "". It does not wait, so that any number of changes
+// during a read become one.
 func (b *Board) changed(cluster string) {
 	b.asked.Lock()
 	if cluster == "" {
@@ -122,7 +122,7 @@ func (b *Board) changed(cluster string) {
 	}
 }
 
-// work reads what has changed. It is the only one that shows plans.
+// work reads changed plans. It alone shows plans.
 func (b *Board) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -134,7 +134,7 @@ func (b *Board) work(ctx context.Context) {
 	}
 }
 
-// ping asks the store whether it is there, beside what is read: that may hang.
+// ping checks beside the reads whether the store answers, because a read may hang.
 func (b *Board) ping(ctx context.Context) {
 	again := time.NewTicker(plansPing)
 	defer again.Stop()
@@ -167,7 +167,7 @@ func (b *Board) readChanged(ctx context.Context) {
 	}
 }
 
-// again asks the worker for something once more, a moment later.
+// again repeats a request to the worker a moment later.
 func (b *Board) again(ctx context.Context, cluster string) {
 	select {
 	case <-time.After(plansAgain):
@@ -176,7 +176,7 @@ func (b *Board) again(ctx context.Context, cluster string) {
 	}
 }
 
-// ask asks the store something and notes whether it answered.
+// ask queries the store and notes whether it answered.
 func (b *Board) ask(ctx context.Context, what func(context.Context) error) bool {
 	asking, cancel := context.WithTimeout(ctx, plansWait)
 	defer cancel()
@@ -188,7 +188,7 @@ func (b *Board) ask(ctx context.Context, what func(context.Context) error) bool 
 	return err == nil
 }
 
-// heard notes an answer of the store, or that there was none. Its return makes all plans be read.
+// heard notes an answer of the store, or its absence. When the store is back all plans are read.
 func (b *Board) heard(err error) {
 	b.mu.Lock()
 	returned, left := b.away && err == nil, !b.away && err != nil

@@ -53,7 +53,7 @@ func (c *calibrated) Collect(to chan<- prometheus.Metric) {
 		classes[d.Cluster]++
 	}
 	for _, d := range all {
-		if classes[d.Cluster] > mostClassSeries {
+		if classes[d.Cluster] > maxClassSeries {
 			continue
 		}
 		show := func(desc *prometheus.Desc, value float64, labels ...string) {

@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// followed is something that is kept in memory for Prometheus, like it is in the store.
+// followed is a copy of stored data in memory, for Prometheus.
 type followed struct {
-	channel string // on which the store tells that there may be others
+	channel string // notifies of possible changes
 	what    string // in the plural
 	read    func(ctx context.Context) error
 }
 
-// follow reads, and reads anew whenever there is word of a change and every minute, at most once a second,
-// until the context ends.
+// follow reads at once, on every notification and every minute, at most once a second, until the context ends.
 func (a *App) follow(ctx context.Context, f followed) (done <-chan struct{}, err error) {
 	read := func() error {
 		asking, cancel := context.WithTimeout(ctx, plansWait)
@@ -34,7 +33,7 @@ func (a *App) follow(ctx context.Context, f followed) (done <-chan struct{}, err
 			case <-wake:
 			}
 			if err := read(); err != nil && ctx.Err() == nil {
-				a.Board.warn(f.what+" not refreshed", err) // listening begins anew within a minute, and wakes
+				a.Board.warn(f.what+" not refreshed", err) // listening restarts within a minute, and wakes
 			}
 			rest(ctx, plansAgain)
 		}
@@ -44,7 +43,7 @@ func (a *App) follow(ctx context.Context, f followed) (done <-chan struct{}, err
 	return ended, nil
 }
 
-// listenTo wakes at each word. It starts anew every minute, which wakes in any case.
+// listenTo wakes on each notification. It restarts every minute, which wakes in any case.
 func (a *App) listenTo(ctx context.Context, channel string, wake chan<- struct{}) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, plansEvery)

@@ -14,20 +14,20 @@ import (
 // HorizonRun is the kind of run that plans the periods of a horizon.
 const HorizonRun = "horizon"
 
-// AskedHorizon is a question about a horizon, and what is to be said of where it comes from: what a run works on.
+// AskedHorizon holds a question about a horizon, and notes on its source: the input of a run.
 type AskedHorizon struct {
 	capacity.HorizonQuestion
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// AnsweredHorizon is the question and its answer, with all there is to export.
+// AnsweredHorizon holds the question and its answer, with all data for exports.
 type AnsweredHorizon struct {
 	Question capacity.HorizonQuestion
 	Answer   horizon.Answer
 }
 
-// Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
-// the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
+// Horizon answers a horizon that includes its problem, or starts a run if it takes long or the caller does not want
+// to wait. The answer has every detail; see plan.HorizonAnswer.Show.
 func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
 		q, err := read()
@@ -35,7 +35,7 @@ func (a *App) Horizon(ctx context.Context, background bool, read func() (capacit
 	}, a.horizonAtOnce)
 }
 
-// HorizonOfCluster is Horizon about a cluster's forecasts, prices and contracts.
+// HorizonOfCluster is Horizon for a cluster's forecasts, prices and contracts.
 func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, runs.Run, error) {
 	asked, err := a.ClusterHorizon(ctx, cluster, q)
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.C
 	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
 }
 
-// ClusterHorizon is the horizon that a question about a cluster means.
+// ClusterHorizon returns the horizon of a question about a cluster.
 func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion) (AskedHorizon, error) {
 	o, note, err := a.outlook(ctx, cluster, q.Span)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.Clu
 	return asked, asked.Check()
 }
 
-// comparing is the engine with which many plans are made of a problem.
+// comparing returns the engine with which many plans are made of a problem.
 func comparing(e capacity.Engine) capacity.Engine {
 	if e == capacity.EngineCBC {
 		return capacity.EngineAuto
@@ -67,8 +67,8 @@ func comparing(e capacity.Engine) capacity.Engine {
 	return e
 }
 
-// outlook reads what a span of a cluster means. One without an end ends where the forecasts do, after a year at
-// the latest, and a warning says so.
+// outlook reads the outlook over a span of a cluster. One without an end ends with the forecasts, after a year at the
+// latest, with a warning.
 func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (horizon.Outlook, []capacity.Warning, error) {
 	from, until, open := span.Ends(a.Now())
 	if !until.After(from) {
@@ -103,15 +103,15 @@ func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredH
 	return &AnsweredHorizon{asked.HorizonQuestion, asked.answered(course)}, nil
 }
 
-// answered is a course's answer, with the warnings.
+// answered returns a course's answer, with the warnings.
 func (asked *AskedHorizon) answered(c *horizon.Course) horizon.Answer {
 	answer := c.Answer()
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	return answer
 }
 
-// HorizonForRun plans the periods that a run asks for, a turn for each different one. When it is ended before, the
-// time until the first hour that is missing comes with the error.
+// HorizonForRun plans the periods of a run, a turn for each different one. If it is cancelled, the part until the
+// first missing hour comes with the error.
 func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var asked AskedHorizon
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {

@@ -16,12 +16,12 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// checked is a collection that refuses what makes no sense before the store sees it.
+// checked is a collection that refuses senseless items before the store sees them.
 type checked[T any] struct {
 	Collection[T]
 	// check may complete the item, such as with warnings for the answer.
 	check func(ctx context.Context, cluster string, item *T) error
-	keep  func(stored *T, checked T) // what an answer carries over from the check; may be nil
+	keep  func(stored *T, checked T) // carries members over from the check to the answer; may be nil
 }
 
 func (c checked[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
@@ -47,32 +47,32 @@ func (c checked[T]) answer(stored, item T) T {
 	return stored
 }
 
-// VMTypes are the cluster's kinds of machines.
+// VMTypes returns the cluster's kinds of machines.
 func (a *App) VMTypes() Collection[inputs.VMType] {
 	return checked[inputs.VMType]{Collection: a.Stores.Inputs.VMTypes(),
 		check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
 }
 
-// Prices are the cluster's price periods.
+// Prices returns the cluster's price periods.
 func (a *App) Prices() Collection[inputs.PricePeriod] {
 	return checked[inputs.PricePeriod]{Collection: a.Stores.Inputs.Prices(),
 		check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
 }
 
-// Contracts are the cluster's contracts.
+// Contracts returns the cluster's contracts.
 func (a *App) Contracts() Collection[inputs.SignedContract] {
 	return checked[inputs.SignedContract]{Collection: a.Stores.Inputs.Contracts(),
 		check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
 }
 
-// Offers are the contracts that the cluster may buy.
+// Offers returns the contracts that the cluster may buy.
 func (a *App) Offers() Collection[inputs.StandingOffer] {
 	return checked[inputs.StandingOffer]{Collection: a.Stores.Inputs.Offers(),
 		check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
 }
 
-// Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
-// promises jobs, and carries a warning when it promises none.
+// Classes returns the cluster's classes. One whose deadline no number of slots meets is refused if it promises jobs,
+// and otherwise carries a warning.
 func (a *App) Classes() Collection[inputs.PlannedClass] {
 	return fitting{drifts: a.Stores.Calibrations.ClassDrifts, checked: checked[inputs.PlannedClass]{Collection: a.Stores.Inputs.Classes(), check: a.checkClass,
 		keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
@@ -90,7 +90,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedC
 	if c.Profile != nil {
 		version, err := a.Stores.Profiles.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
 		if errors.Is(err, fault.NotFound) {
-			return nil // the store says so, with the versions there are
+			return nil // the store reports it, with the existing versions
 		}
 		if err != nil {
 			return err
@@ -111,7 +111,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedC
 	return nil
 }
 
-// deadlines asks which of the classes have a deadline that nothing meets.
+// deadlines finds the classes with a deadline that nothing meets.
 func deadlines(of inputs.Cluster, classes []capacity.Class) ([]fault.Finding, []capacity.Warning, error) {
 	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Supply: supplyOf(classes), Classes: classes, Options: of.Options}
 	if err := p.Validate(); err != nil {
@@ -120,8 +120,8 @@ func deadlines(of inputs.Cluster, classes []capacity.Class) ([]fault.Finding, []
 	return plan.ImpossibleDeadlines(p)
 }
 
-// supplyOf is a supply of the VM types that the classes speak of, and of one more, because what is not
-// said of a type holds there too. Where they speak of none it is of one kind.
+// supplyOf returns a supply of the VM types that the classes name, and of one more, because rules for unnamed types
+// apply there too. If they name none it is of one kind.
 func supplyOf(classes []capacity.Class) (s capacity.Supply) {
 	named := map[string]bool{}
 	for _, c := range classes {
@@ -146,7 +146,7 @@ func supplyOf(classes []capacity.Class) (s capacity.Supply) {
 	return s
 }
 
-// moved puts findings about a problem's class i at another place of what was asked.
+// moved moves findings about a problem's class i to another place of the request.
 func moved(findings []fault.Finding, to string) []fault.Finding {
 	for i := range findings {
 		findings[i].Pointer = below(findings[i].Pointer, to)
@@ -166,7 +166,7 @@ func below(pointer, to string) string {
 	return pointer
 }
 
-// CreateCluster makes a cluster without inputs.
+// CreateCluster creates a cluster without inputs.
 func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
@@ -200,14 +200,14 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluste
 	return a.Stores.Inputs.ReplaceCluster(ctx, version, c)
 }
 
-// checkWholeJobs refuses to plan in whole jobs a cluster whose classes stay and have fractions of them.
+// checkWholeJobs refuses planning in whole jobs for a cluster whose classes stay and have fractions of them.
 func (a *App) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer string) error {
 	if c.Options.Integrality == capacity.Relaxed {
 		return nil
 	}
 	stored, err := a.Stores.Inputs.Snapshot(ctx, c.Name, a.Now())
 	if errors.Is(err, fault.NotFound) {
-		return nil // the store says so
+		return nil // the store reports it
 	}
 	if err != nil {
 		return err
@@ -240,7 +240,7 @@ func (a *App) AddProfileVersion(ctx context.Context, cluster string, p inputs.Pr
 	return a.Stores.Profiles.AddProfileVersion(ctx, cluster, p)
 }
 
-// Apply makes a cluster like a document; with a dry run it only says what would change.
+// Apply turns a cluster into a document's state; a dry run only returns the changes.
 func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error) {
 	if err := d.Validate(); err != nil {
 		return Applied{}, err
@@ -282,7 +282,7 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 			if profile = versions[ref]; profile == nil {
 				stored, err := a.Stores.Profiles.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
 				if errors.Is(err, fault.NotFound) {
-					continue // the store says so, with the versions there are
+					continue // the store reports it, with the existing versions
 				}
 				if err != nil {
 					return err

@@ -14,22 +14,22 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// How long work may take to be answered at once: what it will take is judged by its first pieces, and
-// whatever has been judged, it is not waited for longer than mostAtOnce.
+// Time limits of work that is answered at once. Its first pieces predict its time. Whatever the prediction, nobody
+// waits for longer than maxAtOnce.
 const (
 	atOnce     = 2 * time.Second
 	judgedFrom = 200 * time.Millisecond // of work
-	mostAtOnce = 4 * time.Second
+	maxAtOnce  = 4 * time.Second
 )
 
-// errLong says that work takes too long to be waited for.
+// errLong reports that work takes too long to wait for.
 var errLong = errors.New("this takes too long to be waited for")
 
-// judged does work that tells how far it is, unless that turns out to take long: then it is errLong.
+// judged does work that reports its progress, but returns errLong if it would take long.
 func judged(ctx context.Context, work func(ctx context.Context, tell func(done, total int64)) error) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	patience := time.AfterFunc(mostAtOnce, func() { stop(errLong) })
+	patience := time.AfterFunc(maxAtOnce, func() { stop(errLong) })
 	defer patience.Stop()
 	began := time.Now()
 	err := work(working, func(done, total int64) {
@@ -43,12 +43,12 @@ func judged(ctx context.Context, work func(ctx context.Context, tell func(done, 
 	return err
 }
 
-// turn is a place for one piece of work in the background.
+// turn takes a place for one piece of work in the background.
 func (a *App) turn(ctx context.Context) (in context.Context, leave func(), err error) {
 	return a.solves.enterAs(ctx, background)
 }
 
-// crew works in the caller's place and, of at most so many, in those that are free.
+// crew works in the caller's place and in free ones, up to a number.
 func (a *App) crew(ctx context.Context, most int) (c horizon.Crew, leave func()) {
 	places := make(chan context.Context, most)
 	places <- ctx
@@ -72,8 +72,8 @@ func (a *App) crew(ctx context.Context, most int) (c horizon.Crew, leave func())
 	}
 }
 
-// answerOrRun answers what read asks in a place to solve in, or with the run that is given it where it takes long
-// or the caller does not want to wait. The run begins anew.
+// answerOrRun answers the question that read returns, in a place to solve in. If that takes long or the caller does
+// not want to wait, it starts a run with the question, from the beginning.
 func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background bool, read func() (Q, error), here func(context.Context, Q) (*A, error)) (*A, runs.Run, error) {
 	in, leave, err := a.solves.enter(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background boo
 // known reads a question that is there already.
 func known[Q any](q Q) func() (Q, error) { return func() (Q, error) { return q, nil } }
 
-// jsonResult is what a run has made as JSON, and why it ended.
+// jsonResult returns the result of a run as JSON, and the error that ended it.
 func jsonResult(claim RunClaim, answer any, worked error) (RunResult, error) {
 	text, err := json.Marshal(answer)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 	clockSkew   = time.Minute // that servers' clocks may differ
 )
 
-// CreateKey makes a key and answers its token, which is stored nowhere.
+// CreateKey creates a key and returns its token, which is stored nowhere.
 func (a *App) CreateKey(ctx context.Context, k auth.Key) (auth.Key, string, error) {
 	if err := unlimited(ctx); err != nil {
 		return k, "", err
@@ -38,7 +38,7 @@ func (a *App) CreateKey(ctx context.Context, k auth.Key) (auth.Key, string, erro
 	return k, token, nil
 }
 
-// RevokeKey ends a key; doing it twice is no error.
+// RevokeKey ends a key; a second call is no error.
 func (a *App) RevokeKey(ctx context.Context, id string) error {
 	if err := unlimited(ctx); err != nil {
 		return err
@@ -86,18 +86,18 @@ func (a *App) checkKey(k auth.Key) error {
 	return &fault.InputError{Findings: findings}
 }
 
-// How a key that nobody here knows is looked for: it may have been made a moment ago, elsewhere.
+// Limits of the search for an unknown key, which may have been created elsewhere a moment ago.
 const (
-	lookAgainEvery = 200 * time.Millisecond // at most, so that guesses cost the database nothing
+	lookAgainEvery = 200 * time.Millisecond // minimum interval, so that guesses cost the database nothing
 	lookAgainWait  = 500 * time.Millisecond
 	drawnLength    = len(auth.KeyPrefix) + 43
 )
 
-// FindKey is the key that a token belongs to, or what an issuer's token is worth. Every one that opens nothing is
-// auth.ErrToken. The word of a new key may not have come yet when its holder does; so the store is asked before a token
-// that could be one is refused.
+// FindKey returns the key of a token, or the rights of an issuer's token. Every invalid token gives auth.ErrToken.
+// The notification of a new key may come later than its holder, so the store is queried before a plausible token is
+// refused.
 func (a *App) FindKey(ctx context.Context, token string) (auth.Key, error) {
-	if a.config.Issued != nil && strings.Contains(token, ".") { // which no token of ours does
+	if a.config.Issued != nil && strings.Contains(token, ".") { // which no token of ours contains
 		return a.config.Issued(ctx, token)
 	}
 	key, ok := a.Keys.Find(token, a.Now())
@@ -118,9 +118,9 @@ func (a *App) FindKey(ctx context.Context, token string) (auth.Key, error) {
 	return key, nil
 }
 
-// WatchKeys keeps the keyring like the store's keys until the context ends: at once when a key
-// changes anywhere, and every minute in case that word was lost. It returns after the first load,
-// with its error; the rest goes on in the background until done is closed.
+// WatchKeys keeps the keyring in step with the store's keys until the context ends: at once when a key changes
+// anywhere, and every minute in case a notification was lost. It returns after the first load, with its error; the
+// rest continues in the background until done is closed.
 func (a *App) WatchKeys(ctx context.Context) (done <-chan struct{}, err error) {
 	keys, err := a.Stores.Access.AllKeys(ctx)
 	if err != nil {
@@ -158,7 +158,7 @@ func (a *App) watchKeys(ctx context.Context) {
 	}
 }
 
-// refreshKeys reads the keys anew. In an outage the last known ones go on to open the service.
+// refreshKeys reads the keys again. In an outage the last known ones stay valid.
 func (a *App) refreshKeys(ctx context.Context) {
 	keys, err := a.Stores.Access.AllKeys(ctx)
 	if err == nil {
@@ -168,7 +168,7 @@ func (a *App) refreshKeys(ctx context.Context) {
 	}
 }
 
-// NewSignInLink makes a token that opens one session, once, for a short while.
+// NewSignInLink returns a token that opens one session, once, for a short while.
 func (a *App) NewSignInLink(ctx context.Context) (token string, err error) {
 	token, hash := auth.NewToken(auth.LinkPrefix)
 	return token, a.Stores.Access.CreateLink(ctx, hash, a.Now().Add(LinkLife))
@@ -178,9 +178,9 @@ func (a *App) NewSignInLink(ctx context.Context) (token string, err error) {
 // the key's mark ends it.
 const localSession = auth.LocalID + ":"
 
-// Session is the stay a token's hash stands for. One that was opened with a key that lives with the
-// process is over when no such key is there any longer: its value was changed, or taken back. One that was opened with
-// an issuer's token is over where no issuer is trusted any longer.
+// Session returns the session of a token's hash. A session of a key that lives with the process is over when that key
+// is gone: its value was changed, or removed. A session of an issuer's token is over when no issuer is trusted any
+// longer.
 func (a *App) Session(ctx context.Context, hash auth.Hash) (auth.Session, error) {
 	s, err := a.Stores.Access.Session(ctx, hash)
 	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !a.Keys.HasLocal(mark) {

@@ -20,7 +20,7 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// processorTime is what this process has used, in which nothing else goes on.
+// processorTime returns the processor time used by this process, in which nothing else runs.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -48,7 +48,7 @@ func pauses(t *testing.T, work func(ctx context.Context) error) (longest, all ti
 	return longest, last - began, count
 }
 
-// problemOf is an instance of a family with so many classes, with profiles where the family has them.
+// problemOf returns an instance of a family with some classes, with profiles if the family has them.
 func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 	t.Helper()
 	drawn, err := study.Generate(family, classes, 7)
@@ -65,9 +65,9 @@ func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 	return p
 }
 
-// Long work lets others go first within a turn: it pauses after at most mostBetween of processor time.
+// Long work lets others go first within a turn: it pauses after at most maxBetween of processor time.
 func TestLongWorkPauses(t *testing.T) {
-	const mostBetween = 50*time.Millisecond - turnTime
+	const maxBetween = 50*time.Millisecond - turnTime
 	cases := map[string]func(ctx context.Context) error{}
 	cases["a simulated plan"] = func(ctx context.Context) error {
 		p := problemOf(t, "mixed", 20)
@@ -153,13 +153,13 @@ func TestLongWorkPauses(t *testing.T) {
 	for name, work := range cases {
 		t.Run(name, func(t *testing.T) {
 			longest := time.Duration(math.MaxInt64)
-			for try := 0; try < 3 && longest > mostBetween; try++ { // garbage is collected meanwhile, which counts as well
+			for try := 0; try < 3 && longest > maxBetween; try++ { // garbage is collected meanwhile, which counts as well
 				between, all, count := pauses(t, work)
 				t.Logf("%v at most between %d pauses in %v", between, count, all)
 				longest = min(longest, between)
 			}
-			if longest > mostBetween {
-				t.Errorf("worked for %v without a pause, want %v at most", longest, mostBetween)
+			if longest > maxBetween {
+				t.Errorf("worked for %v without a pause, want %v at most", longest, maxBetween)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
+// InfeasibleError reports a cluster that cannot be planned; the conflicts give reasons and cures.
 type InfeasibleError struct {
 	Conflicts []fault.Finding
 }
@@ -30,8 +30,8 @@ func (e *InfeasibleError) Error() string {
 // Is makes it an error of kind Infeasible.
 func (e *InfeasibleError) Is(target error) bool { return target == fault.Infeasible }
 
-// MaySolve says whether the caller would be let in to wait for a place to solve in: who would not is
-// best told before anything is read for them.
+// MaySolve reports whether the caller would be allowed to wait for a place to solve in: a refusal should come before
+// anything is read.
 func (a *App) MaySolve(ctx context.Context) error { return a.solves.room(auth.From(ctx).ID) }
 
 // Solve answers a problem within its time budget. It waits for a place to solve in and reads the
@@ -66,7 +66,7 @@ func (a *App) planLike(base capacity.Problem) plan.Planner {
 }
 
 func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner) (capacity.Plan, error) {
-	_ = capacity.Pause(ctx) // what solves many problems comes by here
+	_ = capacity.Pause(ctx) // computations that solve many problems pass here
 	began := time.Now()     // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -90,8 +90,8 @@ func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner
 	return answer, nil
 }
 
-// observe tells the operator about a solve. An engine that disagrees with a proved plan is worth a
-// line of its own: it is either a bug of the engine or one of ours.
+// observe reports a solve to the operator. An engine that disagrees with a proved plan gets a line of its own: either
+// the engine or we have a bug.
 func (a *App) observe(p capacity.Problem, answer capacity.Plan, took time.Duration) {
 	t := a.config.Telemetry
 	if t == nil {
@@ -109,7 +109,7 @@ func (a *App) observe(p capacity.Problem, answer capacity.Plan, took time.Durati
 	}
 }
 
-// ProblemAt is what a plan of the cluster for a moment would answer; the zero time is now.
+// ProblemAt returns the problem that a plan of the cluster for a moment would answer; the zero time is now.
 func (a *App) ProblemAt(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
 	_, p, err := a.problem(ctx, cluster, at)
 	return p, err
@@ -158,7 +158,7 @@ func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (recor
 	return record, save, err
 }
 
-// answer solves a cluster's problem and makes of it what is stored.
+// answer solves a cluster's problem and returns the record to store.
 func (a *App) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (plans.PlanRecord, error) {
 	answer, err := a.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
@@ -200,7 +200,7 @@ func (a *App) VerifyPlan(ctx context.Context, cluster string, ref PlanRef) (proo
 	return proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }}), nil
 }
 
-// DiffPlans says how two stored plans differ, and which inputs did.
+// DiffPlans compares two stored plans and their inputs.
 func (a *App) DiffPlans(ctx context.Context, cluster string, from, to PlanRef) (whatif.Difference, error) {
 	first, err := a.answered(ctx, cluster, from)
 	if err != nil {
@@ -219,7 +219,7 @@ func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (whatif
 	return answered, err
 }
 
-// AnsweredPlan is a stored plan with what is in it.
+// AnsweredPlan returns a stored plan, parsed.
 func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, whatif.Answered, error) {
 	record, err := a.Stores.Plans.Plan(ctx, cluster, ref)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// planner is who plans clusters by themselves.
+// planner is the principal of automatic planning.
 var planner = auth.Principal{ID: "planner", Name: "planner", Role: auth.Planner}
 
-// How the planner works.
+// Settings of the planner.
 const (
 	Never         = 1000 * time.Hour // longer than anybody sleeps
 	plannerLook   = 5 * time.Second  // between looks for work, in case a notification was lost
@@ -29,9 +29,9 @@ const (
 	longestRetry  = time.Minute
 )
 
-// StartPlanner plans every cluster whose inputs change or whose time has come, beside any number of
-// other servers, until the context ends; done is closed when all is at rest. What is not finished then,
-// another server or the next start takes up: the store knows what is to be planned.
+// StartPlanner plans every cluster whose inputs change or whose time has come, beside any number of other servers,
+// until the context ends; done is closed when all work has ended. Another server or the next start continues
+// unfinished work: the store knows the clusters to plan.
 func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	ctx = auth.With(ctx, planner)
@@ -45,14 +45,14 @@ func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
 	return ended
 }
 
-// duty is a kind of plan that is made by itself.
+// duty is a kind of plan that is made automatically.
 type duty struct {
-	channel string // on which the store tells that there may be one to make
+	channel string // notifies of possible work
 	claim   func(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
 	plan    func(ctx context.Context, claim Claim)
 }
 
-// attend makes plans of a kind whenever there are some to make.
+// attend makes due plans of a kind.
 func (a *App) attend(ctx context.Context, d duty) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -99,7 +99,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// wakePlanner says when there may be something to plan earlier than was known.
+// wakePlanner wakes the planner when there may be work earlier than known.
 func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
 	for ctx.Err() == nil {
 		_ = a.Stores.Database.Listen(ctx, channel, func(string) { // without it the planner looks now and then
@@ -112,7 +112,7 @@ func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- stru
 	}
 }
 
-// planClaimed plans a cluster and stores what came of it.
+// planClaimed plans a cluster and stores the outcome.
 func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	claimed := time.Now() // a duration, not a moment
 	if t := a.config.Telemetry; t != nil {
@@ -139,7 +139,7 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	}
 }
 
-// countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
+// countAttempt counts the outcome and time of a try; a lost claim belongs to another server.
 func (a *App) countAttempt(claim Claim, o Outcome, saved plans.PlanRecord, unsettled error, took time.Duration) {
 	t := a.config.Telemetry
 	switch {
@@ -164,8 +164,8 @@ func (a *App) countAttempt(claim Claim, o Outcome, saved plans.PlanRecord, unset
 	}
 }
 
-// whileClaimed does the work of a claim while it keeps it. Of what is lost meanwhile, or given back because the
-// server stops, nothing is held.
+// whileClaimed does the work of a claim while it keeps it. If the claim is lost meanwhile, or returned because the
+// server stops, held is false.
 func whileClaimed[T any](ctx context.Context, a *App, claim Claim, keep func(context.Context, Claim, time.Duration) error, release func(context.Context, Claim) error, work func(context.Context, Claim) (T, error)) (outcome T, held bool, err error) {
 	working, stop := context.WithCancel(ctx)
 	kept := make(chan struct{})
@@ -180,13 +180,13 @@ func whileClaimed[T any](ctx context.Context, a *App, claim Claim, keep func(con
 	if ctx.Err() != nil {
 		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 		defer cancel()
-		_ = release(released, claim) // else it runs out
+		_ = release(released, claim) // otherwise it expires
 		return outcome, false, err
 	}
 	return outcome, !lost, err
 }
 
-// keepClaim claims anew while the work goes on, and stops it when the claim is lost.
+// keepClaim extends a claim during the work, and stops the work when the claim is lost.
 func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.Context, Claim, time.Duration) error) {
 	for ticker := time.NewTicker(claimLife / 3); ; {
 		select {
@@ -201,8 +201,7 @@ func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func
 	}
 }
 
-// try plans a cluster for now, unless its newest plan answers what it would. The error is the one that
-// the outcome tells of.
+// try plans a cluster for now, unless its newest plan answers the same problem. The error is the one in the outcome.
 func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o := Outcome{At: a.Now(), Attempt: plans.Attempt{Reason: claim.Reason}}
 	o.Attempt.At = o.At
@@ -227,7 +226,7 @@ func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 	return o, err
 }
 
-// fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
+// fail notes the reason of a failed attempt, and returns the time until the next one; 0 waits for a change of inputs.
 func fail(a *plans.Attempt, claim Claim, err error) (retry time.Duration) {
 	a.Failed = true
 	var input *fault.InputError
@@ -249,7 +248,7 @@ func retryAfter(failures int) time.Duration {
 	return min(shortestRetry<<min(failures, 10), longestRetry)
 }
 
-// tell logs what the operator should know. A cluster that was never planned is only being set up.
+// tell logs outcomes for the operator. A cluster that was never planned is only being set up.
 func (a *App) tell(ctx context.Context, claim Claim, o Outcome, err error) {
 	t := a.config.Telemetry
 	switch {
@@ -273,8 +272,8 @@ func (a *App) complain(ctx context.Context, what string, err error, values ...an
 	}
 }
 
-// PinPlan keeps a plan current until a moment, whatever changes. Plans go on being made meanwhile; the
-// newest good one becomes current afterwards.
+// PinPlan keeps a plan current until a moment in spite of any changes. Planning continues meanwhile; the newest good
+// plan becomes current afterwards.
 func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (plans.Pin, error) {
 	if !until.After(a.Now()) {
 		return plans.Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",

@@ -22,13 +22,13 @@ const (
 	PoolRoundsRun = "pool_rounds"
 )
 
-// PlanPool plans a pool, whose problem is read once there is a place to solve in, or starts the run that goes on with it
-// where it takes long or the caller does not want to wait.
+// PlanPool plans a pool, whose problem is read once there is a place to solve in. It starts a run if that takes long
+// or the caller does not want to wait.
 func (a *App) PlanPool(ctx context.Context, background bool, read func() (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: PoolRun}, background, read, a.poolAtOnce)
 }
 
-// PlanClusterPool is PlanPool for a cluster: read gets what the cluster knows of its VM types.
+// PlanClusterPool is PlanPool for a cluster: read gets the cluster's data about its VM types.
 func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*pool.PoolProblem)) (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	at := a.Now().UTC()
 	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, at)
@@ -49,7 +49,7 @@ func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bo
 	}, a.poolAtOnce)
 }
 
-// rateJobs fills in the rates of jobs that have none and whose tasks were measured on one of the types at least.
+// rateJobs fills in the rates of jobs without any if their tasks were measured on at least one of the types.
 func (a *App) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem) error {
 	var unrated []string
 	for _, j := range p.Jobs {
@@ -81,7 +81,7 @@ func (a *App) poolAtOnce(ctx context.Context, p pool.PoolProblem) (*pool.PoolPla
 	return waitedFor(ctx, func(ctx context.Context) (pool.PoolPlan, error) { return a.poolPlan(ctx, p) })
 }
 
-// waitedFor is work that is answered at once unless it takes long.
+// waitedFor answers at once unless the work takes long.
 func waitedFor[A any](ctx context.Context, work func(context.Context) (A, error)) (*A, error) {
 	var answer A
 	err := judged(ctx, func(ctx context.Context, _ func(done, total int64)) (err error) {
@@ -94,8 +94,8 @@ func waitedFor[A any](ctx context.Context, work func(context.Context) (A, error)
 	return &answer, nil
 }
 
-// poolPlan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has not
-// passed the independent check; one that is infeasible is an error.
+// poolPlan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has
+// not passed the independent check; an infeasible one is an error.
 func (a *App) poolPlan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
 	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
 		if answer, err = pool.Plan(ctx, p, a.config.Solver); err != nil {
@@ -109,7 +109,7 @@ func (a *App) poolPlan(ctx context.Context, p pool.PoolProblem) (answer pool.Poo
 	return answer, err
 }
 
-// budgeted is work within a time budget, which ends with the service.
+// budgeted does work within a time budget, which ends with the service.
 func (a *App) budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -126,7 +126,7 @@ func (a *App) PoolForRun(ctx context.Context, claim RunClaim, report func(runs.P
 	return oneForRun(ctx, a, claim, report, "plan", a.poolPlan)
 }
 
-// oneForRun is a run that makes one thing of its input in one turn.
+// oneForRun does the work of a run that makes one thing from its input in one turn.
 func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report func(runs.Progress), unit string, work func(context.Context, Q) (A, error)) (RunResult, error) {
 	var q Q
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
@@ -146,7 +146,7 @@ func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report fun
 	return jsonResult(claim, answer, nil)
 }
 
-// EvaluatePool says what a given mix comes to. It takes a linear program at most.
+// EvaluatePool evaluates a given mix. It takes a linear program at most.
 func (a *App) EvaluatePool(ctx context.Context, read func() (pool.PoolProblem, error)) (answer pool.PoolEvaluation, err error) {
 	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
@@ -200,7 +200,7 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 	})
 }
 
-// poolRound plans a round; one that is infeasible is an answer.
+// poolRound plans a round; an infeasible one is an answer.
 func (a *App) poolRound(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 	answer, err := a.poolPlan(ctx, p)
 	if errors.Is(err, fault.Infeasible) {

@@ -14,19 +14,19 @@ import (
 // PurchaseRun is the kind of run that weighs offers.
 const PurchaseRun = "purchase"
 
-// AskedPurchase is a question about offers, and what is to be said of where it comes from.
+// AskedPurchase holds a question about offers, and notes on its source.
 type AskedPurchase struct {
 	capacity.PurchaseQuestion
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// AnsweredPurchase is the question and its answer, with all there is to export.
+// AnsweredPurchase holds the question and its answer, with all data for exports.
 type AnsweredPurchase struct {
 	Question capacity.PurchaseQuestion
 	Answer   horizon.PurchaseAnswer
 }
 
-// Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
+// Purchase answers a question about offers that includes its problem, or starts a run.
 func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
 		q, err := read()
@@ -34,7 +34,7 @@ func (a *App) Purchase(ctx context.Context, background bool, read func() (capaci
 	}, a.purchaseAtOnce)
 }
 
-// PurchaseForCluster is Purchase about a cluster's forecasts, prices and contracts.
+// PurchaseForCluster is Purchase for a cluster's forecasts, prices and contracts.
 func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, runs.Run, error) {
 	asked, err := a.ClusterPurchase(ctx, cluster, q)
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity
 	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
 }
 
-// ClusterPurchase is the question that one about a cluster means.
+// ClusterPurchase returns the purchase question of one about a cluster.
 func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion) (AskedPurchase, error) {
 	o, notes, err := a.outlook(ctx, cluster, q.Span)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.Cl
 	return asked, asked.Check()
 }
 
-// standingOffers is the cluster's own offers of the type, those that are named or all.
+// standingOffers returns the cluster's own offers of the type, the named ones or all.
 func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var all []inputs.StandingOffer
 	for page := (Page{Limit: 500}); ; {
@@ -100,7 +100,7 @@ func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*Answere
 	return &AnsweredPurchase{asked.PurchaseQuestion, answer}, nil
 }
 
-// PurchaseForRun weighs the offers that a run asks about, a turn for each piece of work. When it is ended once the
+// PurchaseForRun weighs the offers of a run, a turn for each piece of work. If it is cancelled once the
 // recommendation is known and priced, that comes with the error.
 func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var asked AskedPurchase

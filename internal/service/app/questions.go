@@ -8,8 +8,8 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Ask answers a question that brings its problem along, which is read once there is a place to solve in. Where
-// the demands cannot be met it is an *InfeasibleError.
+// Ask answers a question that includes its problem, which is read once there is a place to solve in. Demands that
+// cannot be met are an *InfeasibleError.
 func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, error)) (goal.Answer, error) {
 	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
@@ -29,8 +29,8 @@ func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, er
 	return answer, err
 }
 
-// AskCluster answers a question about a cluster. One that plans with cbc is asked with auto: what is compared
-// must be proved, not proved twice.
+// AskCluster answers a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must be
+// proved, not proved twice.
 func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.ClusterQuestion) (goal.Answer, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err == nil {
@@ -44,7 +44,7 @@ func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.Cluster
 	})
 }
 
-// comparable is the problem of a cluster as many plans are made of it.
+// comparable returns the problem of a cluster in the form for many plans.
 func (a *App) comparable(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
 	p, err := a.ProblemAt(ctx, cluster, at)
 	if p.Options.Engine == capacity.EngineCBC {

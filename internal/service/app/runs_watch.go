@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// RunWatch tells those who wait for a run that it has changed. WatchRuns keeps it.
+// RunWatch wakes those who wait for a change of a run. WatchRuns feeds it.
 type RunWatch struct {
 	mu      sync.Mutex
 	waiting map[string]*runWaiters
@@ -55,8 +55,8 @@ func (w *RunWatch) tell(id string) {
 	}
 }
 
-// WatchRuns hears of changes of runs until the context ends; done is closed when it is at rest. While
-// nothing can be heard everybody is woken each second, to look for themselves.
+// WatchRuns listens to changes of runs until the context ends; done is closed when it has stopped. While listening
+// fails everybody is woken each second, to look for themselves.
 func (a *App) WatchRuns(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {

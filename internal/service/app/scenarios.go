@@ -13,11 +13,11 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// scenarioBudget is how many times a problem's time budget all of a question's solves together may take.
-// What is not solved by then is answered with the best plan that is found at once, and its gap.
+// scenarioBudget is the multiple of a problem's time budget that all of a question's solves together may take.
+// Problems not solved by then are answered with the best plan found at once, and its gap.
 const scenarioBudget = 10
 
-// Scenarios are the cluster's saved ones.
+// Scenarios returns the cluster's saved scenarios.
 func (a *App) Scenarios() Collection[capacity.Scenario] {
 	return checked[capacity.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
 		check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
@@ -37,8 +37,8 @@ func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, 
 	return a.compare(ctx, q)
 }
 
-// ClusterWhatIf answers a question about a cluster. One that plans with cbc is compared with auto: what
-// is compared must be proved, not proved twice.
+// ClusterWhatIf answers a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must
+// be proved, not proved twice.
 func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (whatif.Comparison, error) {
 	p, err := a.ProblemAt(ctx, cluster, q.At)
 	if err == nil {
@@ -121,8 +121,7 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (whatif.Co
 	return w, a.together(ctx, len(q.Scenarios), work)
 }
 
-// together runs work in the caller's place and, of at most so many, in those that are free; the first
-// error is its own.
+// together does work in the caller's place and in free ones, up to a number; it returns the first error.
 func (a *App) together(ctx context.Context, most int, work func(context.Context) error) error {
 	var others sync.WaitGroup
 	var mu sync.Mutex
@@ -160,7 +159,7 @@ func under(findings []fault.Finding, pointer string) []fault.Finding {
 	return findings
 }
 
-// checkScenarios finds what is wrong with any scenario, so that nothing is solved in vain.
+// checkScenarios finds the faults of all scenarios, so that nothing is solved in vain.
 func checkScenarios(q capacity.WhatIfQuestion) error {
 	var findings []fault.Finding
 	for i := range q.Scenarios {

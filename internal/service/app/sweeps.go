@@ -14,13 +14,13 @@ import (
 // SweepRun is the kind of run that plans the points of a sweep.
 const SweepRun = "sweep"
 
-// Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
-// the caller does not want to wait.
+// Sweep answers a sweep that includes its problem, or starts a run if it takes long or the caller does not want to
+// wait.
 func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*whatif.SweepAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
-// SweepCluster is Sweep about the problem of a cluster at a moment.
+// SweepCluster is Sweep for the problem of a cluster at a moment.
 func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*whatif.SweepAnswer, runs.Run, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err != nil {
@@ -57,8 +57,8 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whati
 	return &answer, err
 }
 
-// SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. Those until now
-// can be read meanwhile; when it is ended before, they come with the error.
+// SweepForRun plans the points of a run, a turn for each, and reports the number done. The points so far can be read
+// meanwhile; if it is cancelled, they come with the error.
 func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
 	var q capacity.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {

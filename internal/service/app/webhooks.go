@@ -14,22 +14,22 @@ import (
 	"headroom/internal/service/hooks"
 )
 
-// DeliveryWork makes a server look at a delivery.
+// DeliveryWork makes a server check a delivery.
 type DeliveryWork struct {
 	ID string `json:"id"`
 }
 
-func (DeliveryWork) Kind() string      { return "delivery" }
-func (DeliveryWork) Queue() string     { return "webhooks" }
-func (DeliveryWork) MostAttempts() int { return 1 } // the delivery's row keeps count
+func (DeliveryWork) Kind() string     { return "delivery" }
+func (DeliveryWork) Queue() string    { return "webhooks" }
+func (DeliveryWork) MaxAttempts() int { return 1 } // the delivery's row keeps count
 
-// Webhooks is what the store keeps of webhooks and of what they are sent. Deliveries are made in the
-// transaction of what they tell. Their leases and moments are judged by the database's clock.
+// Webhooks stores webhooks and their deliveries. Deliveries are made in the transaction of their event. The
+// database's clock decides on their leases and moments.
 type Webhooks interface {
 	AllowedHosts(ctx context.Context, page Page) (Listed[fetch.AllowedHost], error) // by host and port
 	AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error)
 	DenyHost(ctx context.Context, id string) error
-	// HostOf is the entry for a host and a port; NotFound where there is none.
+	// HostOf returns the entry for a host and a port, or NotFound.
 	HostOf(ctx context.Context, host string, port int64) (fetch.AllowedHost, error)
 
 	Webhooks(ctx context.Context, page Page) (Listed[hooks.Webhook], error) // by name
@@ -37,26 +37,26 @@ type Webhooks interface {
 	CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, error)
 	ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error)
 	DeleteWebhook(ctx context.Context, id string, version int64) error
-	// RotateSecret makes another secret the one that counts. The one before goes on signing for a while.
+	// RotateSecret replaces the present secret, which still signs for a while.
 	RotateSecret(ctx context.Context, id, secret string, grace time.Duration) (until time.Time, err error)
 
 	// Deliveries lists the newest first.
 	Deliveries(ctx context.Context, webhook string, page Page) (Listed[hooks.Delivery], error)
-	// PingWebhook sends a ping, also to a webhook that did not ask for any event. A disabled one is a
-	// Conflict, here and below.
+	// PingWebhook sends a ping, also to a webhook that subscribed to no event. A disabled one is a Conflict, here and
+	// below.
 	PingWebhook(ctx context.Context, id string) (hooks.Delivery, error)
 	// RetryDelivery sends again, at once.
 	RetryDelivery(ctx context.Context, webhook, id string) (hooks.Delivery, error)
 
-	// ClaimDelivery takes a delivery that is due, for as long as lease; nil says that there is nothing
-	// to do. Where the webhook has most in flight already the delivery is put off.
+	// ClaimDelivery takes a due delivery, for the time of the lease; nil means that there is nothing to do. If the
+	// webhook already has most in flight the delivery is postponed.
 	ClaimDelivery(ctx context.Context, id string, most int, lease time.Duration) (*DeliveryClaim, error)
-	// SettleDelivery says what came of a claimed delivery. ErrClaimLost says that it is somebody else's,
-	// or deleted.
+	// SettleDelivery stores the outcome of a claimed delivery. ErrClaimLost means that it belongs to somebody else,
+	// or is deleted.
 	SettleDelivery(ctx context.Context, c DeliveryClaim, o DeliveryOutcome) error
-	// SweepDeliveries hands out again what servers have left that are gone.
+	// SweepDeliveries hands out the deliveries of lost servers again.
 	SweepDeliveries(ctx context.Context) error
-	// ForgetDeliveries deletes those that were made longer ago than that.
+	// ForgetDeliveries deletes deliveries that were made longer ago than that.
 	ForgetDeliveries(ctx context.Context, after time.Duration) (int64, error)
 }
 
@@ -72,17 +72,17 @@ type DeliveryClaim struct {
 	Now                time.Time // the database's
 }
 
-// DeliveryOutcome is what came of sending.
+// DeliveryOutcome is the outcome of sending.
 type DeliveryOutcome struct {
 	Attempt hooks.DeliveryAttempt
 	State   hooks.DeliveryState
-	After   time.Duration // where it is pending: until the next attempt
-	Detail  string        // where it failed for good: why
-	Disable string        // why the webhook is disabled; "" leaves it as it is
+	After   time.Duration // while pending: until the next attempt
+	Detail  string        // the reason of a final failure
+	Disable string        // the reason to disable the webhook; "" leaves it as it is
 	Spare   bool          // nothing was sent because the server stops: the attempt does not count
 }
 
-// AllowHost lets the server send to a host.
+// AllowHost allows the server to send to a host.
 func (a *App) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error) {
 	if err := firstError(forAllClusters(ctx), h.Validate()); err != nil {
 		return h, err
@@ -90,7 +90,7 @@ func (a *App) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.Allowed
 	return a.Stores.Webhooks.AllowHost(ctx, h)
 }
 
-// CreateWebhook makes a webhook and answers its secret, which is never shown again; "" draws one.
+// CreateWebhook creates a webhook and returns its secret, which is never shown again; "" draws one.
 func (a *App) CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, string, error) {
 	secret, err := secretOf(secret)
 	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, nil)); err != nil {
@@ -109,8 +109,7 @@ func (a *App) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook
 	return a.Stores.Webhooks.ReplaceWebhook(ctx, version, w)
 }
 
-// RotateSecret gives a webhook another secret and answers it with the moment until which the one
-// before signs, too.
+// RotateSecret gives a webhook another secret and returns it with the moment until which the one before signs, too.
 func (a *App) RotateSecret(ctx context.Context, id, secret string) (string, time.Time, error) {
 	secret, err := secretOf(secret)
 	if err := firstError(forAllClusters(ctx), err); err != nil {
@@ -161,7 +160,7 @@ func (a *App) checkClusters(ctx context.Context, names, had []string) error {
 		if err == nil {
 			continue
 		}
-		known, err := a.Stores.Inputs.Clusters(ctx, nil, Page{Limit: 1000}) // enough to find what was meant
+		known, err := a.Stores.Inputs.Clusters(ctx, nil, Page{Limit: 1000}) // enough to suggest the intended one
 		if err != nil {
 			return err
 		}
@@ -183,7 +182,7 @@ func (a *App) checkClusters(ctx context.Context, names, had []string) error {
 	return nil
 }
 
-// checkWebhook refuses what makes no sense, and addresses of hosts that are not on the list.
+// checkWebhook refuses senseless webhooks, and addresses of hosts that are not on the list.
 func (a *App) checkWebhook(ctx context.Context, w hooks.Webhook) error {
 	if err := w.Validate(); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// figureSheet is a sheet of single figures: what, of which contract, class or type, how much, in which unit.
+// figureSheet lists single figures: name, contract, class or type, value and unit.
 type figureSheet struct{ rows [][]Cell }
 
 func (f *figureSheet) add(what, of string, value Cell, unit string) {
@@ -40,8 +40,8 @@ func (f *figureSheet) warnings(all []capacity.Warning) {
 	}
 }
 
-// HorizonWorkbook is a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods,
-// and what it all assumes.
+// HorizonWorkbook writes a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods, and
+// all assumptions.
 func HorizonWorkbook(w io.Writer, h capacity.Horizon, a horizon.Answer) error {
 	var summary figureSheet
 	summary.add("in words", "", text(a.Explanation), "")
@@ -82,7 +82,7 @@ func horizonSheets(h capacity.Horizon, a horizon.Answer) ([]Sheet, error) {
 	return []Sheet{{"classes", classes}, {"contracts", HorizonContracts(a)}, {"months", Horizon(a, PerMonth)}, {"days", Horizon(a, PerDay)}, {"periods", Horizon(a, PerPeriod)}}, nil
 }
 
-// horizonAssumptions is what was put in, and how it was counted.
+// horizonAssumptions lists the inputs and the rules of counting.
 func horizonAssumptions(h capacity.Horizon, a horizon.Answer) *figureSheet {
 	var f figureSheet
 	problemAssumptions(&f, &h.Problem)
@@ -171,8 +171,8 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 	f.add("billed", c.Name, text(string(c.Billing)), "")
 }
 
-// PurchaseWorkbook is a recommendation as a spreadsheet: summary, offers, months of saving, curves and regret,
-// then the horizon with what is to be bought.
+// PurchaseWorkbook writes a recommendation as a spreadsheet: summary, offers, months of saving, curves and regret,
+// then the horizon with the purchases.
 func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	var f figureSheet
 	f.add("in words", "", text(a.Explanation), "")
@@ -228,7 +228,7 @@ func savings(f *figureSheet, against string, s *horizon.Saving, currency string)
 	}
 }
 
-// PlanWorkbook is a plan as a spreadsheet: summary, classes, contracts, and what it assumes.
+// PlanWorkbook writes a plan as a spreadsheet: summary, classes, contracts and assumptions.
 func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	var f figureSheet
 	f.add("in words", "", text(Headline(pl)), "")
@@ -267,7 +267,7 @@ func planSummary(f *figureSheet, pl *capacity.Plan) {
 	}
 }
 
-// planContracts is a row for each contract of a plan, with what its hours cost per period.
+// planContracts returns a row for each contract of a plan, with the cost of its hours per period.
 func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 	in := "_" + p.Currency
 	worth := make(map[string]money.Amount)

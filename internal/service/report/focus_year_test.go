@@ -14,7 +14,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// yearOfBooks is hours of a weekly pattern for 50 classes and 5 contracts, with its answer.
+// yearOfBooks returns hours of a weekly pattern for 50 classes and 5 contracts, with its answer.
 func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, horizon.Answer) {
 	tb.Helper()
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
@@ -52,7 +52,7 @@ func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, horizon.Answer) {
 	return h, a
 }
 
-// flatWriter counts what is written and, now and then, what is on the heap.
+// flatWriter counts the written bytes and, now and then, the size of the heap.
 type flatWriter struct {
 	bytes, next int64
 	most        uint64

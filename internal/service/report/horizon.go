@@ -13,7 +13,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Span is what a row of a horizon's table stands for.
+// Span names the unit of time of a row in a horizon's table.
 type Span string
 
 const (
@@ -22,8 +22,8 @@ const (
 	PerMonth  Span = "month"
 )
 
-// Horizon is a row for each span of a horizon's answer, every digit there is. Upfront payments belong to no
-// span; the contracts' table has them.
+// Horizon returns a row for each span of a horizon's answer, with all digits. Upfront payments belong to no span; the
+// contracts' table has them.
 func Horizon(a horizon.Answer, per Span) Table {
 	switch per {
 	case PerDay:
@@ -71,7 +71,7 @@ func costCells(c *horizon.SpanCost) []Cell {
 	return []Cell{amount(&c.Total), amount(&c.OnDemand), amount(&c.Spot), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Penalties)}
 }
 
-// HorizonContracts is a row for each contract: what of it is used and idle, and what it costs.
+// HorizonContracts returns a row for each contract: its used and idle hours, and its cost.
 func HorizonContracts(a horizon.Answer) Table {
 	in := "_" + a.Currency
 	columns := []string{"contract", "vm_type", "vms", "hours_in_force", "used_vm_hours", "idle_vm_hours", "utilisation", "idle_share",
@@ -83,9 +83,8 @@ func HorizonContracts(a horizon.Answer) Table {
 	})
 }
 
-// HorizonClasses is a row for each class with the costs that are its own, and one for what nobody used: with
-// upfront payments included, the rows add up to the answer. An answer without a plan for every hour has no
-// costs by class.
+// HorizonClasses returns a row for each class with its own costs, and one for unused VMs. With upfront payments
+// included, the rows add up to the answer. An answer without a plan for every hour has no costs by class.
 func HorizonClasses(h capacity.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "cost_with_upfront" + in, "penalties" + in}}
@@ -136,8 +135,8 @@ func HorizonClasses(h capacity.Horizon, a horizon.Answer) (Table, error) {
 	return t, nil
 }
 
-// HorizonText is a horizon's answer for a terminal: what it comes to in words, then its months, days or
-// periods, and its contracts.
+// HorizonText writes a horizon's answer for a terminal: its result in words, then its months, days or periods, and
+// its contracts.
 func HorizonText(w io.Writer, a horizon.Answer) error {
 	var b strings.Builder
 	b.WriteString(visible(a.Explanation, 0) + "\n\n")
@@ -173,7 +172,7 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-// cents is an amount for reading: two places, or all where it is smaller than that.
+// cents formats an amount for reading: two places, or all for a smaller one.
 func cents(m money.Amount) string {
 	if !m.IsZero() && m.Abs().LessThan(decimal.New(1, -2)) {
 		return m.String()
@@ -181,7 +180,7 @@ func cents(m money.Amount) string {
 	return m.StringFixed(2)
 }
 
-// brief is a table of spans for a terminal: its columns that are not all nothing, and amounts in cents.
+// brief returns a table of spans for a terminal, with amounts in cents and without empty columns.
 func brief(t Table, per, currency string) Table {
 	if len(t.Rows) == 0 {
 		return t
@@ -227,7 +226,7 @@ func contractsBrief(a horizon.Answer) Table {
 	})
 }
 
-// share is a ratio in per cent for a terminal.
+// share returns a ratio in per cent for a terminal.
 func share(x *float64) Cell {
 	if x == nil {
 		return Cell{"–", true}

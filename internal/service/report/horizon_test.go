@@ -19,7 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// twoMonths is three hours around the end of a month, one class, a contract and a quota.
+// twoMonths returns three hours around the end of a month, one class, a contract and a quota.
 func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	t.Helper()
 	each, quota := decimal.New(15, -1), int64(20)
@@ -72,7 +72,7 @@ Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
 	}
 }
 
-// What does not fit is said, and costs are not given for it.
+// The text names demands that do not fit, and has no costs of them.
 func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 	q := twoMonths(t)
 	q.Problem.Classes[0].Jobs = capacity.JobRange{Min: 20, Max: 20}
@@ -82,7 +82,7 @@ func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := Focus(&b, q.Horizon, a, FocusNames{})
-	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "in 1 hour of the horizon the promised jobs do not fit, first at 2026-02-01T00:00:00Z") {
+	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "the promised jobs do not fit in 1 hour of the horizon, first at 2026-02-01T00:00:00Z") {
 		t.Errorf("got %v", err)
 	}
 	classes, err := HorizonClasses(q.Horizon, a)
@@ -171,7 +171,7 @@ Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EU
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// What is bought is exported like any other contract.
+	// Purchases are exported like any other contract.
 	var rows bytes.Buffer
 	if err := Focus(&rows, a.Bought(&q), a.Horizon, FocusNames{}); err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 	}
 }
 
-// The short way to a part of an amount gives what decimals give.
+// The quick computation of a part of an amount equals that with decimals.
 func TestPartIsRoundedAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := decimal.New(rapid.Int64().Draw(t, "amount"), rapid.Int32Range(-12, 3).Draw(t, "places"))
@@ -226,7 +226,7 @@ func TestPartIsRoundedAlike(t *testing.T) {
 	})
 }
 
-// Names that would be formulas, or turn the text around, stay names in every table.
+// Names like formulas, or with text that reverses direction, stay names in every table.
 func TestHorizonOfHostileNames(t *testing.T) {
 	for _, name := range hostileNames {
 		q := twoMonths(t)

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Purchase is a row for each offer: how many VMs to buy, what is paid for them and how well they are used.
+// Purchase returns a row for each offer: the number of VMs to buy, their cost and their utilization.
 func Purchase(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, "total" + in, "term_in_horizon", "utilisation"}
@@ -23,8 +23,8 @@ func Purchase(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// PurchaseMonths is a row for each month: what the bill falls by, what is paid upfront and the balance since the
-// start; then what refused jobs are valued at less, and the balance that counts it.
+// PurchaseMonths returns a row for each month: the reduction of the bill, upfront payments and the balance since the
+// start. Then come the reduction of refused jobs' value and the balance that includes it.
 func PurchaseMonths(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "penalties_avoided" + in, "balance_with_penalties" + in}
@@ -34,7 +34,7 @@ func PurchaseMonths(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// PurchaseCurve is a row for each number of VMs of an offer that was tried, the others as recommended.
+// PurchaseCurve returns a row for each tried number of VMs of an offer, the others as recommended.
 func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"offer", "vms", "bill" + in, "bill_saving" + in, "penalties" + in, "cost" + in, "recommended", "exact"}}
@@ -46,7 +46,7 @@ func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 	return t
 }
 
-// PurchaseRegret is a row for each demand at which the recommendation was tried, beside the best purchase there.
+// PurchaseRegret returns a row for each demand at which the recommendation was tried, beside the best purchase there.
 func PurchaseRegret(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
@@ -66,7 +66,7 @@ func PurchaseRegret(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// valued is what refused jobs are valued at: a cost without its bill; nil where one of them is not known.
+// valued returns the value of refused jobs: a cost without its bill, or nil if either is unknown.
 func valued(cost, bill *money.Amount) *money.Amount {
 	if cost == nil || bill == nil {
 		return nil
@@ -74,7 +74,7 @@ func valued(cost, bill *money.Amount) *money.Amount {
 	return &money.Amount{Decimal: cost.Sub(bill.Decimal)}
 }
 
-// PurchaseText is a recommendation for a terminal.
+// PurchaseText writes a recommendation for a terminal.
 func PurchaseText(w io.Writer, a horizon.PurchaseAnswer) error {
 	var b strings.Builder
 	b.WriteString(visible(a.Explanation, 0) + "\n")
@@ -125,7 +125,7 @@ func offersBrief(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// costsBrief is the recommendation beside today and on-demand alone.
+// costsBrief returns the recommendation beside today and on-demand alone.
 func costsBrief(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Refused jobs", "Together"}}
 	for _, line := range []struct {
@@ -170,7 +170,7 @@ func regretBrief(a horizon.PurchaseAnswer) Table {
 	})
 }
 
-// billCents is a part of what a number of VMs costs, which curves that are not exact do not know.
+// billCents returns a part of the cost of a number of VMs, unknown to curves that are not exact.
 func billCents(p horizon.SavingPoint, m *money.Amount) Cell {
 	if m == nil && p.Cost != nil {
 		return Cell{"-", true}

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// Scenarios is one row a saved scenario, its changes as JSON.
+// Scenarios returns a row for each saved scenario, with its changes as JSON.
 func Scenarios(items []capacity.Scenario) Table {
 	return tableOf(columns("name", "note", "changes"), items, func(s capacity.Scenario) []Cell {
 		changes, err := json.Marshal(s.Changes)
@@ -20,7 +20,7 @@ func Scenarios(items []capacity.Scenario) Table {
 	})
 }
 
-// WhatIf is a row for the base and one for each scenario.
+// WhatIf returns a row for the base and one for each scenario.
 func WhatIf(w whatif.Comparison) Table {
 	columns := []string{"name", "status", "currency", "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties",
 		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap", "change", "values", "decisions", "kept", "sentence"}
@@ -52,8 +52,8 @@ func WhatIf(w whatif.Comparison) Table {
 	return t
 }
 
-// ScenarioLines is the bills of up to a few scenarios side by side: a row a line, and for each scenario what
-// it comes to, what the same decisions cost more at its figures, and what adapting adds.
+// ScenarioLines returns the bills of up to a few scenarios side by side, with a row for each line. Each scenario has
+// its bill, the additional cost of the same decisions at its figures, and the cost of adapting.
 func ScenarioLines(w whatif.Comparison) Table {
 	t := Table{Columns: []string{"", "base"}}
 	names := []string{"total", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
@@ -100,7 +100,7 @@ func ScenarioLines(w whatif.Comparison) Table {
 	return t
 }
 
-// counted is a figure of an outcome; an infeasible one has none.
+// counted returns a figure of an outcome; an infeasible one has none.
 func counted(o plan.Outcome, of func(plan.Outcome) float64) Cell {
 	if o.Status == capacity.InfeasibleStatus {
 		return Cell{"", true}

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/words"
 )
 
-// Sweep is a row for each point of a sweep, its parameters first.
+// Sweep returns a row for each point of a sweep, its parameters first.
 func Sweep(a whatif.SweepAnswer) Table {
 	var t Table
 	for i := range a.Vary {
@@ -51,7 +51,7 @@ func Sweep(a whatif.SweepAnswer) Table {
 	return t
 }
 
-// Curve is a row for each end of a straight line.
+// Curve returns a row for each end of a straight line.
 func Curve(a whatif.SweepAnswer) Table {
 	t := Table{Columns: []string{whatif.ParameterName(a.Vary[0]), "cost", "slope", "changes"}}
 	for _, p := range a.Curve.Points {
@@ -66,7 +66,7 @@ func facts(all []words.Fact) Table {
 	})
 }
 
-// SweepText is a sweep for a terminal.
+// SweepText writes a sweep for a terminal.
 func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 	short := Sweep(a)
 	keep := map[string]bool{"status": true, "total": true, "penalties": true, "vms": true, "admitted": true, "refused": true, "vm_price_high": true, "conflict": true}
@@ -99,7 +99,7 @@ func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 	return err
 }
 
-// only is the table with some of its columns.
+// only returns the table with some of its columns.
 func (t Table) only(keep map[string]bool) Table {
 	var some Table
 	var at []int
@@ -118,7 +118,7 @@ func (t Table) only(keep map[string]bool) Table {
 	return some
 }
 
-// SweepWorkbook is a sweep as a spreadsheet: its points, its curve where there is one, and what is said of them.
+// SweepWorkbook writes a sweep as a spreadsheet: its points, its curve if it has one, and its sentences.
 func SweepWorkbook(w io.Writer, a whatif.SweepAnswer) error {
 	sheets := []Sheet{{"points", Sweep(a)}}
 	if a.Curve != nil {
@@ -131,7 +131,7 @@ func about(explanation string) Sheet {
 	return Sheet{"about", Table{Columns: []string{"explanation"}, Rows: [][]Cell{{text(explanation)}}}}
 }
 
-// Question is a row for each class, or for each deadline where those were asked for.
+// Question returns a row for each class, or for each deadline if the question was about these.
 func Question(a goal.Answer) Table {
 	if len(a.Deadlines) > 0 {
 		return tableOf([]string{"what", "deadline", "earlier_percent", "status", "cost", "extra", "vms"}, a.Deadlines, func(d goal.DeadlineCost) []Cell {
@@ -147,7 +147,7 @@ func Question(a goal.Answer) Table {
 	})
 }
 
-// QuestionText is an answer for a terminal.
+// QuestionText writes an answer for a terminal.
 func QuestionText(w io.Writer, a goal.Answer) error {
 	if _, err := fmt.Fprintf(w, "%s\n", visible(a.Explanation, 0)); err != nil {
 		return err
@@ -169,7 +169,7 @@ func QuestionText(w io.Writer, a goal.Answer) error {
 	return nil
 }
 
-// QuestionWorkbook is an answer as a spreadsheet.
+// QuestionWorkbook writes an answer as a spreadsheet.
 func QuestionWorkbook(w io.Writer, a goal.Answer) error {
 	name := "classes"
 	if len(a.Deadlines) > 0 {

@@ -188,11 +188,11 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 
 // fitting fails a run whose result is too large to store.
 func fitting(result *app.RunResult) (app.RunOutcome, bool) {
-	if result == nil || len(result.Body) <= app.MostResult {
+	if result == nil || len(result.Body) <= app.MaxResult {
 		return app.RunOutcome{}, true
 	}
 	return app.RunOutcome{State: runs.RunFailed, Error: &runs.RunError{Kind: runs.RunTooLarge,
-		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), app.MostResult)}}, false
+		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), app.MaxResult)}}, false
 }
 
 // settle records the outcome of a run. While the database is away it tries again, because the work may have been

@@ -336,7 +336,7 @@ func TestHowRunsFail(t *testing.T) {
 			return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 		},
 		"large": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{Type: "text/plain", Body: make([]byte, app.MostResult+1)}, nil
+			return run.Result{Type: "text/plain", Body: make([]byte, app.MaxResult+1)}, nil
 		},
 		"refused": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{Make: func(context.Context) (app.RunResult, error) {
