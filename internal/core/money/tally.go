@@ -44,8 +44,8 @@ func (s *Tally) Add(m Amount, count float64) {
 		s.whole.add(n, int64(count))
 		return
 	}
-	// A float64 that is nearest to a decimal of at most 15 digits is nearest to no shorter one, so that
-	// this is what decimals take the count for. Two million such products fit 128 bits.
+	// A float64 nearest to a decimal of at most 15 digits is nearest to no shorter one. Decimals take the count
+	// for the same number, therefore. Two million such products fit 128 bits.
 	if millionths := math.Round(count * 1e6); exact && millionths < mostMillionths && millionths/1e6 == count {
 		s.parts.add(n, int64(millionths))
 		return
