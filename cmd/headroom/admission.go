@@ -91,7 +91,7 @@ func (s *service) ask(c *cobra.Command, cluster, class string, f leaseFlags) (a 
 
 // refusal is a refused job as an error with its exit code.
 func refusal(a live.Admission) error {
-	return &failure{exitRefused, fmt.Errorf("not admitted: %s Ask again in %d s", shown(a.Reason), a.RetryAfterSeconds)}
+	return fail(exitRefused, fmt.Errorf("not admitted: %s Ask again in %d s", shown(a.Reason), a.RetryAfterSeconds))
 }
 
 func admissionAskCommand(to *connection) *cobra.Command {

@@ -57,7 +57,7 @@ stopped with --stop-when-lost.`,
 		}
 		program, err := exec.LookPath(args[2])
 		if err != nil { // before anybody else has to do without the place
-			return &failure{exitNoCommand, fmt.Errorf("%q cannot be run: %w", shown(args[2]), errors.Unwrap(err))}
+			return fail(exitNoCommand, fmt.Errorf("%q cannot be run: %w", shown(args[2]), errors.Unwrap(err)))
 		}
 		if lease.holder == "" {
 			lease.holder = ourselves(filepath.Base(args[2]))
@@ -130,7 +130,7 @@ type job struct {
 // run runs the command until it ends, and is an error with its exit code.
 func (j *job) run(ctx context.Context, command *exec.Cmd) error {
 	if err := command.Start(); err != nil {
-		return &failure{exitNoCommand, fmt.Errorf("%q cannot be run: %w", shown(command.Args[0]), err)}
+		return fail(exitNoCommand, fmt.Errorf("%q cannot be run: %w", shown(command.Args[0]), err))
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
@@ -172,10 +172,10 @@ func exitOf(command *exec.Cmd, err error) error {
 		if state.Success() { // its output could not be written
 			return err
 		}
-		return &failure{code: state.ExitCode()}
+		return fail(state.ExitCode(), nil)
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return &failure{code: exitSignalled + int(status.Signal())}
+		return fail(exitSignalled + int(status.Signal()), nil)
 	}
 	return err
 }

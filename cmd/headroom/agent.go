@@ -196,7 +196,7 @@ func (f *agentFlags) run(c *cobra.Command, to *connection, args []string, settin
 	}
 	err = agent.Run(c.Context(), config)
 	if refused := (agent.Refused{}); errors.As(err, &refused) {
-		return &failure{exitUsage, err}
+		return fail(exitUsage, err)
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func questionVerb(to *connection, c *cobra.Command, question func(c *cobra.Comma
 		if err := writeQuestion(c, out, a); err != nil || a.Status != capacity.InfeasibleStatus {
 			return err
 		}
-		return &failure{code: exitInfeasible} // the conflicts are in the answer
+		return fail(exitInfeasible, nil) // the conflicts are in the answer
 	})
 }
 

@@ -93,14 +93,14 @@ func (o *connection) find() (access, error) {
 		}
 	}
 	if a.Key == "" {
-		return a, &failure{exitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file (\"headroom key create\" makes keys)", a.URL)}
+		return a, fail(exitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file (\"headroom key create\" makes keys)", a.URL))
 	}
 	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return a, &failure{exitUsage, fmt.Errorf("what stands in %s is no key; a key is one word such as hrk_…", a.keyFrom)}
+		return a, fail(exitUsage, fmt.Errorf("what stands in %s is no key; a key is one word such as hrk_…", a.keyFrom))
 	}
 	u, err := url.Parse(a.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return a, &failure{exitUsage, fmt.Errorf("the address in %s is not one of a server; write it like https://headroom.example.com or http://127.0.0.1:8080", a.urlFrom)}
+		return a, fail(exitUsage, fmt.Errorf("the address in %s is not one of a server; write it like https://headroom.example.com or http://127.0.0.1:8080", a.urlFrom))
 	}
 	return a, nil
 }
@@ -112,7 +112,7 @@ func (o *connection) local() (a clientAccess, from string, err error) {
 		dir = defaultDataDir()
 	}
 	nowhere := func(why string) error {
-		return &failure{exitConnection, fmt.Errorf("no server to ask: %s. Start one with \"headroom serve\", or say where one is with --server or HEADROOM_URL and HEADROOM_API_KEY", why)}
+		return fail(exitConnection, fmt.Errorf("no server to ask: %s. Start one with \"headroom serve\", or say where one is with --server or HEADROOM_URL and HEADROOM_API_KEY", why))
 	}
 	if dir == "" {
 		return a, "", nowhere("there is no data directory to look in (no home directory)")
@@ -210,9 +210,9 @@ func (s *service) said(r *http.Response, err error) (answer, error) {
 	case ok:
 		return answer{}, p
 	case r.StatusCode >= 500:
-		return answer{}, &failure{exitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; something before it may be in trouble", s.URL, r.Status)}
+		return answer{}, fail(exitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; something before it may be in trouble", s.URL, r.Status))
 	}
-	return answer{}, &failure{exitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; is the address in %s right?", s.URL, r.Status, s.urlFrom)}
+	return answer{}, fail(exitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; is the address in %s right?", s.URL, r.Status, s.urlFrom))
 }
 
 // unreachable says why there was no answer.
@@ -223,7 +223,7 @@ func (s *service) unreachable(err error) error {
 	var dns *net.DNSError
 	var timeout net.Error
 	say := func(format string, values ...any) error {
-		return &failure{exitConnection, fmt.Errorf(format, values...)}
+		return fail(exitConnection, fmt.Errorf(format, values...))
 	}
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch):

@@ -27,7 +27,7 @@ const largestPage = 1000
 // the same rows for everybody who asks.
 func writeList(c *cobra.Command, s *service, out output, l list, request openapi.List) error {
 	if l.most < 0 {
-		return &failure{exitUsage, fmt.Errorf("--limit is how many at most, 0 for all, not %d", l.most)}
+		return fail(exitUsage, fmt.Errorf("--limit is how many at most, 0 for all, not %d", l.most))
 	}
 	if out.format == "csv" {
 		a, err := s.call(c.Context(), request.Page(limitWord(l.most), "", "csv"), header("Accept", "text/csv, application/problem+json"))

@@ -480,7 +480,7 @@ func confirm(c *cobra.Command, yes bool, question string) error {
 	}
 	stdin, stderr := c.InOrStdin(), c.ErrOrStderr()
 	if !isTerminal(stdin) {
-		return &failure{exitUsage, errors.New("nothing was changed: there is no terminal to ask on; say --yes if it is meant")}
+		return fail(exitUsage, errors.New("nothing was changed: there is no terminal to ask on; say --yes if it is meant"))
 	}
 	fmt.Fprintf(stderr, "%s [y/N] ", question)
 	answered := make(chan string, 1)

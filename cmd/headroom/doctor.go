@@ -45,7 +45,7 @@ func doctorCommand() *cobra.Command {
 			return err
 		}
 		if !d.Healthy {
-			return &failure{exitSolver, errors.New(d.Summary)}
+			return fail(exitSolver, errors.New(d.Summary))
 		}
 		return nil
 	})

@@ -47,7 +47,7 @@ func splitHost(text string) (host string, port int64, err error) {
 	}
 	port, err = strconv.ParseInt(text[at+1:], 10, 64)
 	if err != nil || port < 1 || port > 65535 {
-		return "", 0, &failure{exitUsage, fmt.Errorf("%q ends in no port; write a host such as hooks.example.com or hooks.example.com:8443", clipped(text))}
+		return "", 0, fail(exitUsage, fmt.Errorf("%q ends in no port; write a host such as hooks.example.com or hooks.example.com:8443", clipped(text)))
 	}
 	return strings.Trim(text[:at], "[]"), port, nil
 }

@@ -91,7 +91,7 @@ asked what it would do with each slot, in the state that the cluster was truly i
 		wanted := map[string]any{}
 		if policy != "" {
 			if err := json.Unmarshal([]byte(policy), &wanted); err != nil || wanted == nil {
-				return &failure{exitUsage, fmt.Errorf("--options is no JSON object: %s", policy)}
+				return fail(exitUsage, fmt.Errorf("--options is no JSON object: %s", policy))
 			}
 		}
 		wanted["kind"] = args[1]
@@ -309,10 +309,10 @@ the node is to run, and those that it is to stop.`,
 	c.Flags().Float64Var(&residual, "residual", 1, "the `part` of its processors that other work leaves")
 	return command(c, func(c *cobra.Command, args []string) error {
 		if seq < 1 {
-			return &failure{exitUsage, errors.New("say with --seq which heartbeat of the node this is; they grow from 1")}
+			return fail(exitUsage, errors.New("say with --seq which heartbeat of the node this is; they grow from 1"))
 		}
 		if !(residual >= 0 && residual <= 1) { // NaN too
-			return &failure{exitUsage, fmt.Errorf("--residual is a part, from 0 to 1, not %g", residual)}
+			return fail(exitUsage, fmt.Errorf("--residual is a part, from 0 to 1, not %g", residual))
 		}
 		beat := live.Heartbeat{Seq: seq, Boot: boot, Running: append([]int64{}, running...)}
 		for _, id := range finished {

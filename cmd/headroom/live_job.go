@@ -34,7 +34,7 @@ func liveJobSubmitCommand(to *connection) *cobra.Command {
 	c.Flags().Float64Var(&weight, "weight", 1, "its weight, where policies share")
 	return command(c, func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("deadline") && deadline <= 0 {
-			return &failure{exitUsage, fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", deadline)}
+			return fail(exitUsage, fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", deadline))
 		}
 		job := map[string]any{"name": args[1], "maps": maps, "reduces": reduces, "weight": weight}
 		if class != "" {
@@ -102,7 +102,7 @@ func liveJobListCommand(to *connection) *cobra.Command {
 func jobNumber(word string) (int64, error) {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil || n < 1 {
-		return 0, &failure{exitUsage, fmt.Errorf("%q is no job's number; \"headroom live job list\" shows them", shown(word))}
+		return 0, fail(exitUsage, fmt.Errorf("%q is no job's number; \"headroom live job list\" shows them", shown(word)))
 	}
 	return n, nil
 }

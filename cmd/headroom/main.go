@@ -96,8 +96,11 @@ func failed(err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	return &failure{exitCode(err), err}
+	return fail(exitCode(err), err)
 }
+
+// fail returns an error with its exit code; err is nil where the answer says it already.
+func fail(code int, err error) error { return &failure{code, err} }
 
 func exitCode(err error) int {
 	switch {

@@ -101,7 +101,7 @@ func databaseToMigrate(flag string) (string, error) {
 			return address, nil
 		}
 	}
-	return "", &failure{exitUsage, errors.New("there is no database to work on; name one with DATABASE_URL, MIGRATE_DATABASE_URL or --database-url (a private one is brought up by \"headroom serve\")")}
+	return "", fail(exitUsage, errors.New("there is no database to work on; name one with DATABASE_URL, MIGRATE_DATABASE_URL or --database-url (a private one is brought up by \"headroom serve\")"))
 }
 
 // schema is where a database's tables stand, for people and programs.

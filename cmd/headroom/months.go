@@ -257,7 +257,7 @@ func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a plan.H
 	})
 	warn(c, a.Warnings)
 	if err == nil && a.Status == capacity.InfeasibleStatus {
-		return &failure{code: exitInfeasible} // the answer says when and why
+		return fail(exitInfeasible, nil) // the answer says when and why
 	}
 	return err
 }

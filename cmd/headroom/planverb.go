@@ -54,7 +54,7 @@ func planRef(args []string, position int) (string, error) {
 	if len(ref) == 36 && strings.Count(ref, "-") == 4 {
 		return ref, nil
 	}
-	return "", &failure{exitUsage, fmt.Errorf("%q names no plan; give a number such as 3, an id, or current", clipped(ref))}
+	return "", fail(exitUsage, fmt.Errorf("%q names no plan; give a number such as 3, an id, or current", clipped(ref)))
 }
 
 // record is a stored plan as the server sends it, and what is in it.
@@ -137,7 +137,7 @@ With --async the server plans in the background, and the run that does it is pri
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "with --async: print the run's id alone")
 	return command(c, func(c *cobra.Command, args []string) error {
 		if quiet && !async || async && out.format == "csv" {
-			return &failure{exitUsage, errors.New("-q goes with --async, and -o csv without it")}
+			return fail(exitUsage, errors.New("-q goes with --async, and -o csv without it"))
 		}
 		s, err := to.openForPlanning(c)
 		if err != nil {

@@ -90,7 +90,7 @@ func (s *service) onlyCluster(ctx context.Context) (string, error) {
 	case 1:
 		return list.Items[0].Name, nil
 	}
-	return "", &failure{exitUsage, fmt.Errorf("there are several clusters; say which one, such as \"headroom plan watch %s\"", shown(list.Items[0].Name))}
+	return "", fail(exitUsage, fmt.Errorf("there are several clusters; say which one, such as \"headroom plan watch %s\"", shown(list.Items[0].Name)))
 }
 
 // planWatch follows a cluster's plans.
@@ -174,7 +174,7 @@ func (w *planWatch) stream(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	if kind := response.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
-		return &failure{exitConnection, fmt.Errorf("%s answers with %q, not with events as a Headroom server does", w.following.URL, clipped(kind))}
+		return fail(exitConnection, fmt.Errorf("%s answers with %q, not with events as a Headroom server does", w.following.URL, clipped(kind)))
 	}
 	w.begun, w.had = true, true
 	lines := bufio.NewScanner(response.Body)
@@ -209,7 +209,7 @@ func (w *planWatch) stream(ctx context.Context) error {
 // silent is the error of a stream that was given up because nothing came.
 func silent(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause == errSilent {
-		return &failure{exitConnection, cause}
+		return fail(exitConnection, cause)
 	}
 	return err
 }
@@ -228,7 +228,7 @@ func (w *planWatch) take(ctx context.Context, event, data string) error {
 	}
 	var p plans.PlanSummary
 	if err := json.Unmarshal([]byte(data), &p); err != nil || p.Number < 1 {
-		return &failure{exitConnection, fmt.Errorf("an event of %s cannot be read; is the server of another version?", w.following.URL)}
+		return fail(exitConnection, fmt.Errorf("an event of %s cannot be read; is the server of another version?", w.following.URL))
 	}
 	w.last = p.Number
 	if p.ID == w.before.ID {
@@ -241,7 +241,7 @@ func (w *planWatch) take(ctx context.Context, event, data string) error {
 	if _, err := fmt.Fprintln(w.out, line); errors.Is(err, syscall.EPIPE) {
 		return errEnough
 	} else if err != nil {
-		return &failure{exitError, fmt.Errorf("write the plan: %w", err)}
+		return fail(exitError, fmt.Errorf("write the plan: %w", err))
 	}
 	w.before = p
 	if w.once || w.until > 0 && p.Number >= w.until {

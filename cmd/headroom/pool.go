@@ -246,7 +246,7 @@ func writePool(c *cobra.Command, out output, status pool.PoolStatus, forms map[s
 		return err
 	}
 	if status == pool.PoolInfeasible {
-		return &failure{code: exitInfeasible}
+		return fail(exitInfeasible, nil)
 	}
 	return nil
 }

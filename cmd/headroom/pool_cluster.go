@@ -36,7 +36,7 @@ func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *service, cluster s
 	_ = c.MarkFlagRequired("cluster")
 	return command(c, func(c *cobra.Command, args []string) error {
 		if cluster == "" || cluster == "." || cluster == ".." {
-			return &failure{exitUsage, fmt.Errorf("--cluster is %q, which names nothing", cluster)}
+			return fail(exitUsage, fmt.Errorf("--cluster is %q, which names nothing", cluster))
 		}
 		s, err := to.open()
 		if err != nil {
@@ -172,7 +172,7 @@ with a time of their own:
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, args []string) error {
 		byFlags := none || len(core)+len(accelerators) > 0
 		if len(args) > 0 && byFlags || none && len(core)+len(accelerators) > 0 || since != "" && !byFlags {
-			return &failure{exitUsage, errors.New("say what runs in a file or by flags, or that nothing does")}
+			return fail(exitUsage, errors.New("say what runs in a file or by flags, or that nothing does"))
 		}
 		request, options := openapi.GetPoolMachines(cluster), []option(nil)
 		var tree *node
@@ -215,7 +215,7 @@ func machinesOf(core, accelerators map[string]int64, since string) ([]byte, erro
 		text, _ := momentOf(since)
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			return nil, &failure{exitUsage, fmt.Errorf("--since is %q; write a time like 2026-01-31T06:00:00Z", since)}
+			return nil, fail(exitUsage, fmt.Errorf("--since is %q; write a time like 2026-01-31T06:00:00Z", since))
 		}
 		began = &at
 	}
@@ -242,7 +242,7 @@ func poolSampleCommand() *cobra.Command {
 	return ofCluster(c, func(c *cobra.Command, s *service, cluster string, args []string) error {
 		gb, err := strconv.ParseFloat(args[0], 64)
 		if err != nil {
-			return &failure{exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0])}
+			return fail(exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0]))
 		}
 		sample := map[string]any{"data_gb": json.RawMessage(strconv.FormatFloat(gb, 'g', -1, 64))}
 		if at != "" {
@@ -250,7 +250,7 @@ func poolSampleCommand() *cobra.Command {
 		}
 		body, err := json.Marshal(map[string]any{"samples": []any{sample}})
 		if err != nil {
-			return &failure{exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0])}
+			return fail(exitUsage, fmt.Errorf("%q is no number of gigabytes", args[0]))
 		}
 		said, err := s.call(c.Context(), openapi.AddStorageSamples(cluster), jsonBody(body))
 		if err != nil {

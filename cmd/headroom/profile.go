@@ -35,7 +35,7 @@ func profileCommand() *cobra.Command {
 func getProfile(ctx context.Context, s *service, cluster, name, version string) (answer, error) {
 	number, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || number < 1 {
-		return answer{}, &failure{exitUsage, fmt.Errorf("%q is no version; versions are 1, 2 and so on", version)}
+		return answer{}, fail(exitUsage, fmt.Errorf("%q is no version; versions are 1, 2 and so on", version))
 	}
 	return s.call(ctx, openapi.GetProfileVersion(cluster, name, number))
 }

@@ -187,7 +187,7 @@ func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestio
 	})
 	warn(c, a.Warnings)
 	if err == nil && a.Status == capacity.InfeasibleStatus {
-		return &failure{code: exitInfeasible} // the answer says when and why
+		return fail(exitInfeasible, nil) // the answer says when and why
 	}
 	return err
 }

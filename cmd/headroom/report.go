@@ -117,7 +117,7 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 	return command(c, func(c *cobra.Command, args []string) error {
 		asked, filled := r, r
 		if err := filled.Validate(); err != nil {
-			return &failure{exitUsage, err}
+			return fail(exitUsage, err)
 		}
 		s, err := to.open()
 		if err != nil {
@@ -164,7 +164,7 @@ standard output, or with -f to a file.`,
 		id := ""
 		if len(args) > 1 && args[1] != "latest" {
 			if id = args[1]; schedule != "" {
-				return &failure{exitUsage, errors.New("name a report or a schedule, not both")}
+				return fail(exitUsage, errors.New("name a report or a schedule, not both"))
 			}
 		}
 		s, err := to.open()
@@ -177,7 +177,7 @@ standard output, or with -f to a file.`,
 		}
 		out.format = string(r.Format)
 		if err := out.checkSheet(c); err != nil {
-			return &failure{exitUsage, err}
+			return fail(exitUsage, err)
 		}
 		return s.download(c, out, args[0], r)
 	})

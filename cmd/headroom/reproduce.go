@@ -191,7 +191,7 @@ func differing(results []study.Reproduction) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return &failure{exitDiffers, errors.Join(wrong...)}
+	return fail(exitDiffers, errors.Join(wrong...))
 }
 
 // steps is a bar on a terminal.

@@ -116,9 +116,9 @@ func howItEnded(r runs.Run) error {
 	case r.State == runs.RunSucceeded:
 		return nil
 	case r.State == runs.RunCancelled:
-		return &failure{exitError, errors.New("the run was cancelled")}
+		return fail(exitError, errors.New("the run was cancelled"))
 	case r.Error == nil:
-		return &failure{exitError, errors.New("the run failed")}
+		return fail(exitError, errors.New("the run failed"))
 	}
 	code, said := exitError, r.Error.Detail
 	if r.Error.Kind == string(fault.Infeasible) {
@@ -127,7 +127,7 @@ func howItEnded(r runs.Run) error {
 	if more := append(r.Error.Conflicts, r.Error.Errors...); len(more) > 0 {
 		said = (&fault.InputError{Findings: more}).Error()
 	}
-	return &failure{code, errors.New(shownLines(said))}
+	return fail(code, errors.New(shownLines(said)))
 }
 
 func writeRun(c *cobra.Command, out output, r runs.Run, text []byte) error {

@@ -194,7 +194,7 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 	for _, f := range pl.Conflicts {
 		conflicts = append(conflicts, errors.New(tables.Conflict(f)))
 	}
-	return pl, &failure{exitInfeasible, errors.Join(conflicts...)}
+	return pl, fail(exitInfeasible, errors.Join(conflicts...))
 }
 
 // simulateHere tries a plan on this machine's processors.

@@ -80,13 +80,13 @@ func solveOne(c *cobra.Command, name string, p *planner, out output) error {
 		return nil
 	}
 	if out.format == "table" && out.file == "" { // the conflicts have been read there
-		return &failure{code: exitInfeasible}
+		return fail(exitInfeasible, nil)
 	}
 	conflicts := []error{errors.New(label + ": No plan meets these demands.")}
 	for _, f := range answer.Conflicts {
 		conflicts = append(conflicts, errors.New(label+": "+tables.Conflict(f)))
 	}
-	return &failure{exitInfeasible, errors.Join(conflicts...)}
+	return fail(exitInfeasible, errors.Join(conflicts...))
 }
 
 // planner solves problems, starting a solver process only when a problem may need one.

@@ -118,7 +118,7 @@ func stream[Q any](c *cobra.Command, name string, out output, decode func(text [
 		return labelled(label, err)
 	}
 	if bad > 0 {
-		return &failure{code, fmt.Errorf("%s: %d of %d lines could not be answered; their errors stand in the output", label, bad, answered)}
+		return fail(code, fmt.Errorf("%s: %d of %d lines could not be answered; their errors stand in the output", label, bad, answered))
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 			asked = append(asked, capacity.AskedScenario{Saved: name})
 		}
 		if len(asked) == 0 {
-			return &failure{exitUsage, errors.New("say what is to be changed, such as --deadline 'etl=x0.8', or name a --scenario file")}
+			return fail(exitUsage, errors.New("say what is to be changed, such as --deadline 'etl=x0.8', or name a --scenario file"))
 		}
 		if cluster == "" {
 			w, err := whatIfHere(c, fileArgument(args), asked, said, flags)
