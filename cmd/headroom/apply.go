@@ -182,18 +182,6 @@ func differenceTable(documents []document) tables.Table {
 	return t
 }
 
-// jsonText is a value as JSON; a member that is not there is "".
-func jsonText(value any) string {
-	if value == nil {
-		return ""
-	}
-	var b strings.Builder
-	if err := asLine(value)(&b); err != nil {
-		return fmt.Sprint(value)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
 // differenceText says the changes one a line, the members of updates below them, and how many there are.
 func differenceText(w io.Writer, documents []document) error {
 	var b strings.Builder
@@ -239,19 +227,3 @@ func changesText(b *strings.Builder, changes []inputs.Change) {
 }
 
 func kindName(kind string) string { return strings.ReplaceAll(shown(kind), "_", " ") }
-
-// memberWord is a pointer as people name members: /jobs/max is jobs.max.
-func memberWord(pointer string) string {
-	word := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
-	return shown(strings.ReplaceAll(strings.ReplaceAll(word, "~1", "/"), "~0", "~"))
-}
-
-func valueWord(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return "none"
-	case string:
-		return shown(value)
-	}
-	return shown(jsonText(value))
-}

@@ -195,14 +195,6 @@ func (b *binder) time(n *node, name string) {
 	b.text(moment)
 }
 
-func momentOf(s string) (string, bool) {
-	if _, err := time.Parse(time.DateOnly, s); err == nil {
-		s += "T00:00:00Z"
-	}
-	_, err := time.Parse(time.RFC3339Nano, s)
-	return s, err == nil
-}
-
 func (b *binder) object(n *node, as reflect.Type, name string) {
 	if !b.is(n, objectNode, name) {
 		return

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
 	"headroom/openapi"
 )
 
@@ -32,14 +31,6 @@ type resource struct {
 	create               func(cluster string) openapi.Request
 	get, replace, delete func(cluster, name string) openapi.Request
 	version              func(cluster, name string, version int64) openapi.Request // nil where the number is the ETag
-}
-
-// memberFlag is a flag that gives one member.
-type memberFlag struct {
-	name    string
-	pointer string // to the member
-	usage   string
-	alone   bool // the object the member is in has no other member afterwards
 }
 
 // named is what a thing is called in sentences: cluster "shop" or class "etl" of cluster "shop".
@@ -146,7 +137,7 @@ func (k *resource) getCommand(to *connection) *cobra.Command {
 		cluster, rest := k.arguments(args)
 		var a answer
 		if len(rest) > 1 {
-			a, err = getProfile(c.Context(), s, cluster, rest[0], rest[1])
+			a, err = k.getVersion(c.Context(), s, cluster, rest[0], rest[1])
 		} else {
 			a, err = s.call(c.Context(), k.get(cluster, rest[0]))
 		}
@@ -155,6 +146,15 @@ func (k *resource) getCommand(to *connection) *cobra.Command {
 		}
 		return out.write(c, itemForms(k.as, a.body, ""))
 	})
+}
+
+// getVersion asks for one version.
+func (k *resource) getVersion(ctx context.Context, s *service, cluster, name, version string) (answer, error) {
+	number, err := strconv.ParseInt(version, 10, 64)
+	if err != nil || number < 1 {
+		return answer{}, fail(exitUsage, fmt.Errorf("%q is no version; versions are 1, 2 and so on", version))
+	}
+	return s.call(ctx, k.version(cluster, name, number))
 }
 
 // members adds the flags that give members; set puts those that were given into a tree.
@@ -168,34 +168,6 @@ func (k *resource) members(c *cobra.Command) (set func(tree *node)) {
 			if c.Flags().Changed(f.name) {
 				tree.set(f, values[i])
 			}
-		}
-	}
-}
-
-// set puts the value of a flag at its pointer.
-func (n *node) set(f memberFlag, value string) {
-	steps := strings.Split(f.pointer, "/")[1:]
-	for i, step := range steps {
-		if i > 0 && f.alone {
-			n.kind, n.members = objectNode, nil
-		}
-		next := n.member(step)
-		if next == nil || i < len(steps)-1 && next.kind != objectNode {
-			next = &node{kind: objectNode, place: place{flag: f.name}}
-			n.drop(step)
-			n.members = append(n.members, member{name: step, place: next.place, value: next})
-		}
-		n = next
-	}
-	*n = node{kind: bareNode, text: value, place: place{flag: f.name}}
-}
-
-// drop removes a member.
-func (n *node) drop(name string) {
-	for i, m := range n.members {
-		if m.name == name {
-			n.members = append(n.members[:i:i], n.members[i+1:]...)
-			return
 		}
 	}
 }
@@ -219,38 +191,6 @@ func (k *resource) fileOrFlags(c *cobra.Command, file bool) error {
 		return errors.New("say what the " + k.word + " is: name a file, or - for standard input" + map[bool]string{true: ", or use the flags"}[len(k.flags) > 0])
 	}
 	return nil
-}
-
-// tree reads the one thing a file describes.
-func readTree(c *cobra.Command, name string) (tree *node, label string, err error) {
-	trees, label, err := readFile(c, name)
-	if err != nil {
-		return nil, label, err
-	}
-	if len(trees) > 1 {
-		return nil, label, labelled(label, trees[1].refuse("syntax", "A second document starts here; give one only."))
-	}
-	return trees[0], label, nil
-}
-
-// readFile reads the documents of a file or of standard input.
-func readFile(c *cobra.Command, name string) (trees []*node, label string, err error) {
-	data, label, err := readBy(c.Context(), name, c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
-		return io.ReadAll(io.LimitReader(in, longestDocument+1))
-	})
-	if err != nil {
-		return nil, label, err
-	}
-	trees, err = readTrees(data)
-	return trees, label, labelled(label, err)
-}
-
-// ofFile puts a file's name before what is wrong with its content; other troubles are not the file's.
-func ofFile(label string, err error) error {
-	if label == "" || !errors.Is(err, fault.Invalid) {
-		return err
-	}
-	return labelled(label, err)
 }
 
 // write sends a tree and answers what the server made of it.
@@ -381,24 +321,6 @@ nothing is replaced.`,
 	})
 }
 
-// named gives an object the name from the arguments where it has none.
-func (n *node) named(name string) {
-	if n.kind == objectNode && n.member("name") == nil {
-		n.members = append(n.members, member{name: "name", value: &node{kind: textNode, text: name}})
-	}
-}
-
-// forgetPlaces is for a tree that comes from the server: its lines say nothing to anybody.
-func forgetPlaces(n *node) {
-	n.place = place{}
-	for _, m := range n.members {
-		forgetPlaces(m.value)
-	}
-	for _, item := range n.items {
-		forgetPlaces(item)
-	}
-}
-
 func (k *resource) deleteCommand(to *connection) *cobra.Command {
 	var yes bool
 	var version int64
@@ -471,30 +393,4 @@ func deletion(c *cobra.Command, to *connection, thing, question string, request 
 			"json": indented(a.body),
 		})
 	})
-}
-
-// confirm asks on a terminal whether to go on; elsewhere --yes has to say so.
-func confirm(c *cobra.Command, yes bool, question string) error {
-	if yes {
-		return nil
-	}
-	stdin, stderr := c.InOrStdin(), c.ErrOrStderr()
-	if !isTerminal(stdin) {
-		return fail(exitUsage, errors.New("nothing was changed: there is no terminal to ask on; say --yes if it is meant"))
-	}
-	fmt.Fprintf(stderr, "%s [y/N] ", question)
-	answered := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(stdin).ReadString('\n')
-		answered <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case <-c.Context().Done():
-		return c.Context().Err()
-	case word := <-answered:
-		if word == "y" || word == "yes" {
-			return nil
-		}
-		return errors.New("nothing was changed")
-	}
 }

@@ -7,9 +7,11 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
+	"headroom/internal/data/inputs"
 	tables "headroom/internal/service/report"
 )
 
@@ -128,7 +130,7 @@ func card(t reflect.Type, text json.RawMessage) (tables.Table, error) {
 			table.Rows = append(table.Rows, []tables.Cell{{Text: strings.Join(l.path, ".")}, {Text: c.Text}})
 		}
 	}
-	if t == profiles.as && err == nil {
+	if t == reflect.TypeFor[inputs.ProfileVersion]() && err == nil {
 		err = stagesAndSource(&table, text)
 	}
 	return table, err
@@ -173,21 +175,32 @@ func itemForms(t reflect.Type, text json.RawMessage, said string) map[string]for
 	}
 }
 
-// shown is a text of somebody else's as it may stand in a line on a terminal.
-func shown(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+// mostStages is how many stages of a profile are shown to people.
+const mostStages = 30
 
-// shownLines is shown for a text of several lines.
-func shownLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = shown(lines[i])
+// stagesAndSource adds what a profile has besides single figures.
+func stagesAndSource(table *tables.Table, text json.RawMessage) error {
+	var p inputs.ProfileVersion
+	if err := json.Unmarshal(text, &p); err != nil {
+		return err
 	}
-	return strings.Join(lines, "\n")
+	add := func(member, value string) {
+		table.Rows = append(table.Rows, []tables.Cell{{Text: member}, {Text: value}})
+	}
+	for i, s := range p.Profile.Stages {
+		member := "profile.stages." + strconv.Itoa(i)
+		if i == mostStages {
+			add(member, fmt.Sprintf("and %d more; -o json shows all", len(p.Profile.Stages)-i))
+			break
+		}
+		what := fmt.Sprintf("%d tasks of %s s, the longest of %s s", s.Tasks, figure(s.AvgSeconds), figure(s.MaxSeconds))
+		if s.Name != "" {
+			what = s.Name + ": " + what
+		}
+		add(member, what)
+	}
+	if p.Source != nil {
+		add("source", clipped(string(p.Source)))
+	}
+	return nil
 }

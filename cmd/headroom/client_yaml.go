@@ -297,12 +297,3 @@ func (r *yamlTree) members(n *node, values []*ast.MappingValueNode, depth int) e
 	}
 	return nil
 }
-
-// clipped shortens a text for a sentence.
-func clipped(s string) string {
-	const longest = 60
-	if runes := []rune(s); len(runes) > longest {
-		return string(runes[:longest]) + "…"
-	}
-	return s
-}

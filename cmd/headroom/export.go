@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -264,18 +262,4 @@ func yamlWord(s string) string {
 		return s
 	}
 	return quotedText(s)
-}
-
-// quotedText is a text in double quotes, as both JSON and YAML read it.
-func quotedText(s string) string {
-	var text, b strings.Builder
-	_ = asLine(s)(&text) // a text can always be written
-	for _, r := range strings.TrimSuffix(text.String(), "\n") {
-		if r > '~' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == 0xfeff) && r <= 0xffff { // nobody sees them
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

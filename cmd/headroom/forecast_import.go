@@ -87,13 +87,6 @@ func writtenForms(c *cobra.Command, out output, a answer) error {
 	}})
 }
 
-func counted(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
-}
-
 func forecastWeeklyCommand(to *connection) *cobra.Command {
 	var out output
 	var term forecastFilter

@@ -13,9 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"headroom/internal/data/history"
@@ -300,15 +298,6 @@ func (i *historyImport) uploadOne(c *cobra.Command, in io.Reader, label string) 
 		}
 	}
 	return nil
-}
-
-// bytesBar is a bar on a terminal, nil elsewhere.
-func bytesBar(c *cobra.Command, size int64, doing string) *progressbar.ProgressBar {
-	if !isTerminal(c.ErrOrStderr()) {
-		return nil
-	}
-	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(c.ErrOrStderr()), progressbar.OptionShowBytes(true), progressbar.OptionSetDescription(doing),
-		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 }
 
 // readHistories reads files and directories, one after the other, with a bar on a terminal. read hears how

@@ -37,14 +37,6 @@ func subgroup(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// sayIt prints one sentence.
-func sayIt(format string, values ...any) form {
-	return func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, format+"\n", values...)
-		return err
-	}
-}
-
 func livePolicyGetCommand(to *connection) *cobra.Command {
 	var out output
 	c := &cobra.Command{Use: "get CLUSTER", Short: "Show how tasks are handed out", Args: cobra.ExactArgs(1)}

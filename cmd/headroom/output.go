@@ -181,3 +181,19 @@ func asLine(value any) form {
 		return encoder.Encode(value)
 	}
 }
+
+// checkSheet keeps a spreadsheet off a terminal.
+func (o *output) checkSheet(c *cobra.Command) error {
+	if o.format == "xlsx" && o.file == "" && isTerminal(c.OutOrStdout()) {
+		return errors.New("a spreadsheet is nothing for a terminal; name a file with --output-file")
+	}
+	return nil
+}
+
+// sayIt prints one sentence.
+func sayIt(format string, values ...any) form {
+	return func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, format+"\n", values...)
+		return err
+	}
+}

@@ -29,19 +29,6 @@ func planCommand() *cobra.Command {
 	return c
 }
 
-// longestPlanning is how long an answer with a plan in it may take, unless --timeout says otherwise:
-// the longest time budget of a cluster, and some.
-const longestPlanning = 11 * time.Minute
-
-// openForPlanning is open for questions that solve something.
-func (o *connection) openForPlanning(c *cobra.Command) (*service, error) {
-	longer := *o
-	if !c.Flags().Changed("timeout") {
-		longer.timeout = longestPlanning
-	}
-	return longer.open()
-}
-
 // planRef is the plan that optional arguments name.
 func planRef(args []string, position int) (string, error) {
 	if len(args) <= position || args[position] == "current" {

@@ -237,14 +237,6 @@ func priceSentence(of string, price capacity.CapacityPrice, per, about string) s
 	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, about+short(*price.High))
 }
 
-// listed puts words into one phrase.
-func listed(parts []string) string {
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
-}
-
 // mostPenalties is how many classes' penalties are named.
 const mostPenalties = 5
 
@@ -357,12 +349,6 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 
 // short is an amount with as many places as people read; they have all of them in the plan.
 func short(m money.Amount) string { return money.Amount{Decimal: m.Round(4)}.String() }
-
-// figure is a number with as many places as people read.
-func figure(x float64) string {
-	s := fmt.Sprintf("%.2f", x)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
-}
 
 func vms(n float64) string {
 	if n == 1 {

@@ -67,10 +67,6 @@ there is; reserved offers become offers ("headroom offer list"). The same sheet 
 	})
 }
 
-func isAddress(s string) bool {
-	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
-}
-
 // priceImportFlags say what of a sheet is imported.
 type priceImportFlags struct {
 	cluster, region, from       string
@@ -157,24 +153,6 @@ func (f *priceImportFlags) send(c *cobra.Command, s *service, name string) (answ
 	return a, f.said(label, err)
 }
 
-// sending is a file on its way.
-type sending struct {
-	in   io.Reader
-	show func(n int)
-	err  error
-}
-
-func (s *sending) Read(p []byte) (int, error) {
-	n, err := s.in.Read(p)
-	if s.show != nil {
-		s.show(n)
-	}
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
-}
-
 // said says what is wrong with a sheet by its name, and with the selection by the flags.
 func (f *priceImportFlags) said(label string, err error) error {
 	var p *problem
@@ -247,9 +225,6 @@ func importedTable(made app.PriceImport) tables.Table {
 	}
 	return t
 }
-
-// mostImportedRows is how many prices a report for people lists.
-const mostImportedRows = 40
 
 // priceImportText says what an import made, and lists the prices.
 func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {

@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"reflect"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/data/inputs"
-	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
 
@@ -27,17 +22,9 @@ var profiles = resource{
 	version: openapi.GetProfileVersion,
 }
 
-func profileCommand() *cobra.Command {
-	return profiles.command(profileVersionsCommand, profileAddCommand, profileFromHistoryCommand)
-}
-
-// getProfile asks for one version.
-func getProfile(ctx context.Context, s *service, cluster, name, version string) (answer, error) {
-	number, err := strconv.ParseInt(version, 10, 64)
-	if err != nil || number < 1 {
-		return answer{}, fail(exitUsage, fmt.Errorf("%q is no version; versions are 1, 2 and so on", version))
-	}
-	return s.call(ctx, openapi.GetProfileVersion(cluster, name, number))
+// profileCommand returns the commands about profiles; fromHistory makes the one that reads them off past executions.
+func profileCommand(fromHistory func(*connection) *cobra.Command) *cobra.Command {
+	return profiles.command(profileVersionsCommand, profileAddCommand, fromHistory)
 }
 
 func profileVersionsCommand(to *connection) *cobra.Command {
@@ -81,34 +68,4 @@ one to the latest.`,
 		}
 		return profiles.changed(c, out, a, args[0], "Added to")
 	})
-}
-
-// mostStages is how many stages of a profile are shown to people.
-const mostStages = 30
-
-// stagesAndSource adds what a profile has besides single figures.
-func stagesAndSource(table *tables.Table, text json.RawMessage) error {
-	var p inputs.ProfileVersion
-	if err := json.Unmarshal(text, &p); err != nil {
-		return err
-	}
-	add := func(member, value string) {
-		table.Rows = append(table.Rows, []tables.Cell{{Text: member}, {Text: value}})
-	}
-	for i, s := range p.Profile.Stages {
-		member := "profile.stages." + strconv.Itoa(i)
-		if i == mostStages {
-			add(member, fmt.Sprintf("and %d more; -o json shows all", len(p.Profile.Stages)-i))
-			break
-		}
-		what := fmt.Sprintf("%d tasks of %s s, the longest of %s s", s.Tasks, figure(s.AvgSeconds), figure(s.MaxSeconds))
-		if s.Name != "" {
-			what = s.Name + ": " + what
-		}
-		add(member, what)
-	}
-	if p.Source != nil {
-		add("source", clipped(string(p.Source)))
-	}
-	return nil
 }

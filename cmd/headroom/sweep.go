@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,6 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	tables "headroom/internal/service/report"
-	"headroom/internal/service/runs"
 	"headroom/openapi"
 )
 
@@ -99,25 +97,6 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		}
 		return writeSweep(c, out, a)
 	})
-}
-
-// checkSheet keeps a spreadsheet off a terminal.
-func (o *output) checkSheet(c *cobra.Command) error {
-	if o.format == "xlsx" && o.file == "" && isTerminal(c.OutOrStdout()) {
-		return errors.New("a spreadsheet is nothing for a terminal; name a file with --output-file")
-	}
-	return nil
-}
-
-// problemToCompare reads a problem of which many plans are made: the engine is auto unless a flag says otherwise.
-func problemToCompare(c *cobra.Command, file string, flags optionFlags) (capacity.Problem, error) {
-	data, label, err := read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
-	if err != nil {
-		return capacity.Problem{}, err
-	}
-	auto := func(o *capacity.Options) { o.Engine = capacity.EngineAuto }
-	p, err := capacity.ReadProblem(data, limits, append([]func(*capacity.Options){auto}, flags.overrides(c)...)...)
-	return p, labelled(label, err)
 }
 
 // readVary reads a parameter as the flag has it.
@@ -236,46 +215,6 @@ func sweepThere(c *cobra.Command, to *connection, out output, cluster string, q 
 		return err
 	}
 	return writeSweep(c, out, a)
-}
-
-// there asks a server, and waits for the run that long work becomes. The last query says in which form its result is
-// wanted. The answer is nil where nobody waits for it.
-func (to *connection) there(
-	c *cobra.Command, async bool, request openapi.Request, question any, result *openapi.GetRunResultQuery,
-) (*answer, error) {
-	s, err := to.openForPlanning(c)
-	if err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(question)
-	if err != nil {
-		return nil, err
-	}
-	options := []option{jsonBody(body)}
-	if async {
-		options = append(options, respondAsync())
-	}
-	answered, err := s.call(c.Context(), request, options...)
-	if err != nil {
-		return nil, err
-	}
-	var run runs.Run
-	if json.Unmarshal(answered.body, &run) != nil || run.Kind == "" { // a file, or an answer at once
-		return &answered, nil
-	}
-	if async {
-		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)
-		return nil, err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "headroom: This takes a while; it is run %s on the server.\n", run.ID)
-	if run, _, err = s.watchRun(c, run.ID); err == nil {
-		err = howItEnded(run)
-	}
-	if err != nil {
-		return nil, err
-	}
-	answered, err = s.call(c.Context(), openapi.GetRunResult(run.ID, result))
-	return &answered, err
 }
 
 func writeSweep(c *cobra.Command, out output, a plan.SweepAnswer) error {

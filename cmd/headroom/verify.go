@@ -87,13 +87,3 @@ each answers, and checks them here: the server is asked for what is stored and b
 		return nil
 	})
 }
-
-// readPlan reads a plan as solve writes it, or as "plan get" does: the record of a stored one, with the plan in it.
-func readPlan(c *cobra.Command, name string) (pl capacity.Plan, label string, err error) {
-	data, label, err := read(c.Context(), name, c.InOrStdin(), c.ErrOrStderr())
-	if err != nil {
-		return pl, label, err
-	}
-	pl, err = capacity.ReadPlanOrRecord(data)
-	return pl, label, labelled(label, err)
-}
