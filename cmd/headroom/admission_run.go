@@ -175,7 +175,7 @@ func exitOf(command *exec.Cmd, err error) error {
 		return fail(state.ExitCode(), nil)
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return fail(exitSignalled + int(status.Signal()), nil)
+		return fail(exitSignalled+int(status.Signal()), nil)
 	}
 	return err
 }

@@ -43,8 +43,13 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
-	root.AddCommand(solveCommand(), packCommand(), poolCommand(), boundsCommand(), interferenceCommand(), verifyCommand(), generateCommand(), reproduceCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
-	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), offerCommand(), profileCommand(profileFromHistoryCommand), classCommand(), calibrationCommand(), scenarioCommand(), whatIfCommand(), sweepCommand(), simulateCommand(), askCommand(), monthsCommand(), purchaseCommand(), forecastCommand(forecastFromHistoryCommand), planCommand(), runCommand(), packingCommand(), reportCommand(), reportScheduleCommand(), agentCommand(), admissionCommand(), liveCommand(), observationCommand(), measurementCommand(), fitCommand(), historyCommand(), webhookCommand(), hostCommand(), applyCommand(), keyCommand(), migrateCommand(), pruneCommand())
+	root.AddCommand(planCommands()...)
+	root.AddCommand(inputsCommands(profileFromHistoryCommand, forecastFromHistoryCommand)...)
+	root.AddCommand(whatifCommands()...)
+	root.AddCommand(liveCommands()...)
+	root.AddCommand(historyCommands()...)
+	root.AddCommand(batchCommands()...)
+	root.AddCommand(serverCommands()...)
 	completeClusters(root)
 	speak(root)
 	root.SetFlagErrorFunc(wrongFlag)
