@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,66 +17,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headroom/internal/core/lp/worker"
-	"headroom/internal/edge/api"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	runs "headroom/internal/service/run"
-	"headroom/internal/service/telemetry"
 	"headroom/internal/test/historytest"
-	"headroom/internal/test/pgtest"
+	"headroom/internal/test/servertest"
 )
 
-// testServer is a real server on a database of its own.
-type testServer struct {
-	url, database string
-	keys          map[auth.Role]string
-}
+// testServer is a server whose client is this program.
+type testServer struct{ servertest.Server }
 
 func startServer(t *testing.T) testServer {
 	t.Helper()
-	database := pgtest.Database(t)
-	quiet := telemetry.New(io.Discard, slog.LevelError)
-	store := pgtest.OpenWith(t, postgres.Config{URL: database})
-	a := app.New(store, auth.NewKeyring(), app.Config{Telemetry: quiet})
-	watching, stop := context.WithCancel(context.Background())
-	watched, err := a.WatchKeys(watching)
-	if err != nil {
-		stop()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(); <-watched })
-	heard := a.WatchRuns(watching)
-	t.Cleanup(func() { stop(); <-heard })
-	pool, schema := store.River()
-	runner, err := runs.Start(t.Context(), runs.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := runner.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	shown, err := a.WatchPlans(watching)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(); <-shown })
-	handler, err := api.New(api.Config{App: a, Telemetry: quiet, SolvesPerSecond: 1000, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	s := testServer{url: server.URL, database: database, keys: map[auth.Role]string{}}
-	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
-	for _, role := range auth.Roles {
-		if _, s.keys[role], err = a.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s
+	return testServer{servertest.Start(t)}
 }
 
 // The verbs that ask a server, each script with a server of its own.
@@ -101,12 +50,12 @@ func TestServiceScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv(worker.ProgramVariable, os.Getenv(worker.ProgramVariable))
 					env.Setenv("GOGC", "400") // a fifth less for each of nine hundred starts
-					env.Setenv("HEADROOM_URL", server.url)
-					env.Setenv("SECURE", strings.Replace(server.url, "http://", "https://", 1))
-					env.Setenv("HEADROOM_API_KEY", server.keys[auth.Admin])
-					env.Setenv("VIEWER", server.keys[auth.Viewer])
-					env.Setenv("AGENT", server.keys[auth.Agent])
-					env.Setenv("DATABASE_URL", server.database)
+					env.Setenv("HEADROOM_URL", server.URL)
+					env.Setenv("SECURE", strings.Replace(server.URL, "http://", "https://", 1))
+					env.Setenv("HEADROOM_API_KEY", server.Keys[auth.Admin])
+					env.Setenv("VIEWER", server.Keys[auth.Viewer])
+					env.Setenv("AGENT", server.Keys[auth.Agent])
+					env.Setenv("DATABASE_URL", server.Database)
 					env.Setenv("HISTORIES", strings.TrimPrefix(histories.URL, "http://"))
 					return nil
 				},

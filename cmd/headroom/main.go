@@ -1,34 +1,36 @@
-// Command headroom plans capacity: what to rent, which jobs to admit, how long they take. Each verb
-// has a file of its own; this one holds what they share, and how they fail.
+// Command headroom plans capacity: how many machines to rent, which jobs to admit, how long they take and what it costs.
+// The packages below internal/edge/cli hold its commands.
 package main
 
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"headroom/internal/edge/cli/batch"
+	"headroom/internal/edge/cli/history"
+	"headroom/internal/edge/cli/inputs"
+	"headroom/internal/edge/cli/live"
+	"headroom/internal/edge/cli/plan"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/server"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/edge/cli/whatif"
 )
 
+// version is set when the program is built.
+var version = "development"
+
 func main() {
+	shell.Version = version
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := shell.Run(ctx, rootCommand(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
-}
-
-// run is the whole program; its answer is the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := rootCommand()
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	asked, err := root.ExecuteContextC(ctx)
-	return report(stderr, asked, err)
 }
 
 // rootCommand returns the command line with every command below it.
@@ -43,15 +45,13 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
-	root.AddCommand(planCommands()...)
-	root.AddCommand(inputsCommands(profileFromHistoryCommand, forecastFromHistoryCommand)...)
-	root.AddCommand(whatifCommands()...)
-	root.AddCommand(liveCommands()...)
-	root.AddCommand(historyCommands()...)
-	root.AddCommand(batchCommands()...)
-	root.AddCommand(serverCommands()...)
-	completeClusters(root)
-	speak(root)
-	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(plan.Commands()...)
+	root.AddCommand(inputs.Commands(history.ProfileFromHistoryCommand, history.ForecastFromHistoryCommand)...)
+	root.AddCommand(whatif.Commands()...)
+	root.AddCommand(live.Commands()...)
+	root.AddCommand(history.Commands()...)
+	root.AddCommand(batch.Commands()...)
+	root.AddCommand(server.Commands()...)
+	remote.CompleteClusters(root)
 	return root
 }

@@ -193,7 +193,7 @@ func (r *replicas) want(t *testing.T, status int, method, path, body string, hea
 // cluster makes one like the demonstration's, and waits for its first plan.
 func (r *replicas) cluster(t *testing.T, name string) {
 	t.Helper()
-	text, err := os.ReadFile("demo.json")
+	text, err := os.ReadFile("../../internal/edge/cli/server/demo.json")
 	if err != nil {
 		t.Fatal(err)
 	}
