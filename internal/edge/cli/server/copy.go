@@ -7,12 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
-	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,50 +22,6 @@ import (
 	"headroom/internal/service/oidc"
 	"headroom/internal/service/telemetry"
 )
-
-// door is the HTTP server, which can get another handler while it serves, with the one for metrics.
-type door struct {
-	*http.Server
-	metrics  *http.Server // nil where they are not served without a key
-	listener net.Listener
-	handler  atomic.Pointer[http.Handler]
-	opened   sync.Once
-	kept     drainer
-	failed   chan error // has room for two, so that nobody who ends waits
-}
-
-func newDoor(l net.Listener, log *slog.Logger) *door {
-	d := &door{listener: l, failed: make(chan error, 2)}
-	d.Server = newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.handler.Load()).ServeHTTP(w, r) }), log)
-	d.kept.attach(d.Server)
-	return d
-}
-
-// showMetrics serves metrics at an address of their own, from the start on: also while the database is away.
-func (d *door) showMetrics(address string, t *telemetry.Telemetry) error {
-	l, err := listen(address, "HEADROOM_METRICS_LISTEN")
-	if err != nil {
-		return err
-	}
-	d.metrics = newServer(api.Metrics(t), t.Log)
-	go func() { d.failed <- d.metrics.Serve(l) }()
-	return nil
-}
-
-// Close cuts everything off.
-func (d *door) Close() error {
-	err := d.Server.Close()
-	if d.metrics != nil {
-		err = errors.Join(err, d.metrics.Close())
-	}
-	return err
-}
-
-// lead sends every request from now on to a handler, and opens the door the first time.
-func (d *door) lead(to http.Handler) {
-	d.handler.Store(&to)
-	d.opened.Do(func() { go func() { d.failed <- d.Serve(d.listener) }() })
-}
 
 // copyFile is where a copy of the last plans is kept; "" is nowhere.
 func (s config) copyFile() string {
@@ -184,21 +136,4 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 			w.t.Log.Warn("the database is still away", "error", said)
 		}
 	}
-}
-
-// stop lets what is being answered end, for a while, then the metrics.
-func (d *door) stop(ctx context.Context) (err error) {
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	d.kept.drain(ending, d.listener) // what it leaves is cut off below
-	for _, s := range []*http.Server{d.Server, d.metrics} {
-		if s == nil {
-			continue
-		}
-		if late := s.Shutdown(ending); late != nil && !errors.Is(late, net.ErrClosed) { // which the listener may be by now
-			_ = s.Close()
-			err = errors.Join(err, fmt.Errorf("requests were still being answered after %s and were cut off", drainTime))
-		}
-	}
-	return err
 }

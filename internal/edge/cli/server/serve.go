@@ -5,14 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,13 +17,12 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
-	"headroom/internal/core/money"
 	"headroom/internal/edge/api"
-	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/edge/web"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/oidc"
 	"headroom/internal/service/plans"
 	runs "headroom/internal/service/run"
 	"headroom/internal/service/telemetry"
@@ -83,153 +76,248 @@ const (
 // serve runs the server until the context ends, then stops it in the reverse order of its start.
 func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Writer) (err error) {
 	defer runtime.KeepAlive(make([]byte, ballast))
-	ready := false
+	s := &serving{settings: settings, stdout: stdout, keys: auth.NewKeyring(), stopping: make(chan struct{})}
+	s.until = sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) })
 	defer func() {
-		if err != nil && !ready && ctx.Err() != nil { // a stop cut short what it was at, which is no failure
+		err = errors.Join(err, s.close())
+		if err != nil && !s.ready && ctx.Err() != nil { // a stop cut the start short, which is no failure
 			fmt.Fprintln(stderr, "headroom: Stopped before it was ready.")
 			err = nil
 		}
 	}()
-	beyond := !onLoopback(settings.Listen)
-	if beyond {
-		if err := errors.Join(settings.sampleSecrets()...); err != nil {
+	if err := s.openDoor(ctx, stderr); err != nil {
+		return err
+	}
+	s.openSolver()
+	if err := s.letIn(ctx); err != nil {
+		return err
+	}
+	if err := s.openStore(ctx); err != nil || s.store.Store == nil {
+		return err
+	}
+	if err := s.openApp(ctx, demo); err != nil {
+		return err
+	}
+	if err := s.startWork(ctx); err != nil {
+		return err
+	}
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	return s.untilStopped(ctx)
+}
+
+// serving is a server with everything that it has opened.
+type serving struct {
+	settings config
+	stdout   io.Writer
+	t        *telemetry.Telemetry
+	door     *door
+	keys     *auth.Keyring
+	issuer   *oidc.Issuer // nil where there is none
+	solver   lp.Solver
+	store    openedDatabase
+	copyOver func() // ends the answers from the copy of the last plans
+	app      *app.App
+	shown    *plans.PlanRecord // of the demonstration; nil without it
+	watching context.Context   // ends after the requests: what is answered at the end is still right
+	unwatch  func()
+	stopRuns func() error
+
+	ready    bool
+	draining atomic.Bool
+	stopping chan struct{}
+	until    func() time.Time // the end of the stop, counted from the first call
+	opened   []func() error
+}
+
+// onClose adds a step to the end of the server. Steps run last first.
+func (s *serving) onClose(step func() error) { s.opened = append(s.opened, step) }
+
+// onCloseWait stops something at the end and waits until it has ended.
+func (s *serving) onCloseWait(stop func(), ended <-chan struct{}) {
+	s.onClose(func() error { stop(); <-ended; return nil })
+}
+
+// close closes what was opened, last first.
+func (s *serving) close() (err error) {
+	for _, step := range slices.Backward(s.opened) {
+		err = errors.Join(err, step())
+	}
+	return err
+}
+
+// beyond says whether other machines can reach the server.
+func (s *serving) beyond() bool { return !onLoopback(s.settings.Listen) }
+
+// openDoor starts the log and the traces, and takes the addresses to serve on.
+func (s *serving) openDoor(ctx context.Context, stderr io.Writer) error {
+	if s.beyond() {
+		if err := errors.Join(s.settings.sampleSecrets()...); err != nil {
 			return err
 		}
 	}
-	t := telemetry.New(stderr, settings.logLevel(shell.IsTerminal(stderr)))
-	if tracer := settings.tracer(t.Log); tracer != nil {
-		t.ShowTraces(tracer)
-		defer func() {
+	s.t = telemetry.New(stderr, s.settings.logLevel(shell.IsTerminal(stderr)))
+	if tracer := s.settings.tracer(s.t.Log); tracer != nil {
+		s.t.ShowTraces(tracer)
+		s.onClose(func() error {
 			flushing, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 			defer cancel()
 			tracer.Close(flushing)
-		}()
+			return nil
+		})
 	}
-	listener, err := listen(settings.Listen, "--listen")
+	listener, err := listen(s.settings.Listen, "--listen")
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	s.onClose(func() error { _ = listener.Close(); return nil }) // the door has closed it already, as a rule
+	s.door = newDoor(listener, s.t.Log)
+	return nil
+}
 
-	go api.ReadRequests() // while the database is opened
-	pool := worker.New(worker.Config{Processes: settings.SolverProcesses, Report: func(e worker.Event) {
-		t.SolverEvent(string(e.Kind))
+// openSolver makes ready to start solver processes, and reads the requests' schema while the database is opened.
+func (s *serving) openSolver() {
+	go api.ReadRequests()
+	pool := worker.New(worker.Config{Processes: s.settings.SolverProcesses, Report: func(e worker.Event) {
+		s.t.SolverEvent(string(e.Kind))
 		if e.Kind == worker.Crashed || e.Kind == worker.Refused {
-			t.Log.Warn("solver process failed", "kind", string(e.Kind), "process", e.Process, "took", e.Took)
+			s.t.Log.Warn("solver process failed", "kind", string(e.Kind), "process", e.Process, "took", e.Took)
 		}
 	}})
-	defer pool.Close()
-	var solver lp.Solver = pool
+	s.onClose(func() error { pool.Close(); return nil })
+	s.solver = pool
 	if _, missing := worker.Find(); missing != nil {
-		t.Log.Warn("no solver is installed; plans rest on the core method alone", "reason", missing.Error())
+		s.t.Log.Warn("no solver is installed; plans rest on the core method alone", "reason", missing.Error())
 	}
+}
 
-	var draining atomic.Bool
-	keys, door := auth.NewKeyring(), newDoor(listener, t.Log)
-	defer door.Close()
-	if settings.MetricsListen != "" {
-		if err := door.showMetrics(settings.MetricsListen, t); err != nil {
+// letIn takes the keys of the settings and the tokens of their issuer, and shows metrics.
+func (s *serving) letIn(ctx context.Context) error {
+	s.onClose(func() error { _ = s.door.Close(); return nil }) // which has been stopped already, as a rule
+	if s.settings.MetricsListen != "" {
+		if err := s.door.showMetrics(s.settings.MetricsListen, s.t); err != nil {
 			return err
 		}
 	}
-	if settings.AdminKey != "" {
-		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(settings.AdminKey)})
+	if key := s.settings.AdminKey; key != "" {
+		s.keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: auth.HashOf(key)})
 	}
-	issuer := settings.issuer(t.Log)
-	if issuer != nil {
+	if s.issuer = s.settings.issuer(s.t.Log); s.issuer != nil {
 		watching, stop := context.WithCancel(context.WithoutCancel(ctx))
-		watched := issuer.Watch(watching)
-		defer func() { stop(); <-watched }()
+		s.onCloseWait(stop, s.issuer.Watch(watching))
 	}
-	store, err := openDatabase(ctx, settings, t.Log)
-	copyOver := func() {}
+	return nil
+}
+
+// openStore opens the database. While it is away the server answers from the copy of the last plans. The store is nil
+// where the context ended meanwhile.
+func (s *serving) openStore(ctx context.Context) (err error) {
+	s.copyOver = func() {}
+	s.store, err = openDatabase(ctx, s.settings, s.t.Log)
 	if errors.Is(err, fault.Busy) && ctx.Err() == nil {
-		w := waiting{settings: settings, t: t, door: door, keys: keys, issuer: issuer, solver: solver, draining: &draining, stdout: stdout}
-		store, copyOver, err = w.untilOpened(ctx, err)
+		w := waiting{
+			settings: s.settings, t: s.t, door: s.door, keys: s.keys, issuer: s.issuer, solver: s.solver, draining: &s.draining, stdout: s.stdout,
+		}
+		s.store, s.copyOver, err = w.untilOpened(ctx, err)
 	}
-	if err != nil || store.Store == nil {
-		return err
+	if err == nil && s.store.Store != nil {
+		s.onClose(func() error { return s.store.close(s.until()) })
 	}
-	until := sync.OnceValue(func() time.Time { return time.Now().Add(wholeStop) }) // from when the stop begins
-	defer func() { err = errors.Join(err, store.close(until())) }()
-	a := app.New(store.Store, keys, app.Config{Solver: solver, Telemetry: t, Issued: issued(issuer), ImportBytes: settings.ImportMaxBytes})
-	measure(t, a, store)
-	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
-	watched, err := a.WatchKeys(watching)
+	return err
+}
+
+// openApp makes the service on the store, follows its keys, and makes the demonstration.
+func (s *serving) openApp(ctx context.Context, demo bool) error {
+	a := app.New(s.store.Store, s.keys, app.Config{
+		Solver: s.solver, Telemetry: s.t, Issued: issued(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
+	})
+	s.app = a
+	measure(s.t, a, s.store)
+	s.watching, s.unwatch = context.WithCancel(context.WithoutCancel(ctx))
+	s.onClose(func() error { s.unwatch(); return nil })
+	watched, err := a.WatchKeys(s.watching)
 	if err != nil {
-		stopWatching()
 		return err
 	}
-	defer func() { stopWatching(); <-watched }()
-	if beyond && issuer == nil && keys.Len(a.Now()) == 0 {
-		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", settings.Listen)
+	s.onCloseWait(s.unwatch, watched)
+	if s.beyond() && s.issuer == nil && s.keys.Len(a.Now()) == 0 {
+		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", s.settings.Listen)
 	}
-	var plan *plans.PlanRecord
 	if demo {
 		record, err := makeDemo(ctx, a)
 		if err != nil {
 			return err
 		}
-		plan = &record
+		s.shown = &record
 	}
+	return nil
+}
 
-	shown, err := a.WatchPlans(watching)
+// startWork starts what the server does in the background: it follows plans and runs, keeps a copy, plans and works.
+func (s *serving) startWork(ctx context.Context) error {
+	shown, err := s.app.WatchPlans(s.watching)
 	if err != nil {
 		return err
 	}
-	defer func() { stopWatching(); <-shown }()
-	if file := settings.copyFile(); file != "" {
-		copied := a.KeepCopy(watching, file, settings.databaseMark())
-		defer func() { stopWatching(); <-copied }()
+	s.onCloseWait(s.unwatch, shown)
+	if file := s.settings.copyFile(); file != "" {
+		s.onCloseWait(s.unwatch, s.app.KeepCopy(s.watching, file, s.settings.databaseMark()))
 	}
 	planning, stopPlanning := context.WithCancel(ctx)
-	planned := a.StartPlanner(planning)
-	defer func() { stopPlanning(); <-planned }()
-	heard := a.WatchRuns(watching)
-	defer func() { stopWatching(); <-heard }()
-	connections, schema := store.River()
-	runner, err := runs.Start(ctx, runs.Config{App: a, Pool: connections, Schema: schema, Telemetry: t, AtOnce: settings.Runs})
+	s.onCloseWait(stopPlanning, s.app.StartPlanner(planning))
+	s.onCloseWait(s.unwatch, s.app.WatchRuns(s.watching))
+	connections, schema := s.store.River()
+	runner, err := runs.Start(ctx, runs.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
 	if err != nil {
 		return err
 	}
-	stopRuns := sync.OnceValue(func() error { return runner.Stop(ctx) })
-	defer func() { err = errors.Join(err, stopRuns()) }()
+	s.stopRuns = sync.OnceValue(func() error { return runner.Stop(ctx) })
+	s.onClose(s.stopRuns)
+	return nil
+}
 
-	stopping := make(chan struct{})
-	handler, err := api.New(settings.apiConfig(a, t, &draining, stopping))
+// begin answers requests from now on, and says so.
+func (s *serving) begin(ctx context.Context) error {
+	handler, err := api.New(s.settings.apiConfig(s.app, s.t, &s.draining, s.stopping))
 	if err != nil {
 		return err
 	}
-	door.lead(handler)
-	copyOver()
-	greet, err := introduce(ctx, a, settings, beyond, listener.Addr(), plan)
+	s.door.lead(handler)
+	s.copyOver()
+	address := s.door.listener.Addr()
+	greet, err := introduce(ctx, s.app, s.settings, s.beyond(), address, s.shown)
 	if err != nil {
 		return err
 	}
-	defer greet.leave()
-	ready = true
-	fmt.Fprint(stdout, greet.text)
-	t.Log.Info("serving", "address", listener.Addr().String(), "version", shell.Version, "private_database", settings.DatabaseURL == "")
+	s.onClose(func() error { greet.leave(); return nil })
+	s.ready = true
+	fmt.Fprint(s.stdout, greet.text)
+	s.t.Log.Info("serving", "address", address.String(), "version", shell.Version, "private_database", s.settings.DatabaseURL == "")
 	if err := shell.Notify(shell.NotifyReady); err != nil {
-		t.Log.Warn("the supervisor cannot be told", "error", err.Error())
+		s.t.Log.Warn("the supervisor cannot be told", "error", err.Error())
 	}
+	return nil
+}
 
+// untilStopped waits for the end, and lets requests and solves end.
+func (s *serving) untilStopped(ctx context.Context) (err error) {
 	select {
 	case <-ctx.Done():
-	case err = <-door.failed:
-		t.Log.Error("server ended", "error", err.Error())
-	case <-store.gone:
+	case err = <-s.door.failed:
+		s.t.Log.Error("server ended", "error", err.Error())
+	case <-s.store.gone:
 		err = errors.New("the private database ended and cannot be started again; the log says why")
 	}
-	until()
-	draining.Store(true)
-	close(stopping)
-	a.StopSolving()
-	go stopRuns() // beside the requests, for it may take as long; the deferred one waits for it
-	defer time.AfterFunc(solveEnd, a.EndSolves).Stop()
-	t.Log.Info("stopping")
+	s.until()
+	s.draining.Store(true)
+	close(s.stopping)
+	s.app.StopSolving()
+	go s.stopRuns() // beside the requests, for it may take as long; closing waits for it
+	defer time.AfterFunc(solveEnd, s.app.EndSolves).Stop()
+	s.t.Log.Info("stopping")
 	_ = shell.Notify(shell.NotifyStopping) // who could not be told that it is ready has been named
-	return errors.Join(err, door.stop(ctx))
+	return errors.Join(err, s.door.stop(ctx))
 }
 
 // apiConfig is how the interface works.
@@ -251,112 +339,4 @@ func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
 	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solving(); return float64(waiting) })
 	t.Gauge("headroom_database_connections", "Connections to the database that are open.", func() float64 { return float64(store.Stat().TotalConns()) })
 	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.", func() float64 { return float64(store.Stat().AcquiredConns()) })
-}
-
-// listen takes the address of a setting before anything else is started.
-func listen(address, setting string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		var op *net.OpError
-		reason := err
-		if errors.As(err, &op) {
-			reason = op.Err
-		}
-		return nil, fmt.Errorf("cannot listen on %s: %v; choose another address with %s", address, reason, setting)
-	}
-	return l, nil
-}
-
-// newServer has the limits that keep slow and huge requests from hurting others.
-func newServer(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler: h, ReadHeaderTimeout: 3 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 15 * time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10, DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-}
-
-// greeting is what a server says when it is there, and how it is taken back.
-type greeting struct {
-	text  string
-	leave func()
-}
-
-// introduce says where the server is and how to get in. With a private database on this machine it
-// gives browsers a link that works once, and the other verbs a key that lives as long as the server.
-func introduce(ctx context.Context, a *app.App, settings config, beyond bool, address net.Addr, plan *plans.PlanRecord) (greeting, error) {
-	g := greeting{leave: func() {}}
-	base := "http://" + address.String()
-	var text strings.Builder
-	fmt.Fprintf(&text, "Headroom serves on %s\n", base)
-	if settings.DatabaseURL == "" && !beyond {
-		link, err := a.NewSignInLink(ctx)
-		away := errors.Is(err, fault.Busy)
-		if err != nil && !away {
-			return g, err
-		}
-		token, hash := auth.NewToken(auth.KeyPrefix)
-		a.Keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "this machine", Role: auth.Admin, Hash: hash})
-		file := filepath.Join(settings.DataDir, remote.ClientFile)
-		if err := remote.WriteClientAccess(file, remote.ClientAccess{URL: base, Key: token}); err != nil {
-			return g, err
-		}
-		g.leave = func() { _ = os.Remove(file) }
-		if !away {
-			fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(app.LinkLife.Minutes()), base, link)
-		}
-	}
-	if plan != nil {
-		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,
-			money.Amount{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
-		verbs, to, key := clientLine(settings, beyond, base)
-		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs, shellWord(plan.Cluster), to)
-	}
-	fmt.Fprintf(&text, "\nReference: %s/docs\n", base)
-	g.text = text.String()
-	return g, nil
-}
-
-// clientLine is how other verbs are started so that they reach this server, from any directory: the program, the flags
-// that say where it is, and what else is needed.
-func clientLine(settings config, beyond bool, base string) (program, to, key string) {
-	program = shellWord(startedAs())
-	if settings.DatabaseURL != "" || beyond {
-		return program, " --server " + shellWord(base), "With a key in HEADROOM_API_KEY:\n"
-	}
-	dir := settings.DataDir
-	if whole, err := filepath.Abs(dir); err == nil {
-		dir = whole
-	}
-	return program, " --data-dir " + shellWord(dir), ""
-}
-
-// startedAs is the path of this program as it was started; links stay links.
-func startedAs() string {
-	if path, err := exec.LookPath(os.Args[0]); err == nil {
-		if path, err = filepath.Abs(path); err == nil {
-			return path
-		}
-	}
-	if path, err := os.Executable(); err == nil {
-		return path
-	}
-	return os.Args[0]
-}
-
-// shellWord is a text as one word of a shell.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@%", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func provedWord(s capacity.Status) string {
-	if s == capacity.Optimal {
-		return "proved optimal"
-	}
-	return "with a proved gap"
 }
