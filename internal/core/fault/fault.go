@@ -7,7 +7,7 @@ import (
 )
 
 // Kind is one of the six kinds of error a caller can act on. Every other error is
-// ours to mend. A Kind is itself an error, so errors.Is(err, capacity.Invalid) asks for it.
+// ours to mend. A Kind is itself an error, so errors.Is(err, fault.Invalid) asks for it.
 type Kind string
 
 // The six kinds.

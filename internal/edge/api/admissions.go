@@ -15,13 +15,13 @@ func (s *server) ListAdmissions(ctx context.Context, r ListAdmissionsRequest) (r
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-admissions", report.Leases, func(ctx context.Context, p app.Page) (app.Listed[live.Lease], error) {
-		return s.app.Leases(ctx, r.Cluster, class, p)
+		return s.app.Stores.Admissions.Leases(ctx, r.Cluster, class, p)
 	})
 }
 
 func (s *server) ListAdmissionCounts(ctx context.Context, r ListAdmissionCountsRequest) (reply[ClassAdmissionsList], error) {
 	return listed(ctx, s, paging(r.Params), r.Cluster+"-admissions-by-class", report.AdmissionsByClass, func(ctx context.Context, p app.Page) (app.Listed[live.ClassAdmissions], error) {
-		return s.app.AdmissionsByClass(ctx, r.Cluster, p)
+		return s.app.Stores.Admissions.AdmissionsByClass(ctx, r.Cluster, p)
 	})
 }
 
@@ -32,7 +32,7 @@ func (s *server) CreateAdmission(ctx context.Context, r CreateAdmissionRequest) 
 }
 
 func (s *server) GetAdmission(ctx context.Context, r GetAdmissionRequest) (reply[Lease], error) {
-	return plain(s.app.Lease(ctx, r.Cluster, r.Id))
+	return plain(s.app.Stores.Admissions.Lease(ctx, r.Cluster, r.Id))
 }
 
 func (s *server) KeepAdmission(ctx context.Context, r KeepAdmissionRequest) (reply[Lease], error) {
@@ -40,5 +40,5 @@ func (s *server) KeepAdmission(ctx context.Context, r KeepAdmissionRequest) (rep
 }
 
 func (s *server) EndAdmission(ctx context.Context, r EndAdmissionRequest) (reply[nothing], error) {
-	return done(s.app.EndLease(ctx, r.Cluster, r.Id))
+	return done(s.app.Stores.Admissions.EndLease(ctx, r.Cluster, r.Id))
 }

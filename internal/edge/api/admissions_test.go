@@ -222,7 +222,7 @@ func threeServers(t *testing.T, role auth.Role, admits int) (servers []string, t
 		keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "test", Role: role, Hash: hash})
 		store := pgtest.OpenWith(t, postgres.Config{URL: address, MaxConns: 8, AcquireTimeout: 20 * time.Second, Statement: 20 * time.Second})
 		tel := telemetry.New(io.Discard, nil)
-		h, err := New(Config{App: app.New(store, keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
+		h, err := New(Config{App: app.New(store.Stores(), keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
 		if err != nil {
 			t.Fatal(err)
 		}

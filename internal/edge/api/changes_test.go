@@ -100,7 +100,7 @@ func TestDecreasesAreHeldAtOnce(t *testing.T) {
 		t.Errorf("after the pin there are %d VMs, want %d", got.VMs.Total, most)
 	}
 
-	started := app.New(s.store, auth.NewKeyring(), app.Config{})
+	started := app.New(s.store.Stores(), auth.NewKeyring(), app.Config{})
 	watched, err := started.WatchPlans(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func walkSchema(ref *openapi3.SchemaRef, at string, seen map[*openapi3.Schema]bo
 
 // Every route is an operation of the contract, and every operation a route.
 func TestRouterIsTheContract(t *testing.T) {
-	h, err := New(Config{App: app.New(nil, auth.NewKeyring(), app.Config{}), Telemetry: telemetry.New(new(strings.Builder), nil)})
+	h, err := New(Config{App: app.New(app.Stores{}, auth.NewKeyring(), app.Config{}), Telemetry: telemetry.New(new(strings.Builder), nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,18 +196,19 @@ type currentPlan struct {
 var overlaid = map[string]reflect.Type{
 	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
 	"app.LastChange": reflect.TypeFor[app.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
-	"list[capacity.Lease]": reflect.TypeFor[list[live.Lease]](), "list[capacity.ClassAdmissions]": reflect.TypeFor[list[live.ClassAdmissions]](), "list[capacity.Run]": reflect.TypeFor[list[runs.Run]](),
+	"list[live.Lease]": reflect.TypeFor[list[live.Lease]](), "list[live.ClassAdmissions]": reflect.TypeFor[list[live.ClassAdmissions]](), "list[runs.Run]": reflect.TypeFor[list[runs.Run]](),
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
-	"list[capacity.AllowedHost]": reflect.TypeFor[list[fetch.AllowedHost]](), "list[capacity.Webhook]": reflect.TypeFor[list[hooks.Webhook]](), "list[capacity.Delivery]": reflect.TypeFor[list[hooks.Delivery]](),
+	"list[fetch.AllowedHost]": reflect.TypeFor[list[fetch.AllowedHost]](), "list[hooks.Webhook]": reflect.TypeFor[list[hooks.Webhook]](), "list[hooks.Delivery]": reflect.TypeFor[list[hooks.Delivery]](),
 	"forecastRows": reflect.TypeFor[forecastRows](), "deleted": reflect.TypeFor[deleted](),
-	"priceFetch":                    reflect.TypeFor[priceFetch](),
-	"list[capacity.ReportSchedule]": reflect.TypeFor[list[reporting.ReportSchedule]](), "list[capacity.PackingSummary]": reflect.TypeFor[list[pack.PackingSummary]](), "list[capacity.LiveNode]": reflect.TypeFor[list[live.LiveNode]](), "list[capacity.LiveJob]": reflect.TypeFor[list[live.LiveJob]](), "list[capacity.LiveDecision]": reflect.TypeFor[list[live.LiveDecision]](), "list[capacity.Report]": reflect.TypeFor[list[reporting.Report]](),
+	"priceFetch":                     reflect.TypeFor[priceFetch](),
+	"list[reporting.ReportSchedule]": reflect.TypeFor[list[reporting.ReportSchedule]](), "list[pack.PackingSummary]": reflect.TypeFor[list[pack.PackingSummary]](), "list[live.LiveNode]": reflect.TypeFor[list[live.LiveNode]](), "list[live.LiveJob]": reflect.TypeFor[list[live.LiveJob]](), "list[live.LiveDecision]": reflect.TypeFor[list[live.LiveDecision]](), "list[reporting.Report]": reflect.TypeFor[list[reporting.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
-	"list[capacity.StandingOffer]": reflect.TypeFor[list[inputs.StandingOffer]](),
-	"list[capacity.Scenario]":      reflect.TypeFor[list[capacity.Scenario]](), "list[capacity.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[capacity.VMType]": reflect.TypeFor[list[inputs.VMType]](),
-	"list[capacity.PricePeriod]": reflect.TypeFor[list[inputs.PricePeriod]](), "list[capacity.SignedContract]": reflect.TypeFor[list[inputs.SignedContract]](),
-	"list[capacity.ProfileVersion]": reflect.TypeFor[list[inputs.ProfileVersion]](), "list[capacity.PlannedClass]": reflect.TypeFor[list[inputs.PlannedClass]](),
-	"list[capacity.Forecast]": reflect.TypeFor[list[inputs.Forecast]](), "list[capacity.PlanSummary]": reflect.TypeFor[list[plans.PlanSummary]](),
+	"list[inputs.StandingOffer]": reflect.TypeFor[list[inputs.StandingOffer]](),
+	"list[capacity.Scenario]":    reflect.TypeFor[list[capacity.Scenario]](), "list[inputs.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[inputs.VMType]": reflect.TypeFor[list[inputs.VMType]](),
+	"list[inputs.PricePeriod]": reflect.TypeFor[list[inputs.PricePeriod]](), "list[inputs.SignedContract]": reflect.TypeFor[list[inputs.SignedContract]](),
+	"list[inputs.ProfileVersion]": reflect.TypeFor[list[inputs.ProfileVersion]](), "list[inputs.PlannedClass]": reflect.TypeFor[list[inputs.PlannedClass]](),
+	"list[inputs.Forecast]": reflect.TypeFor[list[inputs.Forecast]](), "list[plans.PlanSummary]": reflect.TypeFor[list[plans.PlanSummary]](),
+	"list[plans.Observation]": reflect.TypeFor[list[plans.Observation]](), "list[perf.JobMeasurement]": reflect.TypeFor[list[perf.JobMeasurement]](), "list[pool.StorageSample]": reflect.TypeFor[list[pool.StorageSample]](), "list[pool.PoolPlanSummary]": reflect.TypeFor[list[pool.PoolPlanSummary]](),
 	"list[auth.Key]": reflect.TypeFor[list[auth.Key]](), "list[app.AuditEntry]": reflect.TypeFor[list[app.AuditEntry]](),
 }
 

@@ -27,7 +27,7 @@ func bench(b testing.TB) (http.Handler, string) {
 	token, hash := auth.NewToken(auth.KeyPrefix)
 	keys.AddLocal(auth.Key{ID: auth.LocalID, Role: auth.Admin, Hash: hash})
 	tel := telemetry.New(io.Discard, nil)
-	h, err := New(Config{App: app.New(nil, keys, app.Config{Telemetry: tel}), Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000})
+	h, err := New(Config{App: app.New(app.Stores{}, keys, app.Config{Telemetry: tel}), Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -234,7 +234,7 @@ func (s *server) noPlanYet(ctx context.Context, cluster string, err error) error
 	if p := problemOf(err); p.Status != http.StatusNotFound {
 		return err
 	}
-	if _, unknown := s.app.Cluster(ctx, cluster); unknown != nil {
+	if _, unknown := s.app.Stores.Inputs.Cluster(ctx, cluster); unknown != nil {
 		return unknown
 	}
 	return fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, fault.NotFound), "."), fault.Busy)

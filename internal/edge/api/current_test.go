@@ -271,7 +271,7 @@ func TestManyWatchers(t *testing.T) {
 	record := s.ask(s.admin, "GET", "/v1/clusters/night/plans/1", nil).want(t, 200)
 	var was plans.PlanRecord
 	record.into(t, &was)
-	stored, err := s.app.Plan(t.Context(), "night", app.PlanRef{Number: 1})
+	stored, err := s.app.Stores.Plans.Plan(t.Context(), "night", app.PlanRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (s *server) planEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if shown, _ := s.app.Board.Watch(cluster); shown == nil {
-		if _, err := s.app.Cluster(ctx, cluster); err != nil {
+		if _, err := s.app.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -126,7 +126,7 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 
 // gone says whether a cluster was deleted.
 func (s *server) gone(ctx context.Context, cluster string) bool {
-	_, err := s.app.Cluster(ctx, cluster)
+	_, err := s.app.Stores.Inputs.Cluster(ctx, cluster)
 	return errors.Is(err, fault.NotFound)
 }
 
@@ -184,7 +184,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	case last == shown.Record.Number:
 		return nil, false, nil
 	}
-	list, err := s.app.Plans(ctx, cluster, app.Page{Limit: mostMissed})
+	list, err := s.app.Stores.Plans.Plans(ctx, cluster, app.Page{Limit: mostMissed})
 	if errors.Is(err, fault.Busy) {
 		return nil, true, nil // what is shown is all that can be told at the moment
 	}

@@ -47,7 +47,7 @@ func (c *told) Close() error {
 // replica is another server of the same service.
 func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httptest.Server {
 	s.Helper()
-	a := app.New(s.store, s.app.Keys, app.Config{})
+	a := app.New(s.store.Stores(), s.app.Keys, app.Config{})
 	watched, err := a.WatchPlans(s.Context())
 	if err != nil {
 		s.Fatal(err)
@@ -67,7 +67,7 @@ func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httpt
 // plan makes another plan current, and answers its number.
 func (s *service) plan() int64 {
 	s.Helper()
-	stored, err := s.app.Plan(s.Context(), "night", app.PlanRef{Number: 1})
+	stored, err := s.app.Stores.Plans.Plan(s.Context(), "night", app.PlanRef{Number: 1})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (s *server) ListExecutions(ctx context.Context, r ListExecutionsRequest) (r
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-executions", report.Executions, func(ctx context.Context, p app.Page) (app.Listed[history.StoredExecution], error) {
-		return s.app.Executions(ctx, r.Cluster, of, p)
+		return s.app.Stores.Executions.Executions(ctx, r.Cluster, of, p)
 	})
 }
 
@@ -87,19 +87,19 @@ func (s *server) DeleteExecutions(ctx context.Context, r DeleteExecutionsRequest
 	if of == (app.ExecutionFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which executions to delete: by job, outcome, user, queue, from, until, or several of them.", nil)}
 	}
-	n, err := s.app.DeleteExecutions(ctx, r.Cluster, of)
+	n, err := s.app.Stores.Executions.DeleteExecutions(ctx, r.Cluster, of)
 	return plain(deleted{n}, err)
 }
 
 // GetExecution answers one; it changes when more of it is known, which the ETag says.
 func (s *server) GetExecution(ctx context.Context, r GetExecutionRequest) (reply[PastExecution], error) {
-	e, err := s.app.Execution(ctx, r.Cluster, r.Execution)
+	e, err := s.app.Stores.Executions.Execution(ctx, r.Cluster, r.Execution)
 	return reply[PastExecution]{body: e, hashed: true}, err
 }
 
 func (s *server) ListRecordedJobs(ctx context.Context, r ListRecordedJobsRequest) (reply[RecordedJobList], error) {
 	return listed(ctx, s, paging(r.Params), r.Cluster+"-recorded-jobs", report.RecordedJobs, func(ctx context.Context, p app.Page) (app.Listed[history.RecordedJob], error) {
-		return s.app.RecordedJobs(ctx, r.Cluster, p)
+		return s.app.Stores.Executions.RecordedJobs(ctx, r.Cluster, p)
 	})
 }
 

@@ -106,7 +106,7 @@ func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (rep
 		return s.wideForecasts(ctx, r.Cluster, of, page)
 	}
 	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p app.Page) (app.Listed[inputs.Forecast], error) {
-		return s.app.Forecasts(ctx, r.Cluster, of, p)
+		return s.app.Stores.Forecasts.Forecasts(ctx, r.Cluster, of, p)
 	})
 }
 
@@ -118,7 +118,7 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of app.Forec
 	case p.Limit != nil || p.Cursor != nil:
 		return reply[ForecastList]{}, refusal{aboutParameter("limit", "not_taken", "This table has no pages; leave limit and cursor out, and choose rows by from and until.", nil)}
 	}
-	classes, err := s.app.ForecastClasses(ctx, cluster, of)
+	classes, err := s.app.Stores.Forecasts.ForecastClasses(ctx, cluster, of)
 	if err != nil {
 		return reply[ForecastList]{}, err
 	}
@@ -159,7 +159,7 @@ func (s *server) DeleteForecasts(ctx context.Context, r DeleteForecastsRequest) 
 	if of == (app.ForecastFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("class", "missing", "Say which rows to delete: by class, from, until, or several of them.", nil)}
 	}
-	n, err := s.app.DeleteForecasts(ctx, r.Cluster, of)
+	n, err := s.app.Stores.Forecasts.DeleteForecasts(ctx, r.Cluster, of)
 	return plain(deleted{n}, err)
 }
 

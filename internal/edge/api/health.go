@@ -51,7 +51,7 @@ func (s *server) notReady(ctx context.Context) string {
 	if s.app.Board.Running() {
 		return ""
 	}
-	if err := s.ready.check(ctx, s.app.Ready); err != nil {
+	if err := s.ready.check(ctx, s.app.Stores.Database.Ready); err != nil {
 		s.log(ctx).Warn("not ready", "error", err.Error())
 		return "The database does not answer; reads will be answered again when it does."
 	}
@@ -86,7 +86,7 @@ func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
 	if v := s.app.SolverVersion(); v != "" {
 		a.Solver = &v
 	}
-	db, err := s.app.DatabaseAbout(r.Context())
+	db, err := s.app.Stores.Database.DatabaseAbout(r.Context())
 	switch {
 	case err == nil:
 		a.Database = &db

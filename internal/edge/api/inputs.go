@@ -17,7 +17,7 @@ import (
 
 func (s *server) ListClusters(ctx context.Context, r ListClustersRequest) (reply[ClusterList], error) {
 	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p app.Page) (app.Listed[inputs.Cluster], error) {
-		return s.app.Clusters(ctx, auth.From(ctx).Clusters, p)
+		return s.app.Stores.Inputs.Clusters(ctx, auth.From(ctx).Clusters, p)
 	})
 }
 
@@ -27,7 +27,7 @@ func (s *server) CreateCluster(ctx context.Context, r CreateClusterRequest) (rep
 }
 
 func (s *server) GetCluster(ctx context.Context, r GetClusterRequest) (reply[Cluster], error) {
-	c, err := s.app.Cluster(ctx, r.Cluster)
+	c, err := s.app.Stores.Inputs.Cluster(ctx, r.Cluster)
 	return versioned(c, c.Version, err)
 }
 
@@ -82,25 +82,25 @@ func key(item any) (name string, version int64) {
 	panic(fmt.Sprintf("%T is not kept in a collection", item))
 }
 
-func listInputs[T any](ctx context.Context, s *server, in app.Inputs[T], cluster, what string, p paging, table func([]T) report.Table) (reply[list[T]], error) {
+func listInputs[T any](ctx context.Context, s *server, in app.Collection[T], cluster, what string, p paging, table func([]T) report.Table) (reply[list[T]], error) {
 	return listed(ctx, s, p, cluster+"-"+what, table, func(ctx context.Context, p app.Page) (app.Listed[T], error) {
 		return in.List(ctx, cluster, p)
 	})
 }
 
-func createInput[T any](ctx context.Context, in app.Inputs[T], cluster string, item *T) (reply[T], error) {
+func createInput[T any](ctx context.Context, in app.Collection[T], cluster string, item *T) (reply[T], error) {
 	stored, err := in.Create(ctx, cluster, *item)
 	name, version := key(stored)
 	return created(stored, version, name, err)
 }
 
-func getInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string) (reply[T], error) {
+func getInput[T any](ctx context.Context, in app.Collection[T], cluster, name string) (reply[T], error) {
 	stored, err := in.Get(ctx, cluster, name)
 	_, version := key(stored)
 	return versioned(stored, version, err)
 }
 
-func replaceInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string, ifMatch *string, item *T) (reply[T], error) {
+func replaceInput[T any](ctx context.Context, in app.Collection[T], cluster, name string, ifMatch *string, item *T) (reply[T], error) {
 	version, err := seenVersion(ifMatch)
 	if _, price := any(*item).(inputs.PricePeriod); err == nil && !price {
 		given, _ := key(*item)
@@ -114,7 +114,7 @@ func replaceInput[T any](ctx context.Context, in app.Inputs[T], cluster, name st
 	return versioned(stored, version, err)
 }
 
-func deleteInput[T any](ctx context.Context, in app.Inputs[T], cluster, name string, ifMatch *string) (reply[nothing], error) {
+func deleteInput[T any](ctx context.Context, in app.Collection[T], cluster, name string, ifMatch *string) (reply[nothing], error) {
 	version, err := seenVersion(ifMatch)
 	if err != nil {
 		return done(err)

@@ -24,7 +24,7 @@ type (
 )
 
 func (s *server) ListKeys(ctx context.Context, r ListKeysRequest) (reply[KeyList], error) {
-	return listed(ctx, s, paging(r.Params), "keys", keyTable, s.app.Store.Keys)
+	return listed(ctx, s, paging(r.Params), "keys", keyTable, s.app.Stores.Access.Keys)
 }
 
 func (s *server) CreateKey(ctx context.Context, r CreateKeyRequest) (reply[CreatedKey], error) {
@@ -49,7 +49,7 @@ func (s *server) ListAudit(ctx context.Context, r ListAuditRequest) (reply[Audit
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, "audit", auditTable, func(ctx context.Context, p app.Page) (app.Listed[app.AuditEntry], error) {
-		return s.app.Audit(ctx, of, p)
+		return s.app.Stores.Database.Audit(ctx, of, p)
 	})
 }
 

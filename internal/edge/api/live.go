@@ -11,7 +11,7 @@ import (
 )
 
 func (s *server) GetLiveSettings(ctx context.Context, r GetLiveSettingsRequest) (reply[LiveSettings], error) {
-	settings, err := s.app.LiveSettings(ctx, r.Cluster)
+	settings, err := s.app.Stores.Live.LiveSettings(ctx, r.Cluster)
 	return versioned(settings, settings.Version, err)
 }
 
@@ -45,7 +45,7 @@ func (s *server) RemoveLiveNode(ctx context.Context, r RemoveLiveNodeRequest) (r
 }
 
 func (s *server) GetClassifier(ctx context.Context, r GetClassifierRequest) (reply[Knowledge], error) {
-	return plain(s.app.Classifier(ctx, r.Cluster))
+	return plain(s.app.Stores.Live.Classifier(ctx, r.Cluster))
 }
 
 func (s *server) Relearn(ctx context.Context, r RelearnRequest) (reply[Knowledge], error) {

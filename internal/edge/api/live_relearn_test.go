@@ -67,7 +67,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	other := app.New(pgtest.OpenWith(t, postgres.Config{URL: s.database}), auth.NewKeyring(), app.Config{})
+	other := app.New(pgtest.OpenWith(t, postgres.Config{URL: s.database}).Stores(), auth.NewKeyring(), app.Config{})
 	var over atomic.Bool
 	var mu sync.Mutex
 	var slowest time.Duration

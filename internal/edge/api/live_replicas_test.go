@@ -46,7 +46,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 			}
 		}
 		tel := telemetry.New(io.Discard, nil)
-		h, err := New(Config{App: app.New(store, keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
+		h, err := New(Config{App: app.New(store.Stores(), keys, app.Config{Telemetry: tel}), Telemetry: tel, RequestsPerSecond: 1_000_000})
 		if err != nil {
 			t.Fatal(err)
 		}

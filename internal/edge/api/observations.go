@@ -24,7 +24,7 @@ func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p app.Page) (app.Listed[plans.Observation], error) {
-		return s.app.Observations(ctx, r.Cluster, of, p)
+		return s.app.Stores.Observations.Observations(ctx, r.Cluster, of, p)
 	})
 }
 
@@ -39,6 +39,6 @@ func (s *server) GetObservation(ctx context.Context, r GetObservationRequest) (r
 	if id == "latest" {
 		id = ""
 	}
-	o, err := s.app.Observation(ctx, r.Cluster, id)
+	o, err := s.app.Stores.Observations.Observation(ctx, r.Cluster, id)
 	return reply[Observation]{body: o, hashed: true}, err
 }

@@ -112,12 +112,12 @@ func (s *server) createPacking(w http.ResponseWriter, r *http.Request) {
 func (s *server) ListPackings(ctx context.Context, r ListPackingsRequest) (reply[PackingList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-packings", report.KeptPackings, func(ctx context.Context, p app.Page) (app.Listed[pack.PackingSummary], error) {
-		return s.app.Packings(ctx, r.Cluster, p)
+		return s.app.Stores.Packings.Packings(ctx, r.Cluster, p)
 	})
 }
 
 func (s *server) GetPacking(ctx context.Context, r GetPackingRequest) (reply[KeptPacking], error) {
-	kept, err := s.app.Packing(ctx, r.Cluster, r.Packing)
+	kept, err := s.app.Stores.Packings.Packing(ctx, r.Cluster, r.Packing)
 	if err != nil || r.Params.Format == nil || *r.Params.Format != "csv" {
 		return reply[KeptPacking]{body: kept, hashed: true}, err
 	}
@@ -131,7 +131,7 @@ func (s *server) GetPacking(ctx context.Context, r GetPackingRequest) (reply[Kep
 }
 
 func (s *server) DeletePacking(ctx context.Context, r DeletePackingRequest) (reply[nothing], error) {
-	return done(s.app.DeletePacking(ctx, r.Cluster, r.Packing))
+	return done(s.app.Stores.Packings.DeletePacking(ctx, r.Cluster, r.Packing))
 }
 
 // runPacking answers as a table what a run made of a batch.

@@ -16,7 +16,7 @@ type pinRequest struct {
 }
 
 func (s *server) GetPin(ctx context.Context, r GetPinRequest) (reply[Pinned], error) {
-	return plain(s.app.PinOf(ctx, r.Cluster))
+	return plain(s.app.Stores.Plans.PinOf(ctx, r.Cluster))
 }
 
 func (s *server) PinPlan(ctx context.Context, r PinPlanRequest) (reply[Pinned], error) {

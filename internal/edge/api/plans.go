@@ -33,7 +33,7 @@ func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Pro
 func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[plans.PlanSummary], error) {
-		return s.app.Plans(ctx, r.Cluster, p)
+		return s.app.Stores.Plans.Plans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)
 }
@@ -59,7 +59,7 @@ func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecor
 	if shown := s.app.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
 		return planReply(shown.Record, nil) // from memory
 	}
-	return planReply(s.app.Plan(ctx, r.Cluster, ref))
+	return planReply(s.app.Stores.Plans.Plan(ctx, r.Cluster, ref))
 }
 
 // planFile is a plan as a table of its classes, or as a spreadsheet.
@@ -81,7 +81,7 @@ func (s *server) planFile(ctx context.Context, cluster string, ref app.PlanRef, 
 }
 
 func (s *server) GetPlanProblem(ctx context.Context, r GetPlanProblemRequest) (reply[Problem], error) {
-	record, err := s.app.Plan(ctx, r.Cluster, planRef(r.Plan))
+	record, err := s.app.Stores.Plans.Plan(ctx, r.Cluster, planRef(r.Plan))
 	return reply[Problem]{etag: etagOf(record.Number), text: func() []byte { return append(bytes.Clone(record.Problem), '\n') }}, err
 }
 

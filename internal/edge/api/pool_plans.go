@@ -35,7 +35,7 @@ type currentPoolPlan struct {
 }
 
 func (s *server) GetPoolSettings(ctx context.Context, r GetPoolSettingsRequest) (reply[PoolSettings], error) {
-	settings, err := s.app.PoolSettings(ctx, r.Cluster)
+	settings, err := s.app.Stores.StoredPools.PoolSettings(ctx, r.Cluster)
 	return versioned(settings, settings.Version, err)
 }
 
@@ -51,7 +51,7 @@ func (s *server) ReplacePoolSettings(ctx context.Context, r ReplacePoolSettingsR
 func (s *server) DeletePoolSettings(ctx context.Context, r DeletePoolSettingsRequest) (reply[nothing], error) {
 	version, err := seenVersion(r.Params.IfMatch)
 	if err == nil {
-		err = s.app.DeletePoolSettings(ctx, r.Cluster, version)
+		err = s.app.Stores.StoredPools.DeletePoolSettings(ctx, r.Cluster, version)
 	}
 	return done(err)
 }
@@ -61,7 +61,7 @@ func (s *server) GetPoolBasis(ctx context.Context, r GetPoolBasisRequest) (reply
 }
 
 func (s *server) GetPoolMachines(ctx context.Context, r GetPoolMachinesRequest) (reply[PoolMachines], error) {
-	machines, err := s.app.PoolMachines(ctx, r.Cluster)
+	machines, err := s.app.Stores.StoredPools.PoolMachines(ctx, r.Cluster)
 	return reply[PoolMachines]{body: machines, hashed: true}, err
 }
 
@@ -71,7 +71,7 @@ func (s *server) ReplacePoolMachines(ctx context.Context, r ReplacePoolMachinesR
 
 func (s *server) ListStorageSamples(ctx context.Context, r ListStorageSamplesRequest) (reply[StorageSampleList], error) {
 	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p app.Page) (app.Listed[pool.StorageSample], error) {
-		return s.app.StorageSamples(ctx, r.Cluster, p)
+		return s.app.Stores.StoredPools.StorageSamples(ctx, r.Cluster, p)
 	})
 }
 
@@ -82,13 +82,13 @@ func (s *server) AddStorageSamples(ctx context.Context, r AddStorageSamplesReque
 
 func (s *server) ListPoolPlans(ctx context.Context, r ListPoolPlansRequest) (reply[PoolPlanList], error) {
 	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p app.Page) (app.Listed[pool.PoolPlanSummary], error) {
-		return s.app.PoolPlans(ctx, r.Cluster, p)
+		return s.app.Stores.StoredPools.PoolPlans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) GetPoolPlan(ctx context.Context, r GetPoolPlanRequest) (reply[PoolPlanRecord], error) {
-	record, err := s.app.PoolPlan(ctx, r.Cluster, r.Number)
+	record, err := s.app.Stores.StoredPools.PoolPlan(ctx, r.Cluster, r.Number)
 	return versioned(record, record.Number, err)
 }
 
@@ -141,7 +141,7 @@ func (s *server) getPoolScaling(w http.ResponseWriter, r *http.Request) {
 	shown, old, err := s.polledPool(r)
 	if err != nil {
 		if problemOf(err).Status == http.StatusNotFound {
-			if _, unknown := s.app.PoolSettings(r.Context(), pathValue(r, "cluster")); unknown == nil { // it passes
+			if _, unknown := s.app.Stores.StoredPools.PoolSettings(r.Context(), pathValue(r, "cluster")); unknown == nil { // it passes
 				err = fmt.Errorf("%s: %w", strings.TrimSuffix(sentence(err, fault.NotFound), "."), fault.Busy)
 			}
 		}

@@ -337,7 +337,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	for range 2 {
 		config := app.Config{}
 		configure(&config)
-		a := app.New(pgtest.OpenWith(t, postgres.Config{URL: s.database}), auth.NewKeyring(), config)
+		a := app.New(pgtest.OpenWith(t, postgres.Config{URL: s.database}).Stores(), auth.NewKeyring(), config)
 		ctx, stop := context.WithCancel(t.Context())
 		done := a.StartPlanner(ctx)
 		t.Cleanup(func() { stop(); <-done })

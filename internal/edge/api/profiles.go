@@ -12,7 +12,7 @@ import (
 
 func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply[ProfileList], error) {
 	return listed(ctx, s, paging(r.Params), r.Cluster+"-profiles", report.Profiles, func(ctx context.Context, p app.Page) (app.Listed[inputs.ProfileVersion], error) {
-		return s.app.Profiles(ctx, r.Cluster, p)
+		return s.app.Stores.Profiles.Profiles(ctx, r.Cluster, p)
 	})
 }
 
@@ -22,7 +22,7 @@ func (s *server) CreateProfile(ctx context.Context, r CreateProfileRequest) (rep
 }
 
 func (s *server) GetProfile(ctx context.Context, r GetProfileRequest) (reply[Profile], error) {
-	p, err := s.app.Profile(ctx, r.Cluster, r.Name, 0)
+	p, err := s.app.Stores.Profiles.Profile(ctx, r.Cluster, r.Name, 0)
 	return reply[Profile]{body: p, etag: quoted(p.Tag())}, err
 }
 
@@ -31,12 +31,12 @@ func (s *server) DeleteProfile(ctx context.Context, r DeleteProfileRequest) (rep
 	if err != nil {
 		return done(err)
 	}
-	return done(s.app.DeleteProfile(ctx, r.Cluster, r.Name, tag))
+	return done(s.app.Stores.Profiles.DeleteProfile(ctx, r.Cluster, r.Name, tag))
 }
 
 func (s *server) ListProfileVersions(ctx context.Context, r ListProfileVersionsRequest) (reply[ProfileList], error) {
 	return listed(ctx, s, paging(r.Params), r.Cluster+"-profile-versions", report.Profiles, func(ctx context.Context, p app.Page) (app.Listed[inputs.ProfileVersion], error) {
-		return s.app.ProfileVersions(ctx, r.Cluster, r.Name, p)
+		return s.app.Stores.Profiles.ProfileVersions(ctx, r.Cluster, r.Name, p)
 	})
 }
 
@@ -49,18 +49,18 @@ func (s *server) AddProfileVersion(ctx context.Context, r AddProfileVersionReque
 }
 
 func (s *server) GetProfileVersion(ctx context.Context, r GetProfileVersionRequest) (reply[Profile], error) {
-	p, err := s.app.Profile(ctx, r.Cluster, r.Name, r.Version)
+	p, err := s.app.Stores.Profiles.Profile(ctx, r.Cluster, r.Name, r.Version)
 	return reply[Profile]{body: p, etag: quoted(p.Tag())}, err
 }
 
 func (s *server) GetDocument(ctx context.Context, r GetDocumentRequest) (reply[Document], error) {
 	// The version is read first: of a document that changes in between it is the older one, which a
 	// later If-Match refuses rather than overwrite something unseen.
-	c, err := s.app.Cluster(ctx, r.Cluster)
+	c, err := s.app.Stores.Inputs.Cluster(ctx, r.Cluster)
 	if err != nil {
 		return reply[Document]{}, err
 	}
-	d, err := s.app.Document(ctx, r.Cluster)
+	d, err := s.app.Stores.Inputs.Document(ctx, r.Cluster)
 	return versioned(d, c.InputsVersion, err)
 }
 

@@ -40,7 +40,7 @@ func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[C
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-reports", report.Reports, func(ctx context.Context, p app.Page) (app.Listed[reporting.Report], error) {
-		return s.app.Reports(ctx, r.Cluster, of, p)
+		return s.app.Stores.Reports.Reports(ctx, r.Cluster, of, p)
 	})
 }
 
@@ -49,7 +49,7 @@ func (s *server) CreateReport(ctx context.Context, r CreateReportRequest) (reply
 }
 
 func (s *server) GetReport(ctx context.Context, r GetReportRequest) (reply[ClusterReport], error) {
-	made, err := s.app.Report(ctx, r.Cluster, r.Report)
+	made, err := s.app.Stores.Reports.Report(ctx, r.Cluster, r.Report)
 	return reply[ClusterReport]{body: made, hashed: true}, err
 }
 
@@ -74,7 +74,7 @@ func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 	h.Set("ETag", quoted(made.File.SHA256))
 	h.Set("Content-Type", made.File.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)
-	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.ReportPart(r.Context(), made.ID, part) }}
+	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.Stores.Reports.ReportPart(r.Context(), made.ID, part) }}
 	http.ServeContent(w, r, "", time.Time{}, file) // what breaks off is shorter than was said, which clients see
 }
 

@@ -26,7 +26,7 @@ func (s *service) makeReport(cluster, body string) (r reporting.Report) {
 	s.Helper()
 	var started runs.Run
 	s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/reports", body).want(s, 202).into(s, &started)
-	claim, err := s.app.ClaimRun(s.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
+	claim, err := s.app.Stores.Runs.ClaimRun(s.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
 	if err != nil || claim == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
@@ -237,7 +237,7 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 	s.cluster("night")
 	var started runs.Run
 	s.ask(s.admin, "POST", "/v1/clusters/night/reports", `{"every":"day","covers":"behind","format":"csv"}`).want(t, 202).into(t, &started)
-	claim, err := s.app.ClaimRun(t.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
+	claim, err := s.app.Stores.Runs.ClaimRun(t.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
 	if err != nil || claim == nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 	s.settle(*claim, app.RunOutcome{State: runs.RunSucceeded, Make: func(ctx context.Context) (app.RunResult, error) {
 		r := in.Report()
 		r.ID, r.File = started.ID, &reporting.ReportFile{Name: "large.csv", Size: reporting.MaxReport}
-		_, err := s.app.SaveReport(ctx, "night", r, parts, [32]byte(sum.Sum(nil)))
+		_, err := s.app.Stores.Reports.SaveReport(ctx, "night", r, parts, [32]byte(sum.Sum(nil)))
 		return app.RunResult{Type: "application/json", Body: []byte("{}")}, err
 	}})
 	alive := func() uint64 {

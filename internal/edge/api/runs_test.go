@@ -54,7 +54,7 @@ func (s *service) runInMine() (id string) { return strings.TrimPrefix(s.planRun(
 // claim takes a run as a server that works on it would.
 func (s *service) claim(id string) app.RunClaim {
 	s.Helper()
-	c, err := s.app.ClaimRun(s.Context(), id, map[string]int{app.PlanRun: 3}, time.Minute)
+	c, err := s.app.Stores.Runs.ClaimRun(s.Context(), id, map[string]int{app.PlanRun: 3}, time.Minute)
 	if err != nil || c == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
@@ -63,7 +63,7 @@ func (s *service) claim(id string) app.RunClaim {
 
 func (s *service) settle(c app.RunClaim, o app.RunOutcome) {
 	s.Helper()
-	if _, err := s.app.SettleRun(s.Context(), c, o); err != nil {
+	if _, err := s.app.Stores.Runs.SettleRun(s.Context(), c, o); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -207,7 +207,7 @@ func TestARunNeedsTheRoleItWasStartedWith(t *testing.T) {
 	s := newService(t)
 	s.cluster("c")
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "op", Role: auth.Operator})
-	r, err := s.app.StartRun(ctx, app.NewRun{Kind: "import", Cluster: "c", Role: auth.Operator, Input: 1})
+	r, err := s.app.Stores.Runs.StartRun(ctx, app.NewRun{Kind: "import", Cluster: "c", Role: auth.Operator, Input: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestARunIsWatched(t *testing.T) {
 	if r, _ := next(); r.State != runs.RunRunning {
 		t.Errorf("then %+v", r)
 	}
-	if _, err := s.app.KeepRun(t.Context(), c, runs.Progress{Done: 1, Total: 4, Unit: "steps"}, time.Minute); err != nil {
+	if _, err := s.app.Stores.Runs.KeepRun(t.Context(), c, runs.Progress{Done: 1, Total: 4, Unit: "steps"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if r, _ := next(); r.Progress.Done != 1 || r.ETASeconds == nil {

@@ -45,15 +45,15 @@ func newFrontFor(t *testing.T, issued func(context.Context, string) (auth.Key, e
 	f := &front{issued: issued, store: &sessionStore{sessions: map[auth.Hash]auth.Session{}, links: map[auth.Hash]time.Time{}}, clock: &atomic.Int64{}, log: &logged{}}
 	f.clock.Store(time.Now().UnixNano())
 	f.store.now = func() time.Time { return time.Unix(0, f.clock.Load()) }
-	f.start(t, f.store, change...)
+	f.start(t, app.Stores{Access: f.store, Database: f.store}, change...)
 	return f
 }
 
 // start makes the server on a store.
-func (f *front) start(t *testing.T, store app.Store, change ...func(*Config)) {
+func (f *front) start(t *testing.T, stores app.Stores, change ...func(*Config)) {
 	t.Helper()
 	tel := telemetry.New(f.log, slog.LevelDebug)
-	f.app = app.New(store, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel, Issued: f.issued})
+	f.app = app.New(stores, auth.NewKeyring(), app.Config{Clock: f.store.now, Telemetry: tel, Issued: f.issued})
 	c := Config{App: f.app, Telemetry: tel, Hosts: []string{"plans.example.com"}, Draining: &f.draining, Version: "test"}
 	for _, change := range change {
 		change(&c)
@@ -139,7 +139,8 @@ func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 
 // sessionStore keeps sessions and links in memory. Everything else of a store is not there.
 type sessionStore struct {
-	app.Store
+	app.AccessStore
+	app.DatabaseStore
 	now      func() time.Time
 	mu       sync.Mutex
 	sessions map[auth.Hash]auth.Session

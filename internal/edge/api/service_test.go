@@ -71,7 +71,7 @@ func newService(t testing.TB, configure ...func(*app.Config)) *service {
 	for _, c := range configure {
 		c(&config)
 	}
-	s.app = app.New(s.store, auth.NewKeyring(), config)
+	s.app = app.New(s.store.Stores(), auth.NewKeyring(), config)
 	watching, stop := context.WithCancel(t.Context())
 	watched, err := s.app.WatchPlans(watching)
 	if err != nil {

@@ -238,7 +238,7 @@ func (s *server) deleteSession(w http.ResponseWriter, r *http.Request) {
 	if askedOf(r.Context()).cookie {
 		hash := auth.HashOf(sessionToken(r))
 		s.sessions.forget(hash)
-		if err := s.app.DeleteSession(r.Context(), hash); err != nil && !errors.Is(err, fault.NotFound) {
+		if err := s.app.Stores.Access.DeleteSession(r.Context(), hash); err != nil && !errors.Is(err, fault.NotFound) {
 			s.fail(w, r, err)
 			return
 		}

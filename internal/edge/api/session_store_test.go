@@ -18,7 +18,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
 	store := pgtest.Open(t)
-	f.start(t, store)
+	f.start(t, store.Stores())
 	who := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	link := func() string {
 		t.Helper()

@@ -44,7 +44,7 @@ func (n *newWebhook) UnmarshalJSON(text []byte) error {
 }
 
 func (s *server) ListAllowedHosts(ctx context.Context, r ListAllowedHostsRequest) (reply[AllowedHostList], error) {
-	return listed(ctx, s, paging(r.Params), "allowed-hosts", hostTable, s.app.AllowedHosts)
+	return listed(ctx, s, paging(r.Params), "allowed-hosts", hostTable, s.app.Stores.Webhooks.AllowedHosts)
 }
 
 func (s *server) CreateAllowedHost(ctx context.Context, r CreateAllowedHostRequest) (reply[AllowedHost], error) {
@@ -53,11 +53,11 @@ func (s *server) CreateAllowedHost(ctx context.Context, r CreateAllowedHostReque
 }
 
 func (s *server) DeleteAllowedHost(ctx context.Context, r DeleteAllowedHostRequest) (reply[nothing], error) {
-	return done(s.app.DenyHost(ctx, r.Id))
+	return done(s.app.Stores.Webhooks.DenyHost(ctx, r.Id))
 }
 
 func (s *server) ListWebhooks(ctx context.Context, r ListWebhooksRequest) (reply[WebhookList], error) {
-	return listed(ctx, s, paging(r.Params), "webhooks", webhookTable, s.app.Webhooks)
+	return listed(ctx, s, paging(r.Params), "webhooks", webhookTable, s.app.Stores.Webhooks.Webhooks)
 }
 
 func (s *server) CreateWebhook(ctx context.Context, r CreateWebhookRequest) (reply[CreatedWebhook], error) {
@@ -66,7 +66,7 @@ func (s *server) CreateWebhook(ctx context.Context, r CreateWebhookRequest) (rep
 }
 
 func (s *server) GetWebhook(ctx context.Context, r GetWebhookRequest) (reply[Webhook], error) {
-	w, err := s.app.Webhook(ctx, r.Id)
+	w, err := s.app.Stores.Webhooks.Webhook(ctx, r.Id)
 	return versioned(w, w.Version, err)
 }
 
@@ -85,7 +85,7 @@ func (s *server) DeleteWebhook(ctx context.Context, r DeleteWebhookRequest) (rep
 	if err != nil {
 		return done(err)
 	}
-	return done(s.app.DeleteWebhook(ctx, r.Id, version))
+	return done(s.app.Stores.Webhooks.DeleteWebhook(ctx, r.Id, version))
 }
 
 func (s *server) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequest) (reply[NewSecret], error) {
@@ -94,17 +94,17 @@ func (s *server) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretR
 }
 
 func (s *server) TestWebhook(ctx context.Context, r TestWebhookRequest) (reply[Delivery], error) {
-	return plain(s.app.PingWebhook(ctx, r.Id))
+	return plain(s.app.Stores.Webhooks.PingWebhook(ctx, r.Id))
 }
 
 func (s *server) ListDeliveries(ctx context.Context, r ListDeliveriesRequest) (reply[DeliveryList], error) {
 	return listed(ctx, s, paging(r.Params), "deliveries", deliveryTable, func(ctx context.Context, p app.Page) (app.Listed[hooks.Delivery], error) {
-		return s.app.Deliveries(ctx, r.Id, p)
+		return s.app.Stores.Webhooks.Deliveries(ctx, r.Id, p)
 	})
 }
 
 func (s *server) RetryDelivery(ctx context.Context, r RetryDeliveryRequest) (reply[Delivery], error) {
-	return plain(s.app.RetryDelivery(ctx, r.Id, r.Delivery))
+	return plain(s.app.Stores.Webhooks.RetryDelivery(ctx, r.Id, r.Delivery))
 }
 
 func hostTable(hosts []fetch.AllowedHost) report.Table {

@@ -43,22 +43,22 @@ type inputStore[T any] struct {
 }
 
 // VMTypes are kept by name.
-func (s *Store) VMTypes() app.Inputs[inputs.VMType] {
+func (s *Store) VMTypes() app.Collection[inputs.VMType] {
 	return inputStore[inputs.VMType]{s, &vmTypes}
 }
 
 // Prices are kept by id.
-func (s *Store) Prices() app.Inputs[inputs.PricePeriod] {
+func (s *Store) Prices() app.Collection[inputs.PricePeriod] {
 	return inputStore[inputs.PricePeriod]{s, &prices}
 }
 
 // Contracts are kept by name.
-func (s *Store) Contracts() app.Inputs[inputs.SignedContract] {
+func (s *Store) Contracts() app.Collection[inputs.SignedContract] {
 	return inputStore[inputs.SignedContract]{s, &contracts}
 }
 
 // Classes are kept by name.
-func (s *Store) Classes() app.Inputs[inputs.PlannedClass] {
+func (s *Store) Classes() app.Collection[inputs.PlannedClass] {
 	return inputStore[inputs.PlannedClass]{s, &classes}
 }
 

@@ -8,13 +8,14 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
 // collection is what every kind of input promises; the functions say what differs.
 type collection[T any] struct {
-	of      app.Inputs[T]
+	of      app.Collection[T]
 	make    func(i int, name string) T
 	change  func(T) T
 	name    func(T) string
@@ -23,7 +24,7 @@ type collection[T any] struct {
 	aside   bool // a change is none of the inputs
 }
 
-func (c collection[T]) test(t *testing.T, ctx context.Context, s app.Store) {
+func (c collection[T]) test(t *testing.T, ctx context.Context, s *postgres.Store) {
 	counted := int64(1)
 	if c.aside {
 		counted = 0

@@ -10,7 +10,7 @@ import (
 )
 
 // Offers are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) Offers() app.Inputs[inputs.StandingOffer] {
+func (s *Store) Offers() app.Collection[inputs.StandingOffer] {
 	return inputStore[inputs.StandingOffer]{s, &offers}
 }
 

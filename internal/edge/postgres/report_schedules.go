@@ -15,7 +15,7 @@ import (
 )
 
 // ReportSchedules are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) ReportSchedules() app.Inputs[reporting.ReportSchedule] {
+func (s *Store) ReportSchedules() app.Collection[reporting.ReportSchedule] {
 	return inputStore[reporting.ReportSchedule]{s, &reportSchedules}
 }
 

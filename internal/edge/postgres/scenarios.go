@@ -12,7 +12,7 @@ import (
 )
 
 // Scenarios are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) Scenarios() app.Inputs[capacity.Scenario] {
+func (s *Store) Scenarios() app.Collection[capacity.Scenario] {
 	return inputStore[capacity.Scenario]{s, &scenarios}
 }
 

@@ -1,5 +1,5 @@
 // Package postgres keeps what the service keeps: every SQL statement stands here, and what the
-// database refuses becomes an error of capacity's kinds here, once. It implements app.Store.
+// database refuses becomes an error of the kinds of fault here, once. Its method Stores returns the stores of package app.
 package postgres
 
 import (
@@ -86,7 +86,6 @@ type Store struct {
 	end  context.CancelFunc
 }
 
-var _ app.Store = (*Store)(nil)
 
 // Open migrates the database and makes a pool of connections that work as the service's role. A user who may not
 // migrate but may work as that role is let in where the schema is up to date.
@@ -158,7 +157,7 @@ func timesInUTC(m *pgtype.Map) {
 	m.RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 }
 
-// Away is a store whose database cannot be reached: everything is capacity.Busy.
+// Away is a store whose database cannot be reached: everything is fault.Busy.
 func Away() *Store {
 	open, end := context.WithCancel(context.Background())
 	return &Store{open: open, end: end, config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}

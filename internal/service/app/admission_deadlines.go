@@ -26,7 +26,7 @@ func (a *App) admitPromised(ctx context.Context, cluster string, r live.Admissio
 func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode dispatch.AdmissionMode, r live.AdmissionRequest, due *float64) (answer live.Admission, err error) {
 	var verdict *dispatch.DeadlineVerdict
 	if due != nil {
-		leases, err := a.Promised(ctx, cluster)
+		leases, err := a.Stores.Admissions.Promised(ctx, cluster)
 		if err != nil {
 			return answer, err
 		}
@@ -53,12 +53,12 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		judged := room.Judge(c.Commitment("", r.Holder, r.Class, *due, r.Maps, r.Reduces, known))
 		verdict = &judged
 	}
-	answer, err = a.Store.Admit(ctx, cluster, r)
+	answer, err = a.Stores.Admissions.Admit(ctx, cluster, r)
 	answer.Deadline = verdict
 	if err != nil || !answer.Admitted || verdict == nil || verdict.Kept && r.Maps+r.Reduces > 0 {
 		return answer, err
 	}
-	if err := a.Unadmit(ctx, answer.ID); err != nil {
+	if err := a.Stores.Admissions.Unadmit(ctx, answer.ID); err != nil {
 		return answer, err
 	}
 	if r.Maps+r.Reduces == 0 {
@@ -72,10 +72,10 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 
 // knownTimes is what is known of classes' tasks beyond what their live cluster has seen.
 func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) (known live.KnownTimes, err error) {
-	if known.Profiles, err = a.ClassProfiles(ctx, cluster, classes); err != nil {
+	if known.Profiles, err = a.Stores.Admissions.ClassProfiles(ctx, cluster, classes); err != nil {
 		return known, err
 	}
-	known.Fits, err = a.LatestFits(ctx, cluster, perf.TaskTimeFits, classes)
+	known.Fits, err = a.Stores.Fits.LatestFits(ctx, cluster, perf.TaskTimeFits, classes)
 	return known, err
 }
 

@@ -46,7 +46,7 @@ func (a *App) Admit(ctx context.Context, cluster string, r live.AdmissionRequest
 		return answer, err
 	}
 	if r.DeadlineSeconds == 0 {
-		answer, err = a.Store.Admit(ctx, cluster, r)
+		answer, err = a.Stores.Admissions.Admit(ctx, cluster, r)
 	} else {
 		answer, err = a.admitPromised(ctx, cluster, r)
 	}
@@ -71,5 +71,5 @@ func (a *App) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBea
 	if err := b.Validate(); err != nil {
 		return live.Lease{}, err
 	}
-	return a.Store.KeepLease(ctx, cluster, id, b)
+	return a.Stores.Admissions.KeepLease(ctx, cluster, id, b)
 }

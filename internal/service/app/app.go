@@ -1,6 +1,6 @@
 // Package app has one method for each decision the product offers: it loads what the decision needs,
-// lets the pure packages decide, and records the result. It declares the Store it needs; what needs
-// no decision (reading, listing, deleting) callers ask of the embedded Store directly.
+// lets the pure packages decide, and records the result. It declares the Stores it needs; what needs
+// no decision (reading, listing, deleting) callers ask of a store directly.
 package app
 
 import (
@@ -32,7 +32,7 @@ type Config struct {
 
 // App is the service without its transport.
 type App struct {
-	Store
+	Stores Stores
 	Keys  *auth.Keyring
 	Board *Board // the current plans in memory, once WatchPlans keeps it
 
@@ -57,8 +57,8 @@ type App struct {
 // KeysChannel is where the store tells that keys have changed.
 const KeysChannel = "headroom_keys"
 
-// New makes an App on a store.
-func New(store Store, keys *auth.Keyring, c Config) *App {
+// New makes an App on its stores.
+func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
@@ -68,10 +68,10 @@ func New(store Store, keys *auth.Keyring, c Config) *App {
 	if c.ImportBytes <= 0 {
 		c.ImportBytes = importBytes
 	}
-	a := &App{Store: store, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
-	a.Pools = &PoolBoard{source: store}
+	a := &App{Stores: stores, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	a.Pools = &PoolBoard{source: stores.StoredPools}
 	a.ended, a.end = context.WithCancel(context.Background())
-	a.Board = newBoard(store, a.Now, func(message string, err error) {
+	a.Board = newBoard(boardStores{stores.Plans, stores.Database}, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {
 			c.Telemetry.Log.Warn(message, "error", err.Error())
 		}

@@ -34,7 +34,7 @@ func admin(t *testing.T) context.Context {
 
 func newApp(t *testing.T, store *postgres.Store, clock func() time.Time) *app.App {
 	t.Helper()
-	return app.New(store, auth.NewKeyring(), app.Config{Clock: clock})
+	return app.New(store.Stores(), auth.NewKeyring(), app.Config{Clock: clock})
 }
 
 func moment(text string) time.Time {
@@ -138,7 +138,7 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 	if _, err := a.CreatePlan(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, fault.Infeasible) || len(infeasible.Conflicts) == 0 {
 		t.Errorf("no VM to be had: got %v", err)
 	}
-	if _, err := a.Plan(ctx, "c", app.PlanRef{}); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Stores.Plans.Plan(ctx, "c", app.PlanRef{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a plan was stored: %v", err)
 	}
 	if _, err := a.CreatePlan(ctx, "nobody", time.Time{}); !errors.Is(err, fault.NotFound) {
@@ -185,7 +185,7 @@ func TestClustersOfFractionsStayRelaxed(t *testing.T) {
 	d.Cluster.Options.Integrality = capacity.Relaxed
 	d.Classes[0].Jobs = capacity.JobRange{Min: 0.5, Max: 9.5}
 	apply(t, a, d)
-	c, err := a.Cluster(ctx, "night")
+	c, err := a.Stores.Inputs.Cluster(ctx, "night")
 	if err != nil {
 		t.Fatal(err)
 	}

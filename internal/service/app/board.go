@@ -35,7 +35,13 @@ type Board struct {
 	wake  chan struct{}
 }
 
-// boardSource is what a Board needs of the Store.
+// boardStores holds the two stores that a Board needs.
+type boardStores struct {
+	PlanStore
+	DatabaseStore
+}
+
+// boardSource is what a Board reads.
 type boardSource interface {
 	// Current is a cluster's current plan; NotFound where there is none.
 	Current(ctx context.Context, cluster string) (plans.Current, error)

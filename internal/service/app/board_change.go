@@ -46,25 +46,25 @@ func (a *App) Once(ctx context.Context, key OnceKey, do func(context.Context) (A
 			settled()
 		}
 	}()
-	return a.Store.Once(context.WithValue(ctx, changesKey{}, all), key, do)
+	return a.Stores.Database.Once(context.WithValue(ctx, changesKey{}, all), key, do)
 }
 
 // SavePlan stores a plan, which can be read here at once.
 func (a *App) SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error) {
 	defer a.changing(ctx, r.Cluster)()
-	return a.Store.SavePlan(ctx, r)
+	return a.Stores.Plans.SavePlan(ctx, r)
 }
 
 // UnpinPlan makes the newest good plan current at once.
 func (a *App) UnpinPlan(ctx context.Context, cluster string) error {
 	defer a.changing(ctx, cluster)()
-	return a.Store.UnpinPlan(ctx, cluster)
+	return a.Stores.Plans.UnpinPlan(ctx, cluster)
 }
 
 // DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
 func (a *App) DeleteCluster(ctx context.Context, name string, version int64) error {
 	defer a.changing(ctx, name)()
-	return a.Store.DeleteCluster(ctx, name, version)
+	return a.Stores.Inputs.DeleteCluster(ctx, name, version)
 }
 
 // lookWait is how long who asks for a plan that is being changed waits for the store at most, where an
@@ -90,7 +90,7 @@ func (a *App) Shown(ctx context.Context, cluster string) (shown *Shown, old bool
 		asking, cancel = context.WithTimeout(ctx, lookWait)
 		defer cancel()
 	}
-	c, err := a.Current(asking, cluster)
+	c, err := a.Stores.Plans.Current(asking, cluster)
 	if err == nil {
 		shown, err = Show(c)
 		return shown, false, err

@@ -23,7 +23,7 @@ func copied(t *testing.T) (a *App, token, file string) {
 	k := newKept()
 	k.add(7, 5, began)
 	k.past = []plans.PastTotal{{VMs: 9, Until: began.Add(-time.Minute)}}
-	a = New(nil, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
+	a = New(Stores{}, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
 	a.Board.source = k
 	if err := a.Board.readAll(t.Context()); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestCopiesAreShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := New(nil, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
+	b := New(Stores{}, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
 	if _, err := b.ShowCopy(c); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 func TestCopiesFollow(t *testing.T) {
 	t.Parallel()
 	k, log := newKept(), &bytes.Buffer{}
-	a := New(nil, auth.NewKeyring(), Config{Telemetry: telemetry.New(log, slog.LevelWarn)})
+	a := New(Stores{}, auth.NewKeyring(), Config{Telemetry: telemetry.New(log, slog.LevelWarn)})
 	a.Board.source = k
 	dir := t.TempDir()
 	keeper := copyKeeper{app: a, file: filepath.Join(dir, "copy"), of: "here"}
@@ -188,7 +188,7 @@ func TestCopiesFollow(t *testing.T) {
 // A copy has a largest size; what does not fit is left out.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
-	a := New(nil, auth.NewKeyring(), Config{})
+	a := New(Stores{}, auth.NewKeyring(), Config{})
 	k := copyKeeper{app: a, of: "here"}
 	large := []byte(`"` + strings.Repeat("x", mostCopy/3) + `"`)
 	shown := map[string]*Shown{}

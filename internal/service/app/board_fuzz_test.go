@@ -21,7 +21,7 @@ func FuzzCopies(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a := New(nil, auth.NewKeyring(), Config{})
+		a := New(Stores{}, auth.NewKeyring(), Config{})
 		hide, err := a.ShowCopy(c)
 		if err == nil {
 			hide()

@@ -11,7 +11,7 @@ import (
 )
 
 // hanging is a store that answers no question.
-type hanging struct{ Store }
+type hanging struct{ PlanStore }
 
 func (hanging) Current(ctx context.Context, _ string) (c plans.Current, err error) {
 	<-ctx.Done()
@@ -24,7 +24,7 @@ func TestPollsDoNotWaitForAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKept()
 		k.add(1, 5, began)
-		a := New(hanging{}, auth.NewKeyring(), Config{})
+		a := New(Stores{Plans: hanging{}}, auth.NewKeyring(), Config{})
 		a.Board.source = k
 		if err := a.Board.readAll(t.Context()); err != nil {
 			t.Fatal(err)

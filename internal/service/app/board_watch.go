@@ -21,7 +21,7 @@ const (
 // until done is closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
 	watching, stop := context.WithCancel(ctx)
-	seen, fits, gone := &observed{source: a.Store, now: a.Now}, &calibrated{source: a.Store}, &removed{source: a.Store}
+	seen, fits, gone := &observed{source: a.Stores.Observations, now: a.Now}, &calibrated{source: a.Stores.Calibrations}, &removed{source: a.Stores.Plans}
 	if t := a.config.Telemetry; t != nil {
 		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen, fits, gone} {
 			if err := t.Registry.Register(c); err != nil {

@@ -89,7 +89,7 @@ type ClassCalibration struct {
 
 // Calibrate compares a class's bounds with what executions took.
 func (a *App) Calibrate(ctx context.Context, cluster, class string, ask CalibrationAsk) (ClassCalibration, error) {
-	stored, err := a.Store.Classes().Get(ctx, cluster, class)
+	stored, err := a.Stores.Inputs.Classes().Get(ctx, cluster, class)
 	if err != nil {
 		return ClassCalibration{}, err
 	}
@@ -98,7 +98,7 @@ func (a *App) Calibrate(ctx context.Context, cluster, class string, ask Calibrat
 		return report, err
 	}
 	report.InUse = stored.Calibration
-	report.Adoption, err = a.Adoption(ctx, cluster, class)
+	report.Adoption, err = a.Stores.Calibrations.Adoption(ctx, cluster, class)
 	return report, err
 }
 
@@ -108,7 +108,7 @@ func (a *App) calibrate(ctx context.Context, cluster string, class inputs.Planne
 		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, fault.Conflict)
 	}
 	report.Profile = *class.Profile
-	version, err := a.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
+	version, err := a.Stores.Profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
 	if err != nil {
 		return report, err
 	}
@@ -117,7 +117,7 @@ func (a *App) calibrate(ctx context.Context, cluster string, class inputs.Planne
 			return report, aboutCalibration("job", "missing", fmt.Sprintf("Say of which job the class's executions are: version %d of the profile %q does not say what job it was made of.", version.Version, version.Name))
 		}
 	}
-	measured, err := a.Measurements(ctx, cluster, MeasuredFilter{Job: report.Job, Form: FormOf(version.Profile), From: ask.From, Until: ask.Until})
+	measured, err := a.Stores.Calibrations.Measurements(ctx, cluster, MeasuredFilter{Job: report.Job, Form: FormOf(version.Profile), From: ask.From, Until: ask.Until})
 	if err != nil {
 		return report, err
 	}
@@ -128,7 +128,7 @@ func (a *App) calibrate(ctx context.Context, cluster string, class inputs.Planne
 
 // AdoptCalibration plans a class with what its executions took, from now on.
 func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (inputs.PlannedClass, error) {
-	stored, err := a.Store.Classes().Get(ctx, cluster, class)
+	stored, err := a.Stores.Inputs.Classes().Get(ctx, cluster, class)
 	if err != nil {
 		return stored, err
 	}
@@ -148,7 +148,7 @@ func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, versi
 	if err != nil {
 		return stored, err
 	}
-	changed, err := a.Store.AdoptCalibration(ctx, cluster, class, version, Adoption{Basis: basis, Job: report.Job, Profile: report.Profile})
+	changed, err := a.Stores.Calibrations.AdoptCalibration(ctx, cluster, class, version, Adoption{Basis: basis, Job: report.Job, Profile: report.Profile})
 	if err != nil {
 		return stored, err
 	}
@@ -214,7 +214,7 @@ func FormOf(p capacity.Profile) string {
 // judgeDrifts looks whether classes still fit after executions of their jobs have come. What was stored
 // stays stored if that cannot be said.
 func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
-	err := a.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) perf.Drift {
+	err := a.Stores.Calibrations.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) perf.Drift {
 		return perf.Drifts(perf.Demands(p), p.OverheadSeconds, executions, of.Basis)
 	})
 	if t := a.config.Telemetry; err != nil && t != nil {

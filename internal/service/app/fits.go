@@ -60,13 +60,13 @@ func (a *App) Measure(ctx context.Context, cluster string, sent []perf.Measureme
 	if err != nil {
 		return MeasurementsTaken{}, err
 	}
-	fits, err := a.AddMeasurements(ctx, cluster, all, usually)
+	fits, err := a.Stores.Fits.AddMeasurements(ctx, cluster, all, usually)
 	return MeasurementsTaken{Measurements: int64(len(all)), Fits: fits}, err
 }
 
 // ForgetMeasurements deletes those that a filter lets through.
 func (a *App) ForgetMeasurements(ctx context.Context, cluster string, of MeasurementFilter) (int64, error) {
-	return a.DeleteMeasurements(ctx, cluster, of, usually)
+	return a.Stores.Fits.DeleteMeasurements(ctx, cluster, of, usually)
 }
 
 // FitAsk is which fit is asked for, and what it is to predict.
@@ -97,7 +97,7 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 	case ask.Residual != nil && kind != perf.TaskTimeFits:
 		return wrong("residual", "unexpected", "A fit of the kind %q says nothing of what is left of a node; that of the kind %q does.", kind, perf.TaskTimeFits)
 	}
-	if f, err = a.JobFit(ctx, cluster, job, kind, ask.Version); err != nil {
+	if f, err = a.Stores.Fits.JobFit(ctx, cluster, job, kind, ask.Version); err != nil {
 		return f, err
 	}
 	if ask.Method != "" {
@@ -131,6 +131,6 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 
 // measurementsOf is all that are kept of a job and kind.
 func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
-	list, err := a.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: perf.MaxKeptMeasurements})
+	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: perf.MaxKeptMeasurements})
 	return list.Items, err
 }

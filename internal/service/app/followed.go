@@ -48,7 +48,7 @@ func (a *App) follow(ctx context.Context, f followed) (done <-chan struct{}, err
 func (a *App) listenTo(ctx context.Context, channel string, wake chan<- struct{}) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, plansEvery)
-		_ = a.Listen(listening, channel, func(string) { // the board complains when the store is away
+		_ = a.Stores.Database.Listen(listening, channel, func(string) { // the board complains when the store is away
 			select {
 			case wake <- struct{}{}:
 			default:

@@ -15,13 +15,13 @@ func (a *App) PutForecasts(ctx context.Context, cluster string, rows []inputs.Fo
 	if err := inputs.ValidateForecasts(rows); err != nil {
 		return inputs.Written{}, err
 	}
-	return a.Store.PutForecasts(ctx, cluster, inputs.SeriesOf(rows), dryRun)
+	return a.Stores.Forecasts.PutForecasts(ctx, cluster, inputs.SeriesOf(rows), dryRun)
 }
 
 // ImportForecasts writes the rows of a CSV file, all or none. It reads one file at a time, so that what
 // is in memory does not grow with those who send.
 func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, dryRun bool) (inputs.Written, error) {
-	of, err := a.Snapshot(ctx, cluster, a.Now())
+	of, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
 	if err != nil {
 		return inputs.Written{}, err
 	}
@@ -40,7 +40,7 @@ func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader,
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	done, err := a.Store.PutForecasts(ctx, cluster, series, dryRun)
+	done, err := a.Stores.Forecasts.PutForecasts(ctx, cluster, series, dryRun)
 	done.FromArrivals = fromArrivals
 	return done, err
 }
@@ -56,7 +56,7 @@ func zoneOf(c inputs.Cluster) (*time.Location, error) {
 // PutWeekly writes the rows that a week and growth make, in the place of all the class has in their
 // hours.
 func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyForecast) (inputs.Written, error) {
-	of, err := a.Cluster(ctx, cluster)
+	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return inputs.Written{}, err
 	}
@@ -68,7 +68,7 @@ func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyFore
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	return a.Store.PutForecasts(ctx, cluster, []inputs.Series{series}, w.DryRun)
+	return a.Stores.Forecasts.PutForecasts(ctx, cluster, []inputs.Series{series}, w.DryRun)
 }
 
 // WeekPattern is the mean week of a class's rows.
@@ -81,7 +81,7 @@ type WeekPattern struct {
 
 // WeekPattern is the mean week of the rows of a class, on the clocks of its cluster.
 func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter) (p WeekPattern, err error) {
-	c, err := a.Cluster(ctx, cluster)
+	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return p, err
 	}
@@ -91,7 +91,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 	}
 	var mean inputs.WeekOf
 	for page := (Page{Limit: 1000}); ; {
-		rows, err := a.Forecasts(ctx, cluster, of, page)
+		rows, err := a.Stores.Forecasts.Forecasts(ctx, cluster, of, page)
 		if err != nil {
 			return p, err
 		}
@@ -117,7 +117,7 @@ func (a *App) ForecastTable(ctx context.Context, cluster string, of ForecastFilt
 	const cells = 100_000 // in memory at a time
 	limit := max(1, cells/max(1, len(classes)))
 	for after := (time.Time{}); ; {
-		hours, err := a.Store.ForecastHours(ctx, cluster, of, after, limit)
+		hours, err := a.Stores.Forecasts.ForecastHours(ctx, cluster, of, after, limit)
 		if err != nil || len(hours) == 0 {
 			return err
 		}

@@ -42,13 +42,13 @@ func (s HistorySource) Validate() error {
 // StartHistoryImport is ImportHistory of what is at an address, in the background: the run's result is the
 // HistoryImport.
 func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (runs.Run, error) {
-	if _, err := a.Cluster(ctx, cluster); err != nil {
+	if _, err := a.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 		return runs.Run{}, err
 	}
 	if err := cmp.Or(s.Validate(), a.checkAddress(ctx, s.URL)); err != nil {
 		return runs.Run{}, err
 	}
-	return a.StartRun(ctx, NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
+	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
 }
 
 // HistoryWalk fetches executions and hands them to a sink. most is how many bytes a file may have. skip says which

@@ -64,7 +64,7 @@ const mostSpans = MostExecutions
 // ForecastFromHistory measures how many executions of a job were there at once in each hour, and writes that
 // as a forecast of a class: as it was, or as a week that repeats.
 func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q ForecastFromHistory) (ForecastMade, error) {
-	c, err := a.Cluster(ctx, cluster)
+	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return ForecastMade{}, err
 	}
@@ -179,7 +179,7 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 	if q.MeasuredUntil != nil {
 		of.Until = *q.MeasuredUntil
 	}
-	spans, undated, err := a.Spans(ctx, cluster, of, mostSpans)
+	spans, undated, err := a.Stores.Executions.Spans(ctx, cluster, of, mostSpans)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func (a *App) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*
 	if strings.TrimSpace(o.Job) == "" {
 		o.Job = ""
 	}
-	kept, err := a.CountExecutions(ctx, cluster, MostExecutions)
+	kept, err := a.Stores.Executions.CountExecutions(ctx, cluster, MostExecutions)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	if int64(len(batch)) > t.room && !t.o.DryRun {
 		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MostExecutions, fault.Conflict)
 	}
-	states, err := t.app.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
+	states, err := t.app.Stores.Executions.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (t *Taking) unchanged(ctx context.Context, batch []history.Record, states [
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	known, err := t.app.Stores.Executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
 	there := map[string]KnownExecution{}
 	for _, k := range known {
 		there[k.Execution] = k
@@ -241,7 +241,7 @@ func (t *Taking) refuseAnother(r *history.Record, job string, submitted *time.Ti
 
 // Skip says which executions need not be learnt anew, and counts them.
 func (t *Taking) Skip(ctx context.Context, ids []string) (map[string]bool, error) {
-	known, err := t.app.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	known, err := t.app.Stores.Executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
 	skip := map[string]bool{}
 	for _, k := range known {
 		skip[k.Execution] = true
@@ -299,7 +299,7 @@ func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
 	made := t.Report()
 	if !t.o.DryRun && made.Created+made.Updated > 0 {
 		// What was stored is on record also where its sender is gone.
-		if recorded := t.app.RecordImport(context.WithoutCancel(ctx), t.cluster, made); err == nil {
+		if recorded := t.app.Stores.Executions.RecordImport(context.WithoutCancel(ctx), t.cluster, made); err == nil {
 			err = recorded
 		}
 	}

@@ -101,11 +101,11 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 		return ProfileMade{}, err
 	}
 	made := ProfileMade{DryRun: q.DryRun, Changed: true, Profile: version, Merged: merged}
-	latest, err := a.Profile(ctx, cluster, q.Profile, 0)
+	latest, err := a.Stores.Profiles.Profile(ctx, cluster, q.Profile, 0)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		if made.Profile.Version = 1; !q.DryRun {
-			made.Profile, err = a.Store.CreateProfile(ctx, cluster, version)
+			made.Profile, err = a.Stores.Profiles.CreateProfile(ctx, cluster, version)
 			return made, err
 		}
 		return made, nil
@@ -121,7 +121,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 	if made.Profile.Version = latest.Version + 1; q.DryRun {
 		return made, nil
 	}
-	made.Profile, err = a.Store.AddProfileVersion(ctx, cluster, version)
+	made.Profile, err = a.Stores.Profiles.AddProfileVersion(ctx, cluster, version)
 	return made, err
 }
 
@@ -162,7 +162,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 	phases := 0
 	for page := (Page{Limit: mergedPage}); ; {
 		page.Limit = int(min(mergedPage, most-int64(len(records))))
-		some, err := a.Samples(ctx, cluster, of, page)
+		some, err := a.Stores.Executions.Samples(ctx, cluster, of, page)
 		if err != nil {
 			return nil, nil, err
 		}

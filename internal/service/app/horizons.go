@@ -76,7 +76,7 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 		return horizon.Outlook{}, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order",
 			Detail: fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.", until.Format("2006-01-02T15:04Z"), from.Format("2006-01-02T15:04Z"))}}}
 	}
-	o, err := a.Outlook(ctx, cluster, from, until)
+	o, err := a.Stores.Inputs.Outlook(ctx, cluster, from, until)
 	notes := []capacity.Warning{}
 	if err == nil && open {
 		if o.EndWithForecasts(); o.Until.Before(until) {

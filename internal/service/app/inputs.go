@@ -18,7 +18,7 @@ import (
 
 // checked is a collection that refuses what makes no sense before the store sees it.
 type checked[T any] struct {
-	Inputs[T]
+	Collection[T]
 	// check may complete the item, such as with warnings for the answer.
 	check func(ctx context.Context, cluster string, item *T) error
 	keep  func(stored *T, checked T) // what an answer carries over from the check; may be nil
@@ -28,7 +28,7 @@ func (c checked[T]) Create(ctx context.Context, cluster string, item T) (T, erro
 	if err := c.check(ctx, cluster, &item); err != nil {
 		return item, err
 	}
-	stored, err := c.Inputs.Create(ctx, cluster, item)
+	stored, err := c.Collection.Create(ctx, cluster, item)
 	return c.answer(stored, item), err
 }
 
@@ -36,7 +36,7 @@ func (c checked[T]) Replace(ctx context.Context, cluster, name string, version i
 	if err := c.check(ctx, cluster, &item); err != nil {
 		return item, err
 	}
-	stored, err := c.Inputs.Replace(ctx, cluster, name, version, item)
+	stored, err := c.Collection.Replace(ctx, cluster, name, version, item)
 	return c.answer(stored, item), err
 }
 
@@ -48,38 +48,38 @@ func (c checked[T]) answer(stored, item T) T {
 }
 
 // VMTypes are the cluster's kinds of machines.
-func (a *App) VMTypes() Inputs[inputs.VMType] {
-	return checked[inputs.VMType]{Inputs: a.Store.VMTypes(),
+func (a *App) VMTypes() Collection[inputs.VMType] {
+	return checked[inputs.VMType]{Collection: a.Stores.Inputs.VMTypes(),
 		check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
 }
 
 // Prices are the cluster's price periods.
-func (a *App) Prices() Inputs[inputs.PricePeriod] {
-	return checked[inputs.PricePeriod]{Inputs: a.Store.Prices(),
+func (a *App) Prices() Collection[inputs.PricePeriod] {
+	return checked[inputs.PricePeriod]{Collection: a.Stores.Inputs.Prices(),
 		check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
 }
 
 // Contracts are the cluster's contracts.
-func (a *App) Contracts() Inputs[inputs.SignedContract] {
-	return checked[inputs.SignedContract]{Inputs: a.Store.Contracts(),
+func (a *App) Contracts() Collection[inputs.SignedContract] {
+	return checked[inputs.SignedContract]{Collection: a.Stores.Inputs.Contracts(),
 		check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
 }
 
 // Offers are the contracts that the cluster may buy.
-func (a *App) Offers() Inputs[inputs.StandingOffer] {
-	return checked[inputs.StandingOffer]{Inputs: a.Store.Offers(),
+func (a *App) Offers() Collection[inputs.StandingOffer] {
+	return checked[inputs.StandingOffer]{Collection: a.Stores.Inputs.Offers(),
 		check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
 }
 
 // Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
 // promises jobs, and carries a warning when it promises none.
-func (a *App) Classes() Inputs[inputs.PlannedClass] {
-	return fitting{drifts: a.ClassDrifts, checked: checked[inputs.PlannedClass]{Inputs: a.Store.Classes(), check: a.checkClass,
+func (a *App) Classes() Collection[inputs.PlannedClass] {
+	return fitting{drifts: a.Stores.Calibrations.ClassDrifts, checked: checked[inputs.PlannedClass]{Collection: a.Stores.Inputs.Classes(), check: a.checkClass,
 		keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
 }
 
 func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedClass) error {
-	of, err := a.Cluster(ctx, cluster)
+	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedC
 	}
 	var profile *capacity.Profile
 	if c.Profile != nil {
-		version, err := a.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
+		version, err := a.Stores.Profiles.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
 		if errors.Is(err, fault.NotFound) {
 			return nil // the store says so, with the versions there are
 		}
@@ -175,7 +175,7 @@ func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Clust
 		return c, err
 	}
 	defer a.changing(ctx, c.Name)()
-	return a.Store.CreateCluster(ctx, c)
+	return a.Stores.Inputs.CreateCluster(ctx, c)
 }
 
 // mayName refuses a name that the caller could not see afterwards.
@@ -197,7 +197,7 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluste
 		return c, err
 	}
 	defer a.changing(ctx, c.Name)()
-	return a.Store.ReplaceCluster(ctx, version, c)
+	return a.Stores.Inputs.ReplaceCluster(ctx, version, c)
 }
 
 // checkWholeJobs refuses to plan in whole jobs a cluster whose classes stay and have fractions of them.
@@ -205,7 +205,7 @@ func (a *App) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer stri
 	if c.Options.Integrality == capacity.Relaxed {
 		return nil
 	}
-	stored, err := a.Snapshot(ctx, c.Name, a.Now())
+	stored, err := a.Stores.Inputs.Snapshot(ctx, c.Name, a.Now())
 	if errors.Is(err, fault.NotFound) {
 		return nil // the store says so
 	}
@@ -229,7 +229,7 @@ func (a *App) CreateProfile(ctx context.Context, cluster string, p inputs.Profil
 	if err := p.Validate(); err != nil {
 		return p, err
 	}
-	return a.Store.CreateProfile(ctx, cluster, p)
+	return a.Stores.Profiles.CreateProfile(ctx, cluster, p)
 }
 
 // AddProfileVersion stores the next version of a profile. Classes keep the version they name.
@@ -237,7 +237,7 @@ func (a *App) AddProfileVersion(ctx context.Context, cluster string, p inputs.Pr
 	if err := p.Validate(); err != nil {
 		return p, err
 	}
-	return a.Store.AddProfileVersion(ctx, cluster, p)
+	return a.Stores.Profiles.AddProfileVersion(ctx, cluster, p)
 }
 
 // Apply makes a cluster like a document; with a dry run it only says what would change.
@@ -259,7 +259,7 @@ func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRu
 	if !dryRun {
 		defer a.changing(ctx, d.Cluster.Name)()
 	}
-	return a.Store.Apply(ctx, version, d, dryRun)
+	return a.Stores.Inputs.Apply(ctx, version, d, dryRun)
 }
 
 // checkDocument refuses promised deadlines that nothing meets, as checkClass does.
@@ -280,7 +280,7 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 				ref.Version = latest[ref.Name]
 			}
 			if profile = versions[ref]; profile == nil {
-				stored, err := a.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
+				stored, err := a.Stores.Profiles.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
 				if errors.Is(err, fault.NotFound) {
 					continue // the store says so, with the versions there are
 				}

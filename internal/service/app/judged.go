@@ -93,7 +93,7 @@ func answerOrRun[Q, A any](ctx context.Context, a *App, n NewRun, background boo
 		return nil, runs.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, fault.Forbidden)
 	}
 	n.Role, n.Input = auth.Planner, asked
-	run, err := a.StartRun(ctx, n)
+	run, err := a.Stores.Runs.StartRun(ctx, n)
 	return nil, run, err
 }
 

@@ -30,7 +30,7 @@ func (a *App) CreateKey(ctx context.Context, k auth.Key) (auth.Key, string, erro
 	}
 	token, hash := auth.NewToken(auth.KeyPrefix)
 	k.Hash = hash
-	k, err := a.Store.CreateKey(ctx, k)
+	k, err := a.Stores.Access.CreateKey(ctx, k)
 	if err != nil {
 		return k, "", err
 	}
@@ -43,7 +43,7 @@ func (a *App) RevokeKey(ctx context.Context, id string) error {
 	if err := unlimited(ctx); err != nil {
 		return err
 	}
-	if err := a.Store.RevokeKey(ctx, id); err != nil {
+	if err := a.Stores.Access.RevokeKey(ctx, id); err != nil {
 		return err
 	}
 	a.refreshKeys(ctx)
@@ -122,7 +122,7 @@ func (a *App) FindKey(ctx context.Context, token string) (auth.Key, error) {
 // changes anywhere, and every minute in case that word was lost. It returns after the first load,
 // with its error; the rest goes on in the background until done is closed.
 func (a *App) WatchKeys(ctx context.Context) (done <-chan struct{}, err error) {
-	keys, err := a.AllKeys(ctx)
+	keys, err := a.Stores.Access.AllKeys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the keys: %w", err)
 	}
@@ -143,7 +143,7 @@ const (
 func (a *App) watchKeys(ctx context.Context) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, keysEvery)
-		err := a.Listen(listening, KeysChannel, func(string) { a.refreshKeys(listening) })
+		err := a.Stores.Database.Listen(listening, KeysChannel, func(string) { a.refreshKeys(listening) })
 		over := listening.Err() != nil
 		cancel()
 		if err != nil && !over {
@@ -160,7 +160,7 @@ func (a *App) watchKeys(ctx context.Context) {
 
 // refreshKeys reads the keys anew. In an outage the last known ones go on to open the service.
 func (a *App) refreshKeys(ctx context.Context) {
-	keys, err := a.AllKeys(ctx)
+	keys, err := a.Stores.Access.AllKeys(ctx)
 	if err == nil {
 		a.Keys.Replace(keys)
 	} else if t := a.config.Telemetry; t != nil && ctx.Err() == nil {
@@ -171,7 +171,7 @@ func (a *App) refreshKeys(ctx context.Context) {
 // NewSignInLink makes a token that opens one session, once, for a short while.
 func (a *App) NewSignInLink(ctx context.Context) (token string, err error) {
 	token, hash := auth.NewToken(auth.LinkPrefix)
-	return token, a.CreateLink(ctx, hash, a.Now().Add(LinkLife))
+	return token, a.Stores.Access.CreateLink(ctx, hash, a.Now().Add(LinkLife))
 }
 
 // localSession begins the principal's id of sessions opened with a key that lives with the process;
@@ -182,7 +182,7 @@ const localSession = auth.LocalID + ":"
 // process is over when no such key is there any longer: its value was changed, or taken back. One that was opened with
 // an issuer's token is over where no issuer is trusted any longer.
 func (a *App) Session(ctx context.Context, hash auth.Hash) (auth.Session, error) {
-	s, err := a.Store.Session(ctx, hash)
+	s, err := a.Stores.Access.Session(ctx, hash)
 	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !a.Keys.HasLocal(mark) {
 		return auth.Session{}, fmt.Errorf("the key the session was opened with is gone; sign in again: %w", fault.NotFound)
 	}
@@ -200,7 +200,7 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 	now := a.Now()
 	s := auth.Session{ExpiresAt: now.Add(SessionLife)}
 	if strings.HasPrefix(token, auth.LinkPrefix) {
-		switch err := a.TakeLink(ctx, auth.HashOf(token), now.Add(LinkLife+clockSkew)); {
+		switch err := a.Stores.Access.TakeLink(ctx, auth.HashOf(token), now.Add(LinkLife+clockSkew)); {
 		case err == nil:
 		case errors.Is(err, fault.NotFound):
 			return s, "", auth.ErrToken
@@ -226,5 +226,5 @@ func (a *App) SignIn(ctx context.Context, token string) (auth.Session, string, e
 	}
 	cookie, hash := auth.NewToken(auth.SessionPrefix)
 	s.Hash = hash
-	return s, cookie, a.CreateSession(ctx, s)
+	return s, cookie, a.Stores.Access.CreateSession(ctx, s)
 }

@@ -84,7 +84,7 @@ func (a *App) changeLive(ctx context.Context, cluster string, do liveChange) err
 
 func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error {
 	ask := &asked
-	if a.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is left out
+	if a.Stores.Live.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is left out
 		a.decideLive(ctx, cluster, new(liveSeat), []*liveAsk{ask})
 		return ask.err
 	}
@@ -179,14 +179,14 @@ func (s *liveSeat) pass() {
 
 // decideLive decides for some in one transaction; each gets its own error.
 func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some []*liveAsk) {
-	if !a.InOnce(ctx) {
+	if !a.Stores.Live.InOnce(ctx) {
 		ctx = context.WithoutCancel(ctx) // it is not for one of them alone
 	}
 	if some[0].alone {
 		ctx = auth.With(ctx, auth.From(some[0].ctx))
 	}
 	var decided *live.Cluster
-	stamp, err := a.ChangeLive(ctx, name, seat.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
+	stamp, err := a.Stores.Live.ChangeLive(ctx, name, seat.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
 		judged.Ahead = some[0].ahead
 		w.judged = judged
 		if stored != nil {
@@ -285,13 +285,13 @@ func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, 
 	if err != nil {
 		return dispatch.Knowledge{}, err
 	}
-	return a.Classifier(ctx, cluster)
+	return a.Stores.Live.Classifier(ctx, cluster)
 }
 
 // learnAhead learns again what a policy is to know, while heartbeats go on; what they add is learned when they wait.
 // Policy says which one it is, by the one that decides now, and whether it has to learn again.
 func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now dispatch.PolicyConfig) (dispatch.PolicyConfig, bool)) (*dispatch.Ahead, error) {
-	now, err := a.LiveSettings(ctx, cluster)
+	now, err := a.Stores.Live.LiveSettings(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -299,14 +299,14 @@ func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now di
 	if !needs || p.Kind != dispatch.PolicyLearned {
 		return nil, nil
 	}
-	known, err := a.Classifier(ctx, cluster)
+	known, err := a.Stores.Live.Classifier(ctx, cluster)
 	if errors.Is(err, fault.NotFound) { // there is nothing to learn from
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return dispatch.LearnAhead(p, known.Versions, a.JudgedChoices(ctx, cluster))
+	return dispatch.LearnAhead(p, known.Versions, a.Stores.Live.JudgedChoices(ctx, cluster))
 }
 
 // PutLiveNode declares a node, or says what it is from now on.
@@ -361,7 +361,7 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r live.LiveJobR
 		}
 		kept, err := c.Submit(now, r, auth.From(ctx).Name)
 		if err != nil && place != nil {
-			return errors.Join(err, a.Unadmit(ctx, place.ID))
+			return errors.Join(err, a.Stores.Admissions.Unadmit(ctx, place.ID))
 		}
 		j = kept.View(c.Clock)
 		j.Admission = place
@@ -378,7 +378,7 @@ func (a *App) estimateUsage(ctx context.Context, cluster string, r *live.LiveJob
 	if r.Usage != (live.TasksUsage{}) || r.UsageFrom != "" {
 		return nil
 	}
-	fits, err := a.LatestFits(ctx, cluster, perf.UsageFits, []string{r.Class})
+	fits, err := a.Stores.Fits.LatestFits(ctx, cluster, perf.UsageFits, []string{r.Class})
 	if f := fits[r.Class]; err == nil && f.Usage != nil {
 		of := f.Usage.OfTask()
 		r.Usage = live.TasksUsage{Map: of, Reduce: of}
@@ -401,7 +401,7 @@ func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) err
 // settleLive lets happen what has happened by itself: nodes that have been silent for too long are dead. Whoever
 // reads sees it, also where no heartbeat has come since.
 func (a *App) settleLive(ctx context.Context, cluster string) error {
-	overdue, err := a.OverdueNodes(ctx, cluster, a.Now())
+	overdue, err := a.Stores.Live.OverdueNodes(ctx, cluster, a.Now())
 	if err != nil || !overdue {
 		return err
 	}
@@ -416,7 +416,7 @@ func (a *App) LiveNodes(ctx context.Context, cluster string, page Page) (l Liste
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
-	return a.Store.LiveNodes(ctx, cluster, page)
+	return a.Stores.Live.LiveNodes(ctx, cluster, page)
 }
 
 // LiveNode is a node as it is now.
@@ -424,7 +424,7 @@ func (a *App) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNo
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return n, err
 	}
-	return a.Store.LiveNode(ctx, cluster, name)
+	return a.Stores.Live.LiveNode(ctx, cluster, name)
 }
 
 // LiveJobs lists the jobs of a cluster as they are now.
@@ -432,7 +432,7 @@ func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, pa
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
-	return a.Store.LiveJobs(ctx, cluster, of, a.Now(), page)
+	return a.Stores.Live.LiveJobs(ctx, cluster, of, a.Now(), page)
 }
 
 // LiveJob is a job as it is now, with when its tasks would be done.
@@ -440,7 +440,7 @@ func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j live
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return j, err
 	}
-	if j, err = a.Store.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != live.JobActive {
+	if j, err = a.Stores.Live.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != live.JobActive {
 		return j, err
 	}
 	known, err := a.knownTimes(ctx, cluster, []string{j.Class})
@@ -459,5 +459,5 @@ func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecision
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
-	return a.Store.LiveDecisions(ctx, cluster, of, page)
+	return a.Stores.Live.LiveDecisions(ctx, cluster, of, page)
 }

@@ -37,7 +37,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyT
 	seconds := cmp.Or(ask.Seconds, live.DefaultDryRunSeconds)
 	until := a.Now()
 	from := until.Add(-time.Duration(seconds * float64(time.Second)))
-	past, err := a.LivePast(ctx, cluster, from, until)
+	past, err := a.Stores.Live.LivePast(ctx, cluster, from, until)
 	if err != nil {
 		return result, err
 	}
@@ -57,7 +57,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyT
 	rest := jobEvents(past.Jobs, live.Seconds(from))
 	reached, number, patience := until, int64(0), time.Now().Add(longestDryRun)
 	for {
-		beats, last, err := a.PastHeartbeats(ctx, cluster, number, from, until, pastPage)
+		beats, last, err := a.Stores.Live.PastHeartbeats(ctx, cluster, number, from, until, pastPage)
 		if err != nil {
 			return result, err
 		}

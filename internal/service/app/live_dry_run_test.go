@@ -32,7 +32,7 @@ func newPast(t *testing.T, policy string) *pastCluster {
 	if _, err := store.CreateCluster(ctx, inputs.NewCluster("night")); err != nil {
 		t.Fatal(err)
 	}
-	c.App = app.New(store, auth.NewKeyring(), app.Config{Clock: func() time.Time { return c.now }})
+	c.App = app.New(store.Stores(), auth.NewKeyring(), app.Config{Clock: func() time.Time { return c.now }})
 	if _, err := c.SetLiveSettings(ctx, "night", 1, c.settings(policy)); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	if r := c.try("fifo", 3600); r.Same != 4 || len(r.Differences)+len(r.Warnings)-1 > 0 {
 		t.Errorf("the policy itself: %+v", r)
 	}
-	if before, err := c.LiveSettings(c.Context(), "night"); err != nil || before.Policy.Kind != dispatch.PolicyFIFO || before.Version != 2 {
+	if before, err := c.Stores.Live.LiveSettings(c.Context(), "night"); err != nil || before.Policy.Kind != dispatch.PolicyFIFO || before.Version != 2 {
 		t.Errorf("a dry run has changed something: %+v, %v", before, err)
 	}
 }

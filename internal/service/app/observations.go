@@ -41,12 +41,12 @@ func (a *App) Observe(ctx context.Context, cluster string, r plans.ObservationRe
 	if r.At != nil {
 		at, asked = r.At.UTC(), r.At.UTC()
 	}
-	basis, err := a.ObservationBasis(ctx, cluster, asked)
+	basis, err := a.Stores.Observations.ObservationBasis(ctx, cluster, asked)
 	if err != nil {
 		return plans.Observation{}, err
 	}
 	if r.At == nil && basis.Current != nil {
 		basis.Plan.Held = basis.Current.HeldVMs(now)
 	}
-	return a.SaveObservation(ctx, cluster, r.Judge(at.Truncate(time.Microsecond), basis)) // as exactly as it is kept
+	return a.Stores.Observations.SaveObservation(ctx, cluster, r.Judge(at.Truncate(time.Microsecond), basis)) // as exactly as it is kept
 }

@@ -28,7 +28,7 @@ const mostSizes = 2_000
 
 // PackClasses answers what is asked about a batch of a cluster's classes, or with the run that goes on with it.
 func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*pack.PackingAnswer, runs.Run, error) {
-	of, err := a.Cluster(ctx, cluster)
+	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
@@ -71,7 +71,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 	p = pack.PackingProblem{Machines: of.Machines, Options: of.Options}
 	if of.Jobs == nil {
 		for page := (Page{Limit: 200}); ; {
-			list, err := a.Store.Classes().List(ctx, cluster, page)
+			list, err := a.Stores.Inputs.Classes().List(ctx, cluster, page)
 			if err != nil {
 				return p, nil, err
 			}
@@ -97,7 +97,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 	}
 	var findings []fault.Finding
 	for i, j := range of.Jobs {
-		class, err := a.Store.Classes().Get(ctx, cluster, j.Class)
+		class, err := a.Stores.Inputs.Classes().Get(ctx, cluster, j.Class)
 		if errors.Is(err, fault.NotFound) {
 			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing", Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
 			continue
@@ -136,7 +136,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 	recorded := class.Name
 	if sizesOf(job.Measurements) == nil || len(sizesOf(job.Measurements)) < 2 {
 		if class.Profile != nil {
-			version, err := a.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
+			version, err := a.Stores.Profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
 			if err != nil {
 				return job, source, "", err
 			}
@@ -144,7 +144,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 				recorded = of
 			}
 		}
-		executions, err := a.ExecutionSizes(ctx, cluster, recorded, mostSizes)
+		executions, err := a.Stores.Fits.ExecutionSizes(ctx, cluster, recorded, mostSizes)
 		if err != nil {
 			return job, source, "", err
 		}
@@ -156,7 +156,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 	if len(source.VMs) < 2 {
 		return job, source, notMeasured(cluster, source, recorded), nil
 	}
-	usage, err := a.JobFit(ctx, cluster, class.Name, perf.UsageFits, 0)
+	usage, err := a.Stores.Fits.JobFit(ctx, cluster, class.Name, perf.UsageFits, 0)
 	switch {
 	case err == nil && usage.Usage != nil:
 		job.Usage, source.Usage = &usage.Usage.Usage, true

@@ -88,7 +88,7 @@ const KeptPackingRun = "kept_packing"
 
 // KeepPacking packs a batch and keeps the packing in a cluster, or starts the run that does.
 func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, read func() (pack.PackingProblem, error)) (*pack.KeptPacking, runs.Run, error) {
-	if _, err := a.Cluster(ctx, cluster); err != nil {
+	if _, err := a.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 		return nil, runs.Run{}, err
 	}
 	kept, run, err := answerOrRun(ctx, a, NewRun{Kind: KeptPackingRun, Cluster: cluster}, background, read, func(ctx context.Context, p pack.PackingProblem) (*pack.KeptPacking, error) {
@@ -102,7 +102,7 @@ func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, 
 	if err != nil || kept == nil {
 		return nil, run, err
 	}
-	saved, err := a.SavePacking(ctx, *kept)
+	saved, err := a.Stores.Packings.SavePacking(ctx, *kept)
 	return &saved, run, err
 }
 
@@ -123,7 +123,7 @@ func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(
 	}
 	kept, err := pack.Keep(claim.Cluster, p, packing)
 	return func(ctx context.Context) (RunResult, error) {
-		saved, err := a.SavePacking(ctx, kept)
+		saved, err := a.Stores.Packings.SavePacking(ctx, kept)
 		if err != nil {
 			return RunResult{}, err
 		}

@@ -34,7 +34,7 @@ func (e *InfeasibleError) Is(target error) bool { return target == fault.Infeasi
 func (a *App) MaySolve(ctx context.Context) error { return a.solves.room(auth.From(ctx).ID) }
 
 // Solve answers a problem within its time budget. It waits for a place to solve in and reads the
-// problem there, so that those who wait cost nothing; when too many wait already it is capacity.Busy
+// problem there, so that those who wait cost nothing; when too many wait already it is fault.Busy
 // at once.
 func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) (capacity.Plan, error) {
 	ctx, leave, err := a.solves.enter(ctx)
@@ -118,7 +118,7 @@ func (a *App) problem(ctx context.Context, cluster string, at time.Time) (inputs
 	if at.IsZero() {
 		at = a.Now()
 	}
-	snapshot, err := a.Snapshot(ctx, cluster, at)
+	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, at)
 	if err != nil {
 		return snapshot, capacity.Problem{}, err
 	}
@@ -144,7 +144,7 @@ func (a *App) CreatePlan(ctx context.Context, cluster string, at time.Time) (pla
 
 // makePlan answers the plan that CreatePlan stores, and how.
 func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (record plans.PlanRecord, save func(context.Context, plans.PlanRecord) (plans.PlanRecord, error), err error) {
-	save = a.KeepPlan
+	save = a.Stores.Plans.KeepPlan
 	another := !at.IsZero()
 	if !another {
 		at, save = a.Now(), a.SavePlan
@@ -220,7 +220,7 @@ func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (plan.A
 
 // AnsweredPlan is a stored plan with what is in it.
 func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, plan.Answered, error) {
-	record, err := a.Plan(ctx, cluster, ref)
+	record, err := a.Stores.Plans.Plan(ctx, cluster, ref)
 	if err != nil {
 		return record, plan.Answered{}, err
 	}

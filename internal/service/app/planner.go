@@ -38,8 +38,8 @@ func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
 	go func() {
 		defer close(ended)
 		var both sync.WaitGroup
-		both.Go(func() { a.attend(ctx, duty{PlansChannel, a.Claim, a.planClaimed}) })
-		both.Go(func() { a.attend(ctx, duty{PoolsChannel, a.ClaimPool, a.planClaimedPool}) })
+		both.Go(func() { a.attend(ctx, duty{PlansChannel, a.Stores.Plans.Claim, a.planClaimed}) })
+		both.Go(func() { a.attend(ctx, duty{PoolsChannel, a.Stores.StoredPools.ClaimPool, a.planClaimedPool}) })
 		both.Wait()
 	}()
 	return ended
@@ -102,7 +102,7 @@ func rest(ctx context.Context, d time.Duration) {
 // wakePlanner says when there may be something to plan earlier than was known.
 func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
 	for ctx.Err() == nil {
-		_ = a.Listen(ctx, channel, func(string) { // without it the planner looks now and then
+		_ = a.Stores.Database.Listen(ctx, channel, func(string) { // without it the planner looks now and then
 			select {
 			case woken <- struct{}{}:
 			default:
@@ -120,12 +120,12 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 		ctx, span = t.Tracer.Root(ctx, "plan a cluster", trace.Consumer, "")
 		defer span.End()
 	}
-	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepClaim, a.Release, a.try)
+	outcome, held, err := whileClaimed(ctx, a, claim, a.Stores.Plans.KeepClaim, a.Stores.Plans.Release, a.try)
 	if !held {
 		return
 	}
 	a.tell(ctx, claim, outcome, err)
-	saved, err := a.Settle(ctx, claim, outcome)
+	saved, err := a.Stores.Plans.Settle(ctx, claim, outcome)
 	a.countAttempt(claim, outcome, saved, err, time.Since(claimed))
 	switch {
 	case errors.Is(err, ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
@@ -281,5 +281,5 @@ func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until ti
 			Detail: fmt.Sprintf("The pin would end at %s, which is past; give a later time.", until.UTC().Format(time.RFC3339))}}}
 	}
 	defer a.changing(ctx, cluster)()
-	return a.Store.PinPlan(ctx, cluster, ref, until)
+	return a.Stores.Plans.PinPlan(ctx, cluster, ref, until)
 }

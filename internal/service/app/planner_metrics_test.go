@@ -18,7 +18,7 @@ import (
 func TestPlannerCountsWhatItDoes(t *testing.T) {
 	t.Parallel()
 	tel := telemetry.New(io.Discard, nil)
-	a := app.New(pgtest.Open(t), auth.NewKeyring(), app.Config{Clock: clockAt("2026-06-01T10:20:30Z").now, PlannerLook: 20 * time.Millisecond, Telemetry: tel})
+	a := app.New(pgtest.Open(t).Stores(), auth.NewKeyring(), app.Config{Clock: clockAt("2026-06-01T10:20:30Z").now, PlannerLook: 20 * time.Millisecond, Telemetry: tel})
 	began := time.Now()
 	startPlanner(t, a)
 	d := document("c")

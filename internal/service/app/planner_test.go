@@ -40,7 +40,7 @@ func planning(t *testing.T, replicas int, clock func() time.Time) *app.App {
 	url := pgtest.Database(t)
 	var first *app.App
 	for i := range replicas {
-		a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}), auth.NewKeyring(), app.Config{Clock: clock, PlannerLook: 50 * time.Millisecond})
+		a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}).Stores(), auth.NewKeyring(), app.Config{Clock: clock, PlannerLook: 50 * time.Millisecond})
 		if i == 0 {
 			first = a
 		}
@@ -71,7 +71,7 @@ func current(t *testing.T, a *app.App, cluster, what string, is func(plans.Curre
 	t.Helper()
 	var err error
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if c, err = a.Current(admin(t), cluster); err == nil && is(c) {
+		if c, err = a.Stores.Plans.Current(admin(t), cluster); err == nil && is(c) {
 			return c
 		}
 		if time.Now().After(end) {
@@ -106,7 +106,7 @@ func TestAClusterIsPlannedByItself(t *testing.T) {
 	d.Classes = nil
 	apply(t, a, d)
 	within(t, 10*time.Second, "what is missing is said", func() bool {
-		_, err := a.Current(admin(t), "c")
+		_, err := a.Stores.Plans.Current(admin(t), "c")
 		return errors.Is(err, fault.NotFound) && strings.Contains(err.Error(), "no class")
 	})
 	classes[0].Profile.Version = 1
@@ -142,7 +142,7 @@ func TestManyEditsAreAFewPlans(t *testing.T) {
 	}
 	took := time.Since(began)
 	c := current(t, a, "c", "a plan of the last edit", func(c plans.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
-	record, err := a.Plan(admin(t), "c", app.PlanRef{})
+	record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{})
 	if err != nil || !strings.Contains(string(record.Problem), fmt.Sprintf(`"%d.00"`, 9+edits)) {
 		t.Errorf("the last plan is about %s, %v", record.Problem, err)
 	}
@@ -194,7 +194,7 @@ func TestBoundariesPlanByThemselves(t *testing.T) {
 		if !c.Record.At.Equal(clock.now()) || c.Boundary == nil || !c.Boundary.Equal(moment(step.boundary)) {
 			t.Errorf("after %s: planned for %v, next boundary %v; want %s", step.what, c.Record.At, c.Boundary, step.boundary)
 		}
-		record, err := a.Plan(admin(t), "c", app.PlanRef{})
+		record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{})
 		if err != nil || !strings.Contains(string(record.Problem), step.holds) {
 			t.Errorf("after %s: %v, the problem is %s", step.what, err, record.Problem)
 		}
@@ -267,7 +267,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 // apply2 makes a cluster that is there like a document.
 func apply2(t *testing.T, a *app.App, d inputs.Document) {
 	t.Helper()
-	c, err := a.Cluster(admin(t), d.Cluster.Name)
+	c, err := a.Stores.Inputs.Cluster(admin(t), d.Cluster.Name)
 	if err == nil {
 		_, err = a.Apply(admin(t), c.InputsVersion, d, false)
 	}
@@ -317,16 +317,16 @@ func TestPins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c, err := a.Current(ctx, "c"); err != nil || c.Record.Number != 3 || c.Pin != nil {
+	if c, err := a.Stores.Plans.Current(ctx, "c"); err != nil || c.Record.Number != 3 || c.Pin != nil {
 		t.Errorf("unpinned: got plan %d, %v", c.Record.Number, err)
 	}
-	if _, err := a.PinOf(ctx, "c"); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Stores.Plans.PinOf(ctx, "c"); !errors.Is(err, fault.NotFound) {
 		t.Errorf("got %v", err)
 	}
 	var pins []string
 	pgtest.Outlast(t)
 	within(t, 10*time.Second, "three entries in the audit log", func() bool {
-		entries, err := a.Audit(ctx, app.AuditFilter{Cluster: "c"}, app.Page{Limit: 100})
+		entries, err := a.Stores.Database.Audit(ctx, app.AuditFilter{Cluster: "c"}, app.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -384,7 +384,7 @@ func TestAServerThatDiesIsReplaced(t *testing.T) {
 	if other, next, err := store.Claim(admin(t), time.Now(), time.Second); other != nil || err != nil || next > 700*time.Millisecond {
 		t.Errorf("claimed twice: %+v, %v, %v", other, next, err)
 	}
-	a := app.New(store, auth.NewKeyring(), app.Config{})
+	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	startPlanner(t, a)
 	current(t, a, "c", "another server takes over", numbered(1))
 	if took := time.Since(began); took < 500*time.Millisecond {
@@ -419,12 +419,12 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	var once sync.Once
 	var a *app.App
 	happens := func() { once.Do(func() { clock.set(moment("2026-06-01T10:31:00Z")) }) } // the contract ends
-	a = app.New(meanwhile{Store: store, happens: func() { happens() }}, auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
+	a = app.New(meanwhile{Store: store, happens: func() { happens() }}.stores(), auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
 	apply(t, a, d)
 	stop := startPlanner(t, a)
 	current(t, a, "c", "a plan without the contract", numbered(2))
 	for n, contract := range []bool{true, false} {
-		record, err := a.Plan(admin(t), "c", app.PlanRef{Number: int64(n + 1)})
+		record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{Number: int64(n + 1)})
 		if err != nil || strings.Contains(string(record.Problem), `"month"`) != contract {
 			t.Errorf("plan %d: %v, the problem is %s", n+1, err, record.Problem)
 		}
@@ -435,7 +435,7 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	penalty(t, a, "c", "8")
 	startPlanner(t, a)
 	current(t, a, "c", "a plan of the edit in the middle", func(c plans.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
-	record, err := a.Plan(admin(t), "c", app.PlanRef{})
+	record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{})
 	if err != nil || record.Number != 4 || !strings.Contains(string(record.Problem), `"penalty":"9.00"`) {
 		t.Errorf("plan %d, %v: %s", record.Number, err, record.Problem)
 	}
@@ -457,7 +457,7 @@ func TestPlansThatComeTooLate(t *testing.T) {
 		if slow.Add(-1) >= 0 {
 			clock.advance(time.Hour)
 		}
-	}}, auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
+	}}.stores(), auth.NewKeyring(), app.Config{Clock: clock.now, PlannerLook: 50 * time.Millisecond})
 	apply(t, a, d)
 	stop := startPlanner(t, a)
 	current(t, a, "c", "the first plan", numbered(1))
@@ -479,7 +479,7 @@ func TestPlansThatComeTooLate(t *testing.T) {
 	}
 	startPlanner(t, a)
 	current(t, a, "c", "the planner's", numbered(12))
-	plans, err := a.Plans(admin(t), "c", app.Page{Limit: 100})
+	plans, err := a.Stores.Plans.Plans(admin(t), "c", app.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -504,7 +504,7 @@ func TestStoppingLosesNothing(t *testing.T) {
 		if reached.CompareAndSwap(false, true) {
 			<-stopping // the plan is not finished when the server stops
 		}
-	}}, auth.NewKeyring(), app.Config{Clock: clock.now})
+	}}.stores(), auth.NewKeyring(), app.Config{Clock: clock.now})
 	apply(t, slow, document("c"))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := slow.StartPlanner(ctx)
@@ -532,7 +532,7 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 		claim, _, _ = store.Claim(admin(t), clock.now(), time.Minute)
 		return claim != nil
 	})
-	c, err := a.Cluster(admin(t), "c")
+	c, err := a.Stores.Inputs.Cluster(admin(t), "c")
 	if err == nil {
 		err = a.DeleteCluster(admin(t), "c", c.Version)
 	}
@@ -545,4 +545,11 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 	if claim, next, err := store.Claim(admin(t), clock.now(), time.Minute); claim != nil || next != app.Never || err != nil {
 		t.Errorf("got %+v, %v, %v", claim, next, err)
 	}
+}
+
+// stores returns the database's stores, with its own for the inputs.
+func (m meanwhile) stores() app.Stores {
+	all := m.Store.Stores()
+	all.Inputs = m
+	return all
 }

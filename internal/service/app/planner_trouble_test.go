@@ -29,11 +29,18 @@ func (s troubled) Snapshot(ctx context.Context, cluster string, at time.Time) (i
 	return s.Store.Snapshot(ctx, cluster, at)
 }
 
+// stores returns the database's stores, with its own for the inputs.
+func (s troubled) stores() app.Stores {
+	all := s.Store.Stores()
+	all.Inputs = s
+	return all
+}
+
 func TestWhatPassesByItselfIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	clock := clockAt("2026-06-01T10:00:00Z")
 	store := troubled{Store: pgtest.Open(t), busy: new(atomic.Bool)}
-	a := app.New(store, auth.NewKeyring(), app.Config{Clock: clock.now})
+	a := app.New(store.stores(), auth.NewKeyring(), app.Config{Clock: clock.now})
 	apply(t, a, document("c"))
 	startPlanner(t, a)
 	current(t, a, "c", "the first plan", numbered(1))

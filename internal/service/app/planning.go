@@ -12,8 +12,20 @@ import (
 // about its freshness has changed, or that the cluster is gone.
 const PlansChannel = "headroom_plans"
 
-// Planning is what the store keeps of planning moments.
-type Planning interface {
+// PlanStore is what the store keeps of planning moments.
+type PlanStore interface {
+	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
+	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
+	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not
+	// ForNow.
+	SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error)
+	// Plans lists the newest first.
+	Plans(ctx context.Context, cluster string, page Page) (Listed[plans.PlanSummary], error)
+	// Plan is one by number, by id, or the current one.
+	Plan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, error)
+	// RemovedPlans are what retention has removed, by the names of living clusters.
+	RemovedPlans(ctx context.Context) (map[string]Removed, error)
+
 	// Current is the plan that holds now. A cluster that never had one is NotFound.
 	Current(ctx context.Context, cluster string) (plans.Current, error)
 	// Currents are those of living clusters that have one, by name, after a name: so many at most. Their problems are

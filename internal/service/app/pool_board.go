@@ -77,7 +77,7 @@ func (a *App) ShownPool(ctx context.Context, cluster string) (*ShownPool, error)
 	if shown := a.Pools.find(cluster); shown != nil {
 		return shown, nil
 	}
-	c, err := a.CurrentPool(ctx, cluster)
+	c, err := a.Stores.StoredPools.CurrentPool(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (a *App) SetPoolSettings(ctx context.Context, cluster string, version int64
 		first = s.FirstRoundAt.UTC()
 	}
 	s.FirstRoundAt = &first
-	return a.SavePoolSettings(ctx, cluster, version, s)
+	return a.Stores.StoredPools.SavePoolSettings(ctx, cluster, version, s)
 }
 
 // SetPoolMachines says which machines of a pool run.
@@ -82,7 +82,7 @@ func (a *App) SetPoolMachines(ctx context.Context, cluster string, machines []po
 	if err := pool.CheckMachines(machines, a.Now()); err != nil {
 		return pool.PoolMachines{}, err
 	}
-	return a.SavePoolMachines(ctx, cluster, machines)
+	return a.Stores.StoredPools.SavePoolMachines(ctx, cluster, machines)
 }
 
 // SampleStorage keeps how much data there was, and answers what is kept.
@@ -91,7 +91,7 @@ func (a *App) SampleStorage(ctx context.Context, cluster string, sent []pool.Sto
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(samples)), a.AddStorageSamples(ctx, cluster, samples)
+	return int64(len(samples)), a.Stores.StoredPools.AddStorageSamples(ctx, cluster, samples)
 }
 
 // PoolBasis is what a plan of a cluster's pool would answer now, and where that is known from.
@@ -101,7 +101,7 @@ func (a *App) PoolBasis(ctx context.Context, cluster string) (pool.PoolBasis, er
 }
 
 func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f pool.PoolFacts, b pool.PoolBasis, err error) {
-	if f.Settings, err = a.PoolSettings(ctx, cluster); err != nil {
+	if f.Settings, err = a.Stores.StoredPools.PoolSettings(ctx, cluster); err != nil {
 		return f, b, err
 	}
 	from, err := f.Settings.RoundAt(at)
@@ -109,23 +109,23 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f po
 		return f, b, err
 	}
 	until := from.Add(time.Duration(f.Settings.Hours*f.Settings.Rounds) * time.Hour)
-	if f.Outlook, err = a.Outlook(ctx, cluster, from, until); err != nil {
+	if f.Outlook, err = a.Stores.Inputs.Outlook(ctx, cluster, from, until); err != nil {
 		return f, b, err
 	}
-	if f.Machines, err = a.PoolMachines(ctx, cluster); err != nil {
+	if f.Machines, err = a.Stores.StoredPools.PoolMachines(ctx, cluster); err != nil {
 		return f, b, err
 	}
-	if f.Samples, err = a.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(strict.MaxAhead)); err != nil {
+	if f.Samples, err = a.Stores.StoredPools.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(strict.MaxAhead)); err != nil {
 		return f, b, err
 	}
 	jobs := []string{}
 	for _, j := range f.Settings.Jobs {
 		jobs = append(jobs, j.Recorded())
 	}
-	if f.Recorded, err = a.RecordedHours(ctx, cluster, jobs, f.Settings.MeasuredHours, at); err != nil {
+	if f.Recorded, err = a.Stores.StoredPools.RecordedHours(ctx, cluster, jobs, f.Settings.MeasuredHours, at); err != nil {
 		return f, b, err
 	}
-	current, err := a.CurrentPool(ctx, cluster)
+	current, err := a.Stores.StoredPools.CurrentPool(ctx, cluster)
 	switch {
 	case err == nil:
 		f.Current, f.Number, f.Version = new(pool.PoolSchedule), current.Record.Number, current.Record.SettingsVersion
@@ -141,11 +141,11 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f po
 
 // planClaimedPool plans a pool and stores what came of it.
 func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
-	outcome, held, err := whileClaimed(ctx, a, claim, a.KeepPoolClaim, a.ReleasePool, a.tryPool)
+	outcome, held, err := whileClaimed(ctx, a, claim, a.Stores.StoredPools.KeepPoolClaim, a.Stores.StoredPools.ReleasePool, a.tryPool)
 	if !held {
 		return
 	}
-	if _, unsettled := a.SettlePool(ctx, claim, outcome); errors.Is(unsettled, ErrClaimLost) {
+	if _, unsettled := a.Stores.StoredPools.SettlePool(ctx, claim, outcome); errors.Is(unsettled, ErrClaimLost) {
 		return
 	} else if unsettled != nil {
 		a.complain(ctx, "the outcome of planning a pool was not stored; it is tried again", unsettled, "cluster", claim.Cluster)

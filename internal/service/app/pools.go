@@ -31,7 +31,7 @@ func (a *App) PlanPool(ctx context.Context, background bool, read func() (pool.P
 // PlanClusterPool is PlanPool for a cluster: read gets what the cluster knows of its VM types.
 func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*pool.PoolProblem)) (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	at := a.Now().UTC()
-	snapshot, err := a.Snapshot(ctx, cluster, at)
+	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, at)
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
@@ -60,7 +60,7 @@ func (a *App) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem)
 	if len(unrated) == 0 {
 		return nil
 	}
-	fits, err := a.LatestFits(ctx, cluster, perf.RateFits, unrated)
+	fits, err := a.Stores.Fits.LatestFits(ctx, cluster, perf.RateFits, unrated)
 	if err != nil {
 		return err
 	}

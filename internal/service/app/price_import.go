@@ -145,7 +145,7 @@ func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection)
 	if o.From == nil {
 		o.From = new(a.Now().Truncate(time.Hour))
 	}
-	return a.Cluster(ctx, cluster)
+	return a.Stores.Inputs.Cluster(ctx, cluster)
 }
 
 func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (prices.Sheet, error) {
@@ -172,7 +172,7 @@ func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sh
 	if !o.DryRun {
 		defer a.changing(ctx, cluster)()
 	}
-	done, err := a.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
+	done, err := a.Stores.Inputs.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
 		after, made, err = importSheet(before, sheet, o)
 		return after, err
 	}, o.DryRun)
@@ -206,14 +206,14 @@ func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o P
 	if err := a.checkAddress(ctx, address); err != nil {
 		return runs.Run{}, err
 	}
-	return a.StartRun(ctx, NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
+	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
 }
 
 // checkAddress refuses what cannot be fetched because of how it is written or whose it is.
 func (a *App) checkAddress(ctx context.Context, address string) error {
 	target, wrong := fetch.ParseTarget(address)
 	if wrong == "" {
-		host, err := a.HostOf(ctx, target.Host, target.Port)
+		host, err := a.Stores.Webhooks.HostOf(ctx, target.Host, target.Port)
 		switch {
 		case errors.Is(err, fault.NotFound):
 			wrong = target.NotAllowed()
@@ -242,7 +242,7 @@ func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(c
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	of, err := a.Cluster(ctx, claim.Cluster)
+	of, err := a.Stores.Inputs.Cluster(ctx, claim.Cluster)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.Cl
 func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var all []inputs.StandingOffer
 	for page := (Page{Limit: 500}); ; {
-		list, err := a.Store.Offers().List(ctx, o.Cluster.Name, page)
+		list, err := a.Stores.Inputs.Offers().List(ctx, o.Cluster.Name, page)
 		if err != nil {
 			return nil, err
 		}

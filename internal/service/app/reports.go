@@ -26,7 +26,7 @@ const ReportPartSize = 512 << 10
 
 // Reports is what the store keeps of reports.
 type Reports interface {
-	ReportSchedules() Inputs[reporting.ReportSchedule] // by name; no plan depends on them
+	ReportSchedules() Collection[reporting.ReportSchedule] // by name; no plan depends on them
 	// StartDueReports starts the reports whose moment has come, once each. decide says of a schedule in a time
 	// zone what is to be made (nil is nothing) and when the next one is.
 	StartDueReports(ctx context.Context, now time.Time, decide func(s reporting.ReportSchedule, zone string) (*reporting.ReportInput, time.Time)) (started int, err error)
@@ -50,8 +50,8 @@ type ReportFilter struct {
 var reporter = auth.Principal{ID: "reporter", Name: "schedule", Role: auth.Operator}
 
 // ReportSchedules are the cluster's reports that are made by themselves.
-func (a *App) ReportSchedules() Inputs[reporting.ReportSchedule] {
-	return fewSchedules{checked[reporting.ReportSchedule]{Inputs: a.Store.ReportSchedules(), check: a.checkSchedule}}
+func (a *App) ReportSchedules() Collection[reporting.ReportSchedule] {
+	return fewSchedules{checked[reporting.ReportSchedule]{Collection: a.Stores.Reports.ReportSchedules(), check: a.checkSchedule}}
 }
 
 // fewSchedules keeps a cluster from having so many schedules that their reports are all that servers do.
@@ -74,7 +74,7 @@ func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.Re
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	c, err := a.Cluster(ctx, cluster)
+	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.Re
 // last one counts.
 func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
 	now := a.Now()
-	return a.Store.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
+	return a.Stores.Reports.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			zone = time.UTC // a newer server knew the zone
@@ -108,7 +108,7 @@ func (a *App) StartReport(ctx context.Context, cluster string, r reporting.Repor
 	if err := r.Validate(); err != nil {
 		return runs.Run{}, err
 	}
-	c, err := a.Cluster(ctx, cluster)
+	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return runs.Run{}, err
 	}
@@ -118,7 +118,7 @@ func (a *App) StartReport(ctx context.Context, cluster string, r reporting.Repor
 	}
 	in := reporting.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: a.Now().Truncate(time.Second)}
 	if r.Schedule != "" {
-		s, err := a.Store.ReportSchedules().Get(ctx, cluster, r.Schedule)
+		s, err := a.Stores.Reports.ReportSchedules().Get(ctx, cluster, r.Schedule)
 		if errors.Is(err, fault.NotFound) {
 			return runs.Run{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/schedule", Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no report schedule %.60q; create it first, or say \"every\", \"covers\" and \"format\".", cluster, r.Schedule)}}}
@@ -129,12 +129,12 @@ func (a *App) StartReport(ctx context.Context, cluster string, r reporting.Repor
 		in.Schedule, in.Every, in.Covers, in.Format = &s.Name, s.Every, s.Covers, s.Format
 	}
 	in.From, in.Until = reporting.Around(in.Every, in.Covers, in.At, zone)
-	return a.StartRun(ctx, NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
+	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
 // ReportFile is a report whose file can be read.
 func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Report, error) {
-	r, err := a.Report(ctx, cluster, id)
+	r, err := a.Stores.Reports.Report(ctx, cluster, id)
 	if err == nil && r.File == nil {
 		what := map[runs.RunState]string{runs.RunFailed: "has failed; \"error\" says why", runs.RunCancelled: "was cancelled"}[r.State]
 		if what == "" {
@@ -164,7 +164,7 @@ func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(ru
 	r.ID = claim.ID
 	r.File = &reporting.ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
 	return func(ctx context.Context) (RunResult, error) {
-		r, err := a.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
+		r, err := a.Stores.Reports.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
 		if err != nil {
 			return RunResult{}, err
 		}
@@ -177,7 +177,7 @@ func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(ru
 // reportBehind writes which plans held.
 func (a *App) reportBehind(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
 	progress(runs.Progress{Total: 1, Unit: "report"})
-	stints, seen, err := a.PlansOf(ctx, cluster, in.From, in.Until)
+	stints, seen, err := a.Stores.Reports.PlansOf(ctx, cluster, in.From, in.Until)
 	if err != nil {
 		return err
 	}

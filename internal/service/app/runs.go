@@ -129,7 +129,7 @@ func (e *TooManyError) Error() string { return e.Detail }
 
 // Run is one that the caller may see.
 func (a *App) Run(ctx context.Context, id string) (runs.Run, error) {
-	r, err := a.Store.Run(ctx, id)
+	r, err := a.Stores.Runs.Run(ctx, id)
 	if err == nil && !sees(ctx, r) {
 		return runs.Run{}, NoRun(id)
 	}
@@ -160,7 +160,7 @@ func NoRun(id string) error {
 // Runs lists those that the caller may see.
 func (a *App) Runs(ctx context.Context, of RunFilter, page Page) (Listed[runs.Run], error) {
 	of.Only = auth.From(ctx).Clusters
-	return a.Store.Runs(ctx, of, page)
+	return a.Stores.Runs.Runs(ctx, of, page)
 }
 
 // RunResult is the result of a run that the caller may see, or what there is of it where this server works on it.
@@ -174,7 +174,7 @@ func (a *App) RunResult(ctx context.Context, id string) (RunResult, error) {
 		result.Partial, result.Version = true, r.Version
 		return result, err
 	}
-	return a.Store.RunResult(ctx, id)
+	return a.Stores.Runs.RunResult(ctx, id)
 }
 
 // RunInput is what a run that the caller may see works on.
@@ -182,7 +182,7 @@ func (a *App) RunInput(ctx context.Context, id string) (json.RawMessage, error) 
 	if _, err := a.Run(ctx, id); err != nil {
 		return nil, err
 	}
-	return a.Store.RunInput(ctx, id)
+	return a.Stores.Runs.RunInput(ctx, id)
 }
 
 // CancelRun ends a run.
@@ -190,7 +190,7 @@ func (a *App) CancelRun(ctx context.Context, id string) (runs.Run, error) {
 	if err := a.mayChange(ctx, id); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Store.CancelRun(ctx, id)
+	return a.Stores.Runs.CancelRun(ctx, id)
 }
 
 // RetryRun begins a run again.
@@ -198,7 +198,7 @@ func (a *App) RetryRun(ctx context.Context, id string) (runs.Run, error) {
 	if err := a.mayChange(ctx, id); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Store.RetryRun(ctx, id)
+	return a.Stores.Runs.RetryRun(ctx, id)
 }
 
 // mayChange refuses who may not see a run, or could not have started it.
@@ -223,7 +223,7 @@ type planInput struct {
 
 // StartPlanRun is CreatePlan in the background: the run's result is the plan's record.
 func (a *App) StartPlanRun(ctx context.Context, cluster string, at time.Time) (runs.Run, error) {
-	return a.StartRun(ctx, NewRun{Kind: PlanRun, Cluster: cluster, Role: auth.Planner, Input: planInput{at}})
+	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: PlanRun, Cluster: cluster, Role: auth.Planner, Input: planInput{at}})
 }
 
 // PlanForRun solves what a plan run asks for. save stores the plan and answers its record.

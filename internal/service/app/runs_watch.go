@@ -62,7 +62,7 @@ func (a *App) WatchRuns(ctx context.Context) (done <-chan struct{}) {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			_ = a.Listen(ctx, RunsChannel, a.RunWatch.tell)
+			_ = a.Stores.Database.Listen(ctx, RunsChannel, a.RunWatch.tell)
 			a.RunWatch.tell("")
 			rest(ctx, plannerAgain)
 		}

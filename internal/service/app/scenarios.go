@@ -18,8 +18,8 @@ import (
 const scenarioBudget = 10
 
 // Scenarios are the cluster's saved ones.
-func (a *App) Scenarios() Inputs[capacity.Scenario] {
-	return checked[capacity.Scenario]{Inputs: a.Store.Scenarios(),
+func (a *App) Scenarios() Collection[capacity.Scenario] {
+	return checked[capacity.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
 		check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
 }
 
@@ -55,7 +55,7 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 		if asked.Saved == "" {
 			continue
 		}
-		saved, err := a.Store.Scenarios().Get(ctx, cluster, asked.Saved)
+		saved, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, asked.Saved)
 		if errors.Is(err, fault.NotFound) {
 			return plan.WhatIf{}, &fault.InputError{Findings: []fault.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, asked.Saved)}}}
@@ -76,7 +76,7 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (plan.WhatIf, error) {
 	q := capacity.ClusterWhatIfQuestion{At: at, Detail: capacity.DetailFull}
 	for _, name := range names {
-		s, err := a.Store.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
+		s, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
 		if err != nil {
 			return plan.WhatIf{}, err
 		}

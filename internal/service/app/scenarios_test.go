@@ -32,7 +32,7 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 	}
 	var texts []string
 	for _, places := range []int{1, 3} {
-		a := New(nil, auth.NewKeyring(), Config{Solves: places})
+		a := New(Stores{}, auth.NewKeyring(), Config{Solves: places})
 		w, err := a.WhatIf(context.Background(), func() (capacity.WhatIfQuestion, error) { return q, nil })
 		if err != nil {
 			t.Fatal(err)

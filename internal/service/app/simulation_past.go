@@ -22,7 +22,7 @@ const (
 // pastTasks is how long the tasks of a problem's classes lasted, by class: of those whose profile is a version that
 // was made of executions which the cluster keeps.
 func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
-	snapshot, err := a.Snapshot(ctx, cluster, a.Now())
+	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if _, given := asked.Options.Measured[c.Name]; given || !named || c.Profile == nil {
 			continue
 		}
-		version, err := a.Profile(ctx, cluster, ref.Name, ref.Version)
+		version, err := a.Stores.Profiles.Profile(ctx, cluster, ref.Name, ref.Version)
 		if errors.Is(err, fault.NotFound) {
 			continue // deleted since
 		}

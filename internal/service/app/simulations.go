@@ -72,7 +72,7 @@ func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.Clu
 	}
 	scenario := q.Scenario.Scenario()
 	if name := q.Scenario.Saved; name != "" {
-		scenario, err = a.Store.Scenarios().Get(ctx, cluster, name)
+		scenario, err = a.Stores.Inputs.Scenarios().Get(ctx, cluster, name)
 		if errors.Is(err, fault.NotFound) {
 			err = &fault.InputError{Findings: []fault.Finding{{Pointer: "/scenario/saved", Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name)}}}

@@ -9,19 +9,34 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
 )
 
-// Store is what the service keeps. Every method is one transaction; methods called with a context
-// from Once join its transaction. Who asks comes from the context (auth.From) and is written to the
-// audit log with every change. Errors are of the kinds of capacity, as sentences for people; the
-// database away, read-only, full or slow is capacity.Busy.
-type Store interface {
-	Planning
-	Packings
-	StoredPools
-	Live
+// Stores holds what the service keeps, a store for each subject. Every method is one transaction; methods called
+// with a context from Once join its transaction. The caller comes from the context (auth.From) and is written to the
+// audit log with every change. Errors are of the kinds of fault, as sentences for people; a database that is away,
+// read-only, full or slow is fault.Busy.
+type Stores struct {
+	Inputs       InputStore
+	Profiles     ProfileStore
+	Forecasts    ForecastStore
+	Plans        PlanStore
+	Access       AccessStore
+	Database     DatabaseStore
+	Admissions   Admissions
+	Calibrations Calibrations
+	Executions   Executions
+	Fits         Fits
+	Live         Live
+	Observations Observations
+	Packings     Packings
+	Reports      Reports
+	Runs         Runs
+	StoredPools  StoredPools
+	Webhooks     Webhooks
+}
 
+// InputStore keeps what clusters are planned from.
+type InputStore interface {
 	// Clusters lists by name. only, unless nil, names those the caller may see.
 	Clusters(ctx context.Context, only []string, page Page) (Listed[inputs.Cluster], error)
 	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
@@ -29,12 +44,26 @@ type Store interface {
 	ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error)
 	// DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
 	DeleteCluster(ctx context.Context, name string, version int64) error
+	VMTypes() Collection[inputs.VMType]           // by name
+	Prices() Collection[inputs.PricePeriod]       // by ID; listed by type and start
+	Contracts() Collection[inputs.SignedContract] // by name
+	Classes() Collection[inputs.PlannedClass]     // by name; a profile reference without a version becomes the latest
+	Scenarios() Collection[capacity.Scenario]     // by name; no plan depends on them
+	Offers() Collection[inputs.StandingOffer]     // likewise
+	Document(ctx context.Context, cluster string) (inputs.Document, error)
+	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
+	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
+	Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error)
+	// Revise is an Apply of what revise makes of the cluster's document, whose forecasts are left out; nobody
+	// changes the cluster in between.
+	Revise(ctx context.Context, cluster string, revise func(before inputs.Document) (inputs.Document, error), dryRun bool) (Applied, error)
+	Snapshot(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, error)
+	// Outlook is a snapshot of whole hours, with their forecasts.
+	Outlook(ctx context.Context, cluster string, from, until time.Time) (horizon.Outlook, error)
+}
 
-	VMTypes() Inputs[inputs.VMType]           // by name
-	Prices() Inputs[inputs.PricePeriod]       // by ID; listed by type and start
-	Contracts() Inputs[inputs.SignedContract] // by name
-	Classes() Inputs[inputs.PlannedClass]     // by name; a profile reference without a version becomes the latest
-
+// ProfileStore keeps the versions of profiles.
+type ProfileStore interface {
 	// Profiles lists the latest version of each, by name.
 	Profiles(ctx context.Context, cluster string, page Page) (Listed[inputs.ProfileVersion], error)
 	ProfileVersions(ctx context.Context, cluster, name string, page Page) (Listed[inputs.ProfileVersion], error)
@@ -46,7 +75,10 @@ type Store interface {
 	// DeleteProfile deletes a name with all its versions, of which the latest must have this tag. It is a
 	// conflict while a class uses one.
 	DeleteProfile(ctx context.Context, cluster, name, tag string) error
+}
 
+// ForecastStore keeps how many jobs are expected by class and hour.
+type ForecastStore interface {
 	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[inputs.Forecast], error)
 	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
 	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.
@@ -55,44 +87,14 @@ type Store interface {
 	// clear; all or none. A dry run only counts.
 	PutForecasts(ctx context.Context, cluster string, series []inputs.Series, dryRun bool) (inputs.Written, error)
 	DeleteForecasts(ctx context.Context, cluster string, of ForecastFilter) (int64, error)
+}
 
-	// RemovedPlans are what retention has removed, by the names of living clusters.
-	RemovedPlans(ctx context.Context) (map[string]Removed, error)
-
-	Document(ctx context.Context, cluster string) (inputs.Document, error)
-	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
-	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
-	Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error)
-
-	// Revise is an Apply of what revise makes of the cluster's document, whose forecasts are left out; nobody
-	// changes the cluster in between.
-	Revise(ctx context.Context, cluster string, revise func(before inputs.Document) (inputs.Document, error), dryRun bool) (Applied, error)
-
-	Snapshot(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, error)
-	// Outlook is a snapshot of whole hours, with their forecasts.
-	Outlook(ctx context.Context, cluster string, from, until time.Time) (horizon.Outlook, error)
-	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion.
-	// It is current afterwards, unless another one is pinned or is about newer inputs, or it came too
-	// late: what it depends on had changed before it was Ready, and there is another plan. Then it is not
-	// ForNow.
-	SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error)
-	// Plans lists the newest first.
-	Plans(ctx context.Context, cluster string, page Page) (Listed[plans.PlanSummary], error)
-	// Plan is one by number, by id, or the current one.
-	Plan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, error)
-
-	// DatabaseAbout is the version of the database and that of its tables.
-	DatabaseAbout(ctx context.Context) (DatabaseAbout, error)
-
+// AccessStore keeps keys, sessions and sign-in links.
+type AccessStore interface {
 	Keys(ctx context.Context, page Page) (Listed[auth.Key], error) // all, revoked ones too, newest first
 	CreateKey(ctx context.Context, k auth.Key) (auth.Key, error)
 	RevokeKey(ctx context.Context, id string) error
 	AllKeys(ctx context.Context) ([]auth.Key, error) // with hashes: those that may still open something
-	// Listen calls each with every notification on a channel until the context ends or the connection
-	// is lost, which is an error. The first call, with "", says that listening has begun: what happened
-	// before it must be read.
-	Listen(ctx context.Context, channel string, each func(payload string)) error
-
 	CreateSession(ctx context.Context, s auth.Session) error
 	Session(ctx context.Context, hash auth.Hash) (auth.Session, error) // NotFound when over, or its key revoked
 	DeleteSession(ctx context.Context, hash auth.Hash) error
@@ -100,35 +102,30 @@ type Store interface {
 	// the latest moment that one can).
 	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
 	TakeLink(ctx context.Context, hash auth.Hash, latest time.Time) error
+}
 
-	Scenarios() Inputs[capacity.Scenario] // by name; no plan depends on them
-	Offers() Inputs[inputs.StandingOffer] // likewise
-
-	Admissions
-	Webhooks
-	Runs
-	Observations
-	Executions
-	Calibrations
-	Fits
-	Reports
-
+// DatabaseStore is the database as a whole.
+type DatabaseStore interface {
+	// DatabaseAbout is the version of the database and that of its tables.
+	DatabaseAbout(ctx context.Context) (DatabaseAbout, error)
+	// Listen calls each with every notification on a channel until the context ends or the connection
+	// is lost, which is an error. The first call, with "", says that listening has begun: what happened
+	// before it must be read.
+	Listen(ctx context.Context, channel string, each func(payload string)) error
 	// Audit lists the newest first.
 	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)
-
 	// Once does something at most once per principal and key. The record of its answer and its effect
 	// are one transaction: do runs with a context that carries it, and an error from do, or an answer
 	// without Keep, undoes both. A second call with the same request gets the kept answer, another
-	// request under the same key is capacity.Invalid.
+	// request under the same key is fault.Invalid.
 	Once(ctx context.Context, key OnceKey, do func(context.Context) (Answer, error)) (answer Answer, replayed bool, err error)
-
 	// Ready says whether reads can be answered.
 	Ready(ctx context.Context) error
 }
 
-// Inputs is a collection of stored things of one kind in a cluster; all are edited alike. A wrong
-// version is capacity.Conflict.
-type Inputs[T any] interface {
+// Collection is a collection of stored things of one kind in a cluster; all are edited alike. A wrong
+// version is fault.Conflict.
+type Collection[T any] interface {
 	List(ctx context.Context, cluster string, page Page) (Listed[T], error)
 	Get(ctx context.Context, cluster, name string) (T, error)
 	Create(ctx context.Context, cluster string, item T) (T, error)

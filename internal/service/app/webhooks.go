@@ -87,7 +87,7 @@ func (a *App) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.Allowed
 	if err := firstError(forAllClusters(ctx), h.Validate()); err != nil {
 		return h, err
 	}
-	return a.Store.AllowHost(ctx, h)
+	return a.Stores.Webhooks.AllowHost(ctx, h)
 }
 
 // CreateWebhook makes a webhook and answers its secret, which is never shown again; "" draws one.
@@ -96,17 +96,17 @@ func (a *App) CreateWebhook(ctx context.Context, w hooks.Webhook, secret string)
 	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, nil)); err != nil {
 		return w, "", err
 	}
-	w, err = a.Store.CreateWebhook(ctx, w, secret)
+	w, err = a.Stores.Webhooks.CreateWebhook(ctx, w, secret)
 	return w, secret, err
 }
 
 // ReplaceWebhook changes a webhook. Enabling it forgets that it failed.
 func (a *App) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error) {
-	before, err := a.Webhook(ctx, w.ID)
+	before, err := a.Stores.Webhooks.Webhook(ctx, w.ID)
 	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, before.Clusters)); err != nil {
 		return w, err
 	}
-	return a.Store.ReplaceWebhook(ctx, version, w)
+	return a.Stores.Webhooks.ReplaceWebhook(ctx, version, w)
 }
 
 // RotateSecret gives a webhook another secret and answers it with the moment until which the one
@@ -116,7 +116,7 @@ func (a *App) RotateSecret(ctx context.Context, id, secret string) (string, time
 	if err := firstError(forAllClusters(ctx), err); err != nil {
 		return "", time.Time{}, err
 	}
-	until, err := a.Store.RotateSecret(ctx, id, secret, hooks.SecretGrace)
+	until, err := a.Stores.Webhooks.RotateSecret(ctx, id, secret, hooks.SecretGrace)
 	return secret, until, err
 }
 
@@ -154,14 +154,14 @@ func (a *App) checkClusters(ctx context.Context, names, had []string) error {
 		if slices.Contains(had, name) {
 			continue
 		}
-		_, err := a.Cluster(ctx, name)
+		_, err := a.Stores.Inputs.Cluster(ctx, name)
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}
 		if err == nil {
 			continue
 		}
-		known, err := a.Clusters(ctx, nil, Page{Limit: 1000}) // enough to find what was meant
+		known, err := a.Stores.Inputs.Clusters(ctx, nil, Page{Limit: 1000}) // enough to find what was meant
 		if err != nil {
 			return err
 		}

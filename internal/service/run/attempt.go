@@ -32,7 +32,7 @@ const (
 
 // look works on a run if it is waiting.
 func (r *Runner) look(ctx context.Context, work app.RunWork) error {
-	claim, err := r.app.ClaimRun(ctx, work.ID, r.most, r.config.Lease)
+	claim, err := r.app.Stores.Runs.ClaimRun(ctx, work.ID, r.most, r.config.Lease)
 	switch {
 	case err != nil:
 		r.log.Warn("a run was not begun; it is tried again", "run", work.ID, "error", err.Error())
@@ -128,7 +128,7 @@ func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim a
 		if !woken && p == sent && time.Since(last) < r.config.Lease/3 {
 			continue
 		}
-		cancel, err := r.app.KeepRun(ctx, claim, p, r.config.Lease)
+		cancel, err := r.app.Stores.Runs.KeepRun(ctx, claim, p, r.config.Lease)
 		switch {
 		case errors.Is(err, app.ErrClaimLost):
 			stop(app.ErrClaimLost)
@@ -205,7 +205,7 @@ func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcom
 	saying, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for {
-		state, err := r.app.SettleRun(saying, claim, o)
+		state, err := r.app.Stores.Runs.SettleRun(saying, claim, o)
 		switch {
 		case err == nil:
 			r.metrics.ended(claim.Kind, state)

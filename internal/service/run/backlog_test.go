@@ -60,7 +60,7 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 	}
 	address := pgtest.Database(t)
 	store := pgtest.OpenWith(t, postgres.Config{URL: address})
-	before := &server{App: app.New(store, auth.NewKeyring(), app.Config{}), store: store} // nobody works yet
+	before := &server{App: app.New(store.Stores(), auth.NewKeyring(), app.Config{}), store: store} // nobody works yet
 	over := make(chan struct{})
 	hanging := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ int) {
 		select {

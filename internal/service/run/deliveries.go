@@ -29,7 +29,7 @@ const (
 // deliver sends a delivery if it is due.
 func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	ctx = auth.With(ctx, messenger)
-	claim, err := r.app.ClaimDelivery(ctx, work.ID, deliveriesAtATime, deliveryLease)
+	claim, err := r.app.Stores.Webhooks.ClaimDelivery(ctx, work.ID, deliveriesAtATime, deliveryLease)
 	if err != nil {
 		r.log.Warn("a delivery was not begun; it is tried again", "delivery", work.ID, "error", err.Error())
 		return nil // the sweep hands it out again
@@ -52,7 +52,7 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	}
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleQuick)
 	defer cancel()
-	if err := r.app.SettleDelivery(settling, *claim, o); err != nil && !errors.Is(err, app.ErrClaimLost) {
+	if err := r.app.Stores.Webhooks.SettleDelivery(settling, *claim, o); err != nil && !errors.Is(err, app.ErrClaimLost) {
 		r.log.Warn("what came of a delivery was not stored; it is sent again", "delivery", claim.ID, "webhook", claim.Webhook, "error", err.Error())
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 		}
 	})
 	w, secret := hook(t, s, "pager", r, hooks.PlanChanged)
-	d, err := s.PingWebhook(boss(t), w.ID)
+	d, err := s.Stores.Webhooks.PingWebhook(boss(t), w.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 	if wait := time.Until(*once.NextAt); once.State != hooks.DeliveryPending || once.Attempts[0].Status != 500 || once.Attempts[0].Response != "out of order\n" || !strings.Contains(once.Attempts[0].Error, "answers 500") || wait > 7*time.Second || wait < 3*time.Second {
 		t.Errorf("got %+v, again in %s", once, wait)
 	}
-	if now, err := s.Webhook(boss(t), w.ID); err != nil || now.FailingSince == nil {
+	if now, err := s.Stores.Webhooks.Webhook(boss(t), w.ID); err != nil || now.FailingSince == nil {
 		t.Errorf("got %+v, %v", now, err)
 	}
 	if d.ID != once.ID || d.State != hooks.DeliveryPending || len(d.Attempts) != 0 {
@@ -49,10 +49,10 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 	if len(done.Attempts) != 2 || done.Attempts[1].Status != 200 {
 		t.Errorf("got %+v", done)
 	}
-	if now, err := s.Webhook(boss(t), w.ID); err != nil || now.FailingSince != nil {
+	if now, err := s.Stores.Webhooks.Webhook(boss(t), w.ID); err != nil || now.FailingSince != nil {
 		t.Errorf("got %+v, %v", now, err)
 	}
-	if _, err := s.RetryDelivery(boss(t), w.ID, done.ID); err != nil { // once more, by hand
+	if _, err := s.Stores.Webhooks.RetryDelivery(boss(t), w.ID, done.ID); err != nil { // once more, by hand
 		t.Fatal(err)
 	}
 	r.wait(t, 3)
@@ -83,17 +83,17 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 		}
 	}
 	for _, w := range []hooks.Webhook{redirected, private} {
-		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
+		if _, err := s.Stores.Webhooks.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	failed(redirected, 1, "302, a redirect")
 	failed(private, 1, "not a public address")
-	if err := s.DenyHost(boss(t), entry.ID); err != nil { // it counts at once
+	if err := s.Stores.Webhooks.DenyHost(boss(t), entry.ID); err != nil { // it counts at once
 		t.Fatal(err)
 	}
-	list, _ := s.Deliveries(boss(t), private.ID, app.Page{})
-	if _, err := s.RetryDelivery(boss(t), private.ID, list.Items[0].ID); err != nil {
+	list, _ := s.Stores.Webhooks.Deliveries(boss(t), private.ID, app.Page{})
+	if _, err := s.Stores.Webhooks.RetryDelivery(boss(t), private.ID, list.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	failed(private, 2, "not on the list")
@@ -142,14 +142,14 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	}
 	ping := func(w hooks.Webhook) {
 		t.Helper()
-		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
+		if _, err := s.Stores.Webhooks.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
 	disabled := func(w hooks.Webhook, words string) {
 		t.Helper()
 		deliveries(t, s, w, "given up", allIn(hooks.DeliveryFailed, 1))
-		now, err := s.Webhook(boss(t), w.ID)
+		now, err := s.Stores.Webhooks.Webhook(boss(t), w.ID)
 		if err != nil || now.Enabled || !strings.Contains(now.DisabledReason, words) || now.Version != w.Version+1 {
 			t.Errorf("%s: got %+v, %v", w.Name, now, err)
 		}
@@ -157,7 +157,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	gone, _ := hook(t, s, "gone", newReceiver(t, status(410)), hooks.PlanChanged)
 	ping(gone)
 	disabled(gone, "410")
-	if _, err := s.PingWebhook(boss(t), gone.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
+	if _, err := s.Stores.Webhooks.PingWebhook(boss(t), gone.ID); err == nil || !strings.Contains(err.Error(), "disabled") {
 		t.Errorf("a disabled webhook is pinged: %v", err)
 	}
 	weary, _ := hook(t, s, "weary", newReceiver(t, status(500)), hooks.PlanChanged)
@@ -170,7 +170,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	ping(last)
 	exec(`ALTER TABLE webhook_deliveries ALTER tries SET DEFAULT 0`)
 	d := deliveries(t, s, last, "given up", allIn(hooks.DeliveryFailed, 1))[0]
-	if now, err := s.Webhook(boss(t), last.ID); err != nil || !now.Enabled || !strings.Contains(d.Detail, "tried 10 times") || d.NextAt != nil {
+	if now, err := s.Stores.Webhooks.Webhook(boss(t), last.ID); err != nil || !now.Enabled || !strings.Contains(d.Detail, "tried 10 times") || d.NextAt != nil {
 		t.Errorf("got %+v, %+v, %v", now, d, err)
 	}
 
@@ -185,7 +185,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	if wait := time.Until(*waiting.NextAt); wait < 45*time.Minute || wait > time.Hour {
 		t.Errorf("asked for 3000 s, it waits %s", wait)
 	}
-	now, err := s.Webhook(boss(t), off.ID)
+	now, err := s.Stores.Webhooks.Webhook(boss(t), off.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	deliveries(t, s, off, "not more", allIn(hooks.DeliveryFailed, 1))
 
 	pgtest.Outlast(t)
-	audit, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
+	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestSecretsAreRotated(t *testing.T) {
 	}
 	signatures := func(n int, want ...string) {
 		t.Helper()
-		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
+		if _, err := s.Stores.Webhooks.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
 		m := r.wait(t, n)[n-1]
@@ -258,7 +258,7 @@ func TestSecretsAreRotated(t *testing.T) {
 		t.Error("a short secret is taken")
 	}
 	pgtest.Outlast(t)
-	audit, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
+	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
 	if text := fmt.Sprintf("%s %v", audit.Items, err); strings.Contains(text, old) || strings.Contains(text, secret) || !strings.Contains(text, "webhook_secret") {
 		t.Error("the audit log has a secret, or does not say that it was changed")
 	}

@@ -45,12 +45,12 @@ func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
 // kept returns the executions of the cluster with their samples, without the times and authors of storing.
 func kept(t *testing.T, s *server) (all []history.Record) {
 	t.Helper()
-	list, err := s.Executions(boss(t), "shop", app.ExecutionFilter{}, app.Page{Limit: 1000})
+	list, err := s.Stores.Executions.Executions(boss(t), "shop", app.ExecutionFilter{}, app.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range list.Items {
-		one, err := s.Execution(boss(t), "shop", e.ID)
+		one, err := s.Stores.Executions.Execution(boss(t), "shop", e.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 		t.Errorf("%d executions are kept, want %d, or they differ", len(got), len(want))
 	}
 	pgtest.Outlast(t)
-	log, err := s.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 100})
+	log, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

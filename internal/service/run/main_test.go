@@ -46,7 +46,7 @@ type server struct {
 func start(t testing.TB, url string, c run.Config) *server {
 	t.Helper()
 	s := &server{store: pgtest.OpenWith(t, postgres.Config{URL: url, MaxConns: 10})}
-	s.App = app.New(s.store, auth.NewKeyring(), app.Config{})
+	s.App = app.New(s.store.Stores(), auth.NewKeyring(), app.Config{})
 	listening, stop := context.WithCancel(context.Background())
 	heard := s.WatchRuns(listening)
 	c.App = s.App
@@ -72,7 +72,7 @@ func start(t testing.TB, url string, c run.Config) *server {
 // begin starts a run of a kind.
 func begin(t testing.TB, s *server, kind string) string {
 	t.Helper()
-	r, err := s.StartRun(somebody(t), app.NewRun{Kind: kind, Role: auth.Planner, Input: struct{}{}})
+	r, err := s.Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: kind, Role: auth.Planner, Input: struct{}{}})
 	if err != nil {
 		t.Fatal(err)
 	}

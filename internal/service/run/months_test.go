@@ -32,12 +32,12 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})})
 	var ids []string
 	for kind, input := range map[string]any{app.PurchaseRun: app.AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{{Code: "kept", Detail: "Said before."}}}, app.HorizonRun: app.AskedHorizon{HorizonQuestion: h}} {
-		made, err := s.StartRun(somebody(t), app.NewRun{Kind: kind, Role: auth.Planner, Input: input})
+		made, err := s.Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: kind, Role: auth.Planner, Input: input})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Somebody takes it and is never heard of again.
-		if c, err := s.ClaimRun(t.Context(), made.ID, map[string]int{kind: 5}, 100*time.Millisecond); err != nil || c == nil {
+		if c, err := s.Stores.Runs.ClaimRun(t.Context(), made.ID, map[string]int{kind: 5}, 100*time.Millisecond); err != nil || c == nil {
 			t.Fatalf("got %v, %v", c, err)
 		}
 		ids = append(ids, made.ID)

@@ -68,7 +68,7 @@ func fetching(t *testing.T, s *server, address string) string {
 // inCluster lists the numbers of VM types, prices and offers.
 func inCluster(t *testing.T, s *server) string {
 	t.Helper()
-	d, err := s.Document(boss(t), "shop")
+	d, err := s.Stores.Inputs.Document(boss(t), "shop")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func importer(url string) {
 		panic(err)
 	}
 	pool, schema := store.River()
-	if _, err := run.Start(context.Background(), run.Config{App: app.New(store, auth.NewKeyring(), app.Config{}), Pool: pool, Schema: schema, Lease: shortLease}); err != nil {
+	if _, err := run.Start(context.Background(), run.Config{App: app.New(store.Stores(), auth.NewKeyring(), app.Config{}), Pool: pool, Schema: schema, Lease: shortLease}); err != nil {
 		panic(err)
 	}
 	fmt.Println("begun")

@@ -129,7 +129,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord
 	r.Cluster, r.At, r.Status, r.Currency, r.PeriodSeconds, r.VMs, r.VMsOnDemand, r.VMsReserved = cluster, time.Now(), capacity.Optimal, "USD", 1800, vms, vms-1, 1
 	total, _ := money.Parse("7.50")
 	r.TotalCost = total
-	c, err := s.Cluster(boss(t), cluster)
+	c, err := s.Stores.Inputs.Cluster(boss(t), cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func deliveries(t testing.TB, s *server, w hooks.Webhook, what string, is func([
 	var list app.Listed[hooks.Delivery]
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var err error
-		if list, err = s.Deliveries(boss(t), w.ID, app.Page{}); err != nil {
+		if list, err = s.Stores.Webhooks.Deliveries(boss(t), w.ID, app.Page{}); err != nil {
 			t.Fatal(err)
 		}
 		if is(list.Items) {

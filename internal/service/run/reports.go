@@ -26,7 +26,7 @@ func (r *Runner) sweepReports(ctx context.Context, forgotten *time.Time) {
 		return
 	}
 	*forgotten = time.Now()
-	if _, err := r.app.SweepReports(ctx); err != nil && ctx.Err() == nil {
+	if _, err := r.app.Stores.Reports.SweepReports(ctx); err != nil && ctx.Err() == nil {
 		r.log.Debug("deleting old reports failed; it is tried again", "error", err.Error())
 	}
 }

@@ -47,7 +47,7 @@ func scheduleNow(t testing.TB, a *app.App, cluster, name string) reporting.Repor
 
 func reportsOf(t testing.TB, a *app.App, cluster string) []reporting.Report {
 	t.Helper()
-	list, err := a.Reports(boss(t), cluster, app.ReportFilter{}, app.Page{Limit: 1000})
+	list, err := a.Stores.Reports.Reports(boss(t), cluster, app.ReportFilter{}, app.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 		if e.Report.File == nil || e.Report.File.URL != "/v1/clusters/shop/reports/"+e.Report.ID+"/file" || strings.Contains(m.body, "secret") {
 			t.Errorf("told %s", m.body)
 		}
-		file := &app.ReportReader{Size: e.Report.File.Size, Part: func(n int64) ([]byte, error) { return a.ReportPart(t.Context(), e.Report.ID, n) }}
+		file := &app.ReportReader{Size: e.Report.File.Size, Part: func(n int64) ([]byte, error) { return a.Stores.Reports.ReportPart(t.Context(), e.Report.ID, n) }}
 		text, err := io.ReadAll(file)
 		if err != nil || fmt.Sprintf("%x", sha256.Sum256(text)) != e.Report.File.SHA256 {
 			t.Errorf("the file is not what was told: %v", err)
@@ -148,7 +148,7 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	url := pgtest.Database(t)
 	conn := raw(t, url)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
-	a := app.New(store, auth.NewKeyring(), app.Config{})
+	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	if _, err := a.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	now := time.Date(2026, 3, 25, 12, 0, 0, 0, time.UTC) // days before the clocks of Berlin change
-	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}), auth.NewKeyring(), app.Config{Clock: func() time.Time { return now }})
+	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}).Stores(), auth.NewKeyring(), app.Config{Clock: func() time.Time { return now }})
 	c := inputs.NewCluster("shop")
 	c.TimeZone = "Europe/Berlin"
 	c, err := a.CreateCluster(boss(t), c)
@@ -252,7 +252,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	if _, err = a.ReportSchedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil {
 		t.Fatal(err)
 	}
-	there, err := a.Cluster(boss(t), "shop")
+	there, err := a.Stores.Inputs.Cluster(boss(t), "shop")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 		c.Lease = usualLease
 	}
 	if c.Fetch == nil {
-		c.Fetch = fetch.New(fetch.Config{HostOf: c.App.HostOf})
+		c.Fetch = fetch.New(fetch.Config{HostOf: c.App.Stores.Webhooks.HostOf})
 	}
 	if c.Kinds == nil {
 		c.Kinds = maps.Clone(Kinds)
@@ -197,14 +197,14 @@ func (forgetWork) Queue() string     { return "upkeep" }
 func (forgetWork) MostAttempts() int { return 3 }
 
 func (r *Runner) forget(ctx context.Context, _ forgetWork) error {
-	deleted, err := r.app.ForgetRuns(ctx, forgetAfter)
+	deleted, err := r.app.Stores.Runs.ForgetRuns(ctx, forgetAfter)
 	if deleted > 0 {
 		r.log.Info("old runs deleted", "count", deleted)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = r.app.ForgetDeliveries(ctx, forgetDelivery)
+	_, err = r.app.Stores.Webhooks.ForgetDeliveries(ctx, forgetDelivery)
 	return err
 }
 
@@ -219,7 +219,7 @@ func (r *Runner) sweep(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		failed, err := r.app.SweepRuns(ctx)
+		failed, err := r.app.Stores.Runs.SweepRuns(ctx)
 		if err != nil && ctx.Err() == nil {
 			r.log.Debug("looking for runs of dead servers failed", "error", err.Error())
 		}
@@ -229,7 +229,7 @@ func (r *Runner) sweep(ctx context.Context) {
 		if _, known := r.config.Kinds[app.ReportRun]; known {
 			r.sweepReports(ctx, &forgotten)
 		}
-		if err := r.app.SweepDeliveries(ctx); err != nil && ctx.Err() == nil {
+		if err := r.app.Stores.Webhooks.SweepDeliveries(ctx); err != nil && ctx.Err() == nil {
 			r.log.Debug("looking for deliveries of dead servers failed", "error", err.Error())
 		}
 	}

@@ -141,7 +141,7 @@ func child(url string) {
 	if err != nil {
 		panic(err)
 	}
-	a := app.New(store, auth.NewKeyring(), app.Config{})
+	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	pool, schema := store.River()
 	begun := make(chan struct{})
 	if _, err := run.Start(context.Background(), run.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun), app.ReportRun: forever(begun)})}); err != nil {
@@ -159,7 +159,7 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
-	made, err := app.New(store, auth.NewKeyring(), app.Config{}).StartRun(somebody(t), app.NewRun{Kind: "work", Role: auth.Planner})
+	made, err := app.New(store.Stores(), auth.NewKeyring(), app.Config{}).Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: "work", Role: auth.Planner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range claims {
 		all.Go(func() {
-			c, err := s.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
+			c, err := s.Stores.Runs.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
 			if err != nil {
 				t.Error(err)
 			}
@@ -226,13 +226,13 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 		}
 	}
 	until(t, s, id, "waiting again", state(runs.RunQueued))
-	if _, err := s.SettleRun(t.Context(), old, app.RunOutcome{State: runs.RunSucceeded}); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := s.Stores.Runs.SettleRun(t.Context(), old, app.RunOutcome{State: runs.RunSucceeded}); !errors.Is(err, app.ErrClaimLost) {
 		t.Errorf("the old holder finishes it: %v", err)
 	}
-	if _, err := s.KeepRun(t.Context(), old, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := s.Stores.Runs.KeepRun(t.Context(), old, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
 		t.Errorf("the old holder keeps it: %v", err)
 	}
-	second, err := s.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
+	second, err := s.Stores.Runs.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
 	if err != nil || second == nil || second.Attempt != 2 {
 		t.Fatalf("claimed again: %+v %v", second, err)
 	}
@@ -247,7 +247,7 @@ func TestARunThatNobodyEndsIsCancelledAllTheSame(t *testing.T) {
 	t.Parallel()
 	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"other": quick})})
 	id := begin(t, s, "work")
-	if c, err := s.ClaimRun(t.Context(), id, map[string]int{"work": 3}, 200*time.Millisecond); c == nil {
+	if c, err := s.Stores.Runs.ClaimRun(t.Context(), id, map[string]int{"work": 3}, 200*time.Millisecond); c == nil {
 		t.Fatal(err)
 	}
 	if r, err := s.CancelRun(somebody(t), id); err != nil || !r.Cancelling {
@@ -261,10 +261,10 @@ func TestLostWorkIsHandedOutAgain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
-	a := app.New(store, auth.NewKeyring(), app.Config{})
+	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	var ids []string
 	for range 3 {
-		r, err := a.StartRun(somebody(t), app.NewRun{Kind: "work", Role: auth.Planner})
+		r, err := a.Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: "work", Role: auth.Planner})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 	}})})
 	var id string
 	_, _, err := s.Once(somebody(t), app.OnceKey{Principal: "p", Key: "k"}, func(ctx context.Context) (app.Answer, error) {
-		r, err := s.StartRun(ctx, app.NewRun{Kind: "work", Role: auth.Planner})
+		r, err := s.Stores.Runs.StartRun(ctx, app.NewRun{Kind: "work", Role: auth.Planner})
 		id = r.ID
 		return app.Answer{Keep: false}, err
 	})
@@ -413,7 +413,7 @@ func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 		}
 	}
 	close(on)
-	for deadline := time.Now().Add(10 * time.Second); !errors.Is(s.Ready(t.Context()), fault.Busy); {
+	for deadline := time.Now().Add(10 * time.Second); !errors.Is(s.Stores.Database.Ready(t.Context()), fault.Busy); {
 		if time.Now().After(deadline) {
 			t.Fatal("the database is still there")
 		}
@@ -437,7 +437,7 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	if _, err := raw(t, url).Exec(t.Context(), "UPDATE runs SET finished_at = finished_at - interval '31 days' WHERE id = $1", old); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := s.ForgetRuns(t.Context(), 30*24*time.Hour); n != 1 || err != nil {
+	if n, err := s.Stores.Runs.ForgetRuns(t.Context(), 30*24*time.Hour); n != 1 || err != nil {
 		t.Errorf("forgot %d: %v", n, err)
 	}
 	if _, err := s.Run(somebody(t), old); !errors.Is(err, fault.NotFound) {

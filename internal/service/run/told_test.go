@@ -124,7 +124,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	settle := func(o app.Outcome) {
 		t.Helper()
 		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			claim, _, err := s.Claim(ctx, time.Now(), time.Minute)
+			claim, _, err := s.Stores.Plans.Claim(ctx, time.Now(), time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 			if o.Plan == nil {
 				o.Attempt = plans.Attempt{At: o.At, Reason: claim.Reason, Failed: !o.Same, Detail: "The promised jobs need 41 VMs, and 30 can be had."}
 			}
-			if _, err := s.Settle(ctx, *claim, o); err != nil {
+			if _, err := s.Stores.Plans.Settle(ctx, *claim, o); err != nil {
 				t.Fatal(err)
 			}
 			return
@@ -144,7 +144,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	}
 	change := func() int64 {
 		t.Helper()
-		c, err := s.Cluster(ctx, "shop")
+		c, err := s.Stores.Inputs.Cluster(ctx, "shop")
 		if err != nil {
 			t.Fatal(err)
 		}

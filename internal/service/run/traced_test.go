@@ -35,7 +35,7 @@ func TestDeliveriesNameTheirTrace(t *testing.T) {
 		s := start(t, pgtest.Database(t), c)
 		r := newReceiver(t, nil)
 		w, _ := hook(t, s, "pager", r, hooks.PlanChanged)
-		if _, err := s.PingWebhook(boss(t), w.ID); err != nil {
+		if _, err := s.Stores.Webhooks.PingWebhook(boss(t), w.ID); err != nil {
 			t.Fatal(err)
 		}
 		header := r.wait(t, 1)[0].header

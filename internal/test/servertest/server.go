@@ -30,7 +30,7 @@ func Start(t *testing.T) Server {
 	database := pgtest.Database(t)
 	quiet := telemetry.New(io.Discard, slog.LevelError)
 	store := pgtest.OpenWith(t, postgres.Config{URL: database})
-	a := app.New(store, auth.NewKeyring(), app.Config{Telemetry: quiet})
+	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{Telemetry: quiet})
 	watching, stop := context.WithCancel(context.Background())
 	watched, err := a.WatchKeys(watching)
 	if err != nil {

@@ -59,7 +59,7 @@ func makeDemo(ctx context.Context, a *app.App) (plans.PlanRecord, error) {
 		return plans.PlanRecord{}, fmt.Errorf("read the demonstration: %w", err)
 	}
 	name := d.Cluster.Name
-	switch _, err := a.Cluster(ctx, name); {
+	switch _, err := a.Stores.Inputs.Cluster(ctx, name); {
 	case errors.Is(err, fault.NotFound):
 		if err := layDemo(ctx, a, d, more); err != nil {
 			return plans.PlanRecord{}, fmt.Errorf("make the demonstration: %w", err)
@@ -67,7 +67,7 @@ func makeDemo(ctx context.Context, a *app.App) (plans.PlanRecord, error) {
 	case err != nil:
 		return plans.PlanRecord{}, err
 	}
-	switch record, err := a.Plan(ctx, name, app.PlanRef{}); {
+	switch record, err := a.Stores.Plans.Plan(ctx, name, app.PlanRef{}); {
 	case err == nil:
 		return record, nil
 	case !errors.Is(err, fault.NotFound):
@@ -185,7 +185,7 @@ func durations(tasks int64, mean, longest float64) history.Durations {
 // startDemoNodes has nodes tell of themselves twice: they are given tasks of jobs, end some of these, and are given
 // others. They count as alive for a day.
 func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDemo) error {
-	before, err := a.LiveSettings(ctx, cluster)
+	before, err := a.Stores.Live.LiveSettings(ctx, cluster)
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context,
 	}
 	defer store.Close()
 	who := auth.Principal{ID: auth.LocalID, Name: "headroom key", Role: auth.Admin}
-	return do(auth.With(ctx, who), app.New(store, auth.NewKeyring(), app.Config{}))
+	return do(auth.With(ctx, who), app.New(store.Stores(), auth.NewKeyring(), app.Config{}))
 }
 
 // private is the address of the data directory's own database: of the running server's, or of one
@@ -184,7 +184,7 @@ func keyListCommand(at *keyPlace) *cobra.Command {
 		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
 			keys := []auth.Key{}
 			for page := (app.Page{Limit: remote.LargestPage}); ; {
-				listed, err := a.Store.Keys(ctx, page)
+				listed, err := a.Stores.Access.Keys(ctx, page)
 				if err != nil {
 					return err
 				}

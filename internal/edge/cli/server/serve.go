@@ -229,7 +229,7 @@ func (s *serving) openStore(ctx context.Context) (err error) {
 
 // openApp makes the service on the store, follows its keys, and makes the demonstration.
 func (s *serving) openApp(ctx context.Context, demo bool) error {
-	a := app.New(s.store.Store, s.keys, app.Config{
+	a := app.New(s.store.Store.Stores(), s.keys, app.Config{
 		Solver: s.solver, Telemetry: s.t, Issued: issued(s.issuer), ImportBytes: s.settings.ImportMaxBytes,
 	})
 	s.app = a
