@@ -100,7 +100,7 @@ executions that were imported under its name.
 				return err
 			}
 		}
-		settings, said, err := asked[pool.PoolSettings](c.Context(), s, openapi.ReplacePoolSettings(cluster), remote.JsonBody(body), condition)
+		settings, said, err := asked[pool.PoolSettings](c.Context(), s, openapi.ReplacePoolSettings(cluster), remote.JSONBody(body), condition)
 		if err != nil {
 			return document.OfFile(label, remote.Located(tree, err))
 		}
@@ -193,7 +193,7 @@ with a time of their own:
 			if err != nil {
 				return document.OfFile(label, err)
 			}
-			request, options = openapi.ReplacePoolMachines(cluster), []remote.Option{remote.JsonBody(body)}
+			request, options = openapi.ReplacePoolMachines(cluster), []remote.Option{remote.JSONBody(body)}
 		}
 		m, said, err := asked[pool.PoolMachines](c.Context(), s, request, options...)
 		if err != nil {
@@ -255,7 +255,7 @@ func poolSampleCommand() *cobra.Command {
 		if err != nil {
 			return shell.Fail(shell.ExitUsage, fmt.Errorf("%q is no number of gigabytes", args[0]))
 		}
-		said, err := s.Call(c.Context(), openapi.AddStorageSamples(cluster), remote.JsonBody(body))
+		said, err := s.Call(c.Context(), openapi.AddStorageSamples(cluster), remote.JSONBody(body))
 		if err != nil {
 			return err
 		}

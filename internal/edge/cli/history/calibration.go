@@ -148,7 +148,7 @@ that they were made of. If somebody else changes the class at the same moment no
 		if err != nil {
 			return err
 		}
-		a, err := s.Call(c.Context(), openapi.AdoptClassCalibration(args[0], args[1]), remote.JsonBody(text), remote.IfMatch(etag))
+		a, err := s.Call(c.Context(), openapi.AdoptClassCalibration(args[0], args[1]), remote.JSONBody(text), remote.IfMatch(etag))
 		if err != nil {
 			return err
 		}

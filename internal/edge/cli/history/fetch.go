@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,14 +75,10 @@ func (f *historySource) fetch(c *cobra.Command, s *remote.Service, cluster strin
 	if err != nil {
 		return nil, err
 	}
-	run, _, err := remote.ReadRun(s.Call(c.Context(), openapi.FetchHistory(cluster), remote.JsonBody(body)))
+	run, _, err := remote.ReadRun(s.Call(c.Context(), openapi.FetchHistory(cluster), remote.JSONBody(body)))
 	if err != nil {
-		return nil, remote.Placed(err, func(pointer string) string {
-			if pointer == "/url" {
-				return "the address"
-			}
-			return "--" + strings.TrimPrefix(pointer, "/")
-		})
+		origins := append(remote.FlagOrigins(historyFlags...), remote.FlagOrigins("job", "dry-run")...)
+		return nil, append(origins, remote.Origin{Pointer: "/url", Flag: "the address"}).Say(err)
 	}
 	if f.async {
 		_, err := fmt.Fprintln(c.OutOrStdout(), run.ID)

@@ -192,7 +192,7 @@ func (i *historyImport) send(ctx context.Context) error {
 	}
 	body := slices.Concat([]byte(`{"executions":[`), bytes.Join(i.batch, []byte(",")), []byte(`]}`))
 	i.batch, i.bytes = nil, 0
-	a, err := i.s.Call(ctx, openapi.ImportExecutions(i.cluster, &openapi.ImportExecutionsQuery{DryRun: i.dryRun}), remote.JsonBody(body))
+	a, err := i.s.Call(ctx, openapi.ImportExecutions(i.cluster, &openapi.ImportExecutionsQuery{DryRun: i.dryRun}), remote.JSONBody(body))
 	if err != nil {
 		if !i.answered { // nothing was taken or tried: the error says it all
 			i.made = app.HistoryImport{}

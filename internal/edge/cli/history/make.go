@@ -3,10 +3,8 @@ package history
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +77,12 @@ func (f *executionFlags) moments() (from, until *time.Time, err error) {
 	return from, until, nil
 }
 
-// askWith sends a question made of flags; what is wrong with it is said by the flag.
+// fromHistoryOrigins lists what gives the members of questions about imported executions.
+var fromHistoryOrigins = append(
+	remote.FlagOrigins("profile", "last", "user", "queue", "from", "until", "statistic", "repeat", "measured-from", "measured-until", "dry-run"),
+	remote.Origin{Pointer: "/job", Flag: "the job"}, remote.Origin{Pointer: "/class", Flag: "the class"})
+
+// askWith sends a question made of flags and arguments.
 func askWith(c *cobra.Command, to *remote.Connection, question any, request openapi.Request) (remote.Answer, error) {
 	s, err := to.Open()
 	if err != nil {
@@ -89,22 +92,8 @@ func askWith(c *cobra.Command, to *remote.Connection, question any, request open
 	if err != nil {
 		return remote.Answer{}, err
 	}
-	a, err := s.Call(c.Context(), request, remote.JsonBody(body))
-	var p *remote.Problem
-	if errors.As(err, &p) {
-		for i, e := range p.Errors {
-			if e.Pointer == nil {
-				continue
-			}
-			member := strings.TrimPrefix(*e.Pointer, "/")
-			if c.Flags().Lookup(strings.ReplaceAll(member, "_", "-")) != nil {
-				p.Errors[i].Where = "--" + strings.ReplaceAll(member, "_", "-")
-			} else {
-				p.Errors[i].Where = "the " + member
-			}
-		}
-	}
-	return a, err
+	a, err := s.Call(c.Context(), request, remote.JSONBody(body))
+	return a, fromHistoryOrigins.Say(err)
 }
 
 // profileMadeText says what profile was made, of how many executions, and how they differ.

@@ -2,16 +2,13 @@ package history
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -73,7 +70,7 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 			m.At = &moment
 		}
 		if _, err := perf.CheckMeasurements([]perf.MeasurementRequest{m}, time.Now()); err != nil {
-			return asFlags(err)
+			return measurementOrigins.Say(err)
 		}
 		s, err := to.Open()
 		if err != nil {
@@ -107,24 +104,10 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 	})
 }
 
-// asFlags says what is wrong with a measurement by the names of flags.
-func asFlags(err error) error {
-	var input *fault.InputError
-	if !errors.As(err, &input) {
-		return err
-	}
-	var all []string
-	for _, f := range input.Findings {
-		member := f.Pointer[strings.LastIndex(f.Pointer, "/")+1:]
-		switch member {
-		case "job", "kind":
-			all = append(all, strings.ToUpper(member)+": "+f.Detail)
-		default:
-			all = append(all, "--"+strings.ReplaceAll(member, "_", "-")+": "+f.Detail)
-		}
-	}
-	return errors.New(strings.Join(all, "\n"))
-}
+// measurementOrigins lists what gives the members of one measurement.
+var measurementOrigins = append(
+	remote.FlagOrigins("vms", "residual", "utilization", "node-type", "seconds", "cpu-percent", "io-mb-s", "at"),
+	remote.Origin{Pointer: "/job", Flag: "JOB"}, remote.Origin{Pointer: "/kind", Flag: "KIND"}).Under("/measurements/0")
 
 // measure sends measurements; with a key they are taken once, however often they are sent within a day.
 func measure(s *remote.Service, c *cobra.Command, cluster string, all []perf.MeasurementRequest, key string) (remote.Answer, error) {
@@ -132,7 +115,7 @@ func measure(s *remote.Service, c *cobra.Command, cluster string, all []perf.Mea
 	if err != nil {
 		return remote.Answer{}, err
 	}
-	options := []remote.Option{remote.JsonBody(body)}
+	options := []remote.Option{remote.JSONBody(body)}
 	if key != "" {
 		options = append(options, remote.Header("Idempotency-Key", key))
 	}

@@ -71,7 +71,7 @@ func observationAddCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printObservation(c, s, out, openapi.CreateObservation(args[0]), remote.JsonOf(request))
+		return printObservation(c, s, out, openapi.CreateObservation(args[0]), remote.JSONOf(request))
 	})
 }
 

@@ -123,7 +123,7 @@ func readDocuments(c *cobra.Command, file string) (documents []clusterDocument, 
 
 // compare asks the server what applying the document would change.
 func (d *clusterDocument) compare(ctx context.Context, s *remote.Service) error {
-	a, err := s.Call(ctx, openapi.ApplyDocument(d.cluster, &openapi.ApplyDocumentQuery{DryRun: true}), remote.JsonBody(d.body))
+	a, err := s.Call(ctx, openapi.ApplyDocument(d.cluster, &openapi.ApplyDocumentQuery{DryRun: true}), remote.JSONBody(d.body))
 	if err != nil {
 		return remote.Located(d.tree, err)
 	}
@@ -139,7 +139,7 @@ func (d *clusterDocument) apply(ctx context.Context, s *remote.Service) error {
 	if d.applied.Created {
 		condition = remote.Header("If-None-Match", "*")
 	}
-	_, err := s.Call(ctx, openapi.ApplyDocument(d.cluster, nil), remote.JsonBody(d.body), condition)
+	_, err := s.Call(ctx, openapi.ApplyDocument(d.cluster, nil), remote.JSONBody(d.body), condition)
 	if errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, fault.Conflict)
 	}

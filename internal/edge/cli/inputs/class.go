@@ -12,7 +12,7 @@ import (
 )
 
 var classes = remote.Resource{
-	Word: "class", Words: "classes", Id: "NAME", Short: "Show and edit the classes of jobs of a cluster",
+	Word: "class", Words: "classes", ID: "NAME", Short: "Show and edit the classes of jobs of a cluster",
 	As:      reflect.TypeFor[inputs.PlannedClass](),
 	Columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version", "drift_state"},
 	Flags: []document.MemberFlag{

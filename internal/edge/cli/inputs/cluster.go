@@ -12,7 +12,7 @@ import (
 )
 
 var clusters = remote.Resource{
-	Word: "cluster", Words: "clusters", Id: "NAME", Short: "Show and edit clusters",
+	Word: "cluster", Words: "clusters", ID: "NAME", Short: "Show and edit clusters",
 	As:      reflect.TypeFor[inputs.Cluster](),
 	Columns: []string{"name", "currency", "period_s", "time_zone", "description", "inputs_version"},
 	Flags: []document.MemberFlag{

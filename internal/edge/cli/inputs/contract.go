@@ -12,7 +12,7 @@ import (
 )
 
 var contracts = remote.Resource{
-	Word: "contract", Words: "contracts", Id: "NAME", Short: "Show and edit the contracts for reserved VMs of a cluster",
+	Word: "contract", Words: "contracts", ID: "NAME", Short: "Show and edit the contracts for reserved VMs of a cluster",
 	As:      reflect.TypeFor[inputs.SignedContract](),
 	Columns: []string{"name", "vm_type", "vms", "price", "billing", "upfront", "from", "until", "version"},
 	Flags: []document.MemberFlag{

@@ -89,7 +89,7 @@ which also finds hours that are missing.`,
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		a, err := s.Call(c.Context(), openapi.PutForecasts(args[0], nil), remote.JsonBody(body))
+		a, err := s.Call(c.Context(), openapi.PutForecasts(args[0], nil), remote.JSONBody(body))
 		if err != nil {
 			return document.OfFile(label, remote.Located(tree, err))
 		}

@@ -138,7 +138,7 @@ It makes fractions of jobs, and plans in whole jobs round each hour up.
 		if err != nil {
 			return err
 		}
-		a, err := s.Call(c.Context(), openapi.PutWeeklyForecast(args[0]), remote.JsonBody(text))
+		a, err := s.Call(c.Context(), openapi.PutWeeklyForecast(args[0]), remote.JSONBody(text))
 		if err != nil {
 			return document.OfFile(label, err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 var offers = remote.Resource{
-	Word: "offer", Words: "offers", Id: "NAME", Short: "Show and edit the contracts that a cluster may buy",
+	Word: "offer", Words: "offers", ID: "NAME", Short: "Show and edit the contracts that a cluster may buy",
 	As:      reflect.TypeFor[inputs.StandingOffer](),
 	Columns: []string{"name", "vm_type", "price", "upfront", "billing", "term_hours", "term_years", "max", "version"},
 	Flags: []document.MemberFlag{

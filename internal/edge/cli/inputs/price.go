@@ -12,7 +12,7 @@ import (
 )
 
 var prices = remote.Resource{
-	Word: "price", Words: "prices", Id: "ID", Short: "Show and edit the prices of a cluster",
+	Word: "price", Words: "prices", ID: "ID", Short: "Show and edit the prices of a cluster",
 	As:      reflect.TypeFor[inputs.PricePeriod](),
 	Columns: []string{"id", "vm_type", "purchase", "price", "from", "until"},
 	Flags: []document.MemberFlag{

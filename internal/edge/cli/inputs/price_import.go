@@ -166,7 +166,7 @@ func (f *priceImportFlags) said(label string, err error) error {
 		case e.Parameter != "":
 			p.Errors[i].Where = "--" + e.Parameter
 		case e.Pointer != nil:
-			p.Errors[i].Where = flagOf(*e.Pointer)
+			p.Errors[i].Where = priceOrigins.Of(*e.Pointer)
 			if p.Errors[i].Where == "" {
 				p.Errors[i].Where = strings.TrimSpace(label + " " + *e.Pointer)
 			}
@@ -175,15 +175,9 @@ func (f *priceImportFlags) said(label string, err error) error {
 	return err
 }
 
-// flagOf is the flag that a member of the question comes from; "" is none.
-func flagOf(pointer string) string {
-	for member, flag := range map[string]string{"/region": "--region", "/instances": "--instance", "/as": "--as", "/from": "--from", "/url": "the address"} {
-		if pointer == member || strings.HasPrefix(pointer, member+"/") {
-			return flag
-		}
-	}
-	return ""
-}
+// priceOrigins lists what gives the members of a question about a sheet.
+var priceOrigins = append(remote.FlagOrigins("region", "as", "from"),
+	remote.Origin{Pointer: "/instances", Flag: "--instance"}, remote.Origin{Pointer: "/url", Flag: "the address"})
 
 // fetch has the server fetch a sheet, and waits for the run.
 func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address string, async bool) (remote.Answer, error) {
@@ -194,7 +188,7 @@ func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address st
 	if err != nil {
 		return remote.Answer{}, err
 	}
-	run, _, err := remote.ReadRun(s.Call(c.Context(), openapi.FetchPrices(f.cluster), remote.JsonBody(body)))
+	run, _, err := remote.ReadRun(s.Call(c.Context(), openapi.FetchPrices(f.cluster), remote.JSONBody(body)))
 	if err != nil {
 		return remote.Answer{}, f.said("", err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 var vmTypes = remote.Resource{
-	Word: "VM type", Words: "VM types", Verb: "vm-type", Id: "NAME", Short: "Show and edit the types of VMs of a cluster",
+	Word: "VM type", Words: "VM types", Verb: "vm-type", ID: "NAME", Short: "Show and edit the types of VMs of a cluster",
 	As:      reflect.TypeFor[inputs.VMType](),
 	Columns: []string{"name", "quota", "in_use", "spot_max_share", "description", "version"},
 	Flags: []document.MemberFlag{

@@ -84,7 +84,7 @@ func askAdmission(s *remote.Service, c *cobra.Command, cluster, class string, f 
 	if c.Flags().Changed("reduces") {
 		request["reduces"] = f.reduces
 	}
-	said, err := s.Call(c.Context(), openapi.CreateAdmission(cluster), remote.JsonOf(request))
+	said, err := s.Call(c.Context(), openapi.CreateAdmission(cluster), remote.JSONOf(request))
 	if err == nil {
 		err = said.Into(&a)
 	}
@@ -160,7 +160,7 @@ func admissionHeartbeatCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.Call(c.Context(), openapi.KeepAdmission(args[0], args[1]), remote.JsonOf(heartbeat(c, lease.ttl, left)))
+		a, err := s.Call(c.Context(), openapi.KeepAdmission(args[0], args[1]), remote.JSONOf(heartbeat(c, lease.ttl, left)))
 		if err != nil {
 			return err
 		}

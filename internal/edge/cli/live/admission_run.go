@@ -193,7 +193,7 @@ func (j *job) beat(ctx context.Context, lost chan<- struct{}) {
 		case <-time.After(period):
 		}
 		bounded, cancel := context.WithTimeout(ctx, period)
-		_, err := j.Call(bounded, openapi.KeepAdmission(j.cluster, j.lease), remote.JsonOf(live.LeaseBeat{}))
+		_, err := j.Call(bounded, openapi.KeepAdmission(j.cluster, j.lease), remote.JSONOf(live.LeaseBeat{}))
 		cancel()
 		switch {
 		case err == nil:

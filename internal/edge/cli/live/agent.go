@@ -208,7 +208,7 @@ type sender = func(context.Context, []byte) (*http.Response, error)
 // heartbeats sends heartbeats of a node. Whether to send one again is for the agent to decide.
 func heartbeats(s *remote.Service, cluster, node string) sender {
 	return func(ctx context.Context, body []byte) (*http.Response, error) {
-		r, err := s.Send(ctx, openapi.SendHeartbeat(cluster, node), remote.JsonBody(body))
+		r, err := s.Send(ctx, openapi.SendHeartbeat(cluster, node), remote.JSONBody(body))
 		if err != nil {
 			return nil, s.Unreachable(err)
 		}

@@ -114,7 +114,7 @@ asked what it would do with each slot, in the state that the cluster was truly i
 		if err != nil {
 			return err
 		}
-		said, err := s.Call(c.Context(), openapi.ReplaceLiveSettings(args[0]), remote.JsonBody(body), remote.IfMatch(seen.Etag))
+		said, err := s.Call(c.Context(), openapi.ReplaceLiveSettings(args[0]), remote.JSONBody(body), remote.IfMatch(seen.Etag))
 		if err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func dryRun(s *remote.Service, c *cobra.Command, out shell.Output, cluster strin
 	if err != nil {
 		return err
 	}
-	said, err := s.Call(c.Context(), openapi.DryRunPolicy(cluster), remote.JsonBody(body))
+	said, err := s.Call(c.Context(), openapi.DryRunPolicy(cluster), remote.JSONBody(body))
 	if err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func liveNodeSetCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.Call(c.Context(), openapi.PutLiveNode(args[0], args[1]), remote.JsonBody(body))
+		said, err := s.Call(c.Context(), openapi.PutLiveNode(args[0], args[1]), remote.JSONBody(body))
 		if err != nil {
 			return err
 		}
@@ -326,7 +326,7 @@ the node is to run, and those that it is to stop.`,
 		if err != nil {
 			return err
 		}
-		said, err := s.Call(c.Context(), openapi.SendHeartbeat(args[0], args[1]), remote.JsonBody(body))
+		said, err := s.Call(c.Context(), openapi.SendHeartbeat(args[0], args[1]), remote.JSONBody(body))
 		if err != nil {
 			return err
 		}

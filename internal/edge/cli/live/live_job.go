@@ -53,7 +53,7 @@ func liveJobSubmitCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		said, err := s.Call(c.Context(), openapi.CreateLiveJob(args[0]), remote.JsonBody(body))
+		said, err := s.Call(c.Context(), openapi.CreateLiveJob(args[0]), remote.JSONBody(body))
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ is current afterwards. Without --until it shows which plan is pinned.`,
 			if body, err = json.Marshal(map[string]any{"number": r.Number, "until": end}); err != nil {
 				return err
 			}
-			a, err = s.Call(c.Context(), openapi.PinPlan(args[0]), remote.JsonBody(body))
+			a, err = s.Call(c.Context(), openapi.PinPlan(args[0]), remote.JSONBody(body))
 		}
 		var pin plans.Pin
 		if err == nil {

@@ -139,7 +139,7 @@ With --async the server plans in the background, and the run that does it is pri
 		if async {
 			return planAsync(s, c, out, args[0], body, quiet)
 		}
-		r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(args[0]), remote.JsonBody([]byte(body))))
+		r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(args[0]), remote.JSONBody([]byte(body))))
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ With --async the server plans in the background, and the run that does it is pri
 
 // planAsync begins a plan in the background.
 func planAsync(s *remote.Service, c *cobra.Command, out shell.Output, cluster, body string, quiet bool) error {
-	r, text, err := remote.ReadRun(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JsonBody([]byte(body)), remote.RespondAsync()))
+	r, text, err := remote.ReadRun(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte(body)), remote.RespondAsync()))
 	if err != nil {
 		return err
 	}

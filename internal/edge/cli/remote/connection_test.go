@@ -70,7 +70,7 @@ func TestTheKeyOfThisMachineIsReadAnew(t *testing.T) {
 				leave("hrk_new")
 			}
 			for range 2 { // the second question begins with the key that was right for the first
-				if _, err = s.Call(t.Context(), openapi.KeepAdmission("shop", "x"), JsonOf(live.LeaseBeat{})); err != nil {
+				if _, err = s.Call(t.Context(), openapi.KeepAdmission("shop", "x"), JSONOf(live.LeaseBeat{})); err != nil {
 					break
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"headroom/internal/core/fault"
@@ -168,15 +167,4 @@ func Placed(err error, where func(pointer string) string) error {
 		lines[i] = errors.New(shell.Shown(at + ": " + f.Detail + hinted(f.Hint, f.Detail)))
 	}
 	return errors.Join(lines...)
-}
-
-// ElementOf is which element of a list a pointer leads into, such as 2 for /changes/2/class; -1 for none.
-func ElementOf(pointer, list string) int {
-	rest, found := strings.CutPrefix(pointer, list+"/")
-	step, _, _ := strings.Cut(rest, "/")
-	n, err := strconv.Atoi(step)
-	if !found || err != nil {
-		return -1
-	}
-	return n
 }

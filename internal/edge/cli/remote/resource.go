@@ -22,7 +22,7 @@ type Resource struct {
 	Word, Words string // for people: contract, contracts
 	Verb        string // on the command line, where that is another word
 	Short       string
-	Id          string                // what names one in arguments: NAME or ID
+	ID          string                // what names one in arguments: NAME or ID
 	As          reflect.Type          // of one
 	Columns     []string              // of a list for people, by the names of leaves
 	Flags       []document.MemberFlag // members that can be given without a file
@@ -125,7 +125,7 @@ func (k *Resource) listCommand(to *Connection) *cobra.Command {
 
 func (k *Resource) getCommand(to *Connection) *cobra.Command {
 	var out shell.Output
-	c := &cobra.Command{Use: k.usage("get", k.Id), Short: "Show one " + k.Word, Args: k.count(1, 1)}
+	c := &cobra.Command{Use: k.usage("get", k.ID), Short: "Show one " + k.Word, Args: k.count(1, 1)}
 	versioned := k.Replace == nil // a profile, of which every version is kept
 	if versioned {
 		c.Use, c.Args = c.Use+" [VERSION]", k.count(1, 2)
@@ -201,7 +201,7 @@ func (k *Resource) Write(ctx context.Context, s *Service, tree *document.Node, l
 	if err != nil {
 		return Answer{}, document.OfFile(label, err)
 	}
-	a, err := s.Call(ctx, r, append(options, JsonBody(body))...)
+	a, err := s.Call(ctx, r, append(options, JSONBody(body))...)
 	return a, document.OfFile(label, Located(tree, err))
 }
 
@@ -217,7 +217,7 @@ func (k *Resource) Changed(c *cobra.Command, out shell.Output, a Answer, cluster
 		return err
 	}
 	name := item.Name
-	if k.Id == "ID" {
+	if k.ID == "ID" {
 		name = item.ID
 	}
 	for _, w := range item.Warnings {
@@ -270,7 +270,7 @@ func (k *Resource) replaceCommand(to *Connection) *cobra.Command {
 	var out shell.Output
 	var version int64
 	c := &cobra.Command{
-		Use: k.usage("replace", k.Id, "[FILE|-]"), Short: "Replace one " + k.Word + " by what a file describes (JSON or YAML), or change what flags say",
+		Use: k.usage("replace", k.ID, "[FILE|-]"), Short: "Replace one " + k.Word + " by what a file describes (JSON or YAML), or change what flags say",
 		Long: "Replace one " + k.Word + ` by what a file describes (JSON or YAML): what the file leaves out gets its default.
 With flags instead of a file only what they say changes. If somebody else changes it at the same moment
 nothing is replaced.`,
@@ -311,7 +311,7 @@ nothing is replaced.`,
 				document.ForgetPlaces(tree)
 			}
 		}
-		if k.Id == "NAME" {
+		if k.ID == "NAME" {
 			tree.Named(rest[0])
 		}
 		set(tree)
@@ -326,7 +326,7 @@ nothing is replaced.`,
 func (k *Resource) deleteCommand(to *Connection) *cobra.Command {
 	var yes bool
 	var version int64
-	c := &cobra.Command{Use: k.usage("delete", k.Id), Short: "Delete one " + k.Word + ", after asking", Args: k.count(1, 1)}
+	c := &cobra.Command{Use: k.usage("delete", k.ID), Short: "Delete one " + k.Word + ", after asking", Args: k.count(1, 1)}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.Flags().Int64Var(&version, "if-match", 0, "delete this `version` only (default: the one there is)")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {

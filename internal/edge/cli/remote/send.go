@@ -82,17 +82,17 @@ func Content(contentType string, text []byte) Option {
 	}
 }
 
-// JsonBody sends a text that is JSON.
-func JsonBody(text []byte) Option { return Content("application/json", text) }
+// JSONBody sends a text that is JSON.
+func JSONBody(text []byte) Option { return Content("application/json", text) }
 
-// JsonOf sends a value as JSON.
-func JsonOf(value any) Option {
+// JSONOf sends a value as JSON.
+func JSONOf(value any) Option {
 	return func(r *http.Request) error {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return err
 		}
-		return JsonBody(text)(r)
+		return JSONBody(text)(r)
 	}
 }
 

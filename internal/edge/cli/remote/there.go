@@ -24,7 +24,7 @@ func (to *Connection) There(
 	if err != nil {
 		return nil, err
 	}
-	options := []Option{JsonBody(body)}
+	options := []Option{JSONBody(body)}
 	if async {
 		options = append(options, RespondAsync())
 	}

@@ -82,7 +82,7 @@ func hostAllowCommand(to *remote.Connection) *cobra.Command {
 		if len(networks) > 0 {
 			body["networks"] = networks
 		}
-		a, err := s.Call(c.Context(), openapi.CreateAllowedHost(), remote.JsonOf(body))
+		a, err := s.Call(c.Context(), openapi.CreateAllowedHost(), remote.JSONOf(body))
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 )
 
 var reportSchedules = remote.Resource{
-	Word: "report schedule", Words: "report schedules", Verb: "report-schedule", Id: "NAME", Short: "Show and edit the reports of a cluster that are made by themselves",
+	Word: "report schedule", Words: "report schedules", Verb: "report-schedule", ID: "NAME", Short: "Show and edit the reports of a cluster that are made by themselves",
 	As:      reflect.TypeFor[reporting.ReportSchedule](),
 	Columns: []string{"name", "every", "hour", "covers", "format", "enabled", "keep", "next_at", "version"},
 	Flags: []document.MemberFlag{
@@ -130,7 +130,7 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 		if err != nil {
 			return err
 		}
-		run, text, err := remote.ReadRun(s.Call(c.Context(), openapi.CreateReport(args[0]), remote.JsonBody(body)))
+		run, text, err := remote.ReadRun(s.Call(c.Context(), openapi.CreateReport(args[0]), remote.JSONBody(body)))
 		if err != nil {
 			return err
 		}

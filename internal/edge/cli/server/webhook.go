@@ -199,7 +199,7 @@ func webhookCreateCommand(to *remote.Connection) *cobra.Command {
 		if secret != nil {
 			body["secret"] = *secret
 		}
-		a, err := s.Call(c.Context(), openapi.CreateWebhook(), remote.JsonOf(body))
+		a, err := s.Call(c.Context(), openapi.CreateWebhook(), remote.JSONOf(body))
 		if err != nil {
 			return err
 		}
@@ -241,7 +241,7 @@ func webhookSetCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.Call(c.Context(), openapi.ReplaceWebhook(w.ID), remote.JsonBody(body), remote.IfMatch(now.Etag))
+		a, err := s.Call(c.Context(), openapi.ReplaceWebhook(w.ID), remote.JSONBody(body), remote.IfMatch(now.Etag))
 		if err != nil {
 			return err
 		}
@@ -302,7 +302,7 @@ func webhookRotateCommand(to *remote.Connection) *cobra.Command {
 		if secret != nil {
 			body["secret"] = *secret
 		}
-		a, err := s.Call(c.Context(), openapi.RotateWebhookSecret(w.ID), remote.JsonOf(body))
+		a, err := s.Call(c.Context(), openapi.RotateWebhookSecret(w.ID), remote.JSONOf(body))
 		if err != nil {
 			return err
 		}
@@ -334,7 +334,7 @@ func webhookTestCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.Call(c.Context(), openapi.TestWebhook(w.ID), remote.JsonBody([]byte("{}")))
+		a, err := s.Call(c.Context(), openapi.TestWebhook(w.ID), remote.JSONBody([]byte("{}")))
 		if err != nil {
 			return err
 		}

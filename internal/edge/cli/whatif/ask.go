@@ -101,7 +101,7 @@ func askThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster
 	if err != nil {
 		return err
 	}
-	answered, err := s.Call(c.Context(), openapi.AskCluster(cluster, nil), remote.JsonBody(body))
+	answered, err := s.Call(c.Context(), openapi.AskCluster(cluster, nil), remote.JSONBody(body))
 	if err != nil {
 		return err
 	}

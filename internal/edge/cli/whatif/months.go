@@ -182,7 +182,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 			q := capacity.ClusterHorizonQuestion{Span: capacity.Span{From: f.start, Until: f.end}, Detail: f.detail}
 			a, err := f.there(c, openapi.ClusterHorizon(f.cluster, &openapi.ClusterHorizonQuery{Format: f.format(), Per: per}), q, per)
 			if err != nil || a == nil {
-				return remote.Placed(err, monthsFlag)
+				return monthsOrigins.Say(err)
 			}
 			if f.format() != "" {
 				return f.deliver(c, a)
@@ -213,18 +213,8 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 	})
 }
 
-// monthsFlag is the flag that a member of a question came from, "" where it is none.
-func monthsFlag(pointer string) string {
-	switch pointer {
-	case "/from", "/until", "/detail", "/gap":
-		return "--" + pointer[1:]
-	case "/vm_type":
-		return "--vm-type"
-	case "/leave_out", "/leave_out/0", "/leave_out/1":
-		return "--leave-out"
-	}
-	return ""
-}
+// monthsOrigins lists the flags of questions about months and purchases.
+var monthsOrigins = remote.FlagOrigins("from", "until", "detail", "gap", "vm-type", "leave-out")
 
 // bar is a bar on a terminal for work that is done here.
 func bar(c *cobra.Command, kind string) (show func(done, total int), finish func()) {

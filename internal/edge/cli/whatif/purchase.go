@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,16 +66,14 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		return f.check(c, args)
 	}
 	byOffer := func(err error) error {
-		return remote.Placed(err, func(pointer string) string {
-			if n := remote.ElementOf(pointer, "/offers"); n >= 0 && n < len(texts) {
-				return "--offer " + texts[n]
-			}
-			if n := remote.ElementOf(pointer, "/factors"); n >= 0 && n < len(factors) {
-				return "--factors"
-			}
-			return monthsFlag(pointer)
-		})
+		said := make([]string, len(texts))
+		for i, text := range texts {
+			said[i] = "--offer " + text
+		}
+		each := slices.Repeat([]string{"--factors"}, len(factors))
+		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
 	}
+
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if f.cluster != "" {
 			q := capacity.ClusterPurchaseQuestion{Span: capacity.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}

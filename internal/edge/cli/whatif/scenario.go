@@ -14,7 +14,7 @@ import (
 )
 
 var scenarios = remote.Resource{
-	Word: "scenario", Words: "scenarios", Id: "NAME", Short: "Save, show and compare what-if scenarios of a cluster",
+	Word: "scenario", Words: "scenarios", ID: "NAME", Short: "Save, show and compare what-if scenarios of a cluster",
 	As:      reflect.TypeFor[capacity.Scenario](),
 	Columns: []string{"name", "note", "version", "updated_at"},
 	Example: "  headroom scenario create shop black-friday.yaml",
@@ -59,7 +59,7 @@ func scenarioSaveCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		a, err := s.Call(c.Context(), openapi.CreateScenario(args[0]), remote.JsonBody(body))
+		a, err := s.Call(c.Context(), openapi.CreateScenario(args[0]), remote.JSONBody(body))
 		if err != nil {
 			return err
 		}

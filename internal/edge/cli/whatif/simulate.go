@@ -68,21 +68,20 @@ func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, er
 	return o, bySimulationFlag(o.Check(), nil)
 }
 
-// bySimulationFlag says findings about options and changes by the flags they came from.
+// simulationOrigins lists the flags of a simulation's options.
+var simulationOrigins = append(
+	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow", "slow-by", "measured"),
+	remote.Origin{Pointer: "/warm_up_hours", Flag: "--warm-up"}, remote.Origin{Pointer: "/think_s", Flag: "--think"}).Under("/options")
+
+// bySimulationFlag makes findings about options and changes name the flags they are about, and those about a file's
+// problem the members of the file.
 func bySimulationFlag(err error, said []string) error {
-	flags := map[string]string{"warm_up_hours": "warm-up", "max_events": "max-events", "think_s": "think", "slow_by": "slow-by"}
-	for _, same := range []string{"seed", "hours", "replications", "policy", "compare", "lending", "load", "durations", "slow", "measured"} {
-		flags[same] = same
-	}
+	origins := append(remote.Origins{{Pointer: "/changes", Each: said}, {Pointer: "/scenario/changes", Each: said}}, simulationOrigins...)
 	return remote.Placed(err, func(pointer string) string {
-		if n := remote.ElementOf(strings.TrimPrefix(pointer, "/scenario"), "/changes"); n >= 0 && n < len(said) {
-			return said[n]
+		if flag := origins.Of(pointer); flag != "" {
+			return flag
 		}
-		member, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/options/"), "/")
-		if flag := flags[member]; flag != "" && strings.HasPrefix(pointer, "/options/") {
-			return "--" + flag
-		}
-		return strings.TrimPrefix(pointer, "/problem") // of a file that is the problem
+		return strings.TrimPrefix(pointer, "/problem")
 	})
 }
 

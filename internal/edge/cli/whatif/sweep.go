@@ -162,17 +162,13 @@ func readVary(text string) (capacity.Vary, error) {
 	return v, nil
 }
 
-// byVary says findings about parameters by the flags they came from.
+// byVary makes findings about parameters name the flags they are about.
 func byVary(err error, texts []string) error {
-	return remote.Placed(err, func(pointer string) string {
-		if pointer == "/curve" {
-			return "--curve"
-		}
-		if n := remote.ElementOf(pointer, "/vary"); n >= 0 && n < len(texts) {
-			return "--vary " + texts[n]
-		}
-		return ""
-	})
+	said := make([]string, len(texts))
+	for i, text := range texts {
+		said[i] = "--vary " + text
+	}
+	return remote.Origins{{Pointer: "/curve", Flag: "--curve"}, {Pointer: "/vary", Each: said}}.Say(err)
 }
 
 // sweepHere plans all points on this machine's processors.

@@ -202,7 +202,7 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		if err != nil {
 			return err
 		}
-		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(cluster, nil), remote.JsonBody(body))
+		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(cluster, nil), remote.JSONBody(body))
 		return byFlag(err, "/scenarios/0/changes", said) // the scenario of the flags comes first; without one nothing was said
 	})
 }
@@ -244,14 +244,9 @@ func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, s
 	})
 }
 
-// byFlag says findings about changes in a list by the flags they came from.
+// byFlag makes findings about changes in a list name the flags they are about.
 func byFlag(err error, list string, said []string) error {
-	return remote.Placed(err, func(pointer string) string {
-		if n := remote.ElementOf(pointer, list); n >= 0 && n < len(said) {
-			return said[n]
-		}
-		return ""
-	})
+	return remote.Origins{{Pointer: list, Each: said}}.Say(err)
 }
 
 // answeredWhatIf asks a server and writes what it says.
