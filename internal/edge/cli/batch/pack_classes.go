@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -103,8 +102,8 @@ func (f *classFlags) pack(c *cobra.Command, to *remote.Connection, out shell.Out
 		return err
 	}
 	var a pack.PackingAnswer
-	if err := json.Unmarshal(answered.Body, &a); err != nil {
-		return fmt.Errorf("the server's answer cannot be read (%w); is it of another version?", err)
+	if err := answered.Into(&a); err != nil {
+		return err
 	}
 	forms := packingForms(a)
 	packed := forms["table"]

@@ -178,7 +178,7 @@ func differenceTable(documents []clusterDocument) tables.Table {
 				t.Rows = append(t.Rows, append(row, tables.Cell{}, tables.Cell{}, tables.Cell{}))
 			}
 			for _, f := range change.Fields {
-				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: shell.JsonText(f.Before)}, tables.Cell{Text: shell.JsonText(f.After)}))
+				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: shell.JSONText(f.Before)}, tables.Cell{Text: shell.JSONText(f.After)}))
 			}
 		}
 	}

@@ -164,7 +164,7 @@ func planDifferenceRows(d plan.Difference) tables.Table {
 		}
 	}
 	for _, f := range d.Inputs {
-		add("input", "", f.Pointer, shell.JsonText(f.Before), shell.JsonText(f.After), false)
+		add("input", "", f.Pointer, shell.JSONText(f.Before), shell.JSONText(f.After), false)
 	}
 	return t
 }

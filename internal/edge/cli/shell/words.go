@@ -77,8 +77,8 @@ func QuotedText(s string) string {
 	return b.String()
 }
 
-// JsonText is a value as JSON; a member that is not there is "".
-func JsonText(value any) string {
+// JSONText is a value as JSON; a member that is not there is "".
+func JSONText(value any) string {
 	if value == nil {
 		return ""
 	}
@@ -102,5 +102,5 @@ func ValueWord(value any) string {
 	case string:
 		return Shown(value)
 	}
-	return Shown(JsonText(value))
+	return Shown(JSONText(value))
 }

@@ -35,14 +35,14 @@ server's cluster: a paragraph that can be forwarded, and the figures in it.`)
 func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.Command) (capacity.Question, error)) *cobra.Command {
 	var out shell.Output
 	var flags question.OptionFlags
-	var cluster string
+	about := question.Subject{Connection: to}
 	c.Args = cobra.MaximumNArgs(1)
 	out.AddFlags(c, "table", "json", "csv", "xlsx")
 	flags.Add(c)
-	c.Flags().StringVar(&cluster, "cluster", "", "ask a server about this `cluster`")
+	about.AddFlags(c)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if cluster != "" && len(args) > 0 {
-			return errors.New("name a file or a --cluster, not both")
+		if err := about.CheckFile(args); err != nil {
+			return err
 		}
 		if _, err := asking(c); err != nil {
 			return err
@@ -57,8 +57,8 @@ func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.
 		if err != nil {
 			return err
 		}
-		if cluster != "" {
-			return askThere(c, to, out, cluster, q)
+		if !about.Here() {
+			return askThere(c, to, out, about.Cluster, q)
 		}
 		p, err := question.ProblemToCompare(c, shell.FileArgument(args), flags)
 		if err != nil {

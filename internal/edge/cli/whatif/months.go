@@ -25,31 +25,28 @@ type monthsFlags struct {
 	to          remote.Connection
 	out         shell.Output
 	options     question.OptionFlags
-	cluster     string
+	about       question.Subject
 	from, until string
 	detail      capacity.Detail
-	async       bool
 	start, end  time.Time // what from and until say
 }
 
 func (f *monthsFlags) add(c *cobra.Command) {
+	f.about.Connection = &f.to
 	f.to.AddFlags(c)
+	f.about.AddFlags(c)
+	f.about.AddAsync(c)
 	f.out.AddFlags(c, "table", "json", "csv", "xlsx", "focus")
 	f.options.Add(c)
-	c.Flags().StringVar(&f.cluster, "cluster", "", "ask a server about this `cluster`")
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
 	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, capacity.DetailPeriods, capacity.DetailClasses)
-	c.Flags().BoolVar(&f.async, "async", false, "with --cluster: start a run and do not wait for it")
 }
 
 // check looks at the flags by themselves.
 func (f *monthsFlags) check(c *cobra.Command, args []string) error {
-	switch {
-	case f.cluster != "" && len(args) > 0:
-		return errors.New("name a file or a --cluster, not both")
-	case f.async && f.cluster == "":
-		return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
+	if err := errors.Join(f.about.CheckFile(args), f.about.CheckAsync()); err != nil {
+		return err
 	}
 	for _, end := range []struct {
 		flag, text string
@@ -146,7 +143,7 @@ func (f *monthsFlags) format() string {
 
 // there asks a server for months or a purchase; the answer is the document, or the file that was asked for.
 func (f *monthsFlags) there(c *cobra.Command, request openapi.Request, question any, per string) (*remote.Answer, error) {
-	return f.to.There(c, f.async, request, question, &openapi.GetRunResultQuery{Format: f.format(), Per: per})
+	return f.about.There(c, f.about.Async, request, question, &openapi.GetRunResultQuery{Format: f.format(), Per: per})
 }
 
 // deliver writes a file as the server made it.
@@ -178,9 +175,9 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 	shell.AddChoice(c, &per, "per", "", "what a row of csv stands for", string(tables.PerPeriod), string(tables.PerDay), string(tables.PerMonth))
 	c.PreRunE = f.check
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		if f.cluster != "" {
+		if !f.about.Here() {
 			q := capacity.ClusterHorizonQuestion{Span: capacity.Span{From: f.start, Until: f.end}, Detail: f.detail}
-			a, err := f.there(c, openapi.ClusterHorizon(f.cluster, &openapi.ClusterHorizonQuery{Format: f.format(), Per: per}), q, per)
+			a, err := f.there(c, openapi.ClusterHorizon(f.about.Cluster, &openapi.ClusterHorizonQuery{Format: f.format(), Per: per}), q, per)
 			if err != nil || a == nil {
 				return monthsOrigins.Say(err)
 			}

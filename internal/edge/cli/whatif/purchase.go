@@ -60,7 +60,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			}
 			offers = append(offers, o)
 		}
-		if f.cluster == "" && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
+		if f.about.Here() && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
 			return errors.New("--named, --vm-type and --leave-out are for a --cluster; a file says what is weighed")
 		}
 		return f.check(c, args)
@@ -75,7 +75,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 	}
 
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		if f.cluster != "" {
+		if !f.about.Here() {
 			q := capacity.ClusterPurchaseQuestion{Span: capacity.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
 			for _, what := range leaveOut {
 				q.LeaveOut = append(q.LeaveOut, capacity.LeftOut(what))
@@ -83,7 +83,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			if c.Flags().Changed("gap") {
 				q.Gap = &f.options.Given.Gap
 			}
-			a, err := f.there(c, openapi.ClusterPurchase(f.cluster, &openapi.ClusterPurchaseQuery{Format: f.format()}), q, "")
+			a, err := f.there(c, openapi.ClusterPurchase(f.about.Cluster, &openapi.ClusterPurchaseQuery{Format: f.format()}), q, "")
 			if err != nil || a == nil {
 				return byOffer(err)
 			}

@@ -91,8 +91,8 @@ func simulateCommand() *cobra.Command {
 	var solving question.OptionFlags
 	var how simulationFlags
 	var change changeFlags
-	var cluster, saved string
-	var async bool
+	about := question.Subject{Connection: &to}
+	var saved string
 	c := &cobra.Command{
 		Use:   "simulate [FILE|-] [PLAN]",
 		Short: "Try a plan before money is spent: which part of the jobs meets its deadline",
@@ -117,17 +117,18 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 	solving.Add(c)
 	how.add(c)
 	change.add(c)
-	c.Flags().StringVar(&cluster, "cluster", "", "ask a server about this `cluster`")
+	about.AddFlags(c)
 	c.Flags().StringVar(&saved, "saved", "", "with --cluster: try the plan of its saved scenario of this `name`")
-	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
+	about.AddAsync(c)
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		changes, _, err := change.changes()
+		if err == nil {
+			err = about.CheckFile(args)
+		}
 		switch {
 		case err != nil:
 			return err
-		case cluster != "" && len(args) > 0:
-			return errors.New("name a file or a --cluster, not both")
-		case cluster == "" && (saved != "" || async):
+		case about.Here() && (saved != "" || about.Async):
 			return errors.New("--saved and --async are for a --cluster; say of which")
 		case len(changes) > 0 && (saved != "" || len(args) == 2):
 			return errors.New("changes make a plan of their own; leave them out, or --saved and the second file")
@@ -145,12 +146,16 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 			return err
 		}
 		changes, said, _ := change.changes() // looked at above
-		if cluster != "" {
+		if !about.Here() {
 			q := trial.ClusterSimulationQuestion{Options: options}
 			if saved != "" || len(changes) > 0 {
 				q.Scenario = &capacity.AskedScenario{Saved: saved, Changes: changes}
 			}
-			return bySimulationFlag(simulateThere(c, &to, out, cluster, q, async), said)
+			a, err := question.Ask[trial.Answer](c, &about, openapi.ClusterSimulation(about.Cluster, nil), q)
+			if err != nil || a == nil {
+				return bySimulationFlag(err, said)
+			}
+			return writeSimulation(c, out, *a)
 		}
 		file := "-"
 		if len(args) > 0 {
@@ -209,19 +214,6 @@ func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.P
 		return trial.Answer{}, err
 	}
 	return t.Answer(), nil
-}
-
-// simulateThere asks a server, and waits for the run that a long simulation becomes.
-func simulateThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, q trial.ClusterSimulationQuestion, async bool) error {
-	answered, err := to.There(c, async, openapi.ClusterSimulation(cluster, nil), q, nil)
-	if err != nil || answered == nil {
-		return err
-	}
-	var a trial.Answer
-	if err := answered.Into(&a); err != nil {
-		return err
-	}
-	return writeSimulation(c, out, a)
 }
 
 func writeSimulation(c *cobra.Command, out shell.Output, a trial.Answer) error {

@@ -28,8 +28,8 @@ func sweepCommand() *cobra.Command {
 	var out shell.Output
 	var flags question.OptionFlags
 	var texts []string
-	var cluster string
-	var curve, async bool
+	about := question.Subject{Connection: &to}
+	var curve bool
 	c := &cobra.Command{
 		Use:   "sweep [FILE|-]",
 		Short: "Say what a problem comes to over a range of a parameter, or a grid of two",
@@ -54,16 +54,14 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 	flags.Add(c)
 	c.Flags().StringArrayVar(&texts, "vary", nil, "what takes which values, as `WHAT:OF=VALUES`; give it again for a grid")
 	c.Flags().BoolVar(&curve, "curve", false, "the linear program's cost as well, with its breakpoints")
-	c.Flags().StringVar(&cluster, "cluster", "", "ask a server about this `cluster`")
-	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
+	about.AddFlags(c)
+	about.AddAsync(c)
 	var vary []capacity.Vary
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case cluster != "" && len(args) > 0:
-			return errors.New("name a file or a --cluster, not both")
-		case async && cluster == "":
-			return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
-		case len(texts) == 0:
+		if err := errors.Join(about.CheckFile(args), about.CheckAsync()); err != nil {
+			return err
+		}
+		if len(texts) == 0 {
 			return errors.New("say what is to be varied, such as --vary 'demand:*=0.5..2/31'")
 		}
 		vary = nil
@@ -83,8 +81,13 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		if err := capacity.CheckVaried(vary, curve); err != nil {
 			return byVary(err, texts)
 		}
-		if cluster != "" {
-			return byVary(sweepThere(c, &to, out, cluster, capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}, async), texts)
+		if !about.Here() {
+			q := capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}
+			a, err := question.Ask[plan.SweepAnswer](c, &about, openapi.ClusterSweep(about.Cluster, nil), q)
+			if err != nil || a == nil {
+				return byVary(err, texts)
+			}
+			return writeSweep(c, out, *a)
 		}
 		problem, err := question.ProblemToCompare(c, shell.FileArgument(args), flags)
 		if err != nil {
@@ -201,19 +204,6 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 		return plan.SweepAnswer{}, err
 	}
 	return s.Answer()
-}
-
-// sweepThere asks a server, and waits for the run that a long sweep becomes.
-func sweepThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, q capacity.ClusterSweepQuestion, async bool) error {
-	answered, err := to.There(c, async, openapi.ClusterSweep(cluster, nil), q, nil)
-	if err != nil || answered == nil {
-		return err
-	}
-	var a plan.SweepAnswer
-	if err := answered.Into(&a); err != nil {
-		return err
-	}
-	return writeSweep(c, out, a)
 }
 
 func writeSweep(c *cobra.Command, out shell.Output, a plan.SweepAnswer) error {

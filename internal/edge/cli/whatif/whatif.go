@@ -131,7 +131,8 @@ func whatIfCommand() *cobra.Command {
 	var out shell.Output
 	var flags question.OptionFlags
 	var change changeFlags
-	var cluster, name string
+	about := question.Subject{Connection: &to}
+	var name string
 	var files, saved []string
 	c := &cobra.Command{
 		Use:   "whatif [FILE|-]",
@@ -148,15 +149,15 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 	out.AddFlags(c, "table", "json", "csv")
 	flags.Add(c)
 	change.add(c)
-	c.Flags().StringVar(&cluster, "cluster", "", "ask a server about this `cluster`")
+	about.AddFlags(c)
 	c.Flags().StringVar(&name, "name", "", "what the scenario of the flags is called, as a `name`")
 	c.Flags().StringArrayVar(&files, "scenario", nil, "a `file` with a scenario (JSON); may be given again")
 	c.Flags().StringArrayVar(&saved, "saved", nil, "a saved scenario of the cluster, by `name`; may be given again")
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case cluster != "" && len(args) > 0:
-			return errors.New("name a file or a --cluster, not both")
-		case cluster == "" && len(saved) > 0:
+		if err := about.CheckFile(args); err != nil {
+			return err
+		}
+		if about.Here() && len(saved) > 0 {
 			return errors.New("saved scenarios are a cluster's; say of which with --cluster")
 		}
 		if _, _, err := change.changes(); err != nil {
@@ -183,7 +184,7 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		if len(asked) == 0 {
 			return shell.Fail(shell.ExitUsage, errors.New("say what is to be changed, such as --deadline 'etl=x0.8', or name a --scenario file"))
 		}
-		if cluster == "" {
+		if about.Here() {
 			w, err := whatIfHere(c, shell.FileArgument(args), asked, said, flags)
 			if err != nil {
 				return err
@@ -202,7 +203,7 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 		if err != nil {
 			return err
 		}
-		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(cluster, nil), remote.JSONBody(body))
+		err = answeredWhatIf(c, out, s, openapi.ClusterWhatIf(about.Cluster, nil), remote.JSONBody(body))
 		return byFlag(err, "/scenarios/0/changes", said) // the scenario of the flags comes first; without one nothing was said
 	})
 }
