@@ -16,7 +16,7 @@ import (
 	"headroom/openapi"
 )
 
-// packFlags are what is asked about a batch.
+// packFlags holds the flags of a question about a batch.
 type packFlags struct {
 	algorithm pack.PackingAlgorithm
 	maxMs     int64
@@ -134,7 +134,7 @@ type packedWithOneMore struct {
 	OneMore *pack.Packing `json:"one_more,omitempty"`
 }
 
-// question is what is asked about a batch.
+// question returns the question of the flags about a batch.
 func (f *packFlags) question(batch pack.PackingProblem) pack.PackingQuestion {
 	return pack.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.byHours}
 }

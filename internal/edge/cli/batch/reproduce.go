@@ -64,7 +64,7 @@ Exit codes: 0 the claim holds, 5 it does not; the others are as of any verb.`,
 	})
 }
 
-// about is what the help says of an experiment.
+// about describes an experiment in the help.
 func about(e study.Experiment) string {
 	text := "Source:\n  " + e.Source + "\n\nClaim:\n  " + e.Claim + "\n\nHow it is run:\n  " + strings.ReplaceAll(e.Method, ". ", ".\n  ")
 	if e.NeedsSolver {

@@ -18,10 +18,9 @@ import (
 	"headroom/internal/edge/cli/shell"
 )
 
-// Bind writes a tree as the JSON of a type, which says what the bare words of YAML mean: the name of
-// a class is a text whatever it looks like, a price is a number with all its digits. What is not
-// given stays out, so that the server decides what is missing. Everything that cannot be meant is one
-// error with every place.
+// Bind writes a tree as the JSON of a type, which gives bare words of YAML their meaning. The name of a class is a text
+// even if it looks like a number; a price is a number with all its digits. Missing members stay out, so that the server
+// decides about them. One error lists every value that makes no sense, with its place.
 func Bind(n *Node, as reflect.Type) (json.RawMessage, error) {
 	b := binder{}
 	b.value(n, as, "")
@@ -46,10 +45,10 @@ var (
 	MoneyType   = reflect.TypeFor[money.Amount]()
 	DecimalType = reflect.TypeFor[decimal.Decimal]()
 	SlotsType   = reflect.TypeFor[capacity.SlotsPerVM]() // slots, or slots by VM type
-	openType    = reflect.TypeFor[json.RawMessage]()     // whatever JSON it is
+	openType    = reflect.TypeFor[json.RawMessage]()     // any JSON
 )
 
-// Slots is how many slots a VM offers as it is written.
+// Slots holds the slots of a VM as files write them.
 type Slots struct {
 	Map    int64 `json:"map"`
 	Reduce int64 `json:"reduce"`
@@ -124,7 +123,7 @@ func (b *binder) value(n *Node, as reflect.Type, name string) {
 	}
 }
 
-// open writes a value of which nothing is known: a bare word is what it is in JSON, or else a text.
+// open writes a value of an unknown type. A bare word keeps its meaning in JSON, or else becomes a text.
 func (b *binder) open(n *Node, name string) {
 	switch {
 	case n.Kind == ObjectNode:

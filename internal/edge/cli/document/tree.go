@@ -14,16 +14,15 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Node is a value of a file that people wrote, as JSON or YAML, with the place it stands at: so that
-// whatever is said about the value, here or by the server, can say the line. Texts and numbers are
-// kept as they are written. What YAML calls an alias is the same node in two places.
+// Node is a value of a file in JSON or YAML with its place, so that messages about the value can name the line. Texts and
+// numbers are kept as they are written. An alias of YAML is the same node in two places.
 type Node struct {
 	Kind    nodeKind
 	Text    string   // of texts and bare words
 	Members []Member // of objects
 	Items   []*Node  // of lists
 	Place
-	size int // about how many bytes it is when it is written out
+	size int // in bytes when written, roughly
 }
 
 type nodeKind int
@@ -45,7 +44,7 @@ type Member struct {
 	Value *Node
 }
 
-// Place is where something stands: a line and column (from 1), or the flag it comes from.
+// Place holds the line and column of a value, counted from 1, or the flag that gave it.
 type Place struct {
 	Line, Column int
 	Flag         string
@@ -61,7 +60,7 @@ func (n *Node) Member(name string) *Node {
 	return nil
 }
 
-// At is where a JSON pointer leads, or the place nearest above it.
+// At returns the place at a JSON pointer, or the nearest place above it.
 func (n *Node) At(pointer string) Place {
 	here := n.Place
 	for _, step := range strings.Split(pointer, "/")[1:] {

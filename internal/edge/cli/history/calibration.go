@@ -257,7 +257,7 @@ func factorTable(c app.ClassCalibration) tables.Table {
 	return t
 }
 
-// calibrationWords is what a report comes to, in sentences.
+// calibrationWords sums a report up in sentences.
 func calibrationWords(c app.ClassCalibration) (lines []string) {
 	if r := c.Recommends; r != nil {
 		lines = append(lines, "", fmt.Sprintf("Of %d executions of %q from %s to %s, %s lay between the lower and the upper bound, %s below and %s above. Plan with %s × %g.",

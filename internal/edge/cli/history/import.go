@@ -232,7 +232,7 @@ func (i *historyImport) take(a remote.Answer) error {
 	return nil
 }
 
-// report is what the import came to, with lists for what there is none of.
+// report sums the import up; lists without elements are empty, not null.
 func (i *historyImport) report() app.HistoryImport {
 	made := i.made
 	made.DryRun, made.Jobs = i.dryRun, []app.ImportedJob{}
@@ -359,7 +359,7 @@ func readPath(c *cobra.Command, path string, o history.Options, to history.Sink)
 	return history.Read(in, o, to)
 }
 
-// sizeBelow is how many bytes the files at a path have; -1 is not known.
+// sizeBelow returns the bytes of the files at a path, -1 if unknown.
 func sizeBelow(path string) (total int64, err error) {
 	if path == "-" {
 		return -1, nil
@@ -383,7 +383,7 @@ func sizeBelow(path string) (total int64, err error) {
 	return total, err
 }
 
-// fewRefusals is how many things a report for people names of those that were refused.
+// fewRefusals bounds the refusals that a report for people names.
 const fewRefusals = 20
 
 // historyImportText says what an import came to.

@@ -104,7 +104,7 @@ func printObservation(c *cobra.Command, s *remote.Service, out shell.Output, req
 	})
 }
 
-// observed is what an observation comes to, in a sentence or two.
+// observed sums an observation up in a sentence or two.
 func observed(o plans.Observation) string {
 	said := fmt.Sprintf("At %s %d VMs ran", o.At.UTC().Format(time.RFC3339), o.VMs)
 	switch {

@@ -16,7 +16,7 @@ import (
 	tables "headroom/internal/service/report"
 )
 
-// jobRead is what the executions of one job come to.
+// jobRead sums up the executions of one job.
 type jobRead struct {
 	Job        string           `json:"job"`
 	Executions int64            `json:"executions"`
@@ -27,7 +27,7 @@ type jobRead struct {
 	records []history.Record
 }
 
-// historiesRead is what "history read" answers.
+// historiesRead is the answer of "history read".
 type historiesRead struct {
 	Jobs     []*jobRead   `json:"jobs"`
 	Unusable app.Refusals `json:"unusable"`

@@ -58,8 +58,7 @@ inputs give the same bytes, so that such files can be kept under version control
 	})
 }
 
-// written is what people write of a tree: without the members that the server alone decides, and with
-// the others in the order of the type. A member that this program does not know stays, at the end. Bare
+// written returns a tree without the members that the server decides, and with the others in the order of the type. A member that this program does not know stays, at the end. Bare
 // amounts are written without quotes, as people write them.
 func written(n *document.Node, as reflect.Type, bare bool) *document.Node {
 	for as.Kind() == reflect.Pointer {
@@ -170,7 +169,7 @@ func exportYAML(b *bytes.Buffer, cluster string, tree *document.Node) {
 	}
 }
 
-// widestItem is how long an item of a list may be that stands on one line.
+// widestItem bounds the width of a list item on one line.
 const widestItem = 110
 
 // onOneLine says whether a value is written within its line, as small objects are.
@@ -186,7 +185,7 @@ func onOneLine(n *document.Node, ofList bool) bool {
 	return b.Len() <= widestItem
 }
 
-// yamlValue writes a value and ends the line; in is what lines below it start with.
+// yamlValue writes a value and ends the line; in indents the lines below it.
 func yamlValue(b *bytes.Buffer, n *document.Node, in string, ofList bool) {
 	if onOneLine(n, ofList) {
 		yamlFlow(b, n)

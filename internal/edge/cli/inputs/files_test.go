@@ -161,8 +161,7 @@ func deepBlock(n int) string {
 	return b.String()
 }
 
-// Whatever text a name or a description holds, an exported file gives it back, and the other way of
-// writing it does as well.
+// An exported file gives back every text of a name or a description, in YAML and in JSON.
 func TestExportedTextsAreReadBack(t *testing.T) {
 	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"no", "~", "null", "", " ", "010", "1e3", "- a", "a: b", "a #b", "#a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'", "\"", "\\", "{a", "[a]", "a,b", "? a", "<<",
@@ -329,7 +328,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is read or refused, and what is read can be written as JSON.
+// Every file is read or refused, and every file that is read can be written as JSON.
 func FuzzFilesAreReadOrRefused(f *testing.F) {
 	for _, seed := range []string{
 		"cluster: {name: a}\nclasses:\n  - &base\n    name: x\n  - <<: *base\n    name: y\n", "a: |\n  x\n---\nb: >-\n  y\n...\n", "{\"cluster\": {\"name\": \"\\u00e9\"}}", "- [a, {b: c}]\n- 'x''y'\n- \"\\x41\"\n",

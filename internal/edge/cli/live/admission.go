@@ -36,7 +36,7 @@ Exit codes: 0 admitted, 3 refused.`)
 	return c
 }
 
-// leaseFlags is what a job asks with.
+// leaseFlags holds the flags of a request for a lease.
 type leaseFlags struct {
 	ttl           time.Duration
 	holder        string
@@ -178,7 +178,7 @@ func admissionHeartbeatCommand(to *remote.Connection) *cobra.Command {
 	})
 }
 
-// tasksLeft is how many tasks a job that was promised a deadline has still to do.
+// tasksLeft returns the tasks left of a job with a promised deadline.
 type tasksLeft struct{ maps, reduces int64 }
 
 func (l *tasksLeft) add(c *cobra.Command) {

@@ -103,8 +103,7 @@ func askUntil(s *remote.Service, c *cobra.Command, cluster, class string, f leas
 	}
 }
 
-// pause is how long to wait before asking again: not longer than a job may well take, and not for all who
-// wait the same.
+// pause returns the time to wait before asking again: at most five seconds, and different for each who waits.
 func pause(seconds int64) time.Duration {
 	const longest = 5 * time.Second
 	most := longest
@@ -162,7 +161,7 @@ func (j *job) run(ctx context.Context, command *exec.Cmd) error {
 	}
 }
 
-// exitOf is what a command's end means for ours.
+// exitOf turns the end of a command into ours.
 func exitOf(command *exec.Cmd, err error) error {
 	state := command.ProcessState
 	switch {

@@ -21,7 +21,7 @@ import (
 	"headroom/openapi"
 )
 
-// agentFlags is what an agent on a machine is to do.
+// agentFlags holds the flags of the agent.
 type agentFlags struct {
 	node, tasks, dir string
 	cgroup, hints    string
@@ -123,7 +123,7 @@ func (f *agentFlags) planned(w io.Writer, settings []agent.Setting, commands *ag
 	return nil
 }
 
-// stateDir is where the agent keeps what must outlive it.
+// stateDir returns the directory for state that outlives the agent.
 func (f *agentFlags) stateDir() (string, error) {
 	if f.dir != "" {
 		return filepath.Abs(f.dir)

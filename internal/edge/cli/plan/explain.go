@@ -225,7 +225,7 @@ func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	return strings.Join(append(s, "(From the relaxation.)"), " ")
 }
 
-// priceSentence is what a VM, of a type or of all there is, is worth.
+// priceSentence says how much one more VM is worth, of a type or of all types.
 func priceSentence(of string, price capacity.CapacityPrice, per, about string) string {
 	low := about + short(price.Low)
 	switch {
@@ -239,7 +239,7 @@ func priceSentence(of string, price capacity.CapacityPrice, per, about string) s
 	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, about+short(*price.High))
 }
 
-// mostPenalties is how many classes' penalties are named.
+// mostPenalties bounds the classes whose penalties are named.
 const mostPenalties = 5
 
 // moneyLines says where the money goes; the amounts add up to the total.

@@ -16,7 +16,7 @@ import (
 	tables "headroom/internal/service/report"
 )
 
-// explainedExample is what explain says about an example of the contract.
+// explainedExample explains an example of the contract.
 func explainedExample(t *testing.T, name string, change func(*capacity.Problem)) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../../openapi/examples/" + name)

@@ -21,7 +21,7 @@ import (
 	"headroom/openapi"
 )
 
-// proved is what checking a cluster's history came to.
+// proved counts the checked plans of a cluster.
 type proved struct {
 	Cluster   string       `json:"cluster"`
 	Plans     int          `json:"plans"`

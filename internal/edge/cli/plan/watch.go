@@ -134,7 +134,7 @@ func (w *planWatch) follow(ctx context.Context) error {
 		err := w.stream(ctx)
 		var p *remote.Problem
 		switch {
-		case ctx.Err() != nil, errors.Is(err, errEnough): // an interrupt is how this ends
+		case ctx.Err() != nil, errors.Is(err, errEnough): // an interrupt ends it
 			return nil
 		case errors.As(err, &p) && p.Status < 500 && p.Status != http.StatusTooManyRequests, !w.begun:
 			return err

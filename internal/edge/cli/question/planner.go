@@ -21,7 +21,7 @@ type Planner struct {
 	Pool      *worker.Pool
 }
 
-// solver is who is asked besides our own method: none for the exact method, which must work where none is installed.
+// solver returns the solver that an engine asks: none for the exact method, which works without one.
 func (p *Planner) solver(engine capacity.Engine) (lp.Solver, error) {
 	if engine == capacity.EngineExact {
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"headroom/openapi"
 )
 
-// completionTime is how long a shell is kept waiting for names.
+// completionTime bounds how long a shell waits for names.
 const completionTime = 2 * time.Second
 
 // CompleteClusters lets the shell complete the name of a cluster wherever a verb takes one first, by

@@ -57,7 +57,7 @@ func (o *Connection) AddFlags(c *cobra.Command) {
 	}
 }
 
-// access is where the server is, what opens it, and where that is known from.
+// access holds the address of a server and its key, and the sources of both.
 type access struct {
 	ClientAccess
 	urlFrom, keyFrom string
@@ -173,7 +173,7 @@ func (o *Connection) Open() (*Service, error) {
 	return &Service{access: a, base: base, client: d, Timeout: o.Timeout}, nil
 }
 
-// Answer is what the server said to one question.
+// Answer is the answer of the server to one request.
 type Answer struct {
 	Body []byte
 	Etag string // the version, without its quotes
@@ -247,10 +247,9 @@ func (s *Service) Unreachable(err error) error {
 	return say("the connection to %s broke: %s. What was asked may still have been done", s.URL, err)
 }
 
-// patient asks again where that is safe: when the server says that it is busy and when to come back,
-// when the connection breaks during a question that may be asked twice, and when the server of this
-// machine knows the key no longer: it has another one after every start, and what watches plans or renews
-// a lease outlives that.
+// patient asks again where that is safe. It does so when a busy server says when to come back, and when the connection
+// breaks during a request that may be sent twice. It also does when the server of this machine refuses the key: every
+// start of it makes a new one, which commands that watch or renew must outlive.
 type patient struct {
 	client *http.Client
 	key    *atomic.Value // a string

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// DefaultDataDir is where the private database and what belongs to it are kept, unless a flag says
-// otherwise: HEADROOM_DATA_DIR, or the place the system has for such things. It is "" for an ordinary
-// user without a home, who must choose one.
+// DefaultDataDir returns the directory of the private database and its files, unless a flag gives one: HEADROOM_DATA_DIR,
+// or the usual place of the system. It returns "" for an ordinary user without a home, who must choose one.
 func DefaultDataDir() string {
 	if dir := os.Getenv("HEADROOM_DATA_DIR"); dir != "" {
 		return dir
@@ -31,7 +30,7 @@ func DefaultDataDir() string {
 // this machine where it is and what opens it.
 const ClientFile = "client.json"
 
-// ClientAccess is what stands in it.
+// ClientAccess is its content.
 type ClientAccess struct {
 	URL string `json:"url"`
 	Key string `json:"key"`

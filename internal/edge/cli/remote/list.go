@@ -13,7 +13,7 @@ import (
 	"headroom/openapi"
 )
 
-// List is how a list is shown.
+// List describes the form of a list.
 type List struct {
 	As      reflect.Type // of one item
 	Columns []string     // for people, by the names of leaves
@@ -21,7 +21,7 @@ type List struct {
 	None    string       // the sentence where there are none
 }
 
-// LargestPage is how many items the server gives at once.
+// LargestPage is the largest number of items in one answer of the server.
 const LargestPage = 1000
 
 // WriteList asks for a list and prints it. As CSV it is the server's own:

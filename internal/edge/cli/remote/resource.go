@@ -35,7 +35,7 @@ type Resource struct {
 	Version              func(cluster, name string, version int64) openapi.Request // nil where the number is the ETag
 }
 
-// named is what a thing is called in sentences: cluster "shop" or class "etl" of cluster "shop".
+// named names a thing in sentences: cluster "shop" or class "etl" of cluster "shop".
 func (k *Resource) named(cluster, name string) string {
 	s := fmt.Sprintf("%s %q", k.Word, name)
 	if cluster != "" {
@@ -63,7 +63,7 @@ func (k *Resource) usage(verb string, rest ...string) string {
 	return strings.Join(append(words, rest...), " ")
 }
 
-// count is how many arguments a verb takes besides the cluster.
+// count bounds the arguments of a verb besides the cluster.
 func (k *Resource) count(least, most int) cobra.PositionalArgs {
 	if k.inCluster() {
 		least, most = least+1, most+1

@@ -64,7 +64,7 @@ func Told(r runs.Run) string {
 	return b.String()
 }
 
-// rest is how long a run goes on.
+// rest says how much longer a run takes.
 func rest(seconds float64) string {
 	if seconds < 1 {
 		return "ending"
@@ -72,7 +72,7 @@ func rest(seconds float64) string {
 	return fmt.Sprintf("about %s more", time.Duration(seconds)*time.Second)
 }
 
-// HowItEnded is how a run that is over ends a verb: nil, or an error with its exit code.
+// HowItEnded returns nil for a run that succeeded, or an error with its exit code.
 func HowItEnded(r runs.Run) error {
 	switch {
 	case r.State == runs.RunSucceeded:
@@ -136,7 +136,7 @@ func (s *Service) WatchRun(c *cobra.Command, id string) (r runs.Run, text []byte
 	}
 }
 
-// runBar is how far a run is, on a terminal.
+// runBar shows the progress of a run on a terminal.
 type runBar struct {
 	to  io.Writer
 	bar *progressbar.ProgressBar

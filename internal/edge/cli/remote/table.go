@@ -177,7 +177,7 @@ func ItemForms(t reflect.Type, text json.RawMessage, said string) map[string]she
 	}
 }
 
-// mostStages is how many stages of a profile are shown to people.
+// mostStages bounds the stages of a profile in a table.
 const mostStages = 30
 
 // stagesAndSource adds what a profile has besides single figures.

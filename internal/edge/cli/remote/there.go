@@ -51,8 +51,8 @@ func (to *Connection) There(
 	return &answered, err
 }
 
-// longestPlanning is how long an answer with a plan in it may take, unless --timeout says otherwise:
-// the longest time budget of a cluster, and some.
+// longestPlanning bounds the time for an answer with a plan in it, unless --timeout is given. It exceeds the longest time
+// budget of a cluster.
 const longestPlanning = 11 * time.Minute
 
 // OpenForPlanning is open for questions that solve something.

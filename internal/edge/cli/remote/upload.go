@@ -42,5 +42,5 @@ func (s *Sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// MostImportedRows is how many prices a report for people lists.
+// MostImportedRows bounds the rows of a report for people.
 const MostImportedRows = 40

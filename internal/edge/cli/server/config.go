@@ -21,7 +21,7 @@ import (
 	tables "headroom/internal/service/report"
 )
 
-// config is how a server works. Each value comes from its flag, else its variable, else its default;
+// config holds the settings of a server. Each value comes from its flag, else its variable, else its default;
 // "headroom config" shows which. Secrets have no flag: they would stand in the list of processes.
 type config struct {
 	Listen            string   `env:"HEADROOM_LISTEN" envDefault:"127.0.0.1:8080" flag:"listen" validate:"hostname_port" help:"address and port to serve on"`
@@ -281,7 +281,7 @@ func isSample(secret string) bool {
 	return secret == ""
 }
 
-// distinct is how many different characters a text has; a drawn key of 43 has about 30.
+// distinct counts the different characters of a text; a drawn key of 43 has about 30.
 func distinct(s string) int {
 	seen := map[rune]bool{}
 	for _, r := range s {

@@ -23,7 +23,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// copyFile is where a copy of the last plans is kept; "" is nowhere.
+// copyFile returns the file for the copy of the last plans, "" if none is kept.
 func (s config) copyFile() string {
 	switch {
 	case s.Copy == "none":
@@ -70,9 +70,9 @@ type waiting struct {
 	stopping chan struct{}
 }
 
-// untilOpened answers polls from the copy until the database can be opened. cause is why it cannot,
-// and the error where there is no copy. It goes on answering until over is called, which sends who
-// watches to the server that is ready then. A store that is nil says that the context ended first.
+// untilOpened answers polls from the copy until the database can be opened. Without a copy it returns cause, the reason
+// why the database is away. It goes on answering until over is called, which sends watchers to the server that is ready
+// then. A store that is nil says that the context ended first.
 func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDatabase, over func(), err error) {
 	over = func() {}
 	file := w.settings.copyFile()

@@ -92,14 +92,14 @@ func (k *keeper) keep() {
 	}
 }
 
-// restart goes on until it succeeds: everything that was acknowledged is there, polls are answered
-// meanwhile, and the server can be used again as soon as what is in the way, such as a full disk, is gone.
+// restart tries until it succeeds. Acknowledged writes are kept, and polls are answered meanwhile. The server works again
+// as soon as the obstacle, such as a full disk, is gone.
 func (k *keeper) restart() bool {
 	for pause := restartPause; ; {
 		private, err := postgres.StartPrivate(k.asked, k.config)
 		if err == nil {
 			k.private = private
-			return private.URL("") == k.url // which is where the store looks for it
+			return private.URL("") == k.url // the store looks for it there
 		}
 		if k.asked.Err() != nil {
 			return false // the server stops

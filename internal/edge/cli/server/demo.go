@@ -29,7 +29,7 @@ import (
 //go:embed demo.json
 var demoCluster []byte
 
-// demoMore is what a cluster has besides its document, and a second cluster.
+// demoMore holds what the cluster has besides its document, and a second cluster.
 //
 //go:embed demo-more.json
 var demoMore []byte

@@ -52,7 +52,7 @@ func doctorCommand() *cobra.Command {
 	})
 }
 
-// diagnosis is what doctor found.
+// diagnosis holds the findings of doctor.
 type diagnosis struct {
 	Healthy bool          `json:"healthy"`
 	Summary string        `json:"summary"`

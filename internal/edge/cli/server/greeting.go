@@ -19,7 +19,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// greeting is what a server says when it is there, and how it is taken back.
+// greeting holds the first words of a server, and a function that takes them back.
 type greeting struct {
 	text  string
 	leave func()
@@ -60,8 +60,8 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	return g, nil
 }
 
-// clientLine is how other verbs are started so that they reach this server, from any directory: the program, the flags
-// that say where it is, and what else is needed.
+// clientLine returns the parts of a command line that reaches this server from any directory: the program, the flags that
+// name the server, and a line about the key.
 func clientLine(settings config, beyond bool, base string) (program, to, key string) {
 	program = shellWord(startedAs())
 	if settings.DatabaseURL != "" || beyond {

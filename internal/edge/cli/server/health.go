@@ -58,7 +58,7 @@ that directory; or that of HEADROOM_URL; without any the one that listens on thi
 		case dataDir != "":
 			local, _, err := (&remote.Connection{DataDir: dataDir}).Local()
 			if err != nil {
-				return errors.New(err.Error()) // whatever the reason, the exit code is 1
+				return errors.New(err.Error()) // the exit code is 1 for every reason
 			}
 			address = local.URL
 		case os.Getenv("HEADROOM_URL") != "":
@@ -72,7 +72,7 @@ that directory; or that of HEADROOM_URL; without any the one that listens on thi
 	})
 }
 
-// listeningHere is how this machine reaches a server that listens on an address. One that listens on
+// listeningHere returns the address by which this machine reaches a server that listens on another. One that listens on
 // all addresses is reached over loopback.
 func listeningHere(listen string) (string, error) {
 	if listen == "" {
@@ -91,7 +91,7 @@ func listeningHere(listen string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port), nil
 }
 
-// health asks once. Whatever is not a plain yes is an error that says why.
+// health asks once. Every answer but a plain yes is an error with the reason.
 func health(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {

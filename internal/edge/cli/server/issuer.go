@@ -9,7 +9,7 @@ import (
 	"headroom/internal/service/oidc"
 )
 
-// issuer is whose tokens open the server besides keys; nil where nobody's do.
+// issuer returns the issuer whose tokens open the server besides keys, nil if there is none.
 func (s config) issuer(log *slog.Logger) *oidc.Issuer {
 	if s.Issuer == "" {
 		return nil
@@ -17,7 +17,7 @@ func (s config) issuer(log *slog.Logger) *oidc.Issuer {
 	return oidc.New(oidc.Config{Issuer: s.Issuer, Audience: s.Audience, RolesClaim: s.RolesClaim, NameClaim: s.NameClaim, Log: log})
 }
 
-// issued is how tokens are checked; nil where they are not taken.
+// issued returns the check of tokens, nil if none are taken.
 func issued(i *oidc.Issuer) func(context.Context, string) (auth.Key, error) {
 	if i == nil {
 		return nil

@@ -37,7 +37,7 @@ whether its server runs or not.`,
 	return c
 }
 
-// keyPlace is where keys are kept.
+// keyPlace names the database of the keys.
 type keyPlace struct {
 	url, dir string
 	made     string // the data directory, where using it made the database

@@ -105,7 +105,7 @@ func databaseToMigrate(flag string) (string, error) {
 	return "", shell.Fail(shell.ExitUsage, errors.New("there is no database to work on; name one with DATABASE_URL, MIGRATE_DATABASE_URL or --database-url (a private one is brought up by \"headroom serve\")"))
 }
 
-// schema is where a database's tables stand, for people and programs.
+// schema describes the state of a database's tables, for people and programs.
 type schema struct {
 	State       string `json:"state"` // empty, behind, current or newer
 	Version     int64  `json:"version"`

@@ -320,7 +320,7 @@ func (s *serving) untilStopped(ctx context.Context) (err error) {
 	return errors.Join(err, s.door.stop(ctx))
 }
 
-// apiConfig is how the interface works.
+// apiConfig returns the settings of the HTTP interface.
 func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.Bool, stopping <-chan struct{}) api.Config {
 	limits := capacity.DefaultLimits()
 	limits.Bytes, limits.Classes = s.MaxBodyMB<<20, s.MaxClasses

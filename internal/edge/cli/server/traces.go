@@ -11,7 +11,7 @@ import (
 	"headroom/internal/edge/cli/shell"
 )
 
-// flushTime is how long the collector may take to take the last spans.
+// flushTime bounds the time for the collector to take the last spans.
 const flushTime = 500 * time.Millisecond
 
 // tracer tells the collector of the settings what took how long; nil where there is none.

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/edge/cli/shell"
 )
 
-// build is what program this is.
+// build describes this program.
 type build struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`

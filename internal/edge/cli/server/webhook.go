@@ -91,7 +91,7 @@ func webhookGetCommand(to *remote.Connection) *cobra.Command {
 	})
 }
 
-// webhookFlags are what a webhook is made of.
+// webhookFlags holds the flags that make a webhook.
 type webhookFlags struct {
 	name, url        string
 	events, clusters []string

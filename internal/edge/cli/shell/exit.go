@@ -48,8 +48,8 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	return Report(stderr, asked, err)
 }
 
-// Failure is an error from a command that understood its arguments, with its exit code. Whatever
-// else cobra returns is wrong usage.
+// Failure is an error with its exit code from a command that understood its arguments. All other errors of cobra are
+// wrong usage.
 type Failure struct {
 	Code int
 	err  error // nil where everything has been said already

@@ -32,7 +32,7 @@ func FileArgument(args []string) string {
 	return args[len(args)-1]
 }
 
-// Open opens a file to read, or standard input; label is how messages call it.
+// Open opens a file to read, or standard input; label names it in messages.
 func Open(name string, stdin io.Reader, stderr io.Writer) (in io.ReadCloser, label string, err error) {
 	if name == "-" {
 		if IsTerminal(stdin) {

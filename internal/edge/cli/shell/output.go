@@ -65,7 +65,7 @@ func AddChoice[T ~string](c *cobra.Command, value *T, name, short, usage string,
 	_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Output is where and how a command writes its answer.
+// Output says where a command writes its answer, and in which format.
 type Output struct {
 	Format string // table, json or csv
 	File   string // "": standard output

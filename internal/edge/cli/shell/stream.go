@@ -41,7 +41,7 @@ type line[Q any] struct {
 	last     bool // the input ends here, by err if that is not nil
 }
 
-// lineError is what stands in place of an answer.
+// lineError stands in place of an answer.
 type lineError struct {
 	Error lineTrouble `json:"error"`
 }

@@ -61,7 +61,7 @@ func arguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// operands is what a command is given, as its usage line has it.
+// operands returns the arguments of a command, as its usage line names them.
 func operands(c *cobra.Command) string {
 	_, rest, _ := strings.Cut(c.Use, " ")
 	return rest

@@ -81,7 +81,7 @@ func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.
 	})
 }
 
-// askedBudget is how many times a problem's time budget one question may take.
+// askedBudget bounds the time of one question, in time budgets of its problem.
 const askedBudget = 10
 
 func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (plan.QuestionAnswer, error) {

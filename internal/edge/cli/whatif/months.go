@@ -75,7 +75,7 @@ func (f *monthsFlags) document(c *cobra.Command, args []string, more map[string]
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(data, &members) != nil {
-		return data, label, nil // whoever reads it strictly says what is wrong
+		return data, label, nil // the strict reader says what is wrong
 	}
 	timed := f.from != "" || f.until != ""
 	switch {
@@ -133,7 +133,7 @@ func withMember(members map[string]any, name string, value any) map[string]any {
 	return members
 }
 
-// format is how a server is asked to write its answer, "" for JSON.
+// format returns the format that a server is asked for, "" for JSON.
 func (f *monthsFlags) format() string {
 	if f.out.Format == "table" || f.out.Format == "json" {
 		return ""

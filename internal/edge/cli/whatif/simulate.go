@@ -44,7 +44,7 @@ func (f *simulationFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
 }
 
-// options are what the flags say.
+// options returns the options that the flags give.
 func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, error) {
 	o := f.given
 	if c.Flags().Changed("warm-up") {

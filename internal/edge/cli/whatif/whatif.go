@@ -48,7 +48,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 	}
 }
 
-// changes are what the flags say, in the order of the kinds above, and the words each comes from.
+// changes returns the changes that the flags make, in the order of the kinds above, and the words of each.
 func (f *changeFlags) changes() (changes []capacity.ScenarioChange, said []string, err error) {
 	for _, flag := range f.all {
 		for _, text := range flag.values {
