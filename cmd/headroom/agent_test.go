@@ -158,7 +158,7 @@ func (s testServer) decisions(t *testing.T, job int64) (all []live.LiveDecision)
 	}
 }
 
-// most is how often what is there most often is there.
+// most returns the largest count.
 func most(counts map[string]int) (n int) {
 	for _, count := range counts {
 		n = max(n, count)
@@ -166,8 +166,8 @@ func most(counts map[string]int) (n int) {
 	return n
 }
 
-// Three agents on this machine, the service and its database: 60 short tasks (200 of the whole sample) under each
-// policy, which is changed while they work, end once each, and why each was given to its node is kept.
+// Three agents on this machine work for the service and its database. Under each policy, which changes while they work,
+// 60 short tasks (200 of the whole sample) end once each. The reason why each went to its node is kept.
 func TestThreeAgentsRunEachTaskOnce(t *testing.T) {
 	t.Parallel()
 	maps, reduces := 45, 15

@@ -11,7 +11,7 @@ import (
 	"headroom/internal/edge/cli/shell"
 )
 
-// Whoever interrupts a verb that waits for its input is not kept waiting.
+// A command that waits for its input ends at once when it is interrupted.
 func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 	for _, verb := range [][]string{{"solve"}, {"solve", "--stream"}, {"bounds", "-"}} {
 		in, writer := io.Pipe() // nobody ever writes
@@ -32,7 +32,7 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 	}
 }
 
-// Whoever interrupts an experiment gets no half of it.
+// An experiment that is interrupted prints no half of its answer.
 func TestExperimentsCanBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr bytes.Buffer

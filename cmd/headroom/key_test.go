@@ -48,7 +48,8 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		trouble.Reset()
-		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out, &trouble); code != shell.ExitOK {
+		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out,
+			&trouble); code != shell.ExitOK {
 			t.Fatalf("headroom key %v: exit code %d: %s", args, code, &trouble)
 		}
 		return out.String()

@@ -26,7 +26,7 @@ func say(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	return out.String(), trouble.String()
 }
 
-// schemaAnswer is what "migrate status" says as JSON.
+// schemaAnswer is the answer of "migrate status" as JSON.
 type schemaAnswer struct {
 	State          string
 	Version, Known int64
@@ -61,7 +61,8 @@ func TestMigrate(t *testing.T) {
 	if s := schemaState(t, "--database-url", pgtest.Empty(t)); s.State != "empty" {
 		t.Errorf("the flag does not come first: %+v", s)
 	}
-	if out, _ := say(t, shell.ExitOK, "migrate", "status"); !strings.Contains(out, "current") || !strings.Contains(out, "yes: headroom_service") {
+	if out, _ := say(t, shell.ExitOK, "migrate", "status"); !strings.Contains(out, "current") || !strings.Contains(out,
+		"yes: headroom_service") {
 		t.Errorf("got %q", out)
 	}
 
@@ -72,7 +73,8 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	t.Setenv("DATABASE_URL", "postgres://x:hush-hush@:not-a-port/")
-	if out, trouble := say(t, shell.ExitError, "migrate", "up"); !strings.Contains(trouble, "address") || strings.Contains(out+trouble, "hush") {
+	if out, trouble := say(t, shell.ExitError, "migrate", "up"); !strings.Contains(trouble, "address") || strings.Contains(out+trouble,
+		"hush") {
 		t.Errorf("got %q %q", out, trouble)
 	}
 	t.Setenv("DATABASE_URL", "")

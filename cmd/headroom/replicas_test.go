@@ -30,7 +30,7 @@ import (
 // replicas are servers on one database behind a proxy that hands requests out in turn.
 type replicas struct {
 	*served          // the proxy, with the key
-	program   string // that those are of which are added
+	program   string // of the servers that are added
 	forgetful bool   // programs among them tell who comes from another server to begin anew
 	variables []string
 	database  *pgxpool.Pool
@@ -369,8 +369,9 @@ func (r *replicas) sentAgain(t *testing.T) {
 	}
 }
 
-// Three servers on one database, one of which is killed -9 now and then, are one service: a change that needs a plan
-// gets one, no job gets a place too many, who watches hears of plans in order up to the last, and a request that is sent again has no second effect.
+// Three servers on one database, one of which is killed -9 now and then, are one service. A change that needs a plan gets
+// one, and no job gets a place too many. Watchers hear of plans in order up to the last. A request that is sent again has
+// no second effect.
 func TestReplicasAreOneService(t *testing.T) {
 	t.Parallel()
 	clusters, changes, kills, watchers := 2, 5, 1, 3

@@ -179,7 +179,7 @@ func (s *served) kill(t *testing.T) {
 	s.ended = nil
 }
 
-// key is what the server gave the other verbs on this machine.
+// key returns the key that the server left for other commands on this machine.
 func (s *served) key(t *testing.T) string {
 	t.Helper()
 	if s.localKey != "" {
@@ -337,8 +337,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	}
 }
 
-// The lines that a server prints work as they are pasted into a shell, in another directory: of a program that is
-// named by its path, is on no PATH and has a space in it, and of a data directory that was given relative.
+// The lines that a server prints work in a shell in another directory. The program is named by its path, is on no PATH
+// and has a space in it; the data directory was given relative.
 func TestServePrintsLinesThatWork(t *testing.T) {
 	t.Parallel()
 	dir := dataDirectory(t)

@@ -207,7 +207,8 @@ hours. They are an example to try things with; -o json has them as pool problems
 	out.AddFlags(c, "table", "json", "csv")
 	return shell.Command(c, func(c *cobra.Command, _ []string) error {
 		known := pool.ExampleEC22011()
-		return out.Write(c, map[string]shell.Form{"table": tables.Instances(known).Text, "json": shell.AsJSON(known), "csv": tables.Instances(known).CSV})
+		return out.Write(c, map[string]shell.Form{"table": tables.Instances(known).Text, "json": shell.AsJSON(known),
+			"csv": tables.Instances(known).CSV})
 	})
 }
 

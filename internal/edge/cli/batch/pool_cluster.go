@@ -50,7 +50,8 @@ func ofCluster(c *cobra.Command, do func(c *cobra.Command, s *remote.Service, cl
 }
 
 // asked is an answer of the server as a value, with its text.
-func asked[T any](ctx context.Context, s *remote.Service, request openapi.Request, options ...remote.Option) (value T, text remote.Answer, err error) {
+func asked[T any](ctx context.Context, s *remote.Service, request openapi.Request, options ...remote.Option) (value T,
+	text remote.Answer, err error) {
 	if text, err = s.Call(ctx, request, options...); err == nil {
 		err = text.Into(&value)
 	}
@@ -141,7 +142,8 @@ func poolUnsetCommand() *cobra.Command {
 		if version != 0 {
 			seen.Etag = fmt.Sprint(version)
 		}
-		if err := shell.Confirm(c, yes, fmt.Sprintf("Stop planning the pool of cluster %s (its plans stay on record)?", shell.Shown(cluster))); err != nil {
+		if err := shell.Confirm(c, yes, fmt.Sprintf("Stop planning the pool of cluster %s (its plans stay on record)?",
+			shell.Shown(cluster))); err != nil {
 			return err
 		}
 		if _, err := s.Call(c.Context(), openapi.DeletePoolSettings(cluster), remote.IfMatch(seen.Etag)); err != nil {

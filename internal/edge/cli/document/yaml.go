@@ -171,7 +171,8 @@ func (r *yamlTree) lost(tokens token.Tokens) error {
 		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.NullType, token.BoolType, token.IntegerType, token.BinaryIntegerType,
 			token.OctetIntegerType, token.HexIntegerType, token.FloatType, token.InfinityType, token.NanType:
 			if !r.kept[t] {
-				return r.place(t).Refuse("syntax", "It is not clear what %q belongs to; look at the indentation and the quotes here.", shell.Clipped(t.Value))
+				return r.place(t).Refuse("syntax", "It is not clear what %q belongs to; look at the indentation and the quotes here.",
+					shell.Clipped(t.Value))
 			}
 		}
 	}

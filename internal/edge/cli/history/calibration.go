@@ -91,7 +91,8 @@ which factor each bound holds for the part asked for (--coverage). As CSV it is 
 		if err := a.Into(&report); err != nil {
 			return err
 		}
-		return out.Write(c, map[string]shell.Form{"table": func(w io.Writer) error { return writeCalibration(w, report) }, "json": remote.Indented(a.Body)})
+		return out.Write(c, map[string]shell.Form{"table": func(w io.Writer) error { return writeCalibration(w, report) },
+			"json": remote.Indented(a.Body)})
 	})
 }
 

@@ -124,6 +124,7 @@ such a part of a node.`,
 		if err := a.Into(&f); err != nil {
 			return err
 		}
-		return out.Write(c, map[string]shell.Form{"table": func(w io.Writer) error { return tables.FitText(w, f) }, "json": remote.Indented(a.Body)})
+		return out.Write(c, map[string]shell.Form{"table": func(w io.Writer) error { return tables.FitText(w, f) },
+			"json": remote.Indented(a.Body)})
 	})
 }

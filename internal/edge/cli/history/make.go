@@ -79,7 +79,8 @@ func (f *executionFlags) moments() (from, until *time.Time, err error) {
 
 // fromHistoryOrigins lists what gives the members of questions about imported executions.
 var fromHistoryOrigins = append(
-	remote.FlagOrigins("profile", "last", "user", "queue", "from", "until", "statistic", "repeat", "measured-from", "measured-until", "dry-run"),
+	remote.FlagOrigins("profile", "last", "user", "queue", "from", "until", "statistic", "repeat", "measured-from", "measured-until",
+		"dry-run"),
 	remote.Origin{Pointer: "/job", Flag: "the job"}, remote.Origin{Pointer: "/class", Flag: "the class"})
 
 // askWith sends a question made of flags and arguments.

@@ -171,6 +171,7 @@ func observationListCommand(to *remote.Connection) *cobra.Command {
 		}
 		l := remote.List{As: reflect.TypeFor[plans.Observation](), Most: most, None: "Nobody has said what runs.",
 			Columns: []string{"at", "vms", "plan_number", "planned_vms", "drift_vms", "drift_ratio", "utilization", "observed_by"}}
-		return remote.WriteList(c, s, out, l, openapi.ListObservations(args[0], &openapi.ListObservationsQuery{From: filter.From, Until: filter.Until}))
+		return remote.WriteList(c, s, out, l, openapi.ListObservations(args[0],
+			&openapi.ListObservationsQuery{From: filter.From, Until: filter.Until}))
 	})
 }

@@ -109,7 +109,8 @@ func readDocuments(c *cobra.Command, file string) (documents []clusterDocument, 
 		}
 		of := tree.Member("cluster")
 		if of == nil || of.Kind != document.ObjectNode || of.Member("name") == nil || of.Member("name").Text == "" {
-			return nil, label, shell.Labelled(label, tree.Refuse("missing", "The document does not say which cluster it is: give cluster and in it name."))
+			return nil, label, shell.Labelled(label,
+				tree.Refuse("missing", "The document does not say which cluster it is: give cluster and in it name."))
 		}
 		d.cluster = of.Member("name").Text
 		if seen[d.cluster] {

@@ -58,14 +58,16 @@ inputs give the same bytes, so that such files can be kept under version control
 	})
 }
 
-// written returns a tree without the members that the server decides, and with the others in the order of the type. A member that this program does not know stays, at the end. Bare
-// amounts are written without quotes, as people write them.
+// written returns a tree without the members that the server decides, and with the others in the order of the type. A
+// member that this program does not know stays, at the end. Bare amounts are written without quotes, as people write
+// them.
 func written(n *document.Node, as reflect.Type, bare bool) *document.Node {
 	for as.Kind() == reflect.Pointer {
 		as = as.Elem()
 	}
 	switch {
-	case bare && n.Kind == document.TextNode && (as == document.MoneyType || as == document.DecimalType) && document.Numeral.MatchString(n.Text):
+	case bare && n.Kind == document.TextNode && (as == document.MoneyType || as == document.DecimalType) &&
+		document.Numeral.MatchString(n.Text):
 		return &document.Node{Kind: document.BareNode, Text: n.Text}
 	case n.Kind == document.ListNode && as.Kind() == reflect.Slice:
 		items := make([]*document.Node, len(n.Items))

@@ -114,7 +114,8 @@ func forecastTree(data []byte) (*document.Node, error) {
 	case len(trees) > 1:
 		return nil, trees[1].Refuse("syntax", "A second document starts here; give one only.")
 	case tree.Kind == document.ListNode:
-		return &document.Node{Kind: document.ObjectNode, Place: tree.Place, Members: []document.Member{{Name: "rows", Place: tree.Place, Value: tree}}}, nil
+		return &document.Node{Kind: document.ObjectNode, Place: tree.Place,
+			Members: []document.Member{{Name: "rows", Place: tree.Place, Value: tree}}}, nil
 	case tree.Member("items") != nil && len(tree.Members) == 1: // as lists are answered
 		tree.Members[0].Name = "rows"
 	}

@@ -262,7 +262,8 @@ func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {
 		fmt.Fprintf(&b, "%s: %d created, %d updated, %d unchanged.\n", of.words, of.count.Created, of.count.Updated, of.count.Unchanged)
 	}
 	if made.VMTypes.Created > 0 && !made.DryRun {
-		fmt.Fprintf(&b, "New VM types are not in use; plans rent one after \"headroom vm-type replace %s NAME --in-use true\".\n", shell.Shown(cluster))
+		fmt.Fprintf(&b, "New VM types are not in use; plans rent one after \"headroom vm-type replace %s NAME --in-use true\".\n",
+			shell.Shown(cluster))
 	}
 	_, err := w.Write(b.Bytes())
 	return err

@@ -137,7 +137,8 @@ func (f *agentFlags) stateDir() (string, error) {
 	return "", errors.New("there is no home directory to keep anything in; give a directory with --state-dir")
 }
 
-func (f *agentFlags) run(c *cobra.Command, to *remote.Connection, args []string, settings []agent.Setting, commands *agent.Commands) (err error) {
+func (f *agentFlags) run(c *cobra.Command, to *remote.Connection, args []string, settings []agent.Setting,
+	commands *agent.Commands) (err error) {
 	log := slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil))
 	dir, err := f.stateDir()
 	if err != nil {

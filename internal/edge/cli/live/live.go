@@ -204,7 +204,8 @@ func writeTrial(w io.Writer, d live.PolicyTrial) error {
 		at := x.At.UTC().Format(time.TimeOnly)
 		switch {
 		case x.Was == nil:
-			say("%s %s: idle; it would have been %s of %s: %s", at, shell.Shown(x.Node), x.Would.Kind, shell.Shown(x.Would.JobName), shell.Shown(x.Would.Reason))
+			say("%s %s: idle; it would have been %s of %s: %s", at, shell.Shown(x.Node), x.Would.Kind, shell.Shown(x.Would.JobName),
+				shell.Shown(x.Would.Reason))
 		case x.Would == nil:
 			say("%s %s: %s of %s (%s); it would have stayed idle: %s", at, shell.Shown(x.Node), x.Was.Kind, shell.Shown(x.Was.JobName), shell.Shown(x.Was.Reason), shell.Shown(x.Why))
 		default:

@@ -94,7 +94,8 @@ func planDifference(w io.Writer, d plan.Difference) error {
 	if len(d.Inputs) > 0 {
 		inputs := tables.Table{Columns: []string{"Input", "Was", "Is"}}
 		for _, f := range d.Inputs {
-			inputs.Rows = append(inputs.Rows, []tables.Cell{{Text: shell.MemberWord(f.Pointer)}, {Text: shell.ValueWord(f.Before)}, {Text: shell.ValueWord(f.After)}})
+			inputs.Rows = append(inputs.Rows, []tables.Cell{{Text: shell.MemberWord(f.Pointer)}, {Text: shell.ValueWord(f.Before)},
+				{Text: shell.ValueWord(f.After)}})
 		}
 		b.WriteByte('\n')
 		if err := inputs.Text(&b); err != nil {

@@ -189,7 +189,8 @@ func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (word
 		words = append(words, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
 	}
 	if f.DeadlineSeconds != nil {
-		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds), shell.Figure(given.DeadlineSeconds)))
+		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds),
+			shell.Figure(given.DeadlineSeconds)))
 	}
 	if f.OnDemandPrice != nil {
 		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))

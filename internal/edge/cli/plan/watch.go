@@ -176,7 +176,8 @@ func (w *planWatch) stream(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	if kind := response.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
-		return shell.Fail(remote.ExitConnection, fmt.Errorf("%s answers with %q, not with events as a Headroom server does", w.following.URL, shell.Clipped(kind)))
+		return shell.Fail(remote.ExitConnection,
+			fmt.Errorf("%s answers with %q, not with events as a Headroom server does", w.following.URL, shell.Clipped(kind)))
 	}
 	w.begun, w.had = true, true
 	lines := bufio.NewScanner(response.Body)

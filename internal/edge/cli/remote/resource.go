@@ -196,7 +196,8 @@ func (k *Resource) fileOrFlags(c *cobra.Command, file bool) error {
 }
 
 // Write sends a tree and answers what the server made of it.
-func (k *Resource) Write(ctx context.Context, s *Service, tree *document.Node, label string, r openapi.Request, options ...Option) (Answer, error) {
+func (k *Resource) Write(ctx context.Context, s *Service, tree *document.Node, label string, r openapi.Request,
+	options ...Option) (Answer, error) {
 	body, err := document.Bind(tree, k.As)
 	if err != nil {
 		return Answer{}, document.OfFile(label, err)

@@ -20,8 +20,8 @@ type drainer struct {
 	empty    chan struct{} // closed once it drains and no connection is left
 }
 
-// lastRequest bounds the time for one more request on a kept connection. Its answer says that it was the last one, which is
-// kinder than to end the connection in silence.
+// lastRequest bounds the time for one more request on a kept connection. Its answer says that it was the last one,
+// which is kinder than to end the connection in silence.
 const lastRequest = 200 * time.Millisecond
 
 // attach makes a server tell the drainer of its connections.

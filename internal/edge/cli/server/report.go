@@ -76,7 +76,8 @@ func reportListCommand(to *remote.Connection) *cobra.Command {
 			return err
 		}
 		l := remote.List{As: reportType, Columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state", "file_size"}, Most: most,
-			None: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shell.Shown(args[0]), shell.Shown(args[0]))}
+			None: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shell.Shown(args[0]),
+				shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListReports(args[0], &openapi.ListReportsQuery{Schedule: schedule}))
 	})
 }

@@ -52,7 +52,8 @@ func runListCommand(to *remote.Connection) *cobra.Command {
 }
 
 // runVerb is a verb that asks one thing of one run and shows the run.
-func runVerb(to *remote.Connection, c *cobra.Command, ask func(*cobra.Command, *remote.Service, string) (runs.Run, []byte, error)) *cobra.Command {
+func runVerb(to *remote.Connection, c *cobra.Command,
+	ask func(*cobra.Command, *remote.Service, string) (runs.Run, []byte, error)) *cobra.Command {
 	var out shell.Output
 	c.Args = cobra.ExactArgs(1)
 	out.AddFlags(c, "table", "json")

@@ -248,7 +248,8 @@ func webhookSetCommand(to *remote.Connection) *cobra.Command {
 		if err := a.Into(&w); err != nil {
 			return err
 		}
-		return out.Write(c, remote.ItemForms(webhookType, a.Body, fmt.Sprintf("Changed webhook %q (version %d).", shell.Shown(w.Name), w.Version)))
+		return out.Write(c, remote.ItemForms(webhookType, a.Body,
+			fmt.Sprintf("Changed webhook %q (version %d).", shell.Shown(w.Name), w.Version)))
 	})
 }
 

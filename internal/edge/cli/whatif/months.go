@@ -40,7 +40,8 @@ func (f *monthsFlags) add(c *cobra.Command) {
 	f.options.Add(c)
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
-	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, capacity.DetailPeriods, capacity.DetailClasses)
+	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, capacity.DetailPeriods,
+		capacity.DetailClasses)
 }
 
 // check looks at the flags by themselves.
@@ -172,7 +173,8 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)
-	shell.AddChoice(c, &per, "per", "", "what a row of csv stands for", string(tables.PerPeriod), string(tables.PerDay), string(tables.PerMonth))
+	shell.AddChoice(c, &per, "per", "", "what a row of csv stands for", string(tables.PerPeriod), string(tables.PerDay),
+		string(tables.PerMonth))
 	c.PreRunE = f.check
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if !f.about.Here() {

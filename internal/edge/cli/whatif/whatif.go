@@ -218,7 +218,8 @@ func readScenario(c *cobra.Command, file string) (capacity.Scenario, error) {
 }
 
 // whatIfHere answers without a server. Findings about changes that came from flags name the flag.
-func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string, flags question.OptionFlags) (plan.WhatIf, error) {
+func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string,
+	flags question.OptionFlags) (plan.WhatIf, error) {
 	data, label, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
 		return plan.WhatIf{}, err
