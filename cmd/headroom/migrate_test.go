@@ -12,7 +12,7 @@ import (
 
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 	"headroom/internal/test/pgtest"
 )
 
@@ -139,7 +139,7 @@ func TestDoctorLooksAtTheDatabase(t *testing.T) {
 	check(findings(t, shell.ExitSolver, "--data-dir", "/proc/version/data"), "data directory", false, "--data-dir")
 
 	dir = dataDirectory(t)
-	private, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	private, err := private.Start(t.Context(), private.Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
