@@ -27,11 +27,7 @@ func packingListCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List the packings, the newest first", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[pack.PackingSummary](), Columns: []string{"id", "created_at", "created_by", "algorithm", "status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
 			None: fmt.Sprintf("Cluster %s keeps no packing; \"headroom pack --cluster %s\" makes one.", shell.Shown(args[0]), shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListPackings(args[0]))
@@ -42,11 +38,7 @@ func packingGetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "get CLUSTER PACKING", Short: "Show one packing: its phases, or as JSON with the batch that it answers", Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetPacking(args[0], args[1], nil))
 		if err != nil {
 			return err
@@ -78,11 +70,7 @@ func packingDeleteCommand(to *remote.Connection) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{Use: "delete CLUSTER PACKING", Short: "Delete one packing, after asking", Args: cobra.ExactArgs(2)}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		what := fmt.Sprintf("packing %s of cluster %s", shell.Shown(args[1]), shell.Shown(args[0]))
 		if err := shell.Confirm(c, yes, "Delete "+what+"?"); err != nil {
 			return err
@@ -90,7 +78,7 @@ func packingDeleteCommand(to *remote.Connection) *cobra.Command {
 		if _, err := s.Call(c.Context(), openapi.DeletePacking(args[0], args[1])); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)
+		_, err := fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)
 		return err
 	})
 }

@@ -71,11 +71,7 @@ which factor each bound holds for the part asked for (--coverage). As CSV it is 
 	out.AddFlags(c, "table", "json", "csv")
 	of.addFlags(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.check() }
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		query := of.query()
 		if out.Format == "csv" {
 			query.Format = "csv"
@@ -123,11 +119,7 @@ that they were made of. If somebody else changes the class at the same moment no
 		}
 		return of.check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		etag := fmt.Sprint(version)
 		if version == 0 {
 			now, err := s.Call(c.Context(), openapi.GetClass(args[0], args[1]))

@@ -60,11 +60,7 @@ func fitListCommand(to *remote.Connection) *cobra.Command {
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().StringVar(&of.job, "job", "", "only of this `job`")
 	shell.AddChoice(c, &of.kind, "kind", "", "only of this kind", "power", "rate", "task_time", "usage")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		request := openapi.ListFits(args[0], &openapi.ListFitsQuery{Job: of.job, Kind: of.kind})
 		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", request)
 	})
@@ -74,11 +70,7 @@ func fitVersionsCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "versions CLUSTER JOB KIND", Short: "List the versions of a fit, the newest first", Args: cobra.ExactArgs(3)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		return writeFits(c, s, out, "Nothing has been fitted yet.", openapi.ListFitVersions(args[0], args[1], args[2]))
 	})
 }
@@ -101,11 +93,7 @@ such a part of a node.`,
 	shell.AddChoice(c, &method, "method", "", "another way of fitting: of power log or nls, of task_time constrained or unconstrained", "log", "nls", "constrained", "unconstrained")
 	c.Flags().Float64Var(&vms, "vms", 0, "predict the time on so many VMs")
 	c.Flags().Float64Var(&residual, "residual", 0, "predict the time with such a `part` of a node")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		query := openapi.GetFitQuery{Method: method}
 		if c.Flags().Changed("version") {
 			query.Version = strconv.FormatInt(version, 10)

@@ -69,11 +69,7 @@ func historyListCommand(to *remote.Connection) *cobra.Command {
 		}
 		return of.time.Check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[history.StoredExecution](), Most: most, None: "There are no executions.",
 			Columns: []string{"id", "job", "execution", "submitted_at", "seconds", "outcome", "map_slots", "refused"}}
 		query := of.query()
@@ -85,11 +81,7 @@ func historyJobsCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "jobs CLUSTER", Short: "List the jobs that have past executions", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[history.RecordedJob](), None: "No executions were imported.",
 			Columns: []string{"job", "executions", "usable", "refused", "first_at", "last_at", "median_seconds"}}
 		return remote.WriteList(c, s, out, l, openapi.ListRecordedJobs(args[0]))
@@ -100,11 +92,7 @@ func historyShowCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "show CLUSTER ID", Short: "Show one past execution with its sample", Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetExecution(args[0], args[1]))
 		if err != nil {
 			return err

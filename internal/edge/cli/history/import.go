@@ -58,11 +58,7 @@ but they held slots. The same history again changes nothing, and one that broke 
 		from.Job, from.DryRun = i.job, i.dryRun
 		return from.check(c, args)
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		i.s, i.cluster = s, args[0]
 		if from.URL != "" {
 			made, err := from.fetch(c, s, i.cluster)
@@ -76,6 +72,7 @@ but they held slots. The same history again changes nothing, and one that broke 
 		if _, err := s.Call(c.Context(), openapi.GetCluster(i.cluster)); err != nil {
 			return err // before anything is read for it
 		}
+		var err error
 		if upload {
 			err = i.upload(c, args[1:])
 		} else {

@@ -153,11 +153,7 @@ func measurementListCommand(to *remote.Connection) *cobra.Command {
 		}
 		return of.time.Check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[perf.JobMeasurement](), Most: most, None: "Nothing was measured.",
 			Columns: []string{"at", "job", "kind", "vms", "residual", "node_type", "seconds", "cpu_percent", "io_mb_s", "measured_by"}}
 		query := of.query()

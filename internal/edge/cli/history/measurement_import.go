@@ -40,11 +40,7 @@ told with its line, and the parts before it are kept. The same file again within
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&job, "job", "", "the `job`, of a file that does not say it")
 	shell.AddChoice(c, &kind, "kind", "", "the kind, of a file that does not say it", "power", "rate", "task_time", "usage")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		in, label, err := shell.Open(args[1], c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err

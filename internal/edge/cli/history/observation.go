@@ -79,11 +79,7 @@ func observationLatestCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "latest CLUSTER", Short: "Show the latest observation", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		return printObservation(c, s, out, openapi.GetObservation(args[0], "latest"))
 	})
 }
@@ -164,11 +160,7 @@ func observationListCommand(to *remote.Connection) *cobra.Command {
 		}
 		return filter.Check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[plans.Observation](), Most: most, None: "Nobody has said what runs.",
 			Columns: []string{"at", "vms", "plan_number", "planned_vms", "drift_vms", "drift_ratio", "utilization", "observed_by"}}
 		return remote.WriteList(c, s, out, l, openapi.ListObservations(args[0],

@@ -50,11 +50,7 @@ alone; one that is there is what the cluster has afterwards. "headroom cluster e
 		}
 		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		documents, label, err := readDocuments(c, file)
 		if err != nil {
 			return err

@@ -33,11 +33,7 @@ inputs give the same bytes, so that such files can be kept under version control
 		}
 		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		var text bytes.Buffer
 		for i, cluster := range args {
 			a, err := s.Call(c.Context(), openapi.GetDocument(cluster))

@@ -39,11 +39,7 @@ func forecastListCommand(to *remote.Connection) *cobra.Command {
 		}
 		return filter.Check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[inputs.Forecast](), Columns: []string{"class", "hour", "jobs"}, None: "There are no rows."}
 		query := openapi.ListForecastsQuery{Class: filter.Class, From: filter.From, Until: filter.Until, Wide: wide}
 		return remote.WriteList(c, s, out, l, openapi.ListForecasts(args[0], &query))
@@ -61,11 +57,7 @@ which also finds hours that are missing.`,
 		Args:    cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		data, label, err := shell.ReadBy(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
 			return io.ReadAll(io.LimitReader(in, shell.LongestDocument+1))
 		})
@@ -157,11 +149,7 @@ func forecastDeleteCommand(to *remote.Connection) *cobra.Command {
 		}
 		return filter.Check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		if err := shell.Confirm(c, yes, shell.Shown(fmt.Sprintf("Delete these rows of cluster %q?", args[0]))); err != nil {
 			return err
 		}

@@ -43,11 +43,7 @@ forecast list -o csv" and "-o csv --wide" write files in the two forms.`,
 	out.AddFlags(c, "table", "json")
 	shell.AddChoice(c, &holes, "holes", "", "what missing hours inside a class's time mean: a mistake, the class's own maximum, or what is stored", inputs.HolesRefuse, inputs.HolesOwn, inputs.HolesKeep)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be written")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		data, label, err := shell.ReadBy(c.Context(), args[1], c.InOrStdin(), c.ErrOrStderr(), func(in io.Reader) ([]byte, error) {
 			return io.ReadAll(io.LimitReader(in, shell.LongestDocument+1))
 		})
@@ -204,11 +200,7 @@ or JSON it can be edited and given to "headroom forecast weekly --week".`,
 	c.Flags().StringVar(&term.From, "from", "", "rows from this `time` on")
 	c.Flags().StringVar(&term.Until, "until", "", "rows before this `time`")
 	c.PreRunE = func(*cobra.Command, []string) error { return term.Check() }
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		query := openapi.GetForecastPatternQuery{Class: args[1], From: term.From, Until: term.Until}
 		a, err := s.Call(c.Context(), openapi.GetForecastPattern(args[0], query))
 		if err != nil {

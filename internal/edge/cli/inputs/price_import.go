@@ -44,12 +44,9 @@ there is; reserved offers become offers ("headroom offer list"). The same sheet 
 		}
 		return ask.check()
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		var a remote.Answer
+		var err error
 		if remote.IsAddress(args[1]) {
 			a, err = ask.fetch(c, s, args[1], async)
 		} else {

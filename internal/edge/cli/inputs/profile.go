@@ -34,11 +34,7 @@ func profileVersionsCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "versions CLUSTER NAME", Short: "List the versions of a profile", Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		return remote.WriteList(c, s, out, remote.List{As: profiles.As, Columns: profiles.Columns, None: "There are no versions."},
 			openapi.ListProfileVersions(args[0], args[1]))
 	})
@@ -55,11 +51,7 @@ one to the latest.`,
 		Args:    cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		tree, label, err := document.ReadTree(c, args[2])
 		if err != nil {
 			return err

@@ -110,11 +110,7 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 	out.AddFlags(c, "table", "json")
 	lease.add(c, "none")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the lease's id alone")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, text, err := askAdmission(s, c, args[0], args[1], lease)
 		if err != nil {
 			return err
@@ -155,11 +151,7 @@ func admissionHeartbeatCommand(to *remote.Connection) *cobra.Command {
 	out.AddFlags(c, "table", "json")
 	lease.addTTL(c, 0)
 	left.add(c)
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.KeepAdmission(args[0], args[1]), remote.JSONOf(heartbeat(c, lease.ttl, left)))
 		if err != nil {
 			return err
@@ -205,15 +197,11 @@ func leaseOver(err error) bool {
 
 func admissionEndCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "end CLUSTER LEASE", Short: "Say that a job has ended; its place is free at once", Args: cobra.ExactArgs(2)}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		if _, err := s.Call(c.Context(), openapi.EndAdmission(args[0], args[1])); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "Lease %s is over.\n", shell.Shown(args[1]))
+		_, err := fmt.Fprintf(c.OutOrStdout(), "Lease %s is over.\n", shell.Shown(args[1]))
 		return err
 	})
 }
@@ -229,11 +217,7 @@ func admissionListCommand(to *remote.Connection) *cobra.Command {
 	c.Flags().StringVar(&class, "class", "", "only leases of this `class`")
 	c.Flags().BoolVar(&byClass, "by-class", false, "count them: how many run, may run, and places are free")
 	c.MarkFlagsMutuallyExclusive("class", "by-class")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		if byClass {
 			l := remote.List{As: reflect.TypeFor[live.ClassAdmissions](), Columns: []string{"class", "running", "limit", "free", "next_expiry"}, None: "There is no plan yet, and no job runs."}
 			return remote.WriteList(c, s, out, l, openapi.ListAdmissionCounts(args[0]))

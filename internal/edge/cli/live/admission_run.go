@@ -52,11 +52,7 @@ stopped with --stop-when-lost.`,
 	c.PersistentPreRunE = func(c *cobra.Command, args []string) error {
 		return c.Parent().PersistentPreRunE(c, args[:2])
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		program, err := exec.LookPath(args[2])
 		if err != nil { // before anybody else has to do without the place
 			return shell.Fail(exitNoCommand, fmt.Errorf("%q cannot be run: %w", shell.Shown(args[2]), errors.Unwrap(err)))

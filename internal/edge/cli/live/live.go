@@ -43,11 +43,7 @@ func livePolicyGetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "get CLUSTER", Short: "Show how tasks are handed out", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		said, err := s.Call(c.Context(), openapi.GetLiveSettings(args[0]))
 		if err != nil {
 			return err
@@ -133,11 +129,7 @@ func liveLearnedCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "learned CLUSTER", Short: "Show what the policy learned has learned", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		said, err := s.Call(c.Context(), openapi.GetClassifier(args[0]))
 		return writeKnowledge(&out, c, said, err)
 	})
@@ -152,11 +144,7 @@ target or other rules, features or classifiers do so by themselves; this is for 
 		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		said, err := s.Call(c.Context(), openapi.Relearn(args[0]))
 		return writeKnowledge(&out, c, said, err)
 	})
@@ -223,11 +211,7 @@ func liveNodeListCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List nodes and what they told last", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[live.LiveNode](), Columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"}, None: "No node is declared."}
 		return remote.WriteList(c, s, out, l, openapi.ListLiveNodes(args[0]))
 	})
@@ -272,11 +256,7 @@ func liveNodeSetCommand(to *remote.Connection) *cobra.Command {
 
 func liveNodeDeleteCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "delete CLUSTER NODE", Short: "Take a node out; its tasks are handed out again", Args: cobra.ExactArgs(2)}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		if _, err := s.Call(c.Context(), openapi.RemoveLiveNode(args[0], args[1])); err != nil {
 			return err
 		}

@@ -90,11 +90,7 @@ func liveJobListCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List jobs, the newest first", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().StringVar(&state, "state", "", "only jobs in this `state`: active, done, failed or killed")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[live.LiveJob](), Columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at", "late"}, None: "There is no job."}
 		return remote.WriteList(c, s, out, l, openapi.ListLiveJobs(args[0], &openapi.ListLiveJobsQuery{State: state}))
 	})
@@ -157,11 +153,7 @@ func liveDecisionsCommand(to *remote.Connection) *cobra.Command {
 	c.Flags().StringVar(&outcome, "outcome", "", "only those that are running, done, failed or lost")
 	most := 0
 	c.Flags().IntVar(&most, "limit", 100, "how many at most; 0 is all")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		query := openapi.ListLiveDecisionsQuery{Node: node, Outcome: outcome}
 		if c.Flags().Changed("job") {
 			query.Job = strconv.FormatInt(job, 10)

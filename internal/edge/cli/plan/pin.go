@@ -82,15 +82,11 @@ func planUnpinCommand(to *remote.Connection) *cobra.Command {
 		Use: "unpin CLUSTER", Short: "End the pin; the newest good plan is current at once",
 		Args: cobra.ExactArgs(1),
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		if _, err := s.Call(c.Context(), openapi.UnpinPlan(args[0])); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(c.OutOrStdout(), shell.Shown(fmt.Sprintf("No plan of cluster %s is pinned.", args[0])))
+		_, err := fmt.Fprintln(c.OutOrStdout(), shell.Shown(fmt.Sprintf("No plan of cluster %s is pinned.", args[0])))
 		return err
 	})
 }

@@ -173,6 +173,17 @@ func (o *Connection) Open() (*Service, error) {
 	return &Service{access: a, base: base, client: d, Timeout: o.Timeout}, nil
 }
 
+// Command finishes a command that asks the server.
+func (o *Connection) Command(c *cobra.Command, do func(c *cobra.Command, s *Service, args []string) error) *cobra.Command {
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		s, err := o.Open()
+		if err != nil {
+			return err
+		}
+		return do(c, s, args)
+	})
+}
+
 // Answer is the answer of the server to one request.
 type Answer struct {
 	Body []byte

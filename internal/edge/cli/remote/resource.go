@@ -112,11 +112,7 @@ func (k *Resource) listCommand(to *Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: k.usage("list"), Short: "List all " + k.Words, Args: k.count(0, 0)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *Service, args []string) error {
 		cluster, _ := k.arguments(args)
 		return WriteList(c, s, out, List{As: k.As, Columns: k.Columns, None: "There are no " + k.Words + "."},
 			k.List(cluster))
@@ -131,13 +127,10 @@ func (k *Resource) getCommand(to *Connection) *cobra.Command {
 		c.Use, c.Args = c.Use+" [VERSION]", k.count(1, 2)
 	}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *Service, args []string) error {
 		cluster, rest := k.arguments(args)
 		var a Answer
+		var err error
 		if len(rest) > 1 {
 			a, err = k.getVersion(c.Context(), s, cluster, rest[0], rest[1])
 		} else {
@@ -243,11 +236,7 @@ func (k *Resource) createCommand(to *Connection) *cobra.Command {
 		_, rest := k.arguments(args)
 		return k.fileOrFlags(c, len(rest) > 0)
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) (err error) {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *Service, args []string) (err error) {
 		cluster, rest := k.arguments(args)
 		tree, label := &document.Node{Kind: document.ObjectNode}, ""
 		if len(rest) > 0 {
@@ -284,11 +273,7 @@ nothing is replaced.`,
 		_, rest := k.arguments(args)
 		return k.fileOrFlags(c, len(rest) > 1)
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) (err error) {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *Service, args []string) (err error) {
 		cluster, rest := k.arguments(args)
 		var tree *document.Node
 		label, etag := "", fmt.Sprint(version)
@@ -330,11 +315,7 @@ func (k *Resource) deleteCommand(to *Connection) *cobra.Command {
 	c := &cobra.Command{Use: k.usage("delete", k.ID), Short: "Delete one " + k.Word + ", after asking", Args: k.count(1, 1)}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.Flags().Int64Var(&version, "if-match", 0, "delete this `version` only (default: the one there is)")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *Service, args []string) error {
 		cluster, rest := k.arguments(args)
 		what := k.named(cluster, rest[0])
 		etag := fmt.Sprint(version)
@@ -359,7 +340,7 @@ func (k *Resource) deleteCommand(to *Connection) *cobra.Command {
 		if _, err := s.Call(c.Context(), k.Delete(cluster, rest[0]), IfMatch(etag)); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)
+		_, err := fmt.Fprintf(c.OutOrStdout(), "Deleted %s.\n", what)
 		return err
 	})
 }
@@ -372,11 +353,7 @@ func Deletion(c *cobra.Command, to *Connection, thing, question string, request 
 	c.Args = cobra.ExactArgs(1)
 	out.AddFlags(c, "table", "json")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *Service, args []string) error {
 		if err := shell.Confirm(c, yes, fmt.Sprintf(question, args[0])); err != nil {
 			return err
 		}

@@ -31,11 +31,7 @@ func hostListCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "list", Short: "List the hosts that the server may send to", Args: cobra.NoArgs}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[fetch.AllowedHost](), Columns: []string{"host", "port", "http", "created_by", "created_at", "id"}, None: "No host is allowed."}
 		return remote.WriteList(c, s, out, l, openapi.ListAllowedHosts())
 	})

@@ -70,11 +70,7 @@ func reportListCommand(to *remote.Connection) *cobra.Command {
 		}
 		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reportType, Columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state", "file_size"}, Most: most,
 			None: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shell.Shown(args[0]),
 				shell.Shown(args[0]))}
@@ -86,11 +82,7 @@ func reportGetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "get CLUSTER REPORT", Short: "Show what a report is, and why it was not made", Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetReport(args[0], args[1]))
 		if err != nil {
 			return err

@@ -41,11 +41,7 @@ func runListCommand(to *remote.Connection) *cobra.Command {
 		}
 		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: reflect.TypeFor[runs.Run](), Columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, Most: most, None: "There are no such runs."}
 		return remote.WriteList(c, s, out, l, openapi.ListRuns(&openapi.ListRunsQuery{Cluster: cluster, State: state, Kind: kind}))
 	})
@@ -57,11 +53,7 @@ func runVerb(to *remote.Connection, c *cobra.Command,
 	var out shell.Output
 	c.Args = cobra.ExactArgs(1)
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		r, text, err := ask(c, s, args[0])
 		if err != nil {
 			return err
@@ -106,11 +98,7 @@ that failed or was cancelled may have made a part.`,
 	shell.AddChoice(c, &per, "per", "", "what a row of csv of months stands for", string(tables.PerPeriod), string(tables.PerDay), string(tables.PerMonth))
 	c.Flags().StringVarP(&out.File, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return out.CheckSheet(c) }
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetRunResult(args[0], &openapi.GetRunResultQuery{Format: out.Format, Per: per}))
 		if err != nil {
 			return err
@@ -131,11 +119,7 @@ Exit codes: 0 it succeeded, 1 it failed or was cancelled, 3 there is no plan tha
 		Args:    cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		r, text, err := s.WatchRun(c, args[0])
 		if err != nil {
 			return err

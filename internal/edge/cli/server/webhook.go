@@ -64,11 +64,7 @@ func webhookListCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "list", Short: "List the webhooks", Args: cobra.NoArgs}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		l := remote.List{As: webhookType, Columns: []string{"name", "url", "enabled", "failing_since", "disabled_reason", "id"}, None: "There are no webhooks."}
 		return remote.WriteList(c, s, out, l, openapi.ListWebhooks())
 	})
@@ -78,11 +74,7 @@ func webhookGetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "get WEBHOOK", Short: "Show one webhook", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		_, a, err := webhookOf(s, c, args[0])
 		if err != nil {
 			return err
@@ -227,11 +219,7 @@ func webhookSetCommand(to *remote.Connection) *cobra.Command {
 		}
 		return errors.New("say what to change: --name, --url, --event, --cluster or --enabled")
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		w, now, err := webhookOf(s, c, args[0])
 		if err != nil {
 			return err
@@ -257,11 +245,7 @@ func webhookDeleteCommand(to *remote.Connection) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{Use: "delete WEBHOOK", Short: "Delete a webhook with its deliveries, after asking", Args: cobra.ExactArgs(1)}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		w, now, err := webhookOf(s, c, args[0])
 		if err != nil {
 			return err
@@ -326,11 +310,7 @@ func webhookTestCommand(to *remote.Connection) *cobra.Command {
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().DurationVar(&wait, "wait", 15*time.Second, "how long to wait for the first attempt")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		w, _, err := webhookOf(s, c, args[0])
 		if err != nil {
 			return err
@@ -347,11 +327,7 @@ func webhookRetryCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	c := &cobra.Command{Use: "retry WEBHOOK DELIVERY", Short: "Send a delivery again, now", Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		w, _, err := webhookOf(s, c, args[0])
 		if err != nil {
 			return err
@@ -413,11 +389,7 @@ func webhookDeliveriesCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "deliveries WEBHOOK", Short: "List what was sent, the newest first, and what came of it", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().IntVar(&most, "limit", 50, "how many at most; 0 is all")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		w, _, err := webhookOf(s, c, args[0])
 		if err != nil {
 			return err

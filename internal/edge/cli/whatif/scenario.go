@@ -75,11 +75,7 @@ func scenarioCompareCommand(to *remote.Connection) *cobra.Command {
 		Args:    cobra.RangeArgs(2, 1+capacity.MaxFullScenarios),
 	}
 	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		s, err := to.Open()
-		if err != nil {
-			return err
-		}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		return answeredWhatIf(c, out, s, openapi.CompareScenarios(args[0], openapi.CompareScenariosQuery{Name: args[1:]}))
 	})
 }
