@@ -59,23 +59,14 @@ Policies:
 	c.Flags().Int64Var(&q.Host.InteractiveWeight, "interactive-weight", q.Host.InteractiveWeight, "cpu.weight of the requests' cgroup")
 	c.PreRunE = func(c *cobra.Command, args []string) (err error) {
 		if len(args) > 0 {
-			for _, name := range []string{"per-second", "service", "policy", "requests", "seed", "cgroup", "ceiling-cores", "interactive-weight", "io-cap", "data-nodes", "reader"} {
-				if c.Flags().Changed(name) {
-					return fmt.Errorf("--%s stands in the file; give the file alone, or flags alone", name)
-				}
-			}
-			return nil
+			return withoutInterferenceFlags(c)
 		}
 		if c.Flags().Changed("io-cap") || c.Flags().Changed("data-nodes") || len(readers) > 0 {
 			if !c.Flags().Changed("io-cap") || len(readers) == 0 {
 				return errors.New("say what a data node serves and who reads: --io-cap 60 --reader terasort:12.5")
 			}
-			for _, given := range readers {
-				r, err := readerFlag(given)
-				if err != nil {
-					return err
-				}
-				nodes.Readers = append(nodes.Readers, r)
+			if nodes.Readers, err = readerFlags(readers); err != nil {
+				return err
 			}
 			if q.DataNodes = &nodes; service == "" && !c.Flags().Changed("per-second") && len(policies) == 0 {
 				return nil
@@ -121,6 +112,18 @@ Policies:
 	})
 }
 
+// withoutInterferenceFlags refuses flags besides a file, which has their values.
+func withoutInterferenceFlags(c *cobra.Command) error {
+	for _, name := range []string{
+		"per-second", "service", "policy", "requests", "seed", "cgroup", "ceiling-cores", "interactive-weight", "io-cap", "data-nodes", "reader",
+	} {
+		if c.Flags().Changed(name) {
+			return fmt.Errorf("--%s stands in the file; give the file alone, or flags alone", name)
+		}
+	}
+	return nil
+}
+
 func serviceFlag(given string) (s sim.RequestTiming, err error) {
 	kind, numbers, _ := strings.Cut(given, ":")
 	s.Kind = sim.ServiceKind(kind)
@@ -141,6 +144,18 @@ func serviceFlag(given string) (s sim.RequestTiming, err error) {
 	}
 	s.MeanMs = values[0]
 	return s, nil
+}
+
+func readerFlags(given []string) ([]sim.DataReader, error) {
+	var all []sim.DataReader
+	for _, text := range given {
+		r, err := readerFlag(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
 }
 
 func readerFlag(given string) (r sim.DataReader, err error) {

@@ -73,7 +73,6 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		each := slices.Repeat([]string{"--factors"}, len(factors))
 		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
 	}
-
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if !f.about.Here() {
 			q := capacity.ClusterPurchaseQuestion{Span: capacity.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
@@ -83,18 +82,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			if c.Flags().Changed("gap") {
 				q.Gap = &f.options.Given.Gap
 			}
-			a, err := f.there(c, openapi.ClusterPurchase(f.about.Cluster, &openapi.ClusterPurchaseQuery{Format: f.format()}), q, "")
-			if err != nil || a == nil {
-				return byOffer(err)
-			}
-			if f.format() != "" {
-				return f.deliver(c, a)
-			}
-			var answered plan.PurchaseAnswer
-			if err := a.Into(&answered); err != nil {
-				return err
-			}
-			return f.writePurchase(c, capacity.PurchaseQuestion{}, answered)
+			return byOffer(f.purchaseThere(c, q))
 		}
 		var more map[string]any
 		if len(offers) > 0 {
@@ -123,6 +111,23 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		}
 		return f.writePurchase(c, q, answered)
 	})
+}
+
+// purchaseThere asks a server about one of its clusters and writes what it answers.
+func (f *monthsFlags) purchaseThere(c *cobra.Command, q capacity.ClusterPurchaseQuestion) error {
+	query := openapi.ClusterPurchaseQuery{Format: f.format()}
+	a, err := f.there(c, openapi.ClusterPurchase(f.about.Cluster, &query), q, "")
+	if err != nil || a == nil {
+		return err
+	}
+	if f.format() != "" {
+		return f.deliver(c, a)
+	}
+	var answered plan.PurchaseAnswer
+	if err := a.Into(&answered); err != nil {
+		return err
+	}
+	return f.writePurchase(c, capacity.PurchaseQuestion{}, answered)
 }
 
 // readOffer reads an offer as the flag has it.
