@@ -48,6 +48,18 @@ func Round(x float64) Amount {
 	return Amount{decimal.NewFromFloat(x).Round(Places)}
 }
 
+// Smallest is the smallest amount that money can tell from nothing.
+const Smallest = 1e-9
+
+// Finite returns the amount nearest to x, nil where x has no end.
+func Finite(x float64) *Amount {
+	if math.IsInf(x, 1) {
+		return nil
+	}
+	m := Round(x)
+	return &m
+}
+
 // Billionths is the amount in whole billionths, its last place, where an int64 holds them. Nearly all
 // amounts are such, and arithmetic with them needs no big numbers; for the others, and for those of
 // more places, exact is false.

@@ -20,12 +20,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
@@ -216,18 +218,18 @@ func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[inputs.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[plans.PlanRecord](), reflect.TypeFor[plans.Scaling](), reflect.TypeFor[plans.Freshness](), reflect.TypeFor[capacity.Plan](),
 		reflect.TypeFor[inputs.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
-		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
+		reflect.TypeFor[whatif.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[fetch.AllowedHost](), reflect.TypeFor[hooks.Webhook](), reflect.TypeFor[hooks.Delivery](),
 		reflect.TypeFor[hooks.PlanChangedEvent](), reflect.TypeFor[hooks.PlanFailedEvent](), reflect.TypeFor[hooks.RunFinishedEvent](), reflect.TypeFor[hooks.PingEvent](),
 		reflect.TypeFor[reporting.ReportMadeEvent](), reflect.TypeFor[reporting.ReportSchedule](), reflect.TypeFor[reporting.ReportRequest](),
 		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[app.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
 		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
 		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
-		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
+		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[sim.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
-		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
-		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
+		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
+		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
 		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
 		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),

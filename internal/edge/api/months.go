@@ -7,11 +7,11 @@ import (
 	"io"
 	"net/http"
 
+	"headroom/internal/ask/horizon"
+	"headroom/internal/service/report"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
-	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
 
@@ -141,7 +141,7 @@ func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *
 	switch formatOf(r) {
 	case "":
 		a.Answer.Show(a.Question.Detail)
-		return reply[plan.HorizonAnswer]{body: a.Answer}.write(w, r)
+		return reply[horizon.Answer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "horizon.xlsx", xlsxType, func(to io.Writer) error {
 			return report.HorizonWorkbook(to, a.Question.Horizon, a.Answer)
@@ -169,7 +169,7 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 	switch formatOf(r) {
 	case "":
 		a.Answer.Horizon.Show(a.Question.Detail)
-		return reply[plan.PurchaseAnswer]{body: a.Answer}.write(w, r)
+		return reply[horizon.PurchaseAnswer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "purchase.xlsx", xlsxType, func(to io.Writer) error {
 			return report.PurchaseWorkbook(to, a.Question, a.Answer)
@@ -249,7 +249,7 @@ func exportable(r *http.Request, cluster, what string, kept, form capacity.Detai
 }
 
 // answeredTime is a horizon as far as an answer goes.
-func answeredTime(h capacity.Horizon, a *plan.HorizonAnswer) capacity.Horizon {
+func answeredTime(h capacity.Horizon, a *horizon.Answer) capacity.Horizon {
 	if a.Complete {
 		return h
 	}

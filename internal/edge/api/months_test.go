@@ -16,9 +16,9 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 )
@@ -46,7 +46,7 @@ func TestMonthsOfACluster(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", at+"/forecasts", `{"rows":[{"class":"etl","hour":"2026-01-31T20:00:00Z","jobs":3},{"class":"etl","hour":"2026-01-31T21:00:00Z","jobs":2.5},{"class":"etl","hour":"2026-01-31T22:00:00Z","jobs":3}]}`).want(t, 200)
 	const asked = `{"from":"2026-01-31T20:00:00Z","until":"2026-02-01T02:00:00Z"}`
-	var a plan.HorizonAnswer
+	var a horizon.Answer
 	s.ask(s.admin, "POST", at+"/horizons", asked).want(t, 200).into(t, &a)
 	// 20:00 3 on demand; 21:00 3 (of 2.5 expected), 1 of them on demand, and so on until the price rises at 22:30; 23:00 and two hours of February: nothing is forecast, so one job at 2.
 	for _, line := range []struct {
@@ -178,7 +178,7 @@ func TestPurchasesAreTheCheapest(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	for i := range many(24, 500) {
 		body, cheapest := drawn(r)
-		var a plan.PurchaseAnswer
+		var a horizon.PurchaseAnswer
 		s.ask(s.admin, "POST", "/v1/purchases", body).want(t, 200).into(t, &a)
 		if !a.Recommended.Total.Equal(cheapest) || a.Status != capacity.Optimal || a.Answer == "" || !strings.HasPrefix(a.Explanation, a.Answer) || len(a.Regret) != 0 {
 			t.Fatalf("case %d: %s\ngot %s, want %s: %+v", i, body, a.Recommended.Total, cheapest, a)
@@ -203,7 +203,7 @@ func TestPurchasesForACluster(t *testing.T) {
 	}
 	s.ask(s.admin, "POST", at+"/offers", `{"name":"cheap day","vm_type":"small","price":"0.01","billing":"always","term_hours":24,"max":500}`).want(t, 201)
 	s.ask(s.admin, "POST", at+"/offers", `{"name":"dear day","vm_type":"small","price":"9","term_hours":24,"max":500}`).want(t, 201)
-	var own, named, inline plan.PurchaseAnswer
+	var own, named, inline horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"factors":[1.2]}`).want(t, 200).into(t, &own)
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"named":["cheap day"]}`).want(t, 200).into(t, &named)
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"offers":[{"name":"cheap day","price":"0.01","billing":"always","term_hours":24,"max":500}]}`).want(t, 200).into(t, &inline)
@@ -241,7 +241,7 @@ func TestPurchasesForACluster(t *testing.T) {
 	if !slices.Contains(codes, "spot_left_out") || !slices.Contains(codes, "one_vm_type") {
 		t.Errorf("warned of %v", codes)
 	}
-	var both plan.HorizonAnswer
+	var both horizon.Answer
 	s.ask(s.admin, "POST", at+"/horizons", `{`+when+`,"detail":"classes"}`).want(t, 200).into(t, &both)
 	if both.Total.Cost.Spot.IsZero() || len(both.Situations[0].Types) != 2 {
 		t.Errorf("the horizon of both types comes to %+v", both.Total)
@@ -293,7 +293,7 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		t.Errorf("the same key began another run: %v, %v", started.Header, again.Header)
 	}
 	run := s.over(started.Header.Get("Location"))
-	var a, at plan.HorizonAnswer
+	var a, at horizon.Answer
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &a)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/horizons", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-03T00:00:00Z","detail":"classes"}`).want(t, 200).into(t, &at)
 	if diff := cmp.Diff(at, a); diff != "" || run.Kind != "horizon" || run.Progress.Unit != "steps" || run.Progress.Done != run.Progress.Total {
@@ -359,7 +359,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 func (s *service) summaryThatWasEnded(location string, run runs.Run) {
 	t := s.TB
 	t.Helper()
-	var part plan.HorizonAnswer
+	var part horizon.Answer
 	result := s.ask(s.admin, "GET", location+"/result", nil).want(t, 200)
 	result.into(t, &part)
 	if part.Complete || !run.Partial || part.Total.Hours == 0 || part.Total.Hours >= 8760 || part.Detail != capacity.DetailSummary || len(part.Periods) != 0 || len(result.text) > 1<<20 {
@@ -382,7 +382,7 @@ func (s *service) summaryThatWasEnded(location string, run runs.Run) {
 func (s *service) exportsThatWereEnded(location string) {
 	t := s.TB
 	t.Helper()
-	var part plan.HorizonAnswer
+	var part horizon.Answer
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &part)
 	hours := int(part.Total.Hours)
 	if part.Complete || hours == 0 || hours >= 3*8760 || len(part.Periods) != hours {
@@ -502,7 +502,7 @@ func TestAYearWithOffers(t *testing.T) {
 	if diff := cmp.Diff(file, example); diff != "" {
 		t.Errorf("the contract's example is not the file: %s", diff)
 	}
-	var a plan.PurchaseAnswer
+	var a horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", "/v1/purchases", text).want(t, 200).into(t, &a)
 	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Horizon.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "paid for itself") {
 		t.Errorf("got %+v", a)

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
-	"headroom/internal/service/app"
 	"headroom/internal/service/report"
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/capacity"
+	"headroom/internal/service/app"
 	"headroom/internal/service/runs"
 )
 
@@ -50,7 +50,7 @@ func prefersAsync(r *http.Request) bool {
 }
 
 // answerSweep answers the points, or 202 and the run that plans them.
-func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *plan.SweepAnswer, run runs.Run, err error) {
+func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *whatif.SweepAnswer, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answer == nil:
@@ -136,7 +136,7 @@ func (s *server) runIn(w http.ResponseWriter, r *http.Request, run runs.Run) err
 	default:
 		return s.runMonths(w, r, run, result)
 	}
-	var answer plan.SweepAnswer
+	var answer whatif.SweepAnswer
 	if err := json.Unmarshal(result.Body, &answer); err != nil {
 		return fmt.Errorf("read the result of run %s: %w", run.ID, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/runs"
 )
 
@@ -24,7 +23,7 @@ type AskedHorizon struct {
 // AnsweredHorizon is the question and its answer, with all there is to export.
 type AnsweredHorizon struct {
 	Question capacity.HorizonQuestion
-	Answer   plan.HorizonAnswer
+	Answer   horizon.Answer
 }
 
 // Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
@@ -88,10 +87,10 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 }
 
 func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
-	var course *plan.Course
+	var course *horizon.Course
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		solve := a.planLike(asked.Problem)
-		course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			pl, err := solve(ctx, p)
 			tell(course.Done()+1, course.Total())
 			return pl, err
@@ -105,7 +104,7 @@ func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredH
 }
 
 // answered is a course's answer, with the warnings.
-func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
+func (asked *AskedHorizon) answered(c *horizon.Course) horizon.Answer {
 	answer := c.Answer()
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	return answer
@@ -128,10 +127,10 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(run
 }
 
 // horizonInTurns works on a horizon in the background.
-func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *plan.Course, worked error) {
+func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *horizon.Course, worked error) {
 	solve := a.planLike(asked.Problem)
 	show := func() { report(runs.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
-	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		ctx, leave, err := a.turn(ctx)
 		if err != nil {
 			return capacity.Plan{}, err

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 )
@@ -49,7 +49,7 @@ func (a *App) turn(ctx context.Context) (in context.Context, leave func(), err e
 }
 
 // crew works in the caller's place and, of at most so many, in those that are free.
-func (a *App) crew(ctx context.Context, most int) (c plan.Crew, leave func()) {
+func (a *App) crew(ctx context.Context, most int) (c horizon.Crew, leave func()) {
 	places := make(chan context.Context, most)
 	places <- ctx
 	var leaves []func()
@@ -65,7 +65,7 @@ func (a *App) crew(ctx context.Context, most int) (c plan.Crew, leave func()) {
 		in := <-places
 		return in, func() { places <- in }, nil
 	}
-	return plan.Crew{Workers: len(places), Turn: turn}, func() {
+	return horizon.Crew{Workers: len(places), Turn: turn}, func() {
 		for _, one := range leaves {
 			one()
 		}

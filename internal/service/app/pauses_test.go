@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
@@ -104,7 +105,7 @@ func TestLongWorkPauses(t *testing.T) {
 			return err
 		}
 	}
-	horizon := func() capacity.Horizon {
+	hours := func() capacity.Horizon {
 		p := problemOf(t, "mixed", 50)
 		p.Supply.Contracts = nil
 		h := capacity.Horizon{Problem: p}
@@ -119,15 +120,15 @@ func TestLongWorkPauses(t *testing.T) {
 		return h
 	}
 	cases["months"] = func(ctx context.Context) error {
-		return plan.NewCourse(horizon(), nil).Work(ctx)
+		return horizon.NewCourse(hours(), nil).Work(ctx)
 	}
 	cases["a purchase"] = func(ctx context.Context) error {
-		h := horizon()
+		h := hours()
 		q := capacity.PurchaseQuestion{Horizon: h}
 		for i := range 3 {
 			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprint("offer-", i), Price: h.Problem.Supply.OnDemand.Price, Billing: capacity.BilledUsed, Max: 500, TermYears: int64(1 + i%2*2)})
 		}
-		_, err := plan.Weigh(ctx, q, nil, plan.Crew{Workers: 1, Turn: here}, nil)
+		_, err := horizon.Weigh(ctx, q, nil, horizon.Crew{Workers: 1, Turn: here}, nil)
 		return err
 	}
 	for _, jobs := range []int{6, 14, 60, 400} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
@@ -200,37 +201,37 @@ func (a *App) VerifyPlan(ctx context.Context, cluster string, ref PlanRef) (proo
 }
 
 // DiffPlans says how two stored plans differ, and which inputs did.
-func (a *App) DiffPlans(ctx context.Context, cluster string, from, to PlanRef) (plan.Difference, error) {
+func (a *App) DiffPlans(ctx context.Context, cluster string, from, to PlanRef) (whatif.Difference, error) {
 	first, err := a.answered(ctx, cluster, from)
 	if err != nil {
-		return plan.Difference{}, err
+		return whatif.Difference{}, err
 	}
 	second, err := a.answered(ctx, cluster, to)
 	if err != nil {
-		return plan.Difference{}, err
+		return whatif.Difference{}, err
 	}
-	return plan.Compare(first, second), nil
+	return whatif.Compare(first, second), nil
 }
 
 // answered reads a stored plan and its problem back.
-func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (plan.Answered, error) {
+func (a *App) answered(ctx context.Context, cluster string, ref PlanRef) (whatif.Answered, error) {
 	_, answered, err := a.AnsweredPlan(ctx, cluster, ref)
 	return answered, err
 }
 
 // AnsweredPlan is a stored plan with what is in it.
-func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, plan.Answered, error) {
+func (a *App) AnsweredPlan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, whatif.Answered, error) {
 	record, err := a.Stores.Plans.Plan(ctx, cluster, ref)
 	if err != nil {
-		return record, plan.Answered{}, err
+		return record, whatif.Answered{}, err
 	}
 	p, err := capacity.ReadProblem(record.Problem, capacity.Limits{})
 	if err != nil {
-		return record, plan.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
+		return record, whatif.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
 	}
 	answer, err := capacity.ReadPlan(record.Plan)
 	if err != nil {
-		return record, plan.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
+		return record, whatif.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
 	}
-	return record, plan.Answered{Problem: p, Plan: answer}, nil
+	return record, whatif.Answered{Problem: p, Plan: answer}, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/runs"
 )
@@ -24,7 +23,7 @@ type AskedPurchase struct {
 // AnsweredPurchase is the question and its answer, with all there is to export.
 type AnsweredPurchase struct {
 	Question capacity.PurchaseQuestion
-	Answer   plan.PurchaseAnswer
+	Answer   horizon.PurchaseAnswer
 }
 
 // Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
@@ -87,11 +86,11 @@ func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity
 }
 
 func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
-	var answer plan.PurchaseAnswer
+	var answer horizon.PurchaseAnswer
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		crew, leave := a.crew(ctx, a.solves.places)
 		defer leave()
-		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
+		answer, err = horizon.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
 		return err
 	})
 	if err != nil {
@@ -108,7 +107,7 @@ func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(ru
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), plan.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
+	answer, worked := horizon.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), horizon.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
 		report(runs.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
 	})
 	if worked != nil && answer.Status == "" {

@@ -2,28 +2,27 @@ package app
 
 import (
 	"context"
-
 	"time"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 )
 
 // Ask answers a question that brings its problem along, which is read once there is a place to solve in. Where
 // the demands cannot be met it is an *InfeasibleError.
-func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, error)) (plan.QuestionAnswer, error) {
+func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, error)) (goal.Answer, error) {
 	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
-		return plan.QuestionAnswer{}, err
+		return goal.Answer{}, err
 	}
 	defer leave()
 	q, err := read()
 	if err != nil {
-		return plan.QuestionAnswer{}, err
+		return goal.Answer{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	answer, err := plan.Answer(ctx, q.Problem, q.Question, a.plan)
+	answer, err := goal.Ask(ctx, q.Problem, q.Question, a.plan)
 	if err == nil && answer.Status == capacity.InfeasibleStatus {
 		return answer, &InfeasibleError{Conflicts: answer.Conflicts}
 	}
@@ -32,13 +31,13 @@ func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, er
 
 // AskCluster answers a question about a cluster. One that plans with cbc is asked with auto: what is compared
 // must be proved, not proved twice.
-func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.ClusterQuestion) (plan.QuestionAnswer, error) {
+func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.ClusterQuestion) (goal.Answer, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err == nil {
 		err = q.CheckFor(&p)
 	}
 	if err != nil {
-		return plan.QuestionAnswer{}, err
+		return goal.Answer{}, err
 	}
 	return a.Ask(ctx, func() (capacity.ProblemQuestion, error) {
 		return capacity.ProblemQuestion{Problem: p, Question: q.Question}, nil

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 )
 
 // scenarioBudget is how many times a problem's time budget all of a question's solves together may take.
@@ -24,28 +24,28 @@ func (a *App) Scenarios() Collection[capacity.Scenario] {
 }
 
 // WhatIf answers a question that brings its problem along, which is read once there is a place to solve in.
-func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (plan.WhatIf, error) {
+func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (whatif.Comparison, error) {
 	ctx, leave, err := a.solves.enter(ctx)
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	defer leave()
 	q, err := read()
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	return a.compare(ctx, q)
 }
 
 // ClusterWhatIf answers a question about a cluster. One that plans with cbc is compared with auto: what
 // is compared must be proved, not proved twice.
-func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (plan.WhatIf, error) {
+func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (whatif.Comparison, error) {
 	p, err := a.ProblemAt(ctx, cluster, q.At)
 	if err == nil {
 		err = capacity.ScenarioLoad(len(q.Scenarios), len(p.Classes))
 	}
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	if p.Options.Engine == capacity.EngineCBC {
 		p.Options.Engine = capacity.EngineAuto
@@ -57,11 +57,11 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 		}
 		saved, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, asked.Saved)
 		if errors.Is(err, fault.NotFound) {
-			return plan.WhatIf{}, &fault.InputError{Findings: []fault.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
+			return whatif.Comparison{}, &fault.InputError{Findings: []fault.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, asked.Saved)}}}
 		}
 		if err != nil {
-			return plan.WhatIf{}, err
+			return whatif.Comparison{}, err
 		}
 		if asked.Changes = saved.Changes; asked.Name == "" {
 			asked.Name = saved.Name
@@ -73,12 +73,12 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 }
 
 // CompareScenarios answers saved scenarios of a cluster with full plans.
-func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (plan.WhatIf, error) {
+func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (whatif.Comparison, error) {
 	q := capacity.ClusterWhatIfQuestion{At: at, Detail: capacity.DetailFull}
 	for _, name := range names {
 		s, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
 		if err != nil {
-			return plan.WhatIf{}, err
+			return whatif.Comparison{}, err
 		}
 		q.Scenarios = append(q.Scenarios, capacity.AskedScenario{Name: s.Name, Changes: s.Changes})
 	}
@@ -87,9 +87,9 @@ func (a *App) CompareScenarios(ctx context.Context, cluster string, names []stri
 
 // compare answers a question in the caller's place for solving, and in others that nobody waits for. All
 // changes are checked before anything is solved.
-func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.WhatIf, error) {
+func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (whatif.Comparison, error) {
 	if err := checkScenarios(q); err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -98,11 +98,11 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.What
 	if !full {
 		solve = a.planLike(q.Problem)
 	}
-	base, err := plan.NewBase(ctx, q.Problem, solve)
+	base, err := whatif.NewBase(ctx, q.Problem, solve)
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
-	w := plan.WhatIf{Base: base.Outcome(full), Scenarios: make([]plan.ScenarioAnswer, len(q.Scenarios))}
+	w := whatif.Comparison{Base: base.Outcome(full), Scenarios: make([]whatif.ScenarioAnswer, len(q.Scenarios))}
 	var next atomic.Int64
 	work := func(ctx context.Context) error {
 		for {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/runs"
@@ -15,12 +16,12 @@ const SweepRun = "sweep"
 
 // Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait.
-func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*plan.SweepAnswer, runs.Run, error) {
+func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*whatif.SweepAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
 // SweepCluster is Sweep about the problem of a cluster at a moment.
-func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*plan.SweepAnswer, runs.Run, error) {
+func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*whatif.SweepAnswer, runs.Run, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err != nil {
 		return nil, runs.Run{}, err
@@ -35,8 +36,8 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 	return answerOrRun(ctx, a, NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
 }
 
-func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.SweepAnswer, error) {
-	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
+func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whatif.SweepAnswer, error) {
+	s, brief := whatif.NewSweep(q), a.planLike(q.Problem)
 	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		return a.together(ctx, int(s.Total()), func(ctx context.Context) error {
 			told := func(solve plan.Planner) plan.Planner {
@@ -63,7 +64,7 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(runs.
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	s, brief := plan.NewSweep(q), a.planLike(q.Problem)
+	s, brief := whatif.NewSweep(q), a.planLike(q.Problem)
 	show := func() { report(runs.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
 	defer a.showResult(claim.ID, func() (RunResult, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
@@ -77,7 +78,7 @@ func figureIn(t testing.TB, rows [][]string, what, of string) float64 {
 }
 
 // checkHorizonSheets compares what a spreadsheet adds up with the answer, as well as float64 can.
-func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *plan.HorizonAnswer) {
+func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *horizon.Answer) {
 	t.Helper()
 	whole := a.Total.Cost.Total.Float()
 	for _, line := range []struct {
@@ -137,7 +138,7 @@ func TestHorizonWorkbook(t *testing.T) {
 
 func TestPurchaseWorkbook(t *testing.T) {
 	q := twoMonths(t)
-	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 )
 
 // chargeKind is what a charge is for.
@@ -57,9 +57,9 @@ type charge struct {
 //   - a contract that is billed always is charged once a month; one that is billed by use, with its VM-hours.
 //
 // Hours without a plan would look like hours without cost, so that they are refused.
-func charges(h *capacity.Horizon, a *plan.HorizonAnswer, byClass bool, emit func(*charge) error) error {
+func charges(h *capacity.Horizon, a *horizon.Answer, byClass bool, emit func(*charge) error) error {
 	if a.Status == capacity.InfeasibleStatus {
-		at := slices.IndexFunc(a.Periods, func(p plan.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
+		at := slices.IndexFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
 		if at < 0 {
 			return fmt.Errorf("there is no plan to export: %w", fault.Infeasible)
 		}
@@ -67,7 +67,7 @@ func charges(h *capacity.Horizon, a *plan.HorizonAnswer, byClass bool, emit func
 			count(a.Total.InfeasibleHours, "hour", "hours"), a.Periods[at].Start.Format(time.RFC3339), fault.Infeasible)
 	}
 	l := ledger{horizon: h, answer: a, byClass: byClass, emit: emit, contracts: make([]contractLedger, len(a.Contracts))}
-	if err := plan.Charges(h, a, l.stint); err != nil {
+	if err := horizon.Charges(h, a, l.stint); err != nil {
 		return err
 	}
 	return l.closeMonth()
@@ -75,7 +75,7 @@ func charges(h *capacity.Horizon, a *plan.HorizonAnswer, byClass bool, emit func
 
 type ledger struct {
 	horizon   *capacity.Horizon
-	answer    *plan.HorizonAnswer
+	answer    *horizon.Answer
 	byClass   bool
 	emit      func(*charge) error
 	contracts []contractLedger
@@ -113,7 +113,7 @@ func vmHours(vms float64, seconds int64) int64 {
 
 func hoursOf(units int64) decimal.Decimal { return decimal.New(units, -hourPlaces) }
 
-func (l *ledger) stint(s *plan.Stint) error {
+func (l *ledger) stint(s *horizon.Stint) error {
 	month := time.Date(s.Start.Year(), s.Start.Month(), 1, 0, 0, 0, 0, time.UTC)
 	if !month.Equal(l.month) {
 		if err := l.closeMonth(); err != nil {
@@ -122,11 +122,11 @@ func (l *ledger) stint(s *plan.Stint) error {
 		l.month = month
 	}
 	for v := range s.Types {
-		l.weigh(s, func(c *plan.ClassShare, _ int) float64 { return c.VMs[v] })
+		l.weigh(s, func(c *horizon.ClassShare, _ int) float64 { return c.VMs[v] })
 		t := &s.Types[v]
 		for _, rent := range [...]struct {
 			kind chargeKind
-			plan.RentCharge
+			horizon.RentCharge
 		}{{onDemandUse, t.OnDemand}, {spotUse, t.Spot}} {
 			if rent.VMs == 0 && rent.Amount.IsZero() {
 				continue
@@ -147,14 +147,14 @@ func (l *ledger) stint(s *plan.Stint) error {
 	if s.Penalties.IsZero() {
 		return nil
 	}
-	l.weigh(s, func(c *plan.ClassShare, i int) float64 {
+	l.weigh(s, func(c *horizon.ClassShare, i int) float64 {
 		return c.Refused * l.horizon.Problem.Classes[i].Penalty.Float()
 	})
 	return l.penalties(s)
 }
 
 // contract writes what of a contract is used and idle, and notes its fees.
-func (l *ledger) contract(s *plan.Stint, c *plan.ContractCharge, market *plan.TypeCharge) error {
+func (l *ledger) contract(s *horizon.Stint, c *horizon.ContractCharge, market *horizon.TypeCharge) error {
 	own := &l.contracts[c.Index]
 	row := charge{start: s.Start, end: s.End(), vmType: market.Name, contract: c.Index}
 	if !own.begun {
@@ -194,7 +194,7 @@ func (l *ledger) contract(s *plan.Stint, c *plan.ContractCharge, market *plan.Ty
 }
 
 // upfront writes the share of an upfront payment that lies in the horizon.
-func (l *ledger) upfront(c *plan.ContractCharge, row charge) error {
+func (l *ledger) upfront(c *horizon.ContractCharge, row charge) error {
 	own := c.Index - (len(l.contracts) - len(l.horizon.Contracts))
 	if own < 0 || l.answer.Contracts[c.Index].Upfront.IsZero() {
 		return nil
@@ -222,7 +222,7 @@ func (l *ledger) closeMonth() error {
 }
 
 // weigh prepares to share something among the classes.
-func (l *ledger) weigh(s *plan.Stint, weight func(c *plan.ClassShare, i int) float64) {
+func (l *ledger) weigh(s *horizon.Stint, weight func(c *horizon.ClassShare, i int) float64) {
 	l.weights = l.weights[:0]
 	sum := 0.0
 	for i := range s.Classes {
@@ -305,7 +305,7 @@ func part(amount decimal.Decimal, n, of int64) decimal.Decimal {
 }
 
 // penalties writes what refused jobs cost, which nobody invoices.
-func (l *ledger) penalties(s *plan.Stint) error {
+func (l *ledger) penalties(s *horizon.Stint) error {
 	const parts = 1 << 53 // finer than money is
 	given := decimal.Zero
 	return l.eachShare(parts, func(class string, upTo int64) error {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 )
 
@@ -45,7 +45,7 @@ type FocusNames struct {
 // Sums: BilledCost and EffectiveCost both come to the answer's total and upfront less its penalties, also for
 // each contract by itself. ListCost of Usage rows is what the same VMs cost on demand, 0 for unused ones, so that
 // it may be compared with EffectiveCost. Unit prices times PricingQuantity are the costs of list and contract.
-func Focus(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer, names FocusNames) error {
+func Focus(w io.Writer, h capacity.Horizon, a horizon.Answer, names FocusNames) error {
 	f, err := newFocus(w, &h, &a, names)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ const focusUnit = "Hours"
 
 type focus struct {
 	out       *csv.Writer
-	answer    *plan.HorizonAnswer
+	answer    *horizon.Answer
 	horizon   *capacity.Horizon
 	account   string
 	record    []string
@@ -106,7 +106,7 @@ type focus struct {
 	times     [4]string // of the row before
 }
 
-func newFocus(w io.Writer, h *capacity.Horizon, a *plan.HorizonAnswer, names FocusNames) (*focus, error) {
+func newFocus(w io.Writer, h *capacity.Horizon, a *horizon.Answer, names FocusNames) (*focus, error) {
 	or := func(s, otherwise string) string {
 		if s == "" {
 			s = otherwise

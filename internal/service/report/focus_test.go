@@ -16,9 +16,9 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 )
 
@@ -220,7 +220,7 @@ func checkFocusRow(t rapid.TB, r focusRow) {
 }
 
 // checkFocusSums adds the rows up and compares them with the answer, to the last place.
-func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows []focusRow) {
+func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []focusRow) {
 	t.Helper()
 	type sums struct{ billed, effective, bought, used, unused, monthly, once, byUse decimal.Decimal }
 	var all, onDemand, spot sums
@@ -369,7 +369,7 @@ func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 		if err := h.Validate(); err != nil {
 			rt.Fatal(err)
 		}
-		a, err := plan.Horizon(t.Context(), h, nil, 1, nil)
+		a, err := horizon.Plan(t.Context(), h, nil, 1, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -409,7 +409,7 @@ func TestFocusOfTheLargestNumbers(t *testing.T) {
 }
 
 // checkFocusClasses compares what each class gets with its share of the VMs that are used.
-func checkFocusClasses(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows []focusRow, byClass bool) {
+func checkFocusClasses(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []focusRow, byClass bool) {
 	t.Helper()
 	got, want := make(map[string]float64), make(map[string]float64)
 	for _, r := range rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
-	"headroom/internal/core/plan"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/data/inputs"
 )
 
@@ -75,7 +75,7 @@ func TestFocusStartsNoFormula(t *testing.T) {
 	for _, s := range formulas {
 		q := twoMonths(t)
 		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = s, s+"1", s+"2"
-		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

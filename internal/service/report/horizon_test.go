@@ -12,10 +12,10 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 )
 
@@ -41,9 +41,9 @@ func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	return q
 }
 
-func plannedHorizon(t testing.TB, h capacity.Horizon) plan.HorizonAnswer {
+func plannedHorizon(t testing.TB, h capacity.Horizon) horizon.Answer {
 	t.Helper()
-	a, err := plan.Horizon(t.Context(), h, nil, 1, nil)
+	a, err := horizon.Plan(t.Context(), h, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ class,vm_hours,admitted_job_hours,refused_job_hours,cost_with_upfront_EUR,penalt
 
 func TestPurchaseInWords(t *testing.T) {
 	q := twoMonths(t)
-	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and refused jobs together."},
 		{short, "Whatever is bought, from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC not all promised jobs can be served. The first hour is 2026-02-01: The promised jobs need 30 VMs and there are 25."},
 	} {
-		a, err := plan.Purchase(t.Context(), c.q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), c.q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestHorizonOfHostileNames(t *testing.T) {
 	for _, name := range hostileNames {
 		q := twoMonths(t)
 		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = name, name+"1", name+"2"
-		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
-	"headroom/internal/ask/study"
+	"headroom/internal/ask/reproduce"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/plan"
@@ -49,7 +49,7 @@ Exit codes: 0 the claim holds, 5 it does not; the others are as of any verb.`,
 		SuggestionsMinimumDistance: 2,
 	}
 	out.AddFlags(c, "table", "json", "csv")
-	all := study.Experiments()
+	all := reproduce.Experiments()
 	for _, e := range all {
 		c.AddCommand(experimentCommand(e.Name, e.About, about(e), e))
 	}
@@ -65,7 +65,7 @@ Exit codes: 0 the claim holds, 5 it does not; the others are as of any verb.`,
 }
 
 // about describes an experiment in the help.
-func about(e study.Experiment) string {
+func about(e reproduce.Experiment) string {
 	text := "Source:\n  " + e.Source + "\n\nClaim:\n  " + e.Claim + "\n\nHow it is run:\n  " + strings.ReplaceAll(e.Method, ". ", ".\n  ")
 	if e.NeedsSolver {
 		text += "\n\nIt needs the solver program headroom-solver."
@@ -74,9 +74,9 @@ func about(e study.Experiment) string {
 }
 
 // experimentCommand runs one experiment, or several.
-func experimentCommand(name, short, long string, experiments ...study.Experiment) *cobra.Command {
+func experimentCommand(name, short, long string, experiments ...reproduce.Experiment) *cobra.Command {
 	var out shell.Output
-	var setting study.Setting
+	var setting reproduce.Setting
 	var rows bool
 	c := &cobra.Command{
 		Use: name, Short: strings.ToUpper(short[:1]) + short[1:], Long: long,
@@ -91,8 +91,8 @@ func experimentCommand(name, short, long string, experiments ...study.Experiment
 		c.Flags().BoolVar(&rows, "rows", false, "with -o csv: the figures of every point instead of the comparison")
 	}
 	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if n := setting.Instances; c.Flags().Changed("instances") && (n < 1 || n > study.MostInstances) {
-			return fmt.Errorf("--instances is %d; it must be from 1 to %d", n, study.MostInstances)
+		if n := setting.Instances; c.Flags().Changed("instances") && (n < 1 || n > reproduce.MostInstances) {
+			return fmt.Errorf("--instances is %d; it must be from 1 to %d", n, reproduce.MostInstances)
 		}
 		if rows && out.Format != "csv" {
 			return errors.New("--rows is for -o csv; the other formats have them anyway")
@@ -123,8 +123,8 @@ func experimentCommand(name, short, long string, experiments ...study.Experiment
 }
 
 // reproduced runs experiments, one after the other because some measure time.
-func reproduced(ctx context.Context, experiments []study.Experiment, setting study.Setting, stderr io.Writer) ([]study.Reproduction, error) {
-	tools := study.Tools{
+func reproduced(ctx context.Context, experiments []reproduce.Experiment, setting reproduce.Setting, stderr io.Writer) ([]reproduce.Reproduction, error) {
+	tools := reproduce.Tools{
 		Clock: time.Now,
 		Plan: func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			return plan.Solve(ctx, p, nil) // every plan is proved without a solver
@@ -149,7 +149,7 @@ func reproduced(ctx context.Context, experiments []study.Experiment, setting stu
 			tools.Solver = pool
 		}
 	}
-	var results []study.Reproduction
+	var results []reproduce.Reproduction
 	for _, e := range experiments {
 		bar := newSteps(stderr, e.Name)
 		tools.Progress = bar.show
@@ -163,7 +163,7 @@ func reproduced(ctx context.Context, experiments []study.Experiment, setting stu
 	return results, nil
 }
 
-func reproductionsText(w io.Writer, results []study.Reproduction) error {
+func reproductionsText(w io.Writer, results []reproduce.Reproduction) error {
 	for i, r := range results {
 		if i > 0 {
 			if _, err := fmt.Fprint(w, "\n\n"); err != nil {
@@ -178,14 +178,14 @@ func reproductionsText(w io.Writer, results []study.Reproduction) error {
 }
 
 // differing is the error where a claim does not hold.
-func differing(results []study.Reproduction) error {
+func differing(results []reproduce.Reproduction) error {
 	var wrong []error
 	for _, r := range results {
 		for _, c := range r.Checks {
 			switch c.Verdict {
-			case study.Fails:
+			case reproduce.Fails:
 				wrong = append(wrong, fmt.Errorf("%s: %s: it does not come out", r.Name, c.Figure))
-			case study.Unknown:
+			case reproduce.Unknown:
 				wrong = append(wrong, fmt.Errorf("%s: %s: there are too few --instances to tell", r.Name, c.Figure))
 			}
 		}

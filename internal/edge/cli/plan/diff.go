@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	tables "headroom/internal/service/report"
@@ -55,7 +55,7 @@ that is the current plan, without FROM the plan before it.`,
 		if err != nil {
 			return err
 		}
-		var d plan.Difference
+		var d whatif.Difference
 		if err := a.Into(&d); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ that is the current plan, without FROM the plan before it.`,
 }
 
 // planDifference writes a difference for people: what it comes to, then the lines that differ.
-func planDifference(w io.Writer, d plan.Difference) error {
+func planDifference(w io.Writer, d whatif.Difference) error {
 	var b strings.Builder
 	b.WriteString(shell.Shown(d.Sentence) + "\n")
 	sums := tables.Table{Columns: []string{"Per period", "From", "To", "Change"}}
@@ -106,7 +106,7 @@ func planDifference(w io.Writer, d plan.Difference) error {
 	return err
 }
 
-func classDifference(changes []plan.ClassChange) tables.Table {
+func classDifference(changes []whatif.ClassChange) tables.Table {
 	t := tables.Table{Columns: []string{"Class", "Admitted", "VMs", "Verdict"}}
 	for _, change := range changes {
 		t.Rows = append(t.Rows, []tables.Cell{{Text: change.Name},
@@ -118,7 +118,7 @@ func classDifference(changes []plan.ClassChange) tables.Table {
 }
 
 // fromTo is a figure of a class in both plans, once where it is the same.
-func fromTo(change plan.ClassChange, figure func(capacity.ClassPlan) string) string {
+func fromTo(change whatif.ClassChange, figure func(capacity.ClassPlan) string) string {
 	side := func(c *capacity.ClassPlan) string {
 		if c == nil {
 			return "none"
@@ -133,7 +133,7 @@ func fromTo(change plan.ClassChange, figure func(capacity.ClassPlan) string) str
 }
 
 // planDifferenceRows is a difference in flat rows.
-func planDifferenceRows(d plan.Difference) tables.Table {
+func planDifferenceRows(d whatif.Difference) tables.Table {
 	t := tables.Table{Columns: []string{"about", "name", "member", "from", "to"}}
 	add := func(about, name, member, from, to string, number bool) {
 		t.Rows = append(t.Rows, []tables.Cell{{Text: about}, {Text: name}, {Text: member}, {Text: from, Number: number}, {Text: to, Number: number}})

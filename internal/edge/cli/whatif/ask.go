@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -84,12 +84,12 @@ func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.
 // askedBudget bounds the time of one question, in time budgets of its problem.
 const askedBudget = 10
 
-func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (plan.QuestionAnswer, error) {
+func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (goal.Answer, error) {
 	solver := question.Planner{}
 	defer solver.Close()
 	ctx, cancel := context.WithTimeout(ctx, askedBudget*time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	return plan.Answer(ctx, p, q, solver.Solve)
+	return goal.Ask(ctx, p, q, solver.Solve)
 }
 
 func askThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, q capacity.Question) error {
@@ -105,14 +105,14 @@ func askThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster
 	if err != nil {
 		return err
 	}
-	var a plan.QuestionAnswer
+	var a goal.Answer
 	if err := answered.Into(&a); err != nil {
 		return err
 	}
 	return writeQuestion(c, out, a)
 }
 
-func writeQuestion(c *cobra.Command, out shell.Output, a plan.QuestionAnswer) error {
+func writeQuestion(c *cobra.Command, out shell.Output, a goal.Answer) error {
 	return out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error { return tables.QuestionText(w, a) },
 		"json":  shell.AsJSON(a),

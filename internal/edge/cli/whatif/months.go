@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -186,7 +186,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 			if f.format() != "" {
 				return f.deliver(c, a)
 			}
-			var answered plan.HorizonAnswer
+			var answered horizon.Answer
 			if err := a.Into(&answered); err != nil {
 				return err
 			}
@@ -223,19 +223,19 @@ func bar(c *cobra.Command, kind string) (show func(done, total int), finish func
 	}, b.Finish
 }
 
-func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (plan.HorizonAnswer, error) {
+func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (horizon.Answer, error) {
 	var p question.Planner
 	defer p.Close()
 	solve, err := p.Series(q.Problem)
 	if err != nil {
-		return plan.HorizonAnswer{}, err
+		return horizon.Answer{}, err
 	}
 	show, finish := bar(c, "months")
 	defer finish()
-	return plan.Horizon(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
+	return horizon.Plan(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a plan.HorizonAnswer, per string) error {
+func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a horizon.Answer, per string) error {
 	span := tables.PerPeriod
 	if per != "" {
 		span = tables.Span(per)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -123,7 +123,7 @@ func (f *monthsFlags) purchaseThere(c *cobra.Command, q capacity.ClusterPurchase
 	if f.format() != "" {
 		return f.deliver(c, a)
 	}
-	var answered plan.PurchaseAnswer
+	var answered horizon.PurchaseAnswer
 	if err := a.Into(&answered); err != nil {
 		return err
 	}
@@ -172,19 +172,19 @@ func readOffer(text string) (capacity.Offer, error) {
 	return o, nil
 }
 
-func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (plan.PurchaseAnswer, error) {
+func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
 	var p question.Planner
 	defer p.Close()
 	solve, err := p.Series(q.Problem)
 	if err != nil {
-		return plan.PurchaseAnswer{}, err
+		return horizon.PurchaseAnswer{}, err
 	}
 	show, finish := bar(c, "purchase")
 	defer finish()
-	return plan.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
+	return horizon.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
+func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	err := f.out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
 		"json":  shell.AsJSON(a),

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -83,7 +83,7 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		}
 		if !about.Here() {
 			q := capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}
-			a, err := question.Ask[plan.SweepAnswer](c, &about, openapi.ClusterSweep(about.Cluster, nil), q)
+			a, err := question.Ask[whatif.SweepAnswer](c, &about, openapi.ClusterSweep(about.Cluster, nil), q)
 			if err != nil || a == nil {
 				return byVary(err, texts)
 			}
@@ -175,7 +175,7 @@ func byVary(err error, texts []string) error {
 }
 
 // sweepHere plans all points on this machine's processors.
-func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer, error) {
+func sweepHere(ctx context.Context, q capacity.SweepQuestion) (whatif.SweepAnswer, error) {
 	p := question.Planner{}
 	defer p.Close()
 	if q.Problem.Options.Engine != capacity.EngineExact {
@@ -183,9 +183,9 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 	}
 	brief, err := p.Series(q.Problem)
 	if err != nil {
-		return plan.SweepAnswer{}, err
+		return whatif.SweepAnswer{}, err
 	}
-	s := plan.NewSweep(q)
+	s := whatif.NewSweep(q)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var workers sync.WaitGroup
@@ -201,12 +201,12 @@ func sweepHere(ctx context.Context, q capacity.SweepQuestion) (plan.SweepAnswer,
 	workers.Wait()
 	close(failed)
 	if err := <-failed; err != nil {
-		return plan.SweepAnswer{}, err
+		return whatif.SweepAnswer{}, err
 	}
 	return s.Answer()
 }
 
-func writeSweep(c *cobra.Command, out shell.Output, a plan.SweepAnswer) error {
+func writeSweep(c *cobra.Command, out shell.Output, a whatif.SweepAnswer) error {
 	return out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error { return tables.SweepText(w, a) },
 		"json":  shell.AsJSON(a),

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
@@ -219,29 +219,29 @@ func readScenario(c *cobra.Command, file string) (capacity.Scenario, error) {
 
 // whatIfHere answers without a server. Findings about changes that came from flags name the flag.
 func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string,
-	flags question.OptionFlags) (plan.WhatIf, error) {
+	flags question.OptionFlags) (whatif.Comparison, error) {
 	data, label, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	auto := func(o *capacity.Options) { o.Engine = capacity.EngineAuto }
 	problem, err := capacity.ReadProblem(data, shell.Limits, append([]func(*capacity.Options){auto}, flags.Overrides(c)...)...)
 	if err != nil {
-		return plan.WhatIf{}, shell.Labelled(label, err)
+		return whatif.Comparison{}, shell.Labelled(label, err)
 	}
 	scenarios := make([]capacity.Scenario, len(asked))
 	for i := range asked {
 		scenarios[i] = asked[i].Scenario()
 		if _, err := scenarios[i].Apply(problem); err != nil {
 			if i == 0 && len(said) > 0 {
-				return plan.WhatIf{}, byFlag(err, "/changes", said)
+				return whatif.Comparison{}, byFlag(err, "/changes", said)
 			}
-			return plan.WhatIf{}, err
+			return whatif.Comparison{}, err
 		}
 	}
 	p := question.Planner{}
 	defer p.Close()
-	return plan.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= capacity.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= capacity.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
 		return p.Solve(ctx, problem)
 	})
 }
@@ -257,14 +257,14 @@ func answeredWhatIf(c *cobra.Command, out shell.Output, s *remote.Service, reque
 	if err != nil {
 		return err
 	}
-	var w plan.WhatIf
+	var w whatif.Comparison
 	if err := a.Into(&w); err != nil {
 		return err
 	}
 	return writeWhatIf(c, out, w, a.Body)
 }
 
-func writeWhatIf(c *cobra.Command, out shell.Output, w plan.WhatIf, text []byte) error {
+func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text []byte) error {
 	return out.Write(c, map[string]shell.Form{
 		"table": func(to io.Writer) error {
 			for _, a := range w.Scenarios {
