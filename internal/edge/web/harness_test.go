@@ -56,7 +56,7 @@ func serveAt(t *testing.T, address, database string) *server {
 	s := start(t, address, database)
 	var there struct{ Items []struct{ Name string } }
 	if s.get(t, "/v1/clusters", &there); len(there.Items) == 0 {
-		document, err := os.ReadFile("../../../cmd/headroom/demo.json")
+		document, err := os.ReadFile("../cli/server/demo.json")
 		if err != nil {
 			t.Fatal(err)
 		}
