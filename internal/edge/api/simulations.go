@@ -9,7 +9,7 @@ import (
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 // simulation tries the plan of a problem that is sent along, which is read once there is a place to solve in.

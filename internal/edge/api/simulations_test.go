@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 const profiledProblem = `{"currency":"USD","supply":{"on_demand":{"price":"0.2"}},"classes":[{"name":"etl","profile":{"map_tasks":20,"reduce_tasks":6,"map_avg_s":30,"map_max_s":40,

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 // Limits of the executions from which a simulation draws tasks.

@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 // SimulateWorkload simulates the workload in a request, or starts a run if it takes long or the caller does not want

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 // SimulationRun is the kind of run that tries a plan.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 // Simulation returns a row for each class, with all digits, or the rows of the compared policies.

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 )
 
 // Workload returns a row for each class, with all digits, or the rows of the compared policies.

@@ -14,7 +14,7 @@ import (
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	tables "headroom/internal/service/report"
-	"headroom/internal/slots/trial"
+	"headroom/internal/ask/trial"
 	"headroom/openapi"
 )
 
