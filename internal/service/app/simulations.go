@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/ask/trial"
 )
 
 // SimulationRun is the kind of run that tries a plan.
