@@ -42,13 +42,13 @@ func startServer(t *testing.T) testServer {
 	store := pgtest.OpenWith(t, postgres.Config{URL: database})
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{Telemetry: quiet})
 	watching, stop := context.WithCancel(context.Background())
-	watched, err := a.WatchKeys(watching)
+	watched, err := a.Auth.Watch(watching)
 	if err != nil {
 		stop()
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(); <-watched })
-	heard := a.WatchRuns(watching)
+	heard := a.Runs.Watch(watching)
 	t.Cleanup(func() { stop(); <-heard })
 	pool, schema := store.River()
 	runner, err := runs.Start(t.Context(), runs.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
@@ -74,7 +74,7 @@ func startServer(t *testing.T) testServer {
 	s := testServer{url: server.URL, database: database, keys: map[auth.Role]string{}}
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	for _, role := range auth.Roles {
-		if _, s.keys[role], err = a.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
+		if _, s.keys[role], err = a.Auth.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -154,7 +154,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	a := app.New(store.Store.Stores(), keys, app.Config{Solver: solver, Telemetry: t, Issued: issued(issuer), ImportBytes: settings.ImportMaxBytes})
 	measure(t, a, store)
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx)) // what is answered at the end is still right
-	watched, err := a.WatchKeys(watching)
+	watched, err := a.Auth.Watch(watching)
 	if err != nil {
 		stopWatching()
 		return err
@@ -184,7 +184,7 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	planning, stopPlanning := context.WithCancel(ctx)
 	planned := a.StartPlanner(planning)
 	defer func() { stopPlanning(); <-planned }()
-	heard := a.WatchRuns(watching)
+	heard := a.Runs.Watch(watching)
 	defer func() { stopWatching(); <-heard }()
 	connections, schema := store.River()
 	runner, err := runs.Start(ctx, runs.Config{App: a, Pool: connections, Schema: schema, Telemetry: t, AtOnce: settings.Runs})
@@ -223,9 +223,9 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	until()
 	draining.Store(true)
 	close(stopping)
-	a.StopSolving()
+	a.Solver.Stop()
 	go stopRuns() // beside the requests, for it may take as long; the deferred one waits for it
-	defer time.AfterFunc(solveEnd, a.EndSolves).Stop()
+	defer time.AfterFunc(solveEnd, a.Solver.End).Stop()
 	t.Log.Info("stopping")
 	_ = notify(notifyStopping) // who could not be told that it is ready has been named
 	return errors.Join(err, door.stop(ctx))
@@ -246,8 +246,8 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 // measure adds what is only known here to the metrics.
 func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
 	t.Running(version)
-	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solving(); return float64(running) })
-	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solving(); return float64(waiting) })
+	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solver.Count(); return float64(running) })
+	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solver.Count(); return float64(waiting) })
 	t.Gauge("headroom_database_connections", "Connections to the database that are open.", func() float64 { return float64(store.Stat().TotalConns()) })
 	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.", func() float64 { return float64(store.Stat().AcquiredConns()) })
 }
@@ -288,20 +288,20 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	var text strings.Builder
 	fmt.Fprintf(&text, "Headroom serves on %s\n", base)
 	if settings.DatabaseURL == "" && !beyond {
-		link, err := a.NewSignInLink(ctx)
+		link, err := a.Auth.NewSignInLink(ctx)
 		away := errors.Is(err, fault.Busy)
 		if err != nil && !away {
 			return g, err
 		}
 		token, hash := auth.NewToken(auth.KeyPrefix)
-		a.Keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "this machine", Role: auth.Admin, Hash: hash})
+		a.Auth.Ring.AddLocal(auth.Key{ID: auth.LocalID, Name: "this machine", Role: auth.Admin, Hash: hash})
 		file := filepath.Join(settings.DataDir, clientFile)
 		if err := writeClientAccess(file, clientAccess{URL: base, Key: token}); err != nil {
 			return g, err
 		}
 		g.leave = func() { _ = os.Remove(file) }
 		if !away {
-			fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(app.LinkLife.Minutes()), base, link)
+			fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(auth.LinkLife.Minutes()), base, link)
 		}
 	}
 	if plan != nil {

@@ -217,7 +217,7 @@ func TestRevokedKeysWatchNoLonger(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Role: auth.Admin})
-	key, token, err := s.app.CreateKey(ctx, auth.Key{Name: "short", Role: auth.Viewer})
+	key, token, err := s.app.Auth.CreateKey(ctx, auth.Key{Name: "short", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestRevokedKeysWatchNoLonger(t *testing.T) {
 	if got := f.next(); got != 1 {
 		t.Fatalf("got plan %d, want 1", got)
 	}
-	if err := s.app.RevokeKey(ctx, key.ID); err != nil {
+	if err := s.app.Auth.RevokeKey(ctx, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan int64, 1)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 )
@@ -184,7 +185,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	case last == shown.Record.Number:
 		return nil, false, nil
 	}
-	list, err := s.app.Stores.Plans.Plans(ctx, cluster, app.Page{Limit: mostMissed})
+	list, err := s.app.Stores.Plans.Plans(ctx, cluster, storage.Page{Limit: mostMissed})
 	if errors.Is(err, fault.Busy) {
 		return nil, true, nil // what is shown is all that can be told at the moment
 	}

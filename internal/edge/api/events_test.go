@@ -47,7 +47,7 @@ func (c *told) Close() error {
 // replica is another server of the same service.
 func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httptest.Server {
 	s.Helper()
-	a := app.New(s.store.Stores(), s.app.Keys, app.Config{})
+	a := app.New(s.store.Stores(), s.app.Auth.Ring, app.Config{})
 	watched, err := a.WatchPlans(s.Context())
 	if err != nil {
 		s.Fatal(err)

@@ -83,7 +83,7 @@ type about struct {
 // aboutServer says what the server is made of; of a database that is away nothing is known.
 func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
 	a := about{Version: s.config.Version}
-	if v := s.app.SolverVersion(); v != "" {
+	if v := s.app.Solver.Version(); v != "" {
 		a.Solver = &v
 	}
 	db, err := s.app.Stores.Database.DatabaseAbout(r.Context())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
@@ -23,7 +24,7 @@ func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest
 			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p app.Page) (app.Listed[plans.Observation], error) {
+	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p storage.Page) (storage.Listed[plans.Observation], error) {
 		return s.app.Stores.Observations.Observations(ctx, r.Cluster, of, p)
 	})
 }

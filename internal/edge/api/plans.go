@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
@@ -32,7 +33,7 @@ func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Pro
 
 func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[plans.PlanSummary], error) {
+	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p storage.Page) (storage.Listed[plans.PlanSummary], error) {
 		return s.app.Stores.Plans.Plans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)
@@ -128,7 +129,7 @@ func recordText(record plans.PlanRecord) []byte {
 
 // solve answers a problem without storing anything.
 func (s *server) solve(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.Solve(r.Context(), func() (capacity.Problem, error) {
+	answer, err := s.app.Solver.Solve(r.Context(), func() (capacity.Problem, error) {
 		p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
 		if err != nil {
 			err = readingProblem(err)

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
@@ -70,7 +71,7 @@ func (s *server) ReplacePoolMachines(ctx context.Context, r ReplacePoolMachinesR
 }
 
 func (s *server) ListStorageSamples(ctx context.Context, r ListStorageSamplesRequest) (reply[StorageSampleList], error) {
-	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p app.Page) (app.Listed[pool.StorageSample], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p storage.Page) (storage.Listed[pool.StorageSample], error) {
 		return s.app.Stores.StoredPools.StorageSamples(ctx, r.Cluster, p)
 	})
 }
@@ -81,7 +82,7 @@ func (s *server) AddStorageSamples(ctx context.Context, r AddStorageSamplesReque
 }
 
 func (s *server) ListPoolPlans(ctx context.Context, r ListPoolPlansRequest) (reply[PoolPlanList], error) {
-	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p app.Page) (app.Listed[pool.PoolPlanSummary], error) {
+	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p storage.Page) (storage.Listed[pool.PoolPlanSummary], error) {
 		return s.app.Stores.StoredPools.PoolPlans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)

@@ -21,6 +21,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -293,7 +294,7 @@ func TestBadPools(t *testing.T) {
 func settled(t *testing.T, s *service, least int) int {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		plans, err := s.store.PoolPlans(t.Context(), "c", app.Page{Limit: 100})
+		plans, err := s.store.PoolPlans(t.Context(), "c", storage.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +347,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 		t.Errorf("got %d plans, want 1", n)
 	}
 	late := app.PoolOutcome{At: now(), Plan: &pool.PoolPlanRecord{Basis: []byte("{}"), Plan: []byte("{}")}}
-	if _, err := s.store.SettlePool(t.Context(), *dead, late); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := s.store.SettlePool(t.Context(), *dead, late); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("who lost the claim: got %v", err)
 	}
 	plans := 1
@@ -370,7 +371,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	if got := settled(t, s, plans); got != plans {
 		t.Errorf("a clock set back: got %d plans, want %d", got, plans)
 	}
-	list, err := s.store.PoolPlans(t.Context(), "c", app.Page{Limit: 100})
+	list, err := s.store.PoolPlans(t.Context(), "c", storage.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

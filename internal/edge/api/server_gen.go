@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/oapi-codegen/runtime"
+
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/capacity"
@@ -20,6 +23,7 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
@@ -28,9 +32,6 @@ import (
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
-
-	"github.com/go-chi/chi/v5"
-	"github.com/oapi-codegen/runtime"
 )
 
 // Defines values for DecisionOutcome.
@@ -522,7 +523,7 @@ type KeyList = list[auth.Key]
 type Knowledge = dispatch.Knowledge
 
 // LastChange Who changed what was asked for since you read it (412), or deleted it (404).
-type LastChange = app.LastChange
+type LastChange = storage.LastChange
 
 // LateJob An accepted job that would miss its deadline.
 type LateJob = dispatch.LateJob

@@ -9,7 +9,7 @@ import (
 
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 )
@@ -17,7 +17,7 @@ import (
 const hostColumns = `id::text, host, port, http, networks, created_at, created_by`
 
 // AllowedHosts lists by host and port.
-func (s *Store) AllowedHosts(ctx context.Context, page app.Page) (list app.Listed[fetch.AllowedHost], err error) {
+func (s *Store) AllowedHosts(ctx context.Context, page storage.Page) (list storage.Listed[fetch.AllowedHost], err error) {
 	host, port := "", int64(0)
 	if err := readCursor(page.After, &host, &port); err != nil {
 		return list, err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
@@ -136,7 +137,7 @@ func observationsOf(rows []observationRow) []plans.Observation {
 }
 
 // Observations lists the newest first.
-func (s *Store) Observations(ctx context.Context, cluster string, of app.ObservationFilter, page app.Page) (list app.Listed[plans.Observation], err error) {
+func (s *Store) Observations(ctx context.Context, cluster string, of app.ObservationFilter, page storage.Page) (list storage.Listed[plans.Observation], err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return list, err

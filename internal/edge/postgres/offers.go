@@ -6,11 +6,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 )
 
 // Offers are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) Offers() app.Collection[inputs.StandingOffer] {
+func (s *Store) Offers() storage.Collection[inputs.StandingOffer] {
 	return inputStore[inputs.StandingOffer]{s, &offers}
 }
 

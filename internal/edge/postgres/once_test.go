@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -34,7 +35,7 @@ func TestOnce(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, configOf(url))
 	ctx := filled(t, s)
-	plans := func() int { return len(must(s.Plans(ctx, night, app.Page{}))(t).Items) }
+	plans := func() int { return len(must(s.Plans(ctx, night, storage.Page{}))(t).Items) }
 
 	first, replayed, err := s.Once(ctx, onceKey("k", "a"), planOnce(s))
 	if err != nil || replayed || first.Status != 201 {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 )
 
@@ -109,7 +110,7 @@ func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set stri
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `UPDATE `+table+` SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
 		if err == nil && done.RowsAffected() == 0 {
-			return app.ErrClaimLost
+			return storage.ErrClaimLost
 		}
 		return err
 	})
@@ -119,7 +120,7 @@ func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set stri
 // that ran out stands until somebody else takes it.
 func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id int64, err error) {
 	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, fault.NotFound) {
-		return 0, app.ErrClaimLost
+		return 0, storage.ErrClaimLost
 	}
 	if err != nil {
 		return 0, err
@@ -128,7 +129,7 @@ func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id 
 	err = q.QueryRow(ctx, `SELECT claimed_by IS NOT DISTINCT FROM @token::uuid FROM `+table+` WHERE cluster_id = @cluster FOR UPDATE`,
 		pgx.NamedArgs{"cluster": id, "token": c.Token}).Scan(&ours)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ours {
-		return 0, app.ErrClaimLost
+		return 0, storage.ErrClaimLost
 	}
 	return id, err
 }

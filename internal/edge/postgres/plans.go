@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
@@ -77,7 +78,7 @@ func insertPlan(ctx context.Context, q querier, r *plans.PlanRecord) (cluster in
 }
 
 // Plans lists the newest first.
-func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list app.Listed[plans.PlanSummary], err error) {
+func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[plans.PlanSummary], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
@@ -19,7 +20,7 @@ import (
 func configOf(url string) postgres.Config { return postgres.Config{URL: url} }
 
 func isVersion(err error) bool {
-	var e *app.VersionError
+	var e *storage.VersionError
 	return errors.As(err, &e)
 }
 
@@ -63,7 +64,7 @@ func TestPlans(t *testing.T) {
 		_, err := s.Plan(ctx, night, ref)
 		kindOf(t, err, fault.NotFound, "no plan")
 	}
-	all := pages(t, 2, func(p app.Page) (app.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) })
+	all := pages(t, 2, func(p storage.Page) (storage.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) })
 	for i, p := range all {
 		if p.Number != int64(5-i) {
 			t.Errorf("place %d of the list has plan %d", i, p.Number)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/ask/pool"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
@@ -19,7 +20,7 @@ import (
 const poolPlanColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.settings_version, p.reason, p.status, p.cost, p.currency, p.starts, p.ends, p.rounds, p.steps`
 
 // PoolPlans lists the newest first.
-func (s *Store) PoolPlans(ctx context.Context, cluster string, page app.Page) (list app.Listed[pool.PoolPlanSummary], err error) {
+func (s *Store) PoolPlans(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[pool.PoolPlanSummary], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err

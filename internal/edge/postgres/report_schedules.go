@@ -9,13 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/reporting"
 )
 
 // ReportSchedules are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) ReportSchedules() app.Collection[reporting.ReportSchedule] {
+func (s *Store) ReportSchedules() storage.Collection[reporting.ReportSchedule] {
 	return inputStore[reporting.ReportSchedule]{s, &reportSchedules}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
@@ -57,13 +58,13 @@ func (r reportRow) report(cluster string) reporting.Report {
 }
 
 // Reports lists the newest first.
-func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page app.Page) (list app.Listed[reporting.Report], err error) {
+func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page storage.Page) (list storage.Listed[reporting.Report], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
 	}
 	if unstorable(of.Schedule) {
-		return app.Listed[reporting.Report]{Items: []reporting.Report{}}, nil
+		return storage.Listed[reporting.Report]{Items: []reporting.Report{}}, nil
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

@@ -8,11 +8,11 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 )
 
 // Scenarios are kept by name. They are no inputs: no plan depends on one.
-func (s *Store) Scenarios() app.Collection[capacity.Scenario] {
+func (s *Store) Scenarios() storage.Collection[capacity.Scenario] {
 	return inputStore[capacity.Scenario]{s, &scenarios}
 }
 

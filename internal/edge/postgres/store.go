@@ -86,7 +86,6 @@ type Store struct {
 	end  context.CancelFunc
 }
 
-
 // Open migrates the database and makes a pool of connections that work as the service's role. A user who may not
 // migrate but may work as that role is let in where the schema is up to date.
 func Open(ctx context.Context, c Config) (*Store, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -102,7 +103,7 @@ func TestPlansForAnotherMoment(t *testing.T) {
 	must(s.SavePlan(ctx, late))(t) // it waited long
 	must(s.KeepPlan(ctx, late))(t)
 	forNow := func() (which []bool) {
-		for _, p := range must(s.Plans(context.WithoutCancel(ctx), night, app.Page{}))(t).Items {
+		for _, p := range must(s.Plans(context.WithoutCancel(ctx), night, storage.Page{}))(t).Items {
 			which = append(which, p.ForNow)
 		}
 		return which

@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/hooks"
 )
 
 const webhookColumns = `id::text, name, url, events, clusters, enabled, disabled_reason, failing_since, version, created_at, updated_at`
 
 // Webhooks lists by name.
-func (s *Store) Webhooks(ctx context.Context, page app.Page) (list app.Listed[hooks.Webhook], err error) {
+func (s *Store) Webhooks(ctx context.Context, page storage.Page) (list storage.Listed[hooks.Webhook], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -93,7 +93,7 @@ func (s *Store) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webho
 			return err
 		}
 		if before.Version != version {
-			return &app.VersionError{Have: before.Version}
+			return &storage.VersionError{Have: before.Version}
 		}
 		after, err := one[hooks.Webhook](ctx, q, `
 			UPDATE webhooks SET name = @name, url = @url, events = @events, clusters = @clusters, enabled = @enabled,
@@ -119,7 +119,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, id string, version int64) err
 			return err
 		}
 		if before.Version != version {
-			return &app.VersionError{Have: before.Version}
+			return &storage.VersionError{Have: before.Version}
 		}
 		if _, err := q.Exec(ctx, `DELETE FROM webhooks WHERE id = @id`, pgx.NamedArgs{"id": id}); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
 )
 
 const (
@@ -69,7 +69,7 @@ func (s *Store) handOut(ctx context.Context, q querier, deliveries []handed, wai
 	}
 	work := make([]river.InsertManyParams, len(deliveries))
 	for i, d := range deliveries {
-		w := app.DeliveryWork{ID: d.ID}
+		w := hooks.DeliveryWork{ID: d.ID}
 		work[i] = river.InsertManyParams{Args: w, InsertOpts: &river.InsertOpts{
 			Queue: w.Queue(), MaxAttempts: w.MostAttempts(), Priority: rankOf(waiting[d.Webhook]), ScheduledAt: at}}
 	}

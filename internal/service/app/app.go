@@ -5,11 +5,13 @@ package app
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"headroom/internal/core/lp"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
 
@@ -30,32 +32,26 @@ type Config struct {
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
 
-// App is the service without its transport.
+// App is the service without its transport: its desks, and the questions that need several of them.
 type App struct {
 	Stores Stores
-	Keys  *auth.Keyring
-	Board *Board // the current plans in memory, once WatchPlans keeps it
 
+	Auth   *auth.Desk
+	Hooks  *hooks.Desk
+	Runs   *runs.Desk
+	Solver *solving.Desk
+
+	Board *Board     // the current plans in memory, once WatchPlans keeps it
 	Pools *PoolBoard // those of pools, likewise
 
-	RunWatch RunWatch // who waits for runs
-	results  sync.Map // of runs that this server works on: by id, a func() (RunResult, error) of what they have until now
-
 	config Config
-	solves *turnstile
 	// importing has a place for each file of forecasts that is read at once.
 	importing chan struct{}
 	sheets    chan struct{} // likewise for each price sheet that is sent along
 	histories chan struct{} // and for each history
 
 	lives liveDesk
-
-	ended context.Context // of all solves: ends with EndSolves
-	end   context.CancelFunc
 }
-
-// KeysChannel is where the store tells that keys have changed.
-const KeysChannel = "headroom_keys"
 
 // New makes an App on its stores.
 func New(stores Stores, keys *auth.Keyring, c Config) *App {
@@ -68,9 +64,16 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	if c.ImportBytes <= 0 {
 		c.ImportBytes = importBytes
 	}
-	a := &App{Stores: stores, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	a := &App{Stores: stores, config: c, importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	access := auth.Config{Store: stores.Access, Listener: stores.Database, Ring: keys, Now: a.Now, Issued: c.Issued}
+	if c.Telemetry != nil {
+		access.Log = c.Telemetry.Log
+	}
+	a.Auth = auth.New(access)
+	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
+	a.Runs = runs.New(stores.Runs, stores.Database)
+	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
 	a.Pools = &PoolBoard{source: stores.StoredPools}
-	a.ended, a.end = context.WithCancel(context.Background())
 	a.Board = newBoard(boardStores{stores.Plans, stores.Database}, a.Now, func(message string, err error) {
 		if c.Telemetry != nil {
 			c.Telemetry.Log.Warn(message, "error", err.Error())
@@ -81,24 +84,3 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 
 // Now is the moment it is.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }
-
-// SolverVersion is that of the solver's engine; "" where there is none, or it has not been needed yet.
-func (a *App) SolverVersion() string {
-	if told, ok := a.config.Solver.(interface{ Version() string }); ok {
-		return told.Version()
-	}
-	return ""
-}
-
-// Solving is how many solves run and how many wait for a place.
-func (a *App) Solving() (running, waiting int) { return a.solves.count() }
-
-// StopSolving sends away who comes to solve; who waits or solves goes on.
-func (a *App) StopSolving() { a.solves.close() }
-
-// EndSolves ends the solves that run and wait: whose they are is told to ask again.
-func (a *App) EndSolves() {
-	a.solves.close()
-	a.solves.clear()
-	a.end()
-}

@@ -109,7 +109,7 @@ func (a *App) ShowCopy(c Copy) (hide func(), err error) {
 		keys[i] = k.Key
 		keys[i].Hash = auth.Hash(k.Hash)
 	}
-	a.Keys.Replace(keys)
+	a.Auth.Ring.Replace(keys)
 	for _, current := range c.Plans {
 		if err := a.Board.take(current, 0); err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ func (k *copyKeeper) clear() {
 
 // keep writes the file anew where something has changed.
 func (k *copyKeeper) keep() {
-	shown, keys := k.app.Board.All(), k.app.Keys.Stored()
+	shown, keys := k.app.Board.All(), k.app.Auth.Ring.Stored()
 	mark := markOf(shown, keys)
 	if mark == k.written {
 		return

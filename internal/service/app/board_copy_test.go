@@ -29,7 +29,7 @@ func copied(t *testing.T) (a *App, token, file string) {
 		t.Fatal(err)
 	}
 	token, hash := auth.NewToken(auth.KeyPrefix)
-	a.Keys.Replace([]auth.Key{{ID: "k", Name: "poller", Role: auth.Viewer, Clusters: []string{"c"}, Hash: hash}})
+	a.Auth.Ring.Replace([]auth.Key{{ID: "k", Name: "poller", Role: auth.Viewer, Clusters: []string{"c"}, Hash: hash}})
 	file = filepath.Join(t.TempDir(), "deep", "copy")
 	ctx, stop := context.WithCancel(t.Context())
 	stop() // what is there at the end is written
@@ -62,7 +62,7 @@ func TestCopiesAreShown(t *testing.T) {
 	if b.Board.InTouch() || !b.Board.Running() {
 		t.Error("a copy is shown as if the store were there")
 	}
-	if who, ok := b.Keys.Principal(token, began); !ok || who.ID != "k" || who.Role != auth.Viewer || who.Sees("d") {
+	if who, ok := b.Auth.Ring.Principal(token, began); !ok || who.ID != "k" || who.Role != auth.Viewer || who.Sees("d") {
 		t.Errorf("the key opens it as %+v, %t", who, ok)
 	}
 	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), token) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"headroom/internal/data/storage"
 	"sync"
 	"time"
 
@@ -34,15 +35,15 @@ func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) 
 	for _, begin := range []func() (<-chan struct{}, error){
 		func() (<-chan struct{}, error) { return a.Board.run(watching) },
 		func() (<-chan struct{}, error) {
-			return a.follow(watching, followed{ObservationsChannel, "observations and removed plans", func(ctx context.Context) error {
+			return storage.Followed{Channel: ObservationsChannel, What: "observations and removed plans", Warn: a.Board.warn, Read: func(ctx context.Context) error {
 				return errors.Join(seen.read(ctx), gone.read(ctx)) // of the latter there is no word; within a minute will do
-			}})
+			}}.Follow(watching, a.Stores.Database)
 		},
 		func() (<-chan struct{}, error) {
-			return a.follow(watching, followed{PoolsChannel, "plans of pools", a.Pools.read})
+			return storage.Followed{Channel: PoolsChannel, What: "plans of pools", Warn: a.Board.warn, Read: a.Pools.read}.Follow(watching, a.Stores.Database)
 		},
 		func() (<-chan struct{}, error) {
-			return a.follow(watching, followed{CalibrationChannel, "calibrations", fits.read})
+			return storage.Followed{Channel: CalibrationChannel, What: "calibrations", Warn: a.Board.warn, Read: fits.read}.Follow(watching, a.Stores.Database)
 		},
 	} {
 		going, err := begin()

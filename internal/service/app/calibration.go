@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 )
 
 // Calibrations is what the store keeps of how classes' bounds fit what was measured.
@@ -224,12 +225,12 @@ func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
 
 // fitting are classes that are listed with how their executions fit.
 type fitting struct {
-	checked[inputs.PlannedClass]
+	storage.Checked[inputs.PlannedClass]
 	drifts func(ctx context.Context, cluster string) ([]ClassDrift, error)
 }
 
-func (f fitting) List(ctx context.Context, cluster string, page Page) (Listed[inputs.PlannedClass], error) {
-	list, err := f.checked.List(ctx, cluster, page)
+func (f fitting) List(ctx context.Context, cluster string, page storage.Page) (storage.Listed[inputs.PlannedClass], error) {
+	list, err := f.Checked.List(ctx, cluster, page)
 	if err != nil || !slices.ContainsFunc(list.Items, func(c inputs.PlannedClass) bool { return c.Calibration != nil }) {
 		return list, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"headroom/internal/data/history"
+	"headroom/internal/data/storage"
 )
 
 // Executions is what the store keeps of past executions of jobs. Like observations they change no plan.
@@ -22,17 +23,17 @@ type Executions interface {
 	CountExecutions(ctx context.Context, cluster string, most int64) (int64, error)
 
 	// Executions lists the newest first, by when they were submitted; those that are not dated come last.
-	Executions(ctx context.Context, cluster string, of ExecutionFilter, page Page) (Listed[history.StoredExecution], error)
+	Executions(ctx context.Context, cluster string, of ExecutionFilter, page storage.Page) (storage.Listed[history.StoredExecution], error)
 	// Execution is one by its ID, with its sample.
 	Execution(ctx context.Context, cluster, id string) (history.SampledExecution, error)
 	// Samples lists those of which profiles can be made, with their samples, in the same order.
-	Samples(ctx context.Context, cluster string, of ExecutionFilter, page Page) (Listed[history.Record], error)
+	Samples(ctx context.Context, cluster string, of ExecutionFilter, page storage.Page) (storage.Listed[history.Record], error)
 	// Spans is when executions were there, of all outcomes, that reach into [From, Until); at most so many.
 	// undated counts those, of any
 	// time, of which that is not on record.
 	Spans(ctx context.Context, cluster string, of ExecutionFilter, most int64) (spans []history.Span, undated int64, err error)
 	// RecordedJobs lists the jobs that have executions, by name.
-	RecordedJobs(ctx context.Context, cluster string, page Page) (Listed[history.RecordedJob], error)
+	RecordedJobs(ctx context.Context, cluster string, page storage.Page) (storage.Listed[history.RecordedJob], error)
 	// DeleteExecutions deletes those that a filter lets through, and says how many.
 	DeleteExecutions(ctx context.Context, cluster string, of ExecutionFilter) (int64, error)
 }

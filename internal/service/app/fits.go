@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/storage"
 )
 
 // Fits is what the store keeps of what was measured of jobs, and of what has been fitted to it.
@@ -17,18 +18,18 @@ type Fits interface {
 	// that are too many, and fits anew what they concern. A fit that says something else is a new version.
 	AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit Fitter) ([]perf.JobFit, error)
 	// JobMeasurements lists the newest first.
-	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobMeasurement], error)
+	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page storage.Page) (storage.Listed[perf.JobMeasurement], error)
 	// DeleteMeasurements deletes those that a filter lets through, says how many, and fits anew what is left.
 	DeleteMeasurements(ctx context.Context, cluster string, of MeasurementFilter, fit Fitter) (int64, error)
 	// JobFits lists the latest versions, by job and kind. Where nothing could be fitted yet they have the
 	// version 0 and say why.
-	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobFit], error)
+	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page storage.Page) (storage.Listed[perf.JobFit], error)
 	// JobFit is one version; 0 is the latest.
 	JobFit(ctx context.Context, cluster, job string, kind perf.FitKind, version int64) (perf.JobFit, error)
 	// LatestFits are the latest versions of a kind, of those of the jobs that have one.
 	LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (map[string]perf.JobFit, error)
 	// JobFitVersions lists the newest first.
-	JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page Page) (Listed[perf.JobFit], error)
+	JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page storage.Page) (storage.Listed[perf.JobFit], error)
 	// ExecutionSizes are the latest past executions of a job that ended well, at most so many.
 	ExecutionSizes(ctx context.Context, cluster, job string, most int) ([]perf.ExecutionSize, error)
 }
@@ -131,6 +132,6 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 
 // measurementsOf is all that are kept of a job and kind.
 func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
-	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: perf.MaxKeptMeasurements})
+	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, storage.Page{Limit: perf.MaxKeptMeasurements})
 	return list.Items, err
 }

@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -30,7 +31,7 @@ type AnsweredHorizon struct {
 // Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
 // the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
 func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
 		q, err := read()
 		return AskedHorizon{q, []capacity.Warning{}}, err
 	}, a.horizonAtOnce)
@@ -42,7 +43,7 @@ func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.C
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
 }
 
 // ClusterHorizon is the horizon that a question about a cluster means.
@@ -89,14 +90,14 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 
 func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
 	var course *plan.Course
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
-		solve := a.planLike(asked.Problem)
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		solve := a.Solver.PlanLike(asked.Problem)
 		course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			pl, err := solve(ctx, p)
 			tell(course.Done()+1, course.Total())
 			return pl, err
 		})
-		return a.together(ctx, int(course.Total()), course.Work)
+		return a.Solver.Together(ctx, int(course.Total()), course.Work)
 	})
 	if err != nil {
 		return nil, err
@@ -113,15 +114,15 @@ func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
 
 // HorizonForRun plans the periods that a run asks for, a turn for each different one. When it is ended before, the
 // time until the first hour that is missing comes with the error.
-func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) HorizonForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedHorizon
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	course, worked := a.horizonInTurns(ctx, asked, report)
 	answer := asked.answered(course)
 	if worked != nil && answer.Total.Hours == 0 { // later hours may be done, and the first is missing
-		return RunResult{}, worked
+		return runs.Result{}, worked
 	}
 	answer.Show(asked.Detail)
 	return jsonResult(claim, answer, worked)
@@ -129,10 +130,10 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(run
 
 // horizonInTurns works on a horizon in the background.
 func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *plan.Course, worked error) {
-	solve := a.planLike(asked.Problem)
+	solve := a.Solver.PlanLike(asked.Problem)
 	show := func() { report(runs.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
 	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-		ctx, leave, err := a.turn(ctx)
+		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return capacity.Plan{}, err
 		}
@@ -141,7 +142,7 @@ func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report fun
 		return solve(ctx, p)
 	})
 	show()
-	worked = a.allPlaces(ctx, course.Work)
+	worked = a.Solver.AllPlaces(ctx, course.Work)
 	show()
 	return course, worked
 }

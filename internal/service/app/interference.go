@@ -8,7 +8,7 @@ import (
 
 // EstimateInterference answers what batch work does to the requests beside it, which is a second's work at most.
 func (a *App) EstimateInterference(ctx context.Context, read func() (sim.InterferenceQuestion, error)) (sim.InterferenceAnswer, error) {
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return sim.InterferenceAnswer{}, err
 	}

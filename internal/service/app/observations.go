@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 )
 
@@ -21,7 +22,7 @@ type Observations interface {
 	// SaveObservation stores one under a new ID and in the name of who asks.
 	SaveObservation(ctx context.Context, cluster string, o plans.Observation) (plans.Observation, error)
 	// Observations lists those of moments in [From, Until), the newest first.
-	Observations(ctx context.Context, cluster string, of ObservationFilter, page Page) (Listed[plans.Observation], error)
+	Observations(ctx context.Context, cluster string, of ObservationFilter, page storage.Page) (storage.Listed[plans.Observation], error)
 	// Observation is one by its ID, or ("") the latest: the one of the latest moment, however late others came.
 	Observation(ctx context.Context, cluster, id string) (plans.Observation, error)
 	// LatestObservations are those of all living clusters that have one, by the cluster's name.

@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 	"headroom/internal/slots/trial"
@@ -66,7 +67,7 @@ func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 
 // Long work lets others go first within a turn: it pauses after at most mostBetween of processor time.
 func TestLongWorkPauses(t *testing.T) {
-	const mostBetween = 50*time.Millisecond - turnTime
+	const mostBetween = 50*time.Millisecond - solving.TurnTime
 	cases := map[string]func(ctx context.Context) error{}
 	cases["a simulated plan"] = func(ctx context.Context) error {
 		p := problemOf(t, "mixed", 20)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,102 +10,9 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
-	"headroom/internal/core/trace"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
-
-// InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
-type InfeasibleError struct {
-	Conflicts []fault.Finding
-}
-
-func (e *InfeasibleError) Error() string {
-	return (&fault.InputError{Findings: e.Conflicts}).Error()
-}
-
-// Is makes it an error of kind Infeasible.
-func (e *InfeasibleError) Is(target error) bool { return target == fault.Infeasible }
-
-// MaySolve says whether the caller would be let in to wait for a place to solve in: who would not is
-// best told before anything is read for them.
-func (a *App) MaySolve(ctx context.Context) error { return a.solves.room(auth.From(ctx).ID) }
-
-// Solve answers a problem within its time budget. It waits for a place to solve in and reads the
-// problem there, so that those who wait cost nothing; when too many wait already it is fault.Busy
-// at once.
-func (a *App) Solve(ctx context.Context, read func() (capacity.Problem, error)) (capacity.Plan, error) {
-	ctx, leave, err := a.solves.enter(ctx)
-	if err != nil {
-		return capacity.Plan{}, err
-	}
-	defer leave()
-	p, err := read()
-	if err != nil {
-		return capacity.Plan{}, err
-	}
-	return a.plan(ctx, p)
-}
-
-// plan answers a problem within its time budget, for a caller who has a place to solve in.
-func (a *App) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-	return a.planBy(ctx, p, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-		return plan.Solve(ctx, p, a.config.Solver)
-	})
-}
-
-// planLike is plan for problems that differ little from one: in brief.
-func (a *App) planLike(base capacity.Problem) plan.Planner {
-	series := plan.NewSeries(base, a.config.Solver)
-	return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-		return a.planBy(ctx, p, series.Solve)
-	}
-}
-
-func (a *App) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner) (capacity.Plan, error) {
-	_ = capacity.Pause(ctx) // what solves many problems comes by here
-	began := time.Now()     // a duration, not a moment: the clock of App is for moments
-	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
-	defer cancel()
-	defer context.AfterFunc(a.ended, cancel)()
-	traced, span := trace.Begin(budgeted, "solve", trace.Internal)
-	defer span.End()
-	span.Count("headroom.classes", int64(len(p.Classes)))
-	answer, err := solve(traced, p)
-	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
-		err = ErrStopping
-	}
-	if err != nil {
-		span.Fail()
-		return capacity.Plan{}, err
-	}
-	span.Text("headroom.status", string(answer.Status))
-	if answer.Proof != nil {
-		answer.Proof.SolveMs = float64(time.Since(began).Microseconds()) / 1000
-	}
-	a.observe(p, answer, time.Since(began))
-	return answer, nil
-}
-
-// observe tells the operator about a solve. An engine that disagrees with a proved plan is worth a
-// line of its own: it is either a bug of the engine or one of ours.
-func (a *App) observe(p capacity.Problem, answer capacity.Plan, took time.Duration) {
-	t := a.config.Telemetry
-	if t == nil {
-		return
-	}
-	engine, agreed := "", true
-	if answer.Proof != nil {
-		engine = answer.Proof.Engine
-		agreed = answer.Proof.Agreed == nil || *answer.Proof.Agreed
-	}
-	t.Solved(string(answer.Status), engine, took)
-	if !agreed {
-		t.Disagreed()
-		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status", string(answer.Status), "gap", answer.Proof.Gap)
-	}
-}
 
 // ProblemAt is what a plan of the cluster for a moment would answer; the zero time is now.
 func (a *App) ProblemAt(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
@@ -159,12 +65,12 @@ func (a *App) makePlan(ctx context.Context, cluster string, at time.Time) (recor
 
 // answer solves a cluster's problem and makes of it what is stored.
 func (a *App) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (plans.PlanRecord, error) {
-	answer, err := a.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
+	answer, err := a.Solver.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
 		return plans.PlanRecord{}, err
 	}
 	if answer.Status == capacity.InfeasibleStatus {
-		return plans.PlanRecord{}, &InfeasibleError{Conflicts: answer.Conflicts}
+		return plans.PlanRecord{}, &fault.InfeasibleError{Conflicts: answer.Conflicts}
 	}
 	record := plans.PlanRecord{PlanSummary: plans.Summarize(answer)}
 	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
@@ -191,7 +97,7 @@ func (a *App) VerifyPlan(ctx context.Context, cluster string, ref PlanRef) (proo
 	if err != nil {
 		return proof.Report{}, err
 	}
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return proof.Report{}, err
 	}

@@ -10,12 +10,11 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/plans/solving"
 )
-
-// planner is who plans clusters by themselves.
-var planner = auth.Principal{ID: "planner", Name: "planner", Role: auth.Planner}
 
 // How the planner works.
 const (
@@ -34,7 +33,7 @@ const (
 // another server or the next start takes up: the store knows what is to be planned.
 func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
-	ctx = auth.With(ctx, planner)
+	ctx = auth.With(ctx, solving.Planner)
 	go func() {
 		defer close(ended)
 		var both sync.WaitGroup
@@ -58,7 +57,7 @@ func (a *App) attend(ctx context.Context, d duty) {
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
 	all.Go(func() { a.wakePlanner(ctx, d.channel, woken) })
-	places := make(chan struct{}, a.solves.places)
+	places := make(chan struct{}, a.Solver.Places())
 	for {
 		select {
 		case places <- struct{}{}:
@@ -82,20 +81,10 @@ func (a *App) attend(ctx context.Context, d duty) {
 		select {
 		case <-timer.C:
 		case <-woken: // by one of many notifications, perhaps: they are looked at together
-			rest(ctx, plannerRest)
+			storage.Rest(ctx, plannerRest)
 		case <-ctx.Done():
 		}
 		timer.Stop()
-	}
-}
-
-// rest waits, unless the context ends.
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 
@@ -108,7 +97,7 @@ func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- stru
 			default:
 			}
 		})
-		rest(ctx, plannerAgain)
+		storage.Rest(ctx, plannerAgain)
 	}
 }
 
@@ -128,7 +117,7 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 	saved, err := a.Stores.Plans.Settle(ctx, claim, outcome)
 	a.countAttempt(claim, outcome, saved, err, time.Since(claimed))
 	switch {
-	case errors.Is(err, ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
+	case errors.Is(err, storage.ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
 	case err != nil:
 		a.complain(ctx, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
 	case outcome.Plan != nil:
@@ -143,7 +132,7 @@ func (a *App) planClaimed(ctx context.Context, claim Claim) {
 func (a *App) countAttempt(claim Claim, o Outcome, saved plans.PlanRecord, unsettled error, took time.Duration) {
 	t := a.config.Telemetry
 	switch {
-	case t == nil || errors.Is(unsettled, ErrClaimLost):
+	case t == nil || errors.Is(unsettled, storage.ErrClaimLost):
 		return
 	case unsettled != nil || o.Retry > 0:
 		t.PlanAttempted("failed")
@@ -194,7 +183,7 @@ func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func
 			ticker.Stop()
 			return
 		case <-ticker.C:
-			if err := keep(ctx, claim, claimLife); errors.Is(err, ErrClaimLost) {
+			if err := keep(ctx, claim, claimLife); errors.Is(err, storage.ErrClaimLost) {
 				stop()
 			}
 		}
@@ -231,7 +220,7 @@ func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 func fail(a *plans.Attempt, claim Claim, err error) (retry time.Duration) {
 	a.Failed = true
 	var input *fault.InputError
-	var infeasible *InfeasibleError
+	var infeasible *fault.InfeasibleError
 	switch {
 	case errors.As(err, &infeasible):
 		a.Detail, a.Conflicts = infeasible.Error(), infeasible.Conflicts

@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -326,7 +327,7 @@ func TestPins(t *testing.T) {
 	var pins []string
 	pgtest.Outlast(t)
 	within(t, 10*time.Second, "three entries in the audit log", func() bool {
-		entries, err := a.Stores.Database.Audit(ctx, app.AuditFilter{Cluster: "c"}, app.Page{Limit: 100})
+		entries, err := a.Stores.Database.Audit(ctx, app.AuditFilter{Cluster: "c"}, storage.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -390,10 +391,10 @@ func TestAServerThatDiesIsReplaced(t *testing.T) {
 	if took := time.Since(began); took < 500*time.Millisecond {
 		t.Errorf("the claim held only for %v", took)
 	}
-	if _, err := store.Settle(admin(t), *claim, app.Outcome{At: time.Now(), Version: 1, Same: true}); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := store.Settle(admin(t), *claim, app.Outcome{At: time.Now(), Version: 1, Same: true}); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("the dead server speaks: %v", err)
 	}
-	if err := store.KeepClaim(admin(t), *claim, time.Second); !errors.Is(err, app.ErrClaimLost) {
+	if err := store.KeepClaim(admin(t), *claim, time.Second); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("the dead server goes on: %v", err)
 	}
 }
@@ -479,7 +480,7 @@ func TestPlansThatComeTooLate(t *testing.T) {
 	}
 	startPlanner(t, a)
 	current(t, a, "c", "the planner's", numbered(12))
-	plans, err := a.Stores.Plans.Plans(admin(t), "c", app.Page{Limit: 100})
+	plans, err := a.Stores.Plans.Plans(admin(t), "c", storage.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -539,7 +540,7 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Settle(admin(t), *claim, app.Outcome{At: clock.now(), Version: 1, Same: true}); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := store.Settle(admin(t), *claim, app.Outcome{At: clock.now(), Version: 1, Same: true}); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("got %v", err)
 	}
 	if claim, next, err := store.Claim(admin(t), clock.now(), time.Minute); claim != nil || next != app.Never || err != nil {

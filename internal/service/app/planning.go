@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 )
 
@@ -20,7 +20,7 @@ type PlanStore interface {
 	// ForNow.
 	SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRecord, error)
 	// Plans lists the newest first.
-	Plans(ctx context.Context, cluster string, page Page) (Listed[plans.PlanSummary], error)
+	Plans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[plans.PlanSummary], error)
 	// Plan is one by number, by id, or the current one.
 	Plan(ctx context.Context, cluster string, ref PlanRef) (plans.PlanRecord, error)
 	// RemovedPlans are what retention has removed, by the names of living clusters.
@@ -60,9 +60,6 @@ const (
 	ByConfirmation = "confirmation"
 	ByRequest      = "request"
 )
-
-// ErrClaimLost is a claim that somebody else has taken over, or whose cluster is gone.
-var ErrClaimLost = errors.New("somebody else plans the cluster")
 
 // Claim is the right to plan a cluster for a while.
 type Claim struct {

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 )
 
@@ -31,7 +32,7 @@ type StoredPools interface {
 	SavePoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error)
 	// StorageSamples lists the newest first. AddStorageSamples replaces those of the same moments, and forgets the oldest
 	// of too many.
-	StorageSamples(ctx context.Context, cluster string, page Page) (Listed[pool.StorageSample], error)
+	StorageSamples(ctx context.Context, cluster string, page storage.Page) (storage.Listed[pool.StorageSample], error)
 	AddStorageSamples(ctx context.Context, cluster string, samples []pool.StorageSample) error
 	// MeasuredSamples lists those of so many hours before the last one that is not after now, by time.
 	MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) ([]pool.StorageSample, error)
@@ -40,7 +41,7 @@ type StoredPools interface {
 	RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (pool.RecordedHours, error)
 
 	// PoolPlans lists the newest first.
-	PoolPlans(ctx context.Context, cluster string, page Page) (Listed[pool.PoolPlanSummary], error)
+	PoolPlans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[pool.PoolPlanSummary], error)
 	PoolPlan(ctx context.Context, cluster string, number int64) (pool.PoolPlanRecord, error)
 	// CurrentPool is the plan of a pool that holds now; NotFound where there is none. CurrentPools are those of all clusters.
 	CurrentPool(ctx context.Context, cluster string) (plans.CurrentPool, error)
@@ -145,7 +146,7 @@ func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
 	if !held {
 		return
 	}
-	if _, unsettled := a.Stores.StoredPools.SettlePool(ctx, claim, outcome); errors.Is(unsettled, ErrClaimLost) {
+	if _, unsettled := a.Stores.StoredPools.SettlePool(ctx, claim, outcome); errors.Is(unsettled, storage.ErrClaimLost) {
 		return
 	} else if unsettled != nil {
 		a.complain(ctx, "the outcome of planning a pool was not stored; it is tried again", unsettled, "cluster", claim.Cluster)
@@ -216,7 +217,7 @@ func (a *App) poolRecord(ctx context.Context, f pool.PoolFacts, b pool.PoolBasis
 	}
 	first := true
 	course, err := a.poolRounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
-		ctx, leave, err := a.turn(ctx)
+		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return pool.PoolPlan{}, err
 		}

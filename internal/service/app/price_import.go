@@ -12,7 +12,6 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/prices"
 	"headroom/internal/service/auth"
@@ -203,30 +202,10 @@ func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o P
 	if _, err := a.importable(ctx, cluster, &o); err != nil {
 		return runs.Run{}, err
 	}
-	if err := a.checkAddress(ctx, address); err != nil {
+	if err := a.Hooks.CheckAddress(ctx, address); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
-}
-
-// checkAddress refuses what cannot be fetched because of how it is written or whose it is.
-func (a *App) checkAddress(ctx context.Context, address string) error {
-	target, wrong := fetch.ParseTarget(address)
-	if wrong == "" {
-		host, err := a.Stores.Webhooks.HostOf(ctx, target.Host, target.Port)
-		switch {
-		case errors.Is(err, fault.NotFound):
-			wrong = target.NotAllowed()
-		case err != nil:
-			return err
-		default:
-			wrong = host.Allows(target)
-		}
-	}
-	if wrong != "" {
-		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/url", Code: "not_allowed", Detail: wrong}}}
-	}
-	return nil
+	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
 }
 
 // Download is a file that is being fetched.
@@ -237,7 +216,7 @@ type Download struct {
 
 // PriceImportForRun fetches and reads the sheet that a run asks for. take writes what it says into the
 // cluster and answers the report.
-func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (RunResult, error), err error) {
+func (a *App) PriceImportForRun(ctx context.Context, claim runs.Claim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (runs.Result, error), err error) {
 	var in priceImportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -255,13 +234,13 @@ func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(c
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (RunResult, error) {
+	return func(ctx context.Context) (runs.Result, error) {
 		made, err := a.takeOver(ctx, claim.Cluster, in.Selection, sheet)
 		if err != nil {
-			return RunResult{}, err
+			return runs.Result{}, err
 		}
 		text, err := json.Marshal(made)
-		return RunResult{Type: "application/json", Body: text}, err
+		return runs.Result{Type: "application/json", Body: text}, err
 	}, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -29,7 +31,7 @@ type AnsweredPurchase struct {
 
 // Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
 func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
 		q, err := read()
 		return AskedPurchase{q, []capacity.Warning{}}, err
 	}, a.purchaseAtOnce)
@@ -41,7 +43,7 @@ func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
 }
 
 // ClusterPurchase is the question that one about a cluster means.
@@ -70,7 +72,7 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.Cl
 // standingOffers is the cluster's own offers of the type, those that are named or all.
 func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var all []inputs.StandingOffer
-	for page := (Page{Limit: 500}); ; {
+	for page := (storage.Page{Limit: 500}); ; {
 		list, err := a.Stores.Inputs.Offers().List(ctx, o.Cluster.Name, page)
 		if err != nil {
 			return nil, err
@@ -88,10 +90,10 @@ func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity
 
 func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
 	var answer plan.PurchaseAnswer
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
-		crew, leave := a.crew(ctx, a.solves.places)
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+		crew, leave := a.Solver.Crew(ctx, a.Solver.Places())
 		defer leave()
-		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
+		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
 		return err
 	})
 	if err != nil {
@@ -103,16 +105,16 @@ func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*Answere
 
 // PurchaseForRun weighs the offers that a run asks about, a turn for each piece of work. When it is ended once the
 // recommendation is known and priced, that comes with the error.
-func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) PurchaseForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedPurchase
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), plan.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
+	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), plan.Crew{Workers: a.Solver.Places(), Turn: a.Solver.Turn}, func(done, total int) {
 		report(runs.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
 	})
 	if worked != nil && answer.Status == "" {
-		return RunResult{}, worked
+		return runs.Result{}, worked
 	}
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	answer.Horizon.Show(asked.Detail)

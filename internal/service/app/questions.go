@@ -2,17 +2,17 @@ package app
 
 import (
 	"context"
-
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 )
 
 // Ask answers a question that brings its problem along, which is read once there is a place to solve in. Where
 // the demands cannot be met it is an *InfeasibleError.
 func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, error)) (plan.QuestionAnswer, error) {
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return plan.QuestionAnswer{}, err
 	}
@@ -23,9 +23,9 @@ func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	answer, err := plan.Answer(ctx, q.Problem, q.Question, a.plan)
+	answer, err := plan.Answer(ctx, q.Problem, q.Question, a.Solver.Plan)
 	if err == nil && answer.Status == capacity.InfeasibleStatus {
-		return answer, &InfeasibleError{Conflicts: answer.Conflicts}
+		return answer, &fault.InfeasibleError{Conflicts: answer.Conflicts}
 	}
 	return answer, err
 }

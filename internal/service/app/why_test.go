@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
@@ -32,7 +33,7 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	// Nothing can be planned without a price; the plan that follows is due to both changes.
 	ops := auth.With(context.WithoutCancel(t.Context()), auth.Principal{ID: "ops", Name: "ops-2", Role: auth.Operator})
 	price := document("c").Prices[0]
-	list, err := a.Prices().List(ops, "c", app.Page{})
+	list, err := a.Prices().List(ops, "c", storage.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(list, err)
 	}

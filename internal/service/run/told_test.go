@@ -29,7 +29,7 @@ func TestPlansAreTold(t *testing.T) {
 	elsewhere, _ := hook(t, s, "elsewhere", other, hooks.PlanChanged)
 	cluster(t, s, "another")
 	elsewhere.Clusters = []string{"another"}
-	if _, err := s.ReplaceWebhook(boss(t), elsewhere.Version, elsewhere); err != nil {
+	if _, err := s.Hooks.Replace(boss(t), elsewhere.Version, elsewhere); err != nil {
 		t.Fatal(err)
 	}
 	cluster(t, s, "shop")
@@ -173,11 +173,11 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 
 func TestRunsAreTold(t *testing.T) {
 	t.Parallel()
-	work := kinds(map[string]func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error){
-		"good": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+	work := kinds(map[string]func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error){
+		"good": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return text(`1`), nil
 		},
-		"bad": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+		"bad": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, fmt.Errorf("there is no such cluster: %w", fault.NotFound)
 		},
 	})

@@ -1,4 +1,4 @@
-package app
+package solving
 
 import (
 	"context"
@@ -119,7 +119,7 @@ func TestThePlannerGoesFirst(t *testing.T) {
 		for range 50 {
 			time.Sleep(97 * time.Millisecond)
 			began := time.Now()
-			work(t, ts, planner.ID, asking, 1, time.Millisecond, func() {})
+			work(t, ts, Planner.ID, asking, 1, time.Millisecond, func() {})
 			longest = max(longest, time.Since(began))
 		}
 		all.Wait()
@@ -143,7 +143,7 @@ func TestABusyPlannerShutsNobodyOut(t *testing.T) {
 		for range 2 { // plans at once, so that one always waits
 			all.Go(func() {
 				for busy() {
-					work(t, ts, planner.ID, asking, 1, 2*time.Millisecond, func() { planned++ })
+					work(t, ts, Planner.ID, asking, 1, 2*time.Millisecond, func() { planned++ })
 				}
 			})
 		}
@@ -191,8 +191,8 @@ func TestLongWorkTakesTurns(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if most != 1+moreBegun || longest != int(turnTime/(5*time.Millisecond)) {
-			t.Errorf("%d had begun at once, and the longest turn was %d pieces; want %d and %d", most, longest, 1+moreBegun, turnTime/(5*time.Millisecond))
+		if most != 1+moreBegun || longest != int(TurnTime/(5*time.Millisecond)) {
+			t.Errorf("%d had begun at once, and the longest turn was %d pieces; want %d and %d", most, longest, 1+moreBegun, TurnTime/(5*time.Millisecond))
 		}
 	})
 }
@@ -219,7 +219,7 @@ func TestPausesEnd(t *testing.T) {
 		let()
 		budgeted, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
 		defer cancel()
-		time.Sleep(turnTime)
+		time.Sleep(TurnTime)
 		paused := make(chan error, 1)
 		go func() { paused <- capacity.Pause(budgeted) }()
 		other := <-entered
@@ -235,7 +235,7 @@ func TestPausesEnd(t *testing.T) {
 		}
 		let()
 		wanted, goAway := context.WithCancel(ctx)
-		time.Sleep(turnTime)
+		time.Sleep(TurnTime)
 		go func() { paused <- capacity.Pause(wanted) }()
 		other = <-entered
 		goAway()
@@ -259,7 +259,7 @@ func TestTurnstileCloses(t *testing.T) {
 			t.Fatal(err)
 		}
 		waited := make(chan error, 2)
-		for _, key := range []string{"b", planner.ID} {
+		for _, key := range []string{"b", Planner.ID} {
 			go func() {
 				_, _, err := ts.enter(as(t.Context(), key))
 				waited <- err

@@ -1,12 +1,18 @@
-package app
+package runs
 
 import (
 	"context"
 	"sync"
+	"time"
+
+	"headroom/internal/data/storage"
 )
 
-// RunWatch tells those who wait for a run that it has changed. WatchRuns keeps it.
-type RunWatch struct {
+// watchAgain is the time until listening begins anew after a lost connection.
+const watchAgain = time.Second
+
+// Watchers tells those who wait for a run that it has changed. WatchRuns keeps it.
+type Watchers struct {
 	mu      sync.Mutex
 	waiting map[string]*runWaiters
 }
@@ -17,7 +23,7 @@ type runWaiters struct {
 }
 
 // Watch answers a channel that is closed when the run changes, or may have; leave must follow.
-func (w *RunWatch) Watch(id string) (changed <-chan struct{}, leave func()) {
+func (w *Watchers) Watch(id string) (changed <-chan struct{}, leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting == nil {
@@ -39,7 +45,7 @@ func (w *RunWatch) Watch(id string) (changed <-chan struct{}, leave func()) {
 }
 
 // tell wakes those who wait for a run, or everybody with "".
-func (w *RunWatch) tell(id string) {
+func (w *Watchers) tell(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if id == "" {
@@ -55,16 +61,16 @@ func (w *RunWatch) tell(id string) {
 	}
 }
 
-// WatchRuns hears of changes of runs until the context ends; done is closed when it is at rest. While
+// Watch hears of changes of runs until the context ends; done is closed when it is at rest. While
 // nothing can be heard everybody is woken each second, to look for themselves.
-func (a *App) WatchRuns(ctx context.Context) (done <-chan struct{}) {
+func (d *Desk) Watch(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			_ = a.Stores.Database.Listen(ctx, RunsChannel, a.RunWatch.tell)
-			a.RunWatch.tell("")
-			rest(ctx, plannerAgain)
+			_ = d.listener.Listen(ctx, Channel, d.Watchers.tell)
+			d.Watchers.tell("")
+			storage.Rest(ctx, watchAgain)
 		}
 	}()
 	return ended

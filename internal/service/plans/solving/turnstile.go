@@ -1,4 +1,4 @@
-package app
+package solving
 
 import (
 	"context"
@@ -42,7 +42,7 @@ type turnstile struct {
 // runsTurn is the key of all runs.
 const runsTurn = "runs"
 
-// rank is who goes first.
+// rank orders those who wait: the planner first.
 type rank int
 
 const (
@@ -65,8 +65,8 @@ type admitted struct {
 }
 
 const (
-	turnTime   = 10 * time.Millisecond // with what work does until its next pause, 50 ms of processor time at most
-	plannerRow = 3 * turnTime
+	TurnTime   = 10 * time.Millisecond // with what work does until its next pause, 50 ms of processor time at most
+	plannerRow = 3 * TurnTime
 	runTurn    = 4
 	moreBegun  = 4 // users beyond the places whose work may be begun, because it stays in memory
 )
@@ -85,7 +85,7 @@ func newTurnstile(places, waiting int) *turnstile {
 	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, perKey: places + (waiting+3)/4}
 }
 
-// holder is who has a place to solve in, or waits for another turn in it.
+// holder has a place to solve in, or waits for another turn in it.
 type holder struct {
 	t    *turnstile
 	key  string
@@ -98,7 +98,7 @@ type holder struct {
 	since time.Time
 }
 
-// enter waits for a place; leave gives it back. A caller who goes away while waiting frees theirs. Work under the
+// Enter waits for a place; leave gives it back. A caller who goes away while waiting frees theirs. Work under the
 // context that it gives lets others go first.
 func (t *turnstile) enter(ctx context.Context) (in context.Context, leave func(), err error) {
 	return t.enterAs(ctx, asking)
@@ -108,7 +108,7 @@ func (t *turnstile) enter(ctx context.Context) (in context.Context, leave func()
 func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, leave func(), err error) {
 	key := auth.From(ctx).ID
 	switch {
-	case key == planner.ID:
+	case key == Planner.ID:
 		r = first
 	case r == background:
 		key = runsTurn // their number is limited where they start
@@ -133,7 +133,7 @@ func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, le
 func (t *turnstile) enterFree(ctx context.Context) (in context.Context, leave func()) {
 	key := auth.From(ctx).ID
 	r := asking
-	if key == planner.ID {
+	if key == Planner.ID {
 		r = first
 	}
 	t.mu.Lock()
@@ -190,7 +190,7 @@ func (p *holder) pause(ctx context.Context) {
 
 // due says whether somebody who waits should have the place now.
 func (p *holder) due() bool {
-	return p.rank != first && !p.owed && p.t.wanted[first].Load() > 0 || time.Since(p.since) >= turnTime
+	return p.rank != first && !p.owed && p.t.wanted[first].Load() > 0 || time.Since(p.since) >= TurnTime
 }
 
 // leave ends the work.
@@ -221,7 +221,7 @@ func (t *turnstile) mayQueue(key string, r rank) error {
 	switch {
 	case t.closed:
 		return ErrStopping
-	case r != asking || key == planner.ID: // they ask for no more than they have use for
+	case r != asking || key == Planner.ID: // they ask for no more than they have use for
 		return nil
 	case t.newcomers(asking) >= t.waiting:
 		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, fault.Busy)
@@ -287,7 +287,7 @@ func (t *turnstile) admit() {
 	}
 }
 
-// next is whose turn it is: where in which line, -1 for nobody.
+// next returns the line and the position in it of the one whose turn it is, -1 for nobody.
 func (t *turnstile) next() (r rank, at int, owed bool) {
 	user := slices.IndexFunc(t.lines[asking], func(x ticket) bool { return x.again || t.begun < t.places+moreBegun })
 	run := len(t.lines[background]) > 0
@@ -337,7 +337,7 @@ func (t *turnstile) anybody() bool {
 	return false
 }
 
-// newcomers is how many of a rank wait and have not begun.
+// newcomers counts those of a rank who wait and have not begun.
 func (t *turnstile) newcomers(r rank) (n int) {
 	for _, x := range t.lines[r] {
 		if !x.again {
@@ -367,7 +367,7 @@ func (t *turnstile) clear() {
 	}
 }
 
-// count is how many solve and how many wait to begin.
+// count returns the number of those who solve and of those who wait to begin.
 func (t *turnstile) count() (passing, waiting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -376,3 +376,6 @@ func (t *turnstile) count() (passing, waiting int) {
 	}
 	return t.passing, waiting
 }
+
+// Planner is the principal that plans clusters by themselves.
+var Planner = auth.Principal{ID: "planner", Name: "planner", Role: auth.Planner}

@@ -1,4 +1,4 @@
-package app
+package storage
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ type VersionError struct {
 	Last *LastChange // nil where that is not on record
 }
 
-// LastChange is who changed something last, or deleted it.
+// LastChange says who changed something last, or deleted it.
 type LastChange struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`   // the name of the key

@@ -1,4 +1,4 @@
-package app
+package hooks
 
 import (
 	"context"
@@ -10,43 +10,35 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
+	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/hooks"
 )
 
-// DeliveryWork makes a server look at a delivery.
-type DeliveryWork struct {
-	ID string `json:"id"`
-}
-
-func (DeliveryWork) Kind() string      { return "delivery" }
-func (DeliveryWork) Queue() string     { return "webhooks" }
-func (DeliveryWork) MostAttempts() int { return 1 } // the delivery's row keeps count
-
-// Webhooks is what the store keeps of webhooks and of what they are sent. Deliveries are made in the
+// Store is what the store keeps of webhooks and of what they are sent. Deliveries are made in the
 // transaction of what they tell. Their leases and moments are judged by the database's clock.
-type Webhooks interface {
-	AllowedHosts(ctx context.Context, page Page) (Listed[fetch.AllowedHost], error) // by host and port
+type Store interface {
+	AllowedHosts(ctx context.Context, page storage.Page) (storage.Listed[fetch.AllowedHost], error) // by host and port
 	AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error)
 	DenyHost(ctx context.Context, id string) error
 	// HostOf is the entry for a host and a port; NotFound where there is none.
 	HostOf(ctx context.Context, host string, port int64) (fetch.AllowedHost, error)
 
-	Webhooks(ctx context.Context, page Page) (Listed[hooks.Webhook], error) // by name
-	Webhook(ctx context.Context, id string) (hooks.Webhook, error)
-	CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, error)
-	ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error)
+	Webhooks(ctx context.Context, page storage.Page) (storage.Listed[Webhook], error) // by name
+	Webhook(ctx context.Context, id string) (Webhook, error)
+	CreateWebhook(ctx context.Context, w Webhook, secret string) (Webhook, error)
+	ReplaceWebhook(ctx context.Context, version int64, w Webhook) (Webhook, error)
 	DeleteWebhook(ctx context.Context, id string, version int64) error
 	// RotateSecret makes another secret the one that counts. The one before goes on signing for a while.
 	RotateSecret(ctx context.Context, id, secret string, grace time.Duration) (until time.Time, err error)
 
 	// Deliveries lists the newest first.
-	Deliveries(ctx context.Context, webhook string, page Page) (Listed[hooks.Delivery], error)
+	Deliveries(ctx context.Context, webhook string, page storage.Page) (storage.Listed[Delivery], error)
 	// PingWebhook sends a ping, also to a webhook that did not ask for any event. A disabled one is a
 	// Conflict, here and below.
-	PingWebhook(ctx context.Context, id string) (hooks.Delivery, error)
+	PingWebhook(ctx context.Context, id string) (Delivery, error)
 	// RetryDelivery sends again, at once.
-	RetryDelivery(ctx context.Context, webhook, id string) (hooks.Delivery, error)
+	RetryDelivery(ctx context.Context, webhook, id string) (Delivery, error)
 
 	// ClaimDelivery takes a delivery that is due, for as long as lease; nil says that there is nothing
 	// to do. Where the webhook has most in flight already the delivery is put off.
@@ -59,6 +51,30 @@ type Webhooks interface {
 	// ForgetDeliveries deletes those that were made longer ago than that.
 	ForgetDeliveries(ctx context.Context, after time.Duration) (int64, error)
 }
+
+// Clusters reads which clusters there are.
+type Clusters interface {
+	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
+	// Clusters lists by name. only, unless nil, names those the caller may see.
+	Clusters(ctx context.Context, only []string, page storage.Page) (storage.Listed[inputs.Cluster], error)
+}
+
+// Desk checks and keeps webhooks and the hosts that the server may send to.
+type Desk struct {
+	store    Store
+	clusters Clusters
+}
+
+func New(store Store, clusters Clusters) *Desk { return &Desk{store, clusters} }
+
+// DeliveryWork makes a server look at a delivery.
+type DeliveryWork struct {
+	ID string `json:"id"`
+}
+
+func (DeliveryWork) Kind() string      { return "delivery" }
+func (DeliveryWork) Queue() string     { return "webhooks" }
+func (DeliveryWork) MostAttempts() int { return 1 } // the delivery's row keeps count
 
 // DeliveryClaim is a delivery that this process sends.
 type DeliveryClaim struct {
@@ -74,8 +90,8 @@ type DeliveryClaim struct {
 
 // DeliveryOutcome is what came of sending.
 type DeliveryOutcome struct {
-	Attempt hooks.DeliveryAttempt
-	State   hooks.DeliveryState
+	Attempt DeliveryAttempt
+	State   DeliveryState
 	After   time.Duration // where it is pending: until the next attempt
 	Detail  string        // where it failed for good: why
 	Disable string        // why the webhook is disabled; "" leaves it as it is
@@ -83,40 +99,40 @@ type DeliveryOutcome struct {
 }
 
 // AllowHost lets the server send to a host.
-func (a *App) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error) {
+func (d *Desk) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error) {
 	if err := firstError(forAllClusters(ctx), h.Validate()); err != nil {
 		return h, err
 	}
-	return a.Stores.Webhooks.AllowHost(ctx, h)
+	return d.store.AllowHost(ctx, h)
 }
 
-// CreateWebhook makes a webhook and answers its secret, which is never shown again; "" draws one.
-func (a *App) CreateWebhook(ctx context.Context, w hooks.Webhook, secret string) (hooks.Webhook, string, error) {
+// Create makes a webhook and answers its secret, which is never shown again; "" draws one.
+func (d *Desk) Create(ctx context.Context, w Webhook, secret string) (Webhook, string, error) {
 	secret, err := secretOf(secret)
-	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, nil)); err != nil {
+	if err := firstError(forAllClusters(ctx), err, d.checkWebhook(ctx, w), d.checkClusters(ctx, w.Clusters, nil)); err != nil {
 		return w, "", err
 	}
-	w, err = a.Stores.Webhooks.CreateWebhook(ctx, w, secret)
+	w, err = d.store.CreateWebhook(ctx, w, secret)
 	return w, secret, err
 }
 
-// ReplaceWebhook changes a webhook. Enabling it forgets that it failed.
-func (a *App) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webhook) (hooks.Webhook, error) {
-	before, err := a.Stores.Webhooks.Webhook(ctx, w.ID)
-	if err := firstError(forAllClusters(ctx), err, a.checkWebhook(ctx, w), a.checkClusters(ctx, w.Clusters, before.Clusters)); err != nil {
+// Replace changes a webhook. Enabling it forgets that it failed.
+func (d *Desk) Replace(ctx context.Context, version int64, w Webhook) (Webhook, error) {
+	before, err := d.store.Webhook(ctx, w.ID)
+	if err := firstError(forAllClusters(ctx), err, d.checkWebhook(ctx, w), d.checkClusters(ctx, w.Clusters, before.Clusters)); err != nil {
 		return w, err
 	}
-	return a.Stores.Webhooks.ReplaceWebhook(ctx, version, w)
+	return d.store.ReplaceWebhook(ctx, version, w)
 }
 
 // RotateSecret gives a webhook another secret and answers it with the moment until which the one
 // before signs, too.
-func (a *App) RotateSecret(ctx context.Context, id, secret string) (string, time.Time, error) {
+func (d *Desk) RotateSecret(ctx context.Context, id, secret string) (string, time.Time, error) {
 	secret, err := secretOf(secret)
 	if err := firstError(forAllClusters(ctx), err); err != nil {
 		return "", time.Time{}, err
 	}
-	until, err := a.Stores.Webhooks.RotateSecret(ctx, id, secret, hooks.SecretGrace)
+	until, err := d.store.RotateSecret(ctx, id, secret, SecretGrace)
 	return secret, until, err
 }
 
@@ -139,29 +155,29 @@ func forAllClusters(ctx context.Context) error {
 
 func secretOf(chosen string) (string, error) {
 	if chosen != "" {
-		return chosen, hooks.CheckSecret(chosen)
+		return chosen, CheckSecret(chosen)
 	}
 	drawn := make([]byte, 32)
 	_, _ = rand.Read(drawn) // never fails
-	return hooks.NewSecret(drawn), nil
+	return NewSecret(drawn), nil
 }
 
 // checkClusters refuses names of clusters that there are not: a webhook with a slip in one would be
 // silent for ever. Those that it has already may have been deleted since.
-func (a *App) checkClusters(ctx context.Context, names, had []string) error {
+func (d *Desk) checkClusters(ctx context.Context, names, had []string) error {
 	var input fault.InputError
 	for i, name := range names {
 		if slices.Contains(had, name) {
 			continue
 		}
-		_, err := a.Stores.Inputs.Cluster(ctx, name)
+		_, err := d.clusters.Cluster(ctx, name)
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}
 		if err == nil {
 			continue
 		}
-		known, err := a.Stores.Inputs.Clusters(ctx, nil, Page{Limit: 1000}) // enough to find what was meant
+		known, err := d.clusters.Clusters(ctx, nil, storage.Page{Limit: 1000}) // enough to find what was meant
 		if err != nil {
 			return err
 		}
@@ -184,9 +200,29 @@ func (a *App) checkClusters(ctx context.Context, names, had []string) error {
 }
 
 // checkWebhook refuses what makes no sense, and addresses of hosts that are not on the list.
-func (a *App) checkWebhook(ctx context.Context, w hooks.Webhook) error {
+func (d *Desk) checkWebhook(ctx context.Context, w Webhook) error {
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	return a.checkAddress(ctx, w.URL)
+	return d.CheckAddress(ctx, w.URL)
+}
+
+// CheckAddress refuses what cannot be fetched because of how it is written or whose it is.
+func (d *Desk) CheckAddress(ctx context.Context, address string) error {
+	target, wrong := fetch.ParseTarget(address)
+	if wrong == "" {
+		host, err := d.store.HostOf(ctx, target.Host, target.Port)
+		switch {
+		case errors.Is(err, fault.NotFound):
+			wrong = target.NotAllowed()
+		case err != nil:
+			return err
+		default:
+			wrong = host.Allows(target)
+		}
+	}
+	if wrong != "" {
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/url", Code: "not_allowed", Detail: wrong}}}
+	}
+	return nil
 }
