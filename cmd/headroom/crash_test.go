@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 	"headroom/internal/test/pgtest"
 )
 
@@ -78,7 +78,7 @@ func TestReplicasLoseNoWrite(t *testing.T) {
 		rounds = 60
 	}
 	base := dataDirectory(t)
-	database, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: base, Unsafe: true})
+	database, err := private.Start(t.Context(), private.Config{Dir: base, Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 )
 
 // openedDatabase is the store, with the private Postgres it may stand on.
@@ -22,7 +23,7 @@ func openDatabase(ctx context.Context, settings config, log *slog.Logger) (opene
 	d := openedDatabase{stop: func(time.Time) error { return nil }}
 	address, migrate := settings.DatabaseURL, settings.MigrateURL
 	if address == "" {
-		k, err := keepPrivate(ctx, postgres.PrivateConfig{Dir: settings.DataDir, Log: log})
+		k, err := keepPrivate(ctx, private.Config{Dir: settings.DataDir, Log: log})
 		if err != nil {
 			return d, err
 		}
@@ -50,9 +51,9 @@ func (d openedDatabase) close(until time.Time) error {
 // keeper starts a private Postgres again when it ends without having been asked to, so that a crash
 // of the database costs a moment and not the service.
 type keeper struct {
-	config  postgres.PrivateConfig
+	config  private.Config
 	url     string
-	private *postgres.Private // the keeping goroutine's, until ended is closed
+	private *private.Server // the keeping goroutine's, until ended is closed
 	asked   context.Context
 	ask     context.CancelFunc
 	ended   chan struct{}
@@ -65,8 +66,8 @@ const (
 	stopTime     = 5 * time.Second
 )
 
-func keepPrivate(ctx context.Context, config postgres.PrivateConfig) (*keeper, error) {
-	private, err := postgres.StartPrivate(ctx, config)
+func keepPrivate(ctx context.Context, config private.Config) (*keeper, error) {
+	private, err := private.Start(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func (k *keeper) keep() {
 // meanwhile, and the server can be used again as soon as what is in the way, such as a full disk, is gone.
 func (k *keeper) restart() bool {
 	for pause := restartPause; ; {
-		private, err := postgres.StartPrivate(k.asked, k.config)
+		private, err := private.Start(k.asked, k.config)
 		if err == nil {
 			k.private = private
 			return private.URL("") == k.url // which is where the store looks for it

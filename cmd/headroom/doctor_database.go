@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 )
 
 const (
@@ -46,12 +47,12 @@ func (d *diagnosis) examineDatabase(ctx context.Context, settings config) {
 
 // examinePrivate looks at what a private database needs, and at one that runs.
 func (d *diagnosis) examinePrivate(ctx context.Context, dir string) {
-	folder, version, err := postgres.InstalledPostgres()
+	folder, version, err := private.Installed()
 	d.add("postgres programs", fmt.Sprintf("postgres %s in %s", version, folder), cureDatabase, err)
 	if err != nil {
 		return
 	}
-	place, err := postgres.ExaminePrivate(ctx, dir)
+	place, err := private.Examine(ctx, dir)
 	detail := fmt.Sprintf("%s, %d MB free, run by %s: ", place.Dir, place.Free>>20, place.User)
 	switch {
 	case place.Running:

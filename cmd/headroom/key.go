@@ -14,6 +14,7 @@ import (
 
 	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	tables "headroom/internal/service/report"
@@ -87,11 +88,11 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 	if absent && d.dir == "" && os.Getenv("HEADROOM_DATA_DIR") == "" && os.Getenv("HEADROOM_URL") != "" {
 		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key where that server runs, or name its database with DATABASE_URL; --data-dir makes a database of its own", shown(dir))
 	}
-	url, running, err := postgres.AttachPrivate(dir)
+	url, running, err := private.Attach(dir)
 	if err != nil || running {
 		return url, func() error { return nil }, err
 	}
-	own, err := postgres.StartPrivate(ctx, postgres.PrivateConfig{Dir: dir})
+	own, err := private.Start(ctx, private.Config{Dir: dir})
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 	"headroom/internal/test/pgtest"
 )
 
@@ -79,15 +79,15 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 	if want := "There was no database in " + dir; !strings.Contains(trouble.String(), want) {
 		t.Errorf("got %q, want %q", &trouble, want)
 	}
-	if _, running, err := postgres.AttachPrivate(dir); running || err != nil {
+	if _, running, err := private.Attach(dir); running || err != nil {
 		t.Errorf("the database still runs (%v)", err)
 	}
-	private, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	cluster, err := private.Start(t.Context(), private.Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := private.Stop(context.Background()); err != nil {
+		if err := cluster.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -97,7 +97,7 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 	if list := key("list"); !strings.Contains(list, "first") || !strings.Contains(list, "second") || strings.Contains(list, "hrk_") {
 		t.Errorf("got %s", list)
 	}
-	if _, running, err := postgres.AttachPrivate(dir); !running || err != nil {
+	if _, running, err := private.Attach(dir); !running || err != nil {
 		t.Errorf("the server's database was stopped (%v)", err)
 	}
 }

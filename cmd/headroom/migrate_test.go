@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 	"headroom/internal/test/pgtest"
 )
 
@@ -120,7 +120,7 @@ func TestDoctorLooksAtTheDatabase(t *testing.T) {
 	check(findings(t, exitSolver, "--data-dir", "/proc/version/data"), "data directory", false, "--data-dir")
 
 	dir = dataDirectory(t)
-	private, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	private, err := private.Start(t.Context(), private.Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 	"headroom/internal/service/plans"
 )
 
@@ -59,9 +59,9 @@ func fresh(p polled) bool { return p.status == http.StatusOK && !p.Stale }
 func TestOutageOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	dir := dataDirectory(t)
-	start := func() (*postgres.Private, string) {
+	start := func() (*private.Server, string) {
 		t.Helper()
-		p, err := postgres.StartPrivate(t.Context(), postgres.PrivateConfig{Dir: dir, Unsafe: true})
+		p, err := private.Start(t.Context(), private.Config{Dir: dir, Unsafe: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestOutageOfTheDatabase(t *testing.T) {
 }
 
 // endDatabase stops a database that a test has started.
-func endDatabase(t *testing.T, database *postgres.Private) {
+func endDatabase(t *testing.T, database *private.Server) {
 	t.Helper()
 	stopping, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 )
 
 // What a server holds while it is in service, and whether it holds more and more of it.
@@ -62,7 +62,7 @@ type observer struct {
 
 func newObserver(t *testing.T, s *served, temporary string, page *openPage) *observer {
 	t.Helper()
-	url, running, err := postgres.AttachPrivate(s.dataDir)
+	url, running, err := private.Attach(s.dataDir)
 	if err != nil || !running {
 		t.Fatalf("the private database: running %v, %v", running, err)
 	}

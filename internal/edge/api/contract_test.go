@@ -196,7 +196,7 @@ type currentPlan struct {
 // overlaid are the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
-	"app.LastChange": reflect.TypeFor[storage.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
+	"storage.LastChange": reflect.TypeFor[storage.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
 	"list[live.Lease]": reflect.TypeFor[list[live.Lease]](), "list[live.ClassAdmissions]": reflect.TypeFor[list[live.ClassAdmissions]](), "list[runs.Run]": reflect.TypeFor[list[runs.Run]](),
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
 	"list[fetch.AllowedHost]": reflect.TypeFor[list[fetch.AllowedHost]](), "list[hooks.Webhook]": reflect.TypeFor[list[hooks.Webhook]](), "list[hooks.Delivery]": reflect.TypeFor[list[hooks.Delivery]](),

@@ -111,3 +111,7 @@ func (s *server) ProfileFromHistory(ctx context.Context, r ProfileFromHistoryReq
 func (s *server) ForecastFromHistory(ctx context.Context, r ForecastFromHistoryRequest) (reply[ForecastMade], error) {
 	return plain(s.app.ForecastFromHistory(ctx, r.Cluster, *r.Body))
 }
+
+func (s *server) FetchHistory(ctx context.Context, r FetchHistoryRequest) (reply[Run], error) {
+	return startedRun[Run](s.app.StartHistoryImport(ctx, r.Cluster, *r.Body))
+}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/api/docs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/telemetry"
@@ -105,8 +106,8 @@ func (f *front) do(method, path, body string, headers ...string) *httptest.Respo
 func problemIn(t *testing.T, w *httptest.ResponseRecorder) problem {
 	t.Helper()
 	var p problem
-	if got := w.Header().Get("Content-Type"); got != problemType {
-		t.Errorf("got content type %q, want %q; body %s", got, problemType, w.Body)
+	if got := w.Header().Get("Content-Type"); got != docs.ProblemType {
+		t.Errorf("got content type %q, want %q; body %s", got, docs.ProblemType, w.Body)
 	}
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatalf("%v in %s", err, w.Body)

@@ -86,3 +86,18 @@ func runSimulation(w http.ResponseWriter, r *http.Request, run runs.Run, result 
 	}
 	return fmt.Errorf("read the result of run %s: %w", run.ID, err)
 }
+
+// estimateInterference answers what batch work does to the requests beside it. The body is read by hand, once there
+// is a place to work in.
+func (s *server) estimateInterference(w http.ResponseWriter, r *http.Request) {
+	answer, err := s.app.EstimateInterference(r.Context(), func() (sim.InterferenceQuestion, error) {
+		q, err := sim.ReadInterference(bodyOf(r))
+		return q, readingProblem(err)
+	})
+	if err == nil {
+		err = reply[sim.InterferenceAnswer]{body: answer}.write(w, r)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"headroom/internal/data/fetch"
+	"headroom/internal/edge/api/docs"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 )
@@ -320,14 +321,14 @@ func checkEvent(t *testing.T, schema *openapi3.Schema, body any, text string) {
 	if err := schema.VisitJSON(body, formats); err != nil {
 		t.Errorf("%s: %v", text, err)
 	}
-	described, _ := properties(schema)
+	described, _ := docs.Properties(schema)
 	for _, p := range described {
-		if member, ok := body.(map[string]any)[p.name].(map[string]any); ok {
-			checkEvent(t, p.ref.Value, member, text)
+		if member, ok := body.(map[string]any)[p.Name].(map[string]any); ok {
+			checkEvent(t, p.Ref.Value, member, text)
 		}
 	}
 	for name := range body.(map[string]any) {
-		if !slices.ContainsFunc(described, func(p property) bool { return p.name == name }) {
+		if !slices.ContainsFunc(described, func(p docs.Property) bool { return p.Name == name }) {
 			t.Errorf("%s: the member %q is not described", text, name)
 		}
 	}

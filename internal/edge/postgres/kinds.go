@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"cmp"
+	"encoding/json"
+	"headroom/internal/data/storage"
 	"maps"
 	"slices"
 	"time"
@@ -222,4 +224,77 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 		c.Demand = &capacity.Demand{MapWorkSeconds: *r.MapWorkSeconds, ReduceWorkSeconds: *r.ReduceWorkSeconds, FixedSeconds: *r.FixedSeconds}
 	}
 	return c, err
+}
+
+// Offers are kept by name. They are no inputs: no plan depends on one.
+func (s *Store) Offers() storage.Collection[inputs.StandingOffer] {
+	return inputStore[inputs.StandingOffer]{s, &offers}
+}
+
+var offers = kind[inputs.StandingOffer]{
+	word:  inputs.OfferKind,
+	noun:  "offer",
+	aside: true,
+	selects: `
+		SELECT o.name, v.name AS vm_type, o.price, o.upfront, o.billing, o.term_hours, o.term_years, o.max, o.note, o.version, o.created_at, o.updated_at
+		FROM offers o JOIN vm_types v ON v.id = o.vm_type_id WHERE o.cluster_id = @cluster`,
+	named: ` AND o.name = @name`,
+	after: ` AND o.name > @after ORDER BY o.name`,
+	insert: `
+		INSERT INTO offers (cluster_id, name, vm_type_id, price, upfront, billing, term_hours, term_years, max, note)
+		VALUES (@cluster, @name, ` + vmTypeID + `, @price, @upfront, @billing, @term_hours, @term_years, @max, @note)`,
+	update: `
+		UPDATE offers SET vm_type_id = ` + vmTypeID + `, price = @price, upfront = @upfront, billing = @billing, term_hours = @term_hours,
+		       term_years = @term_years, max = @max, note = @note, version = version + 1, updated_at = now()
+		WHERE cluster_id = @cluster AND name = @name`,
+	remove: `DELETE FROM offers WHERE cluster_id = @cluster AND name = @name`,
+	args: func(o inputs.StandingOffer) pgx.NamedArgs {
+		return pgx.NamedArgs{"name": o.Name, "vm_type": o.VMType, "price": o.Price, "upfront": o.Upfront, "billing": o.Billing,
+			"term_hours": o.TermHours, "term_years": o.TermYears, "max": o.Max, "note": o.Note}
+	},
+	collect: pgx.RowToStructByName[inputs.StandingOffer],
+	name:    func(o inputs.StandingOffer) string { return o.Name },
+	label:   func(o inputs.StandingOffer) string { return o.Name },
+	sortKey: func(o inputs.StandingOffer) []any { return []any{o.Name} },
+	start:   byName,
+	prepare: func(o inputs.StandingOffer, name string) inputs.StandingOffer {
+		o.Name = cmp.Or(name, o.Name)
+		return o
+	},
+}
+
+// Scenarios are kept by name. They are no inputs: no plan depends on one.
+func (s *Store) Scenarios() storage.Collection[capacity.Scenario] {
+	return inputStore[capacity.Scenario]{s, &scenarios}
+}
+
+var scenarios = kind[capacity.Scenario]{
+	word:  inputs.ScenarioKind,
+	noun:  "scenario",
+	aside: true,
+	selects: `
+		SELECT name, note, changes, version, created_at, updated_at
+		FROM scenarios WHERE cluster_id = @cluster`,
+	named: ` AND name = @name`,
+	after: ` AND name > @after ORDER BY name`,
+	insert: `
+		INSERT INTO scenarios (cluster_id, name, note, changes)
+		VALUES (@cluster, @name, @note, @changes)`,
+	update: `
+		UPDATE scenarios SET note = @note, changes = @changes, version = version + 1, updated_at = now()
+		WHERE cluster_id = @cluster AND name = @name`,
+	remove: `DELETE FROM scenarios WHERE cluster_id = @cluster AND name = @name`,
+	args: func(s capacity.Scenario) pgx.NamedArgs {
+		if s.Changes == nil {
+			s.Changes = []capacity.ScenarioChange{}
+		}
+		changes, _ := json.Marshal(s.Changes) // of checked figures and texts
+		return pgx.NamedArgs{"name": s.Name, "note": s.Note, "changes": string(changes)}
+	},
+	collect: pgx.RowToStructByName[capacity.Scenario],
+	name:    func(s capacity.Scenario) string { return s.Name },
+	label:   func(s capacity.Scenario) string { return s.Name },
+	sortKey: func(s capacity.Scenario) []any { return []any{s.Name} },
+	start:   byName,
+	prepare: func(s capacity.Scenario, name string) capacity.Scenario { s.Name = cmp.Or(name, s.Name); return s },
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"headroom/internal/edge/postgres/private"
 	"headroom/migrations"
 )
 
@@ -174,9 +175,9 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 		}
 		return nil, &busy{sentenceFor(err), err}
 	}
-	if release := serverRelease(conn); release > 0 && release < oldestPostgres {
+	if release := serverRelease(conn); release > 0 && release < private.OldestPostgres {
 		closeConn(ctx, conn)
-		return nil, fmt.Errorf("the database is PostgreSQL %d; Headroom needs %d or newer", release, oldestPostgres)
+		return nil, fmt.Errorf("the database is PostgreSQL %d; Headroom needs %d or newer", release, private.OldestPostgres)
 	}
 	return conn, nil
 }

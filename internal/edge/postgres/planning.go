@@ -8,9 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
 
@@ -138,3 +141,173 @@ func plansChanged(ctx context.Context, q querier, cluster string) error {
 	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": app.PlansChannel, "cluster": cluster})
 	return err
 }
+
+// inputKinds are what plans are made from: every change of some in one transaction makes one version of a cluster's inputs.
+var inputKinds = []string{inputs.ClusterKind, inputs.VMTypeKind, inputs.PriceKind, inputs.ContractKind, inputs.ProfileKind, inputs.ClassKind, inputs.ForecastKind}
+
+// changesBetween reads the changes of inputs after one version up to another one. The version that a change made follows from
+// how many others came after it.
+const changesBetween = `
+	SELECT by, action, kind, name FROM (
+	    SELECT a.era, a.txid, a.id, a.by, a.action, a.kind, a.name, dense_rank() OVER (ORDER BY a.era DESC, a.txid DESC) AS back
+	    FROM audit a WHERE a.cluster = @name AND a.kind = ANY(@kinds)) ranked
+	WHERE back <= @oldest AND back > @newest
+	ORDER BY era, txid, id`
+
+// turnsBetween reads what began or ended after one moment up to another one, of the VM types in use.
+const turnsBetween = `
+	SELECT kind, name, ended FROM (
+	    SELECT 'price' AS kind, v.name, lower(p.during) AS moment, false AS ended
+	    FROM prices p JOIN vm_types v ON v.id = coalesce(p.vm_type_id, p.spot_vm_type_id) WHERE p.cluster_id = @cluster AND v.in_use
+	    UNION ALL
+	    SELECT 'contract', k.name, unnest(ARRAY[k.starts, k.ends]), unnest(ARRAY[false, true])
+	    FROM contracts k JOIN vm_types v ON v.id = k.vm_type_id WHERE k.cluster_id = @cluster AND v.in_use
+	    UNION ALL
+	    SELECT 'forecast', '', unnest(ARRAY[f.hour, f.hour + interval '1 hour']), false
+	    FROM forecasts f JOIN classes t ON t.id = f.class_id
+	    WHERE t.cluster_id = @cluster AND f.hour > @after::timestamptz - interval '1 hour' AND f.hour <= @at
+	) turns WHERE moment > @after AND moment <= @at
+	GROUP BY kind, name, ended ORDER BY min(moment), kind, name, ended`
+
+// why says why a plan is made of a cluster that is locked: what has happened since the cluster was last seen to ask for
+// its newest good plan.
+func why(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) (string, error) {
+	causes := app.Causes{Reason: reason}
+	failed := func(err error) (string, error) {
+		return "", fmt.Errorf("look why cluster %s is planned: %w", r.Cluster, err)
+	}
+	var version int64
+	var confirmed *int64
+	var since *time.Time
+	err := q.QueryRow(ctx, `
+		SELECT g.newest_number IS NULL, c.inputs_version, g.confirmed_version, g.confirmed_at
+		FROM planning g JOIN clusters c ON c.id = g.cluster_id WHERE g.cluster_id = @cluster`, pgx.NamedArgs{"cluster": cluster}).
+		Scan(&causes.First, &version, &confirmed, &since)
+	if err != nil {
+		return failed(err)
+	}
+	if confirmed != nil && *confirmed < r.InputsVersion {
+		causes.Changes, err = collect[app.InputChange](ctx, q, changesBetween,
+			pgx.NamedArgs{"name": r.Cluster, "kinds": inputKinds, "oldest": version - *confirmed, "newest": version - r.InputsVersion})
+		if err != nil {
+			return failed(err)
+		}
+	}
+	if since != nil {
+		if causes.Turns, err = collect[app.Turn](ctx, q, turnsBetween, pgx.NamedArgs{"cluster": cluster, "after": *since, "at": r.At}); err != nil {
+			return failed(err)
+		}
+	}
+	return causes.Why(), nil
+}
+
+// PinPlan keeps a plan current until a moment.
+func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, until time.Time) (pin plans.Pin, err error) {
+	err = s.write(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		before, err := pinOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		byID := uuid.NullUUID{}
+		var missing error
+		if ref.ID != "" {
+			missing = notFound("the cluster %q has no plan with the id %q", cluster, ref.ID)
+			byID.Valid = true
+			if byID.UUID, err = uuid.Parse(ref.ID); err != nil {
+				return missing
+			}
+		}
+		var t planTurn
+		err = q.QueryRow(ctx, `
+			UPDATE planning g SET pin_number = p.number, pin_until = @until, pin_by = @by, current_number = p.number, wake_at = least(g.wake_at, @until)
+			FROM plans p
+			WHERE g.cluster_id = @cluster AND p.cluster_id = g.cluster_id AND (p.id = @id OR @id::uuid IS NULL AND p.number = @number)
+`+returningTurn+`, g.pin_number, g.pin_until, g.pin_by`,
+			pgx.NamedArgs{"cluster": id, "id": byID, "number": ref.Number, "until": until, "by": auth.From(ctx).Name}).
+			Scan(&t.Current, &t.Previous, &t.Failures, &t.Heard, &pin.Number, &pin.Until, &pin.By)
+		if errors.Is(err, pgx.ErrNoRows) && missing != nil {
+			return missing
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			return clusterPlans.missing(ctx, q, id, cluster, ref.Number)
+		}
+		if err != nil {
+			return err
+		}
+		e := entry{Cluster: cluster, Action: inputs.Create, Kind: inputs.PinKind, Name: pinName(pin), After: pin}
+		if before != nil {
+			e.Action, e.Before = inputs.Update, *before
+		}
+		if err := record(ctx, q, e); err != nil {
+			return err
+		}
+		if err := s.tellTurn(ctx, q, id, cluster, t, nil); err != nil {
+			return err
+		}
+		return plansChanged(ctx, q, cluster)
+	})
+	return pin, err
+}
+
+// UnpinPlan makes the newest good plan current at once.
+func (s *Store) UnpinPlan(ctx context.Context, cluster string) error {
+	return s.write(ctx, func(ctx context.Context, q querier) error {
+		id, err := lockCluster(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		before, err := pinOf(ctx, q, id)
+		if err != nil || before == nil {
+			return err
+		}
+		t, err := turned(ctx, q, `
+			UPDATE planning SET pin_number = NULL, pin_until = NULL, pin_by = NULL, current_number = coalesce(newest_number, current_number)
+			WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": id})
+		if err != nil {
+			return err
+		}
+		if err := record(ctx, q, entry{Cluster: cluster, Action: inputs.Delete, Kind: inputs.PinKind, Name: pinName(*before), Before: *before}); err != nil {
+			return err
+		}
+		if err := s.tellTurn(ctx, q, id, cluster, t, nil); err != nil {
+			return err
+		}
+		return plansChanged(ctx, q, cluster)
+	})
+}
+
+// PinOf is the pin of a cluster.
+func (s *Store) PinOf(ctx context.Context, cluster string) (pin plans.Pin, err error) {
+	err = s.read(ctx, func(ctx context.Context, q querier) error {
+		id, err := clusterID(ctx, q, cluster)
+		if err != nil {
+			return err
+		}
+		found, err := pinOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			return notFound("no plan of the cluster %q is pinned", cluster)
+		}
+		pin = *found
+		return nil
+	})
+	return pin, err
+}
+
+func pinOf(ctx context.Context, q querier, cluster int64) (*plans.Pin, error) {
+	var pin plans.Pin
+	err := q.QueryRow(ctx, `SELECT pin_number, pin_until, pin_by FROM planning WHERE cluster_id = @cluster AND pin_number IS NOT NULL`,
+		pgx.NamedArgs{"cluster": cluster}).Scan(&pin.Number, &pin.Until, &pin.By)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return &pin, err
+}
+
+func pinName(p plans.Pin) string { return fmt.Sprintf("plan %d", p.Number) }

@@ -220,3 +220,11 @@ func (e *badAddress) Error() string {
 	return "the database's address cannot be used; give one such as postgres://user:password@host:5432/name"
 }
 func (e *badAddress) Unwrap() error { return e.cause }
+
+// Stores returns the database as the stores that the service asks for, one a subject.
+func (s *Store) Stores() app.Stores {
+	return app.Stores{
+		Inputs: s, Profiles: s, Forecasts: s, Plans: s, Access: s, Database: s, Admissions: s, Calibrations: s, Executions: s, Fits: s,
+		Live: s, Observations: s, Packings: s, Reports: s, Runs: s, StoredPools: s, Webhooks: s,
+	}
+}

@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"headroom/internal/core/trace"
 )
 
 // querier is a connection, in a transaction or not.
@@ -259,4 +264,54 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 		return nil, &busy{fmt.Sprintf("the database had no connection to give within %s; try again in a moment", s.config.AcquireTimeout), err}
 	}
 	return nil, &busy{sentenceFor(err), err}
+}
+
+// Spans of statements have a name and nothing more: neither arguments, nor the text, nor what the database says.
+
+// beginStatement begins the span of a statement, below the one of the context.
+func beginStatement(ctx context.Context, sql string) context.Context {
+	if trace.From(ctx) == nil {
+		return ctx
+	}
+	ctx, span := trace.Begin(ctx, statementName(sql), trace.Client)
+	span.Text("db.system.name", "postgresql")
+	return ctx
+}
+
+func beginBatch(ctx context.Context, batch *pgx.Batch) context.Context {
+	ctx, span := trace.Begin(ctx, "BATCH", trace.Client)
+	if span != nil {
+		span.Text("db.system.name", "postgresql")
+		span.Count("db.operation.batch.size", int64(batch.Len()))
+	}
+	return ctx
+}
+
+func endStatement(ctx context.Context, err error) {
+	span := trace.From(ctx)
+	if err != nil {
+		span.Fail()
+	}
+	span.End()
+}
+
+var (
+	firstWord = regexp.MustCompile(`^(?:\s+|--[^\n]*\n|/\*[^*]*\*/)*([A-Za-z]+)`)
+	ofTable   = regexp.MustCompile(`(?i)\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][a-z0-9_]*)`)
+	verbs     = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET", "LISTEN", "UNLISTEN", "COPY", "LOCK"}
+)
+
+// statementName is what a statement does and to which table, such as "UPDATE clusters".
+func statementName(sql string) string {
+	verb := ""
+	if found := firstWord.FindStringSubmatch(sql); found != nil {
+		verb = strings.ToUpper(found[1])
+	}
+	if !slices.Contains(verbs, verb) {
+		return "OTHER"
+	}
+	if table := ofTable.FindStringSubmatch(sql); table != nil {
+		return verb + " " + strings.ToLower(table[1])
+	}
+	return verb
 }

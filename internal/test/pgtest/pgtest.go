@@ -29,6 +29,7 @@ import (
 	"go.uber.org/goleak"
 
 	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
 )
 
 // ServerVariable names the server that tests use instead of one of their own.
@@ -197,7 +198,7 @@ func startPrivate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	private, err := postgres.StartPrivate(ctx, postgres.PrivateConfig{Dir: dir, Unsafe: true})
+	private, err := private.Start(ctx, private.Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
@@ -234,7 +235,7 @@ func removeAbandoned(base string) {
 		if err != nil || time.Since(info.ModTime()) < time.Hour {
 			continue // perhaps just being made
 		}
-		if _, running, err := postgres.AttachPrivate(dir); err == nil && !running {
+		if _, running, err := private.Attach(dir); err == nil && !running {
 			_ = os.RemoveAll(dir) // another process may be doing the same
 		}
 	}

@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// oldestPostgres is the oldest major version that Headroom's tables work on.
-const oldestPostgres = 15
+// OldestPostgres is the oldest major version that Headroom's tables work on.
+const OldestPostgres = 15
 
 // programFolders are where distributions keep Postgres off PATH: Debian and its kin; the packages
 // of postgresql.org for Fedora and its kin.
@@ -29,8 +29,8 @@ type programs struct {
 
 func (p programs) path(name string) string { return filepath.Join(p.folder, name) }
 
-// InstalledPostgres says which Postgres a private cluster would be made with: its folder and version.
-func InstalledPostgres() (folder, version string, err error) {
+// Installed says which Postgres a private cluster would be made with: its folder and version.
+func Installed() (folder, version string, err error) {
 	p, err := findPrograms(os.Getenv("PATH"), programFolders, "")
 	return p.folder, p.version, err
 }
@@ -53,7 +53,7 @@ func findPrograms(path string, folders []string, wanted string) (programs, error
 			continue
 		}
 		p := programs{folder, version, major}
-		if wanted == strconv.Itoa(major) || wanted == "" && major >= oldestPostgres {
+		if wanted == strconv.Itoa(major) || wanted == "" && major >= OldestPostgres {
 			return p, nil
 		}
 		found = append(found, p)
@@ -64,7 +64,7 @@ func findPrograms(path string, folders []string, wanted string) (programs, error
 			"install the package postgresql (Debian and Arch) or postgresql-server (Fedora), or set DATABASE_URL to a Postgres of yours")
 	case wanted == "":
 		return programs{}, fmt.Errorf("the installed Postgres %s in %s is too old; install Postgres %d or newer, or set DATABASE_URL to one",
-			found[0].version, found[0].folder, oldestPostgres)
+			found[0].version, found[0].folder, OldestPostgres)
 	}
 	return programs{}, &versionError{wanted, found[0]}
 }

@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"bufio"
@@ -29,11 +29,11 @@ func init() {
 
 func runChild(dir string) int {
 	if os.Getenv("HEADROOM_TEST_PRIVATE_ATTACH") != "" {
-		url, running, err := AttachPrivate(dir)
+		url, running, err := Attach(dir)
 		fmt.Println(url, running, err)
 		return 0
 	}
-	p, err := StartPrivate(context.Background(), PrivateConfig{
+	p, err := Start(context.Background(), Config{
 		Dir: dir, Unsafe: os.Getenv("HEADROOM_TEST_PRIVATE_DURABLE") == "", Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {

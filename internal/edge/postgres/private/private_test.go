@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"bytes"
@@ -58,7 +58,7 @@ var prepared = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	p, err := StartPrivate(context.Background(), PrivateConfig{Dir: dir, Unsafe: true})
+	p, err := Start(context.Background(), Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +87,9 @@ func oldDir(t *testing.T, parts ...string) string {
 	return dir
 }
 
-func startPrivate(t *testing.T, config PrivateConfig) *Private {
+func startPrivate(t *testing.T, config Config) *Server {
 	t.Helper()
-	p, err := StartPrivate(t.Context(), config)
+	p, err := Start(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func startPrivate(t *testing.T, config PrivateConfig) *Private {
 	return p
 }
 
-func stopPrivate(t *testing.T, p *Private) {
+func stopPrivate(t *testing.T, p *Server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -144,7 +144,7 @@ func within(t *testing.T, limit time.Duration, what string, true func() bool) {
 // refuses demands an error with all the words.
 func refuses(t *testing.T, dir string, words ...string) {
 	t.Helper()
-	p, err := StartPrivate(t.Context(), PrivateConfig{Dir: dir, Unsafe: true})
+	p, err := Start(t.Context(), Config{Dir: dir, Unsafe: true})
 	if err == nil {
 		stopPrivate(t, p)
 		t.Fatalf("a cluster started in %s; want an error", dir)
@@ -180,7 +180,7 @@ func TestPrivateStartTimes(t *testing.T) {
 	var best time.Duration
 	for i := range 4 {
 		began := time.Now()
-		p, err := StartPrivate(t.Context(), PrivateConfig{Dir: dir})
+		p, err := Start(t.Context(), Config{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestPrivateStartTimes(t *testing.T) {
 func TestPrivateIsClosedDurableAndFresh(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(openDir(t), "a", "b") // made on the way
-	p := startPrivate(t, PrivateConfig{Dir: dir})
+	p := startPrivate(t, Config{Dir: dir})
 	for setting, want := range map[string]string{
 		"listen_addresses": "", "fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "data_checksums": "on",
 		"server_encoding": "UTF8", "lc_collate": "C", "lc_messages": "C", "TimeZone": "UTC", "max_connections": "100", "unix_socket_permissions": "0700",
@@ -234,7 +234,7 @@ func TestPrivateIsClosedDurableAndFresh(t *testing.T) {
 func TestPrivateStop(t *testing.T) {
 	t.Parallel()
 	dir := oldDir(t)
-	p := startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p := startPrivate(t, Config{Dir: dir, Unsafe: true})
 	idle, busy := open(t, p.URL("")), open(t, p.URL(""))
 	asleep := make(chan error, 1)
 	go func() {
@@ -277,7 +277,7 @@ func TestPrivateStop(t *testing.T) {
 func TestPrivateStopInNoTime(t *testing.T) {
 	t.Parallel()
 	dir := oldDir(t)
-	p, err := StartPrivate(t.Context(), PrivateConfig{Dir: dir, Unsafe: true})
+	p, err := Start(t.Context(), Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestPrivateStopInNoTime(t *testing.T) {
 	if err := p.Stop(ctx); err == nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want that it was cut off", err)
 	}
-	p = startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p = startPrivate(t, Config{Dir: dir, Unsafe: true})
 	if got := ask(t, p.URL(""), "SELECT answer::text FROM kept"); got != "42" {
 		t.Errorf("got %s", got)
 	}
@@ -299,7 +299,7 @@ func TestPrivateStartIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	began := make(chan error, 1)
 	go func() {
-		_, err := StartPrivate(ctx, PrivateConfig{Dir: dir, Unsafe: true})
+		_, err := Start(ctx, Config{Dir: dir, Unsafe: true})
 		began <- err
 	}()
 	within(t, 10*time.Second, "initdb works", func() bool {
@@ -313,13 +313,13 @@ func TestPrivateStartIsCancelled(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(dir, "postgres*")); len(files) != 1 { // the lock file
 		t.Errorf("it left %v", files)
 	}
-	startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	startPrivate(t, Config{Dir: dir, Unsafe: true})
 }
 
 func TestPrivateSecondInstance(t *testing.T) {
 	t.Parallel()
 	dir := oldDir(t)
-	p := startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p := startPrivate(t, Config{Dir: dir, Unsafe: true})
 	refuses(t, dir, "another headroom", fmt.Sprintf("process %d", os.Getpid()), dir, "--data-dir")
 	if got := ask(t, p.URL(""), "SELECT 'alive'"); got != "alive" {
 		t.Errorf("the first one: got %s", got)
@@ -349,7 +349,7 @@ func TestPrivateAttach(t *testing.T) {
 	dir := openDir(t)
 	attached := func(want bool) string {
 		t.Helper()
-		url, running, err := AttachPrivate(dir)
+		url, running, err := Attach(dir)
 		if err != nil || running != want || (url != "") != want {
 			t.Fatalf("got %q, %t, %v; want running %t", url, running, err, want)
 		}
@@ -368,7 +368,7 @@ func TestPrivateAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, 5*time.Second, "the postmaster is gone", func() bool {
-		_, running, err := AttachPrivate(dir)
+		_, running, err := Attach(dir)
 		return err == nil && !running
 	})
 	c.kill()
@@ -380,7 +380,7 @@ func TestPrivateLog(t *testing.T) {
 	var lines syncBuffer
 	dir := oldDir(t)
 	log := slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	p, err := StartPrivate(t.Context(), PrivateConfig{Dir: dir, Unsafe: true, Log: log})
+	p, err := Start(t.Context(), Config{Dir: dir, Unsafe: true, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

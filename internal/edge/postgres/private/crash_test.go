@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"context"
@@ -112,7 +112,7 @@ func TestPrivateRecovers(t *testing.T) {
 	next, acknowledged := 1, 0
 	for round := range rounds() {
 		began := time.Now()
-		p, err := StartPrivate(t.Context(), PrivateConfig{Dir: dir})
+		p, err := Start(t.Context(), Config{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestPrivateRecovers(t *testing.T) {
 		}
 		acknowledged = <-last
 	}
-	p := startPrivate(t, PrivateConfig{Dir: dir})
+	p := startPrivate(t, Config{Dir: dir})
 	kept(t, p.URL(""), acknowledged)
 	t.Logf("%d rows", acknowledged)
 	t.Attr("R2", fmt.Sprintf("%d kills of the postmaster, %d acknowledged rows, 0 lost", rounds(), acknowledged))
@@ -165,7 +165,7 @@ func TestPrivateHalfMade(t *testing.T) {
 	if left, _ := filepath.Glob(half); len(left) != 1 {
 		t.Errorf("got %v, want half a cluster", left)
 	}
-	p := startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p := startPrivate(t, Config{Dir: dir, Unsafe: true})
 	if got := ask(t, p.URL(""), "SELECT 'whole'"); got != "whole" {
 		t.Errorf("got %s", got)
 	}
@@ -200,8 +200,8 @@ func TestPrivateStalePid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cluster, "postmaster.pid"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, running, err := AttachPrivate(dir); running || err != nil {
+	if _, running, err := Attach(dir); running || err != nil {
 		t.Errorf("a stranger is taken for Postgres: %t, %v", running, err)
 	}
-	startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	startPrivate(t, Config{Dir: dir, Unsafe: true})
 }

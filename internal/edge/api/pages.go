@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"headroom/internal/edge/api/docs"
 	"headroom/openapi"
 )
 
@@ -49,18 +50,18 @@ const htmlType = "text/html; charset=utf-8"
 
 // renderPages makes the pages.
 func (s *server) renderPages() error {
-	limits := docsLimits{SolvesPerSecond: s.config.SolvesPerSecond, RequestsPerSecond: s.config.RequestsPerSecond,
+	limits := docs.Limits{SolvesPerSecond: s.config.SolvesPerSecond, RequestsPerSecond: s.config.RequestsPerSecond,
 		BodyMB: s.config.Limits.Bytes >> 20, Classes: s.config.Limits.Classes}
 	reference := sync.OnceValues(func() (page, error) {
-		doc, err := loadDocument(openapi.Document)
+		doc, err := docs.Load(openapi.Document)
 		if err != nil {
 			return page{}, err
 		}
-		text, err := renderDocs(doc, s.config.Version, limits)
+		text, err := docs.Render(doc, s.config.Version, limits, docsProblems())
 		return newPage(text, htmlType, policyOfPages), err
 	})
 	var signIn bytes.Buffer
-	if err := pages.ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
+	if err := docs.Templates.ExecuteTemplate(&signIn, "sign-in.html", nil); err != nil {
 		return fmt.Errorf("render the sign-in page: %w", err)
 	}
 	s.pages = pageCache{
@@ -70,7 +71,7 @@ func (s *server) renderPages() error {
 	}
 	for _, p := range docsProblems() {
 		var b bytes.Buffer
-		if err := pages.ExecuteTemplate(&b, "problem.html", p); err != nil {
+		if err := docs.Templates.ExecuteTemplate(&b, "problem.html", p); err != nil {
 			return fmt.Errorf("render the page of the problem %s: %w", p.Name, err)
 		}
 		s.pages.problems[p.Name] = newPage(b.Bytes(), htmlType, policyOfPages)
@@ -80,7 +81,7 @@ func (s *server) renderPages() error {
 
 // loadFiles reads what the pages load: everything in assets but the templates.
 func (s *server) loadFiles() error {
-	entries, err := fs.ReadDir(assets, "assets")
+	entries, err := fs.ReadDir(docs.Assets, "assets")
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (s *server) loadFiles() error {
 		if path.Ext(name) == ".html" {
 			continue
 		}
-		body, err := fs.ReadFile(assets, "assets/"+name)
+		body, err := fs.ReadFile(docs.Assets, "assets/"+name)
 		if err != nil {
 			return err
 		}

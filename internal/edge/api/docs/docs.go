@@ -1,4 +1,5 @@
-package api
+// Package docs renders the reference page of the API from openapi.yaml.
+package docs
 
 import (
 	"bytes"
@@ -18,24 +19,24 @@ import (
 // very server does.
 
 //go:embed assets
-var assets embed.FS
+var Assets embed.FS
 
-var pages = template.Must(template.New("").ParseFS(assets, "assets/*.html"))
+var Templates = template.Must(template.New("").ParseFS(Assets, "assets/*.html"))
 
-// docsLimits are the limits of this server that the reference names.
-type docsLimits struct {
+// Limits are the limits of this server that the reference names.
+type Limits struct {
 	SolvesPerSecond, RequestsPerSecond int
 	BodyMB, Classes                    int
 }
 
 // InWords is the number of classes for people.
-func (l docsLimits) InWords() string { return digits(float64(l.Classes)) + " classes" }
+func (l Limits) InWords() string { return digits(float64(l.Classes)) + " classes" }
 
 type docsPage struct {
 	Version  string
 	Chapters []docsChapter
-	Limits   docsLimits
-	Problems []docsProblem
+	Limits   Limits
+	Problems []Problem
 	Groups   []docsGroup
 	Types    []docsType
 }
@@ -80,8 +81,8 @@ type docsAnswer struct {
 	Headers []string
 }
 
-// loadDocument reads a contract with the places of its parts, which keep the order it is written in.
-func loadDocument(text []byte) (*openapi3.T, error) {
+// Load reads a contract with the places of its parts, which keep the order it is written in.
+func Load(text []byte) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true
 	doc, err := loader.LoadFromData(text)
@@ -91,16 +92,41 @@ func loadDocument(text []byte) (*openapi3.T, error) {
 	return doc, nil
 }
 
-// renderDocs writes the reference page.
-func renderDocs(doc *openapi3.T, version string, limits docsLimits) ([]byte, error) {
+// Render writes the reference page.
+func Render(doc *openapi3.T, version string, limits Limits, problems []Problem) ([]byte, error) {
 	known := readExamples(doc)
 	page := docsPage{Version: version, Chapters: chapters(doc.Info.Description), Limits: limits,
-		Problems: docsProblems(), Groups: docsGroups(doc, known), Types: docsTypes(doc, known)}
+		Problems: problems, Groups: docsGroups(doc, known), Types: docsTypes(doc, known)}
+	linkRefusals(page.Groups, problems)
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, "docs.html", page); err != nil {
+	if err := Templates.ExecuteTemplate(&b, "docs.html", page); err != nil {
 		return nil, fmt.Errorf("render the reference page: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// linkRefusals links each refusal to the first problem with its status.
+func linkRefusals(groups []docsGroup, problems []Problem) {
+	for _, g := range groups {
+		for _, o := range g.Operations {
+			for i := range o.Refusals {
+				refusal := &o.Refusals[i]
+				at := slices.IndexFunc(problems, func(p Problem) bool { return strconv.Itoa(p.Status) == refusal.Text })
+				if at >= 0 {
+					refusal.Link = "#problem-" + problems[at].Name
+				}
+			}
+		}
+	}
+}
+
+// Problem is a kind of problem as the pages show it.
+type Problem struct {
+	Name    string
+	Status  int
+	Title   string
+	Meaning string // what has happened
+	Cure    string // what the caller does about it
 }
 
 var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -199,12 +225,12 @@ func describeBody(r *openapi3.RequestBody, known examples) (body docsBody, conte
 	body = docsBody{About: phrase(r.Description), Required: r.Required, Example: known.of(media, inRequest)}
 	if media.Schema != nil {
 		body.Type = typeWords(media.Schema)
-		body.Members = members(elements(media.Schema).Value, inRequest, 0)
+		body.Members = members(Elements(media.Schema).Value, inRequest, 0)
 	}
 	return body, contentType
 }
 
-const problemType = "application/problem+json"
+const ProblemType = "application/problem+json"
 
 // describeAnswers tells the answers of an operation. Those that mean the same for all of them are
 // only named; the section on problems explains them.
@@ -215,14 +241,8 @@ func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) 
 		if status == "default" {
 			continue // any other problem
 		}
-		if r.Value.Content[problemType] != nil && r.Ref != "" {
-			word := docsWord{Text: status}
-			if code, err := strconv.Atoi(status); err == nil {
-				if kind, ok := kindOf(code); ok {
-					word.Link = "#problem-" + kind.name
-				}
-			}
-			o.Refusals = append(o.Refusals, word)
+		if r.Value.Content[ProblemType] != nil && r.Ref != "" {
+			o.Refusals = append(o.Refusals, docsWord{Text: status})
 			continue
 		}
 		a := docsAnswer{Status: status}
@@ -232,7 +252,7 @@ func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) 
 		a.Headers = slices.Sorted(maps.Keys(r.Value.Headers))
 		for _, kind := range slices.Sorted(maps.Keys(r.Value.Content)) {
 			media := r.Value.Content[kind]
-			if kind != "application/json" && kind != problemType {
+			if kind != "application/json" && kind != ProblemType {
 				a.Formats = append(a.Formats, kind)
 				continue
 			}
@@ -254,7 +274,7 @@ func docsTypes(doc *openapi3.T, known examples) (types []docsType) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		named := &openapi3.SchemaRef{Ref: "#/components/schemas/" + name, Value: doc.Components.Schemas[name].Value}
-		if link(named) == "" {
+		if Link(named) == "" {
 			continue
 		}
 		v := named.Value

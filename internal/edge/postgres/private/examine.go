@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // a busy one's log up to 256 MB more.
 const leastSpace = 300 << 20
 
-// PrivatePlace is what ExaminePrivate found.
-type PrivatePlace struct {
+// Place is what ExaminePrivate found.
+type Place struct {
 	Dir     string
 	Version string // the major version of the database there; "" when there is none yet
 	User    string // who Postgres runs as
@@ -23,13 +23,13 @@ type PrivatePlace struct {
 	URL     string // when it runs
 }
 
-// ExaminePrivate says whether a private cluster can live in a data directory. It makes nothing there.
-func ExaminePrivate(ctx context.Context, dir string) (PrivatePlace, error) {
+// Examine says whether a private cluster can live in a data directory. It makes nothing there.
+func Examine(ctx context.Context, dir string) (Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return PrivatePlace{}, err
+		return Place{}, err
 	}
-	place := PrivatePlace{Dir: dir}
+	place := Place{Dir: dir}
 	there := dir // or the nearest directory above it
 	for {
 		if _, err := os.Stat(there); err == nil || there == "/" {
@@ -60,7 +60,7 @@ func ExaminePrivate(ctx context.Context, dir string) (PrivatePlace, error) {
 	if h.as.other && !h.wouldOpen(ctx, programs, there) {
 		return place, h.unreachable()
 	}
-	if place.URL, place.Running, err = AttachPrivate(dir); err != nil {
+	if place.URL, place.Running, err = Attach(dir); err != nil {
 		return place, err
 	}
 	if place.Free < leastSpace {

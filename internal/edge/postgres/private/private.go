@@ -1,4 +1,5 @@
-package postgres
+// Package private runs a Postgres of our own: its folder, its programs, its server process.
+package private
 
 import (
 	"context"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"headroom/internal/core/fault"
 )
 
 const (
@@ -26,8 +29,8 @@ const (
 	privatePort     = "5432"
 )
 
-// PrivateConfig says where a private cluster lives.
-type PrivateConfig struct {
+// Config says where a private cluster lives.
+type Config struct {
 	// Dir is the data directory; the cluster is made in a folder of its own in it. When root starts
 	// Headroom, Postgres runs as another user, who must be able to reach the directory.
 	Dir string
@@ -38,9 +41,9 @@ type PrivateConfig struct {
 	Log *slog.Logger
 }
 
-// Private is a running Postgres of our own: it listens on a unix socket that only its user and root
+// Server is a running Postgres of our own: it listens on a unix socket that only its user and root
 // can open, and it ends when this process ends, however that happens.
-type Private struct {
+type Server struct {
 	server *server
 	socket string // the directory of its socket
 	stop   sync.Once
@@ -48,10 +51,10 @@ type Private struct {
 	err    error // set before done is closed
 }
 
-// StartPrivate starts the cluster of a data directory, making it first where there is none, and
+// Start starts the cluster of a data directory, making it first where there is none, and
 // returns once it accepts connections and has the database headroom. The context bounds the start
 // alone; Stop ends the cluster. Errors are sentences for the person who chose the directory.
-func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err error) {
+func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, longestPrivateStart,
 		fmt.Errorf("it was not ready within %.0f s", longestPrivateStart.Seconds()))
@@ -86,10 +89,10 @@ func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err er
 	if err != nil {
 		return nil, err
 	}
-	p := &Private{socket: socket, done: make(chan struct{})}
+	p := &Server{socket: socket, done: make(chan struct{})}
 	p.server, err = startServer(ctx, home, programs, socket, config.Unsafe, log)
 	if err != nil {
-		return nil, &busy{err.Error(), err} // the cluster is there, and may start another time
+		return nil, busy{err} // the cluster is there, and may start another time
 	}
 	go func() {
 		<-p.server.ended
@@ -101,7 +104,7 @@ func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err er
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		err = errors.Join(err, p.Stop(end))
-		return nil, &busy{err.Error(), err}
+		return nil, busy{err}
 	}
 	log.Info("private postgres started", "dir", home.dir, "version", programs.version, "made", first,
 		"pid", p.server.command.Process.Pid, "duration_ms", time.Since(began).Milliseconds())
@@ -109,7 +112,7 @@ func StartPrivate(ctx context.Context, config PrivateConfig) (_ *Private, err er
 }
 
 // URL is the address of a database in the cluster; "" is Headroom's own.
-func (p *Private) URL(database string) string { return privateURL(p.socket, database) }
+func (p *Server) URL(database string) string { return privateURL(p.socket, database) }
 
 func privateURL(socket, database string) string {
 	if database == "" {
@@ -121,10 +124,10 @@ func privateURL(socket, database string) string {
 }
 
 // Done is closed when Postgres has ended, asked to or not; Err then says why.
-func (p *Private) Done() <-chan struct{} { return p.done }
+func (p *Server) Done() <-chan struct{} { return p.done }
 
 // Err is nil while Postgres runs and after it was stopped cleanly.
-func (p *Private) Err() error {
+func (p *Server) Err() error {
 	select {
 	case <-p.done:
 		return p.err
@@ -139,7 +142,7 @@ const lastWait = 500 * time.Millisecond
 // Stop ends Postgres: open connections are cut off, everything committed is on disk. When the context
 // ends first it is ended the hard way, which loses nothing either but makes the next start replay the
 // log. It returns once Postgres is gone; a second call waits for the first.
-func (p *Private) Stop(ctx context.Context) error {
+func (p *Server) Stop(ctx context.Context) error {
 	p.stop.Do(func() { p.server.signal(syscall.SIGINT) })
 	select {
 	case <-p.done:
@@ -153,7 +156,7 @@ func (p *Private) Stop(ctx context.Context) error {
 
 // makeDatabase makes Headroom's database where it is missing: on the first start, or after one that
 // was interrupted.
-func (p *Private) makeDatabase(ctx context.Context) error {
+func (p *Server) makeDatabase(ctx context.Context) error {
 	connection, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {
 		return fmt.Errorf("connect to the private Postgres: %w", err)
@@ -171,3 +174,9 @@ func (p *Private) makeDatabase(ctx context.Context) error {
 	}
 	return nil
 }
+
+// busy marks a failed start that may succeed another time.
+type busy struct{ error }
+
+func (e busy) Is(target error) bool { return target == fault.Busy }
+func (e busy) Unwrap() error        { return e.error }

@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"errors"
@@ -15,9 +15,9 @@ import (
 // longestAttach is how long AttachPrivate waits for a cluster that is just starting.
 const longestAttach = 5 * time.Second
 
-// AttachPrivate is the address of the private cluster of a data directory that another process runs,
+// Attach is the address of the private cluster of a data directory that another process runs,
 // if one does. Only root and the user Postgres runs as can use it.
-func AttachPrivate(dir string) (url string, running bool, err error) {
+func Attach(dir string) (url string, running bool, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return "", false, err
 	}

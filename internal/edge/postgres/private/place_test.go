@@ -1,4 +1,4 @@
-package postgres
+package private
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func TestPrivateAsOrdinaryUser(t *testing.T) {
 	c.end()
 
 	// Root runs it as the user who made it; that user can go on afterwards.
-	stopPrivate(t, startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true}))
+	stopPrivate(t, startPrivate(t, Config{Dir: dir, Unsafe: true}))
 	c = startChild(t, dir, somebody)
 	c.address()
 	c.end()
@@ -53,7 +53,7 @@ func TestPrivateOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	asRoot(t)
 	dir := oldDir(t)
-	startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	startPrivate(t, Config{Dir: dir, Unsafe: true})
 	if err := os.Chmod(filepath.Join(dir, lockFile), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestPrivateOtherVersion(t *testing.T) {
 	if err := os.WriteFile(version, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true}) // nothing was touched
+	startPrivate(t, Config{Dir: dir, Unsafe: true}) // nothing was touched
 }
 
 // Root steps down to a user who cannot get into directories such as /root.
@@ -129,7 +129,7 @@ func TestPrivateUnreachable(t *testing.T) {
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	stopPrivate(t, startPrivate(t, PrivateConfig{Dir: empty, Unsafe: true}))
+	stopPrivate(t, startPrivate(t, Config{Dir: empty, Unsafe: true}))
 	if info, err := os.Stat(empty); err != nil || info.Mode().Perm() != 0o711 {
 		t.Errorf("got %v, %v", info.Mode(), err)
 	}
@@ -157,14 +157,14 @@ func TestPrivateDifficultNames(t *testing.T) {
 		strings.Repeat("long", 40): false,
 	} {
 		dir := oldDir(t, name)
-		p := startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+		p := startPrivate(t, Config{Dir: dir, Unsafe: true})
 		if got := ask(t, p.URL(""), "SELECT 'reached'"); got != "reached" {
 			t.Errorf("got %s", got)
 		}
 		if got := strings.HasPrefix(p.socket, dir); got != inside {
 			t.Errorf("%s: the socket is in %s", dir, p.socket)
 		}
-		url, running, err := AttachPrivate(dir)
+		url, running, err := Attach(dir)
 		if err != nil || !running || url != p.URL("") {
 			t.Errorf("attach: got %s, %t, %v", url, running, err)
 		}
@@ -195,7 +195,7 @@ func TestPrivateSocketFolderIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Remove(taken)
-	p := startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p := startPrivate(t, Config{Dir: dir, Unsafe: true})
 	if p.socket == taken {
 		t.Errorf("the socket is in a folder somebody else made, %s", taken)
 	}
@@ -222,7 +222,7 @@ func TestPrivateDiskFull(t *testing.T) {
 	}
 
 	dir = disk("80m")
-	p := startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p := startPrivate(t, Config{Dir: dir, Unsafe: true})
 	run(t, p.URL(""), "CREATE TABLE kept AS SELECT 42 AS answer")
 	stopPrivate(t, p)
 	filler := filepath.Join(dir, "filler")
@@ -233,7 +233,7 @@ func TestPrivateDiskFull(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	p = startPrivate(t, PrivateConfig{Dir: dir, Unsafe: true})
+	p = startPrivate(t, Config{Dir: dir, Unsafe: true})
 	if got := ask(t, p.URL(""), "SELECT answer::text FROM kept"); got != "42" {
 		t.Errorf("got %s", got)
 	}

@@ -1,6 +1,8 @@
 package api
 
-import "slices"
+import (
+	"headroom/internal/edge/api/docs"
+)
 
 // problemHelp is what a kind of problem means and what whoever meets it does about it.
 type problemHelp struct{ Meaning, Cure string }
@@ -66,27 +68,11 @@ var problemHelps = map[string]problemHelp{
 		"Send the request again after as many seconds as Retry-After says; with an Idempotency-Key that is harmless for POST, too."},
 }
 
-// docsProblem is a kind of problem as the pages show it.
-type docsProblem struct {
-	Name   string
-	Status int
-	Title  string
-	problemHelp
-}
-
-func docsProblems() []docsProblem {
-	list := make([]docsProblem, 0, len(problemKinds))
+func docsProblems() []docs.Problem {
+	list := make([]docs.Problem, 0, len(problemKinds))
 	for _, k := range problemKinds {
-		list = append(list, docsProblem{k.name, k.status, k.title, problemHelps[k.name]})
+		help := problemHelps[k.name]
+		list = append(list, docs.Problem{Name: k.name, Status: k.status, Title: k.title, Meaning: help.Meaning, Cure: help.Cure})
 	}
 	return list
-}
-
-// kindOf is the first kind with a status.
-func kindOf(status int) (problemKind, bool) {
-	i := slices.IndexFunc(problemKinds, func(k problemKind) bool { return k.status == status })
-	if i < 0 {
-		return problemKind{}, false
-	}
-	return problemKinds[i], true
 }

@@ -1,4 +1,4 @@
-package api
+package docs
 
 import (
 	"bytes"
@@ -113,17 +113,17 @@ func (e examples) invent(ref *openapi3.SchemaRef, d direction, depth int) any {
 		}
 		return []any{}
 	}
-	if list, _ := properties(v); len(list) > 0 {
+	if list, _ := Properties(v); len(list) > 0 {
 		known := e[ref.Ref]
 		object := map[string]any{}
 		for _, p := range list {
-			switch always := p.ref.Value.ReadOnly && p.ref.Value.Items == nil || p.ref.Value.Default != nil; {
-			case d == inRequest && (p.ref.Value.ReadOnly || known != nil):
+			switch always := p.Ref.Value.ReadOnly && p.Ref.Value.Items == nil || p.Ref.Value.Default != nil; {
+			case d == inRequest && (p.Ref.Value.ReadOnly || known != nil):
 				continue
 			case known != nil && !always: // one of several ways to say it, or nothing to warn of
 				continue
 			}
-			object[p.name] = e.invent(p.ref, d, depth+1)
+			object[p.Name] = e.invent(p.Ref, d, depth+1)
 		}
 		maps.Copy(object, known)
 		return object
@@ -208,10 +208,10 @@ func memberOrder(ref *openapi3.SchemaRef) ordered {
 	schemas = append(schemas, ref.Value.OneOf...)
 	schemas = append(schemas, ref.Value.AnyOf...)
 	for _, s := range schemas {
-		list, _ := properties(s.Value)
+		list, _ := Properties(s.Value)
 		for _, p := range list {
-			if _, seen := o.place[p.name]; !seen {
-				o.place[p.name], o.refs[p.name] = len(o.place), p.ref
+			if _, seen := o.place[p.Name]; !seen {
+				o.place[p.Name], o.refs[p.Name] = len(o.place), p.Ref
 			}
 		}
 	}

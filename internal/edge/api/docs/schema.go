@@ -1,4 +1,4 @@
-package api
+package docs
 
 import (
 	"cmp"
@@ -50,41 +50,41 @@ const deepest = 4
 
 // members lists an object's, in the order they are written in.
 func members(s *openapi3.Schema, d direction, depth int) []docsMember {
-	properties, required := properties(s)
+	properties, required := Properties(s)
 	list := make([]docsMember, 0, len(properties))
 	for _, p := range properties {
-		if d == inRequest && p.ref.Value.ReadOnly {
+		if d == inRequest && p.Ref.Value.ReadOnly {
 			continue
 		}
-		m := docsMember{Name: p.name, Type: typeWords(p.ref), Required: required[p.name] && d == inRequest,
-			Meaning: phrase(describe(p.ref)), Notes: notes(p.ref, describe(p.ref) != "")}
-		if link(p.ref) == "" && depth < deepest {
-			m.Members = members(elements(p.ref).Value, d, depth+1)
+		m := docsMember{Name: p.Name, Type: typeWords(p.Ref), Required: required[p.Name] && d == inRequest,
+			Meaning: phrase(describe(p.Ref)), Notes: notes(p.Ref, describe(p.Ref) != "")}
+		if Link(p.Ref) == "" && depth < deepest {
+			m.Members = members(Elements(p.Ref).Value, d, depth+1)
 		}
 		list = append(list, m)
 	}
 	return list
 }
 
-type property struct {
-	name string
-	ref  *openapi3.SchemaRef
+type Property struct {
+	Name string
+	Ref  *openapi3.SchemaRef
 }
 
-// properties gathers an object's own and those of the shapes it is made of.
-func properties(s *openapi3.Schema) (list []property, required map[string]bool) {
+// Properties gathers an object's own and those of the shapes it is made of.
+func Properties(s *openapi3.Schema) (list []Property, required map[string]bool) {
 	required = map[string]bool{}
 	for _, part := range s.AllOf {
-		more, needed := properties(part.Value)
+		more, needed := Properties(part.Value)
 		list = append(list, more...)
 		maps.Copy(required, needed)
 	}
-	own := make([]property, 0, len(s.Properties))
+	own := make([]Property, 0, len(s.Properties))
 	for name, ref := range s.Properties {
-		own = append(own, property{name, ref})
+		own = append(own, Property{name, ref})
 	}
-	slices.SortFunc(own, func(a, b property) int {
-		return cmp.Or(cmp.Compare(line(a.ref), line(b.ref)), strings.Compare(a.name, b.name))
+	slices.SortFunc(own, func(a, b Property) int {
+		return cmp.Or(cmp.Compare(line(a.Ref), line(b.Ref)), strings.Compare(a.Name, b.Name))
 	})
 	for _, name := range s.Required {
 		required[name] = true
@@ -112,10 +112,10 @@ func only(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref
 }
 
-// elements is the schema of a list's or map's elements, or the schema itself.
-func elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
+// Elements is the schema of a list's or map's elements, or the schema itself.
+func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	ref = only(ref)
-	for link(ref) == "" {
+	for Link(ref) == "" {
 		switch v := ref.Value; {
 		case v.Items != nil:
 			ref = only(v.Items)
@@ -128,9 +128,9 @@ func elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref
 }
 
-// link is the anchor of a schema that has a section of its own: a named object, or a named choice of
+// Link is the anchor of a schema that has a section of its own: a named object, or a named choice of
 // such. Named words and numbers are told where they are used.
-func link(ref *openapi3.SchemaRef) string {
+func Link(ref *openapi3.SchemaRef) string {
 	name, named := strings.CutPrefix(ref.Ref, "#/components/schemas/")
 	if !named {
 		return ""
@@ -154,7 +154,7 @@ func rowOf(v *openapi3.Schema) *openapi3.SchemaRef {
 }
 
 func hasLinks(refs openapi3.SchemaRefs) bool {
-	return slices.ContainsFunc(refs, func(r *openapi3.SchemaRef) bool { return link(r) != "" })
+	return slices.ContainsFunc(refs, func(r *openapi3.SchemaRef) bool { return Link(r) != "" })
 }
 
 // typeWords says what a value is.
@@ -172,7 +172,7 @@ func plainWords(ref *openapi3.SchemaRef) []docsWord {
 	if row := rowOf(ref.Value); row != nil {
 		return append([]docsWord{{Text: "page of "}}, typeWords(row)...)
 	}
-	if anchor := link(ref); anchor != "" {
+	if anchor := Link(ref); anchor != "" {
 		return []docsWord{{Text: strings.TrimPrefix(anchor, "#type-"), Link: anchor}}
 	}
 	v := ref.Value
@@ -215,7 +215,7 @@ func choiceWords(choice openapi3.SchemaRefs) (words []docsWord) {
 
 // describe is the description nearest to where a schema is used.
 func describe(ref *openapi3.SchemaRef) string {
-	if ref.Value.Description != "" || link(ref) != "" {
+	if ref.Value.Description != "" || Link(ref) != "" {
 		return ref.Value.Description
 	}
 	if inner := only(ref); inner != ref {
