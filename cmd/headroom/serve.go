@@ -178,11 +178,11 @@ func serve(ctx context.Context, settings config, demo bool, stdout, stderr io.Wr
 	}
 	defer func() { stopWatching(); <-shown }()
 	if file := settings.copyFile(); file != "" {
-		copied := a.KeepCopy(watching, file, settings.databaseMark())
+		copied := a.Plans.KeepCopy(watching, file, settings.databaseMark())
 		defer func() { stopWatching(); <-copied }()
 	}
 	planning, stopPlanning := context.WithCancel(ctx)
-	planned := a.StartPlanner(planning)
+	planned := a.Plans.Start(planning)
 	defer func() { stopPlanning(); <-planned }()
 	heard := a.Runs.Watch(watching)
 	defer func() { stopWatching(); <-heard }()

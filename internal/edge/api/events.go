@@ -13,7 +13,6 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 )
 
@@ -37,7 +36,7 @@ func (s *server) planEvents(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if shown, _ := s.app.Board.Watch(cluster); shown == nil {
+	if shown, _ := s.app.Plans.Board.Watch(cluster); shown == nil {
 		if _, err := s.app.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 			s.fail(w, r, err)
 			return
@@ -99,13 +98,13 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 		known.number, known.elsewhere = last, last > 0
 	}
 	for {
-		shown, changed := s.app.Board.Watch(cluster)
+		shown, changed := s.app.Plans.Board.Watch(cluster)
 		if known.next(shown) && !w.send(shown.Event().Text) {
 			return
 		}
 		select {
 		case <-changed:
-			if now, _ := s.app.Board.Watch(cluster); now == nil && s.gone(r.Context(), cluster) {
+			if now, _ := s.app.Plans.Board.Watch(cluster); now == nil && s.gone(r.Context(), cluster) {
 				return
 			}
 		case <-heartbeat.C:
@@ -139,7 +138,7 @@ type heard struct {
 
 // next says whether a plan is to be told now, and notes it. An older plan than the one told is news where it is pinned,
 // or where the database was put back; not where this server is late.
-func (t *heard) next(shown *app.Shown) bool {
+func (t *heard) next(shown *plans.Shown) bool {
 	if shown == nil || t.elsewhere && shown.Pin == nil && shown.Record.Number < t.number {
 		return false
 	}
@@ -172,13 +171,13 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	if last == 0 {
 		return nil, false, nil
 	}
-	shown, _ := s.app.Board.Watch(cluster)
+	shown, _ := s.app.Plans.Board.Watch(cluster)
 	if shown == nil || shown.Record.Number != last {
-		s.app.Board.CatchUp(ctx, cluster)
-		shown, _ = s.app.Board.Watch(cluster)
+		s.app.Plans.Board.CatchUp(ctx, cluster)
+		shown, _ = s.app.Plans.Board.Watch(cluster)
 	}
 	switch {
-	case shown == nil && !s.app.Board.Running():
+	case shown == nil && !s.app.Plans.Board.Running():
 		return nil, false, nil
 	case shown == nil:
 		return nil, true, nil
@@ -208,7 +207,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 		if err != nil {
 			return nil, false, fmt.Errorf("write the summary of a plan: %w", err)
 		}
-		events.Write(app.PlanEvent(missed[i].Number, row))
+		events.Write(plans.PlanEvent(missed[i].Number, row))
 	}
 	return events.Bytes(), false, nil
 }

@@ -48,7 +48,7 @@ func (s *server) notReady(ctx context.Context) string {
 	if s.draining() {
 		return "The server is stopping; ask another one, or this one again in a few seconds."
 	}
-	if s.app.Board.Running() {
+	if s.app.Plans.Board.Running() {
 		return ""
 	}
 	if err := s.ready.check(ctx, s.app.Stores.Database.Ready); err != nil {

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
 )
 
 func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest) (reply[ObservationList], error) {
-	var of app.ObservationFilter
+	var of plans.ObservationFilter
 	if r.Params.From != nil {
 		of.From = *r.Params.From
 	}
@@ -30,7 +29,7 @@ func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest
 }
 
 func (s *server) CreateObservation(ctx context.Context, r CreateObservationRequest) (reply[Observation], error) {
-	o, err := s.app.Observe(ctx, r.Cluster, *r.Body)
+	o, err := s.app.Plans.Observe(ctx, r.Cluster, *r.Body)
 	return reply[Observation]{body: o, created: o.ID}, err
 }
 

@@ -11,7 +11,6 @@ import (
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
 )
@@ -45,7 +44,7 @@ func (s *server) ReplacePoolSettings(ctx context.Context, r ReplacePoolSettingsR
 	if err != nil {
 		return reply[PoolSettings]{}, err
 	}
-	settings, err := s.app.SetPoolSettings(ctx, r.Cluster, version, *r.Body)
+	settings, err := s.app.Pools.SetSettings(ctx, r.Cluster, version, *r.Body)
 	return versioned(settings, settings.Version, err)
 }
 
@@ -58,7 +57,7 @@ func (s *server) DeletePoolSettings(ctx context.Context, r DeletePoolSettingsReq
 }
 
 func (s *server) GetPoolBasis(ctx context.Context, r GetPoolBasisRequest) (reply[PoolBasis], error) {
-	return plain(s.app.PoolBasis(ctx, r.Cluster))
+	return plain(s.app.Pools.Basis(ctx, r.Cluster))
 }
 
 func (s *server) GetPoolMachines(ctx context.Context, r GetPoolMachinesRequest) (reply[PoolMachines], error) {
@@ -67,7 +66,7 @@ func (s *server) GetPoolMachines(ctx context.Context, r GetPoolMachinesRequest) 
 }
 
 func (s *server) ReplacePoolMachines(ctx context.Context, r ReplacePoolMachinesRequest) (reply[PoolMachines], error) {
-	return plain(s.app.SetPoolMachines(ctx, r.Cluster, r.Body.Machines))
+	return plain(s.app.Pools.SetMachines(ctx, r.Cluster, r.Body.Machines))
 }
 
 func (s *server) ListStorageSamples(ctx context.Context, r ListStorageSamplesRequest) (reply[StorageSampleList], error) {
@@ -77,7 +76,7 @@ func (s *server) ListStorageSamples(ctx context.Context, r ListStorageSamplesReq
 }
 
 func (s *server) AddStorageSamples(ctx context.Context, r AddStorageSamplesRequest) (reply[StorageSamplesTaken], error) {
-	taken, err := s.app.SampleStorage(ctx, r.Cluster, r.Body.Samples)
+	taken, err := s.app.Pools.SampleStorage(ctx, r.Cluster, r.Body.Samples)
 	return plain(StorageSamplesTaken{Samples: taken}, err)
 }
 
@@ -94,18 +93,18 @@ func (s *server) GetPoolPlan(ctx context.Context, r GetPoolPlanRequest) (reply[P
 }
 
 // polledPool is the current plan of a pool that is polled, and whether a newer one may have been kept from us.
-func (s *server) polledPool(r *http.Request) (shown *app.ShownPool, old bool, err error) {
+func (s *server) polledPool(r *http.Request) (shown *plans.ShownPool, old bool, err error) {
 	if r.URL.RawQuery != "" {
 		if err := s.operationOf(r).checkParameters(r); err != nil {
 			return nil, false, err
 		}
 	}
-	shown, err = s.app.ShownPool(r.Context(), pathValue(r, "cluster"))
+	shown, err = s.app.Pools.Shown(r.Context(), pathValue(r, "cluster"))
 	return shown, !s.reachable(), err
 }
 
 // answerPool writes an answer about a shown plan, which is written once a second at most.
-func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *app.ShownPool, question string, old bool, write func(now time.Time) ([]byte, string, error)) {
+func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *plans.ShownPool, question string, old bool, write func(now time.Time) ([]byte, string, error)) {
 	now := s.app.Now()
 	text, err := shown.Text(fmt.Sprint(question, old), now.Unix(), func() ([]byte, string, error) { return write(now) })
 	if err != nil {

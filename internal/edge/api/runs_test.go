@@ -54,7 +54,7 @@ func (s *service) runInMine() (id string) { return strings.TrimPrefix(s.planRun(
 // claim takes a run as a server that works on it would.
 func (s *service) claim(id string) runs.Claim {
 	s.Helper()
-	c, err := s.app.Stores.Runs.ClaimRun(s.Context(), id, map[string]int{app.PlanRun: 3}, time.Minute)
+	c, err := s.app.Stores.Runs.ClaimRun(s.Context(), id, map[string]int{plans.PlanRun: 3}, time.Minute)
 	if err != nil || c == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}

@@ -63,7 +63,7 @@ func (s *server) waitForChange(w http.ResponseWriter, r *http.Request, cluster s
 	up := time.NewTimer(wait)
 	defer up.Stop()
 	for {
-		_, changed := s.app.Board.Watch(cluster)
+		_, changed := s.app.Plans.Board.Watch(cluster)
 		shown, err := s.current(r.Context(), cluster)
 		if err != nil || !matches(known, shown.etag(s.app.Now())) {
 			return shown, err

@@ -281,7 +281,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", "/v1/clusters/night/classes/nightly", class, "If-Match", a.etag()).want(t, 200)
 	planning, stop := context.WithCancel(t.Context())
-	done := s.app.StartPlanner(planning)
+	done := s.app.Plans.Start(planning)
 	defer func() { stop(); <-done }()
 
 	schemas := map[hooks.Event]string{hooks.PlanChanged: "PlanChangedEvent", hooks.PlanFailed: "PlanFailedEvent", hooks.RunFinished: "RunFinishedEvent", hooks.ReportMade: "ReportMadeEvent", hooks.Ping: "PingEvent"}

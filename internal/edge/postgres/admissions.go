@@ -15,9 +15,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/data/storage"
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/live"

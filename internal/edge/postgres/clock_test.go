@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
@@ -22,7 +22,7 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 			s, conn := pgtest.OpenWith(t, configOf(url)), raw(t, url)
 			ctx := filled(t, s)
 			now := func() time.Time { return january.From }
-			var first *app.Claim
+			var first *plans.Claim
 			claimed := func() bool {
 				c, _, err := s.Claim(ctx, now(), 15*time.Second)
 				check(t, err)
@@ -51,8 +51,8 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 				t.Errorf("who had the claim before gets %v", err)
 			}
 
-			run := must(s.StartRun(ctx, runs.NewRun{Kind: app.PlanRun, Cluster: night, Role: "planner"}))(t)
-			most := map[string]int{app.PlanRun: 5}
+			run := must(s.StartRun(ctx, runs.NewRun{Kind: plans.PlanRun, Cluster: night, Role: "planner"}))(t)
+			most := map[string]int{plans.PlanRun: 5}
 			worked := must(s.ClaimRun(ctx, run.ID, most, 15*time.Second))(t)
 			sweep := func() (state string, work int64) {
 				_, err := s.SweepRuns(ctx)

@@ -2,13 +2,13 @@ package postgres_test
 
 import (
 	"fmt"
+	"headroom/internal/service/plans"
 	"testing"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
@@ -86,7 +86,7 @@ func TestDeletingAClusterKeepsItsPlans(t *testing.T) {
 	ctx := filled(t, s)
 	must(s.SavePlan(ctx, record(night)))(t)
 	check(t, s.DeleteCluster(ctx, night, 1))
-	_, err := s.Plan(ctx, night, app.PlanRef{Number: 1})
+	_, err := s.Plan(ctx, night, plans.PlanRef{Number: 1})
 	kindOf(t, err, fault.NotFound, "no cluster")
 	_, err = s.VMTypes().List(ctx, night, storage.Page{})
 	kindOf(t, err, fault.NotFound, "no cluster")

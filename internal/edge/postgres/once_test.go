@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"headroom/internal/service/plans"
 	"strings"
 	"sync"
 	"testing"
@@ -168,7 +169,7 @@ func TestRacingCopiesHaveOneEffect(t *testing.T) {
 			}
 		}
 	}
-	last := must(stores[0].Plan(ctx, night, app.PlanRef{}))(t)
+	last := must(stores[0].Plan(ctx, night, plans.PlanRef{}))(t)
 	if last.Number != int64(keys) {
 		t.Errorf("%d plans, want %d", last.Number, keys)
 	}

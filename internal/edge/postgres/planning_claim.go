@@ -9,7 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 )
 
 // Changes of inputs are planned together once they have been quiet for a moment, and those of a steady
@@ -47,10 +47,10 @@ var dueIn = `(CASE
 	END)`
 
 // Claim takes a cluster that is to be planned (see app.Planning).
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *app.Claim, next time.Duration, err error) {
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *plans.Claim, next time.Duration, err error) {
 	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		c, err := one[app.Claim](ctx, q, `
+		c, err := one[plans.Claim](ctx, q, `
 			WITH due AS (
 			    SELECT g.cluster_id, c.name,
 			           CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version THEN 'inputs'
@@ -83,19 +83,19 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (
 func firstDue(ctx context.Context, q querier, due, from string, args pgx.NamedArgs) (time.Duration, error) {
 	var seconds *float64
 	err := q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+due+`))::float8 `+from, args).Scan(&seconds)
-	if seconds == nil || *seconds >= app.Never.Seconds() {
-		return app.Never, err
+	if seconds == nil || *seconds >= plans.Never.Seconds() {
+		return plans.Never, err
 	}
 	return time.Duration(*seconds * float64(time.Second)), err
 }
 
 // KeepClaim claims for another while.
-func (s *Store) KeepClaim(ctx context.Context, c app.Claim, lease time.Duration) error {
+func (s *Store) KeepClaim(ctx context.Context, c plans.Claim, lease time.Duration) error {
 	return s.reclaim(ctx, "planning", c, keptClaim, lease)
 }
 
 // Release gives a cluster to whoever asks next.
-func (s *Store) Release(ctx context.Context, c app.Claim) error {
+func (s *Store) Release(ctx context.Context, c plans.Claim) error {
 	return s.reclaim(ctx, "planning", c, noClaim, 0)
 }
 
@@ -106,7 +106,7 @@ const (
 )
 
 // reclaim changes a claim on a row of a table: planning, or pools.
-func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set string, lease time.Duration) error {
+func (s *Store) reclaim(ctx context.Context, table string, c plans.Claim, set string, lease time.Duration) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `UPDATE `+table+` SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
 		if err == nil && done.RowsAffected() == 0 {
@@ -118,7 +118,7 @@ func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set stri
 
 // lockClaimed locks a cluster and its row of a table, planning or pools, and looks whether the claim still stands. One
 // that ran out stands until somebody else takes it.
-func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id int64, err error) {
+func lockClaimed(ctx context.Context, q querier, table string, c plans.Claim) (id int64, err error) {
 	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, fault.NotFound) {
 		return 0, storage.ErrClaimLost
 	}

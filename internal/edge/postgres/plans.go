@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -33,7 +32,7 @@ func (s *Store) SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRec
 		if _, err := insertPlan(ctx, q, &r); err != nil || late {
 			return err
 		}
-		return s.adopt(ctx, q, id, r, app.ByRequest)
+		return s.adopt(ctx, q, id, r, plans.ByRequest)
 	})
 	return r, err
 }
@@ -100,7 +99,7 @@ func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (l
 }
 
 // Plan is one by number, by id, or the current one.
-func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r plans.PlanRecord, err error) {
+func (s *Store) Plan(ctx context.Context, cluster string, ref plans.PlanRef) (r plans.PlanRecord, err error) {
 	byID := uuid.NullUUID{}
 	var missing error
 	if ref.ID != "" {

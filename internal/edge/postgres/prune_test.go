@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"headroom/internal/service/plans"
 	"strings"
 	"sync"
 	"testing"
@@ -54,7 +55,7 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 	}
 	age(t, url, 3)
 	young := must(s.SavePlan(ctx, record(night)))(t) // 41
-	must(s.PinPlan(ctx, night, app.PlanRef{Number: 7}, time.Now().Add(time.Hour)))(t)
+	must(s.PinPlan(ctx, night, plans.PlanRef{Number: 7}, time.Now().Add(time.Hour)))(t)
 	conn := raw(t, url)
 	execute(t, conn, `DELETE FROM plan_turns WHERE number = 7`)
 	execute(t, conn, `DELETE FROM plan_reigns WHERE number = 7`)
@@ -93,13 +94,13 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 
 	today := time.Now().UTC().Format(time.DateOnly)
 	for _, number := range []int64{1, 13, 36} {
-		_, err := s.Plan(ctx, night, app.PlanRef{Number: number})
+		_, err := s.Plan(ctx, night, plans.PlanRef{Number: number})
 		kindOf(t, err, fault.NotFound, "was removed by retention on "+today)
-		_, err = s.PinPlan(ctx, night, app.PlanRef{Number: number}, time.Now().Add(time.Hour))
+		_, err = s.PinPlan(ctx, night, plans.PlanRef{Number: number}, time.Now().Add(time.Hour))
 		kindOf(t, err, fault.NotFound, "was removed by retention on "+today)
 	}
 	for _, number := range []int64{42, 1000} {
-		_, err := s.Plan(ctx, night, app.PlanRef{Number: number})
+		_, err := s.Plan(ctx, night, plans.PlanRef{Number: number})
 		kindOf(t, err, fault.NotFound, "has no plan number")
 	}
 	if now := must(s.Current(ctx, night))(t); now.Record.Number != 7 {

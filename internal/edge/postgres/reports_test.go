@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"fmt"
+	"headroom/internal/service/plans"
 	"slices"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestWhichPlansHeld(t *testing.T) {
 		p.VMs, p.InputsVersion = float64(10*(i+1)), must(s.Cluster(ctx, night))(t).InputsVersion
 		last = must(s.SavePlan(ctx, p))(t).Number
 	}
-	must(s.PinPlan(ctx, night, app.PlanRef{Number: last - 2}, time.Now().Add(time.Hour)))(t)
+	must(s.PinPlan(ctx, night, plans.PlanRef{Number: last - 2}, time.Now().Add(time.Hour)))(t)
 	start := time.Now().UTC().Truncate(time.Hour).Add(-60 * 24 * time.Hour)
 	// As if the four turns were 20, 10, 5 and 1 hours apart, two months ago.
 	for _, hours := range []int{0, 20, 30, 35} {

@@ -2,13 +2,13 @@ package postgres_test
 
 import (
 	"context"
+	"headroom/internal/service/plans"
 	"slices"
 	"testing"
 	"time"
 
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
@@ -52,7 +52,7 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 	past() // nothing is held
 	hold(600)
 	past(90)
-	must(s.PinPlan(ctx, night, app.PlanRef{Number: 1}, time.Now().Add(time.Hour)))(t)
+	must(s.PinPlan(ctx, night, plans.PlanRef{Number: 1}, time.Now().Add(time.Hour)))(t)
 	past(90, 70)
 	save(50) // waits for the pin's end
 	past(90, 70)

@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/lp"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
@@ -40,9 +41,8 @@ type App struct {
 	Hooks  *hooks.Desk
 	Runs   *runs.Desk
 	Solver *solving.Desk
-
-	Board *Board     // the current plans in memory, once WatchPlans keeps it
-	Pools *PoolBoard // those of pools, likewise
+	Plans  *plans.Desk
+	Pools  *plans.PoolDesk
 
 	config Config
 	// importing has a place for each file of forecasts that is read at once.
@@ -58,9 +58,6 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.PlannerLook <= 0 {
-		c.PlannerLook = plannerLook
-	}
 	if c.ImportBytes <= 0 {
 		c.ImportBytes = importBytes
 	}
@@ -73,12 +70,9 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
 	a.Runs = runs.New(stores.Runs, stores.Database)
 	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
-	a.Pools = &PoolBoard{source: stores.StoredPools}
-	a.Board = newBoard(boardStores{stores.Plans, stores.Database}, a.Now, func(message string, err error) {
-		if c.Telemetry != nil {
-			c.Telemetry.Log.Warn(message, "error", err.Error())
-		}
-	})
+	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
+		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
+	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
 	return a
 }
 

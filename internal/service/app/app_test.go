@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"headroom/internal/service/plans"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -85,14 +86,14 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), func() time.Time { return moment("2026-06-01T10:20:30Z") }), admin(t)
 	apply(t, a, document("c"))
-	first, err := a.CreatePlan(ctx, "c", time.Time{})
+	first, err := a.Plans.Create(ctx, "c", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.Number != 1 || first.Status != capacity.Optimal || !first.At.Equal(a.Now()) || first.CreatedBy != "tester" {
 		t.Errorf("got %+v", first.PlanSummary)
 	}
-	report, err := a.VerifyPlan(ctx, "c", app.PlanRef{ID: first.ID})
+	report, err := a.Plans.Verify(ctx, "c", plans.PlanRef{ID: first.ID})
 	if err != nil || report.Outcome != proof.OK {
 		t.Errorf("verify: got %+v, %v", report, err)
 	}
@@ -105,15 +106,15 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 	if _, err := a.Prices().Replace(ctx, "c", dearer.ID, dearer.Version, dearer); err != nil {
 		t.Fatal(err)
 	}
-	second, err := a.CreatePlan(ctx, "c", time.Time{})
+	second, err := a.Plans.Create(ctx, "c", time.Time{})
 	if err != nil || second.Number != 2 || second.InputsVersion <= first.InputsVersion {
 		t.Fatalf("got %+v, %v", second.PlanSummary, err)
 	}
-	d, err := a.DiffPlans(ctx, "c", app.PlanRef{Number: 1}, app.PlanRef{})
+	d, err := a.Plans.Diff(ctx, "c", plans.PlanRef{Number: 1}, plans.PlanRef{})
 	if err != nil || len(d.Inputs) != 1 || d.Inputs[0].Pointer != "/supply/on_demand/price" || d.Inputs[0].Before != "0.20" || d.Inputs[0].After != "0.50" {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	p, err := a.ProblemAt(ctx, "c", time.Time{})
+	p, err := a.Plans.ProblemAt(ctx, "c", time.Time{})
 	if err != nil || p.Options.Near == nil || p.Options.Near.VMs != second.VMs {
 		t.Errorf("the next plan stays near the last: got %+v, %v", p.Options.Near, err)
 	}
@@ -123,7 +124,7 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
 	apply(t, a, document("c"))
-	if _, err := a.CreatePlan(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
+	if _, err := a.Plans.Create(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
 		t.Errorf("a moment without a price: got %v", err)
 	}
 	vm, err := a.VMTypes().Get(ctx, "c", "small")
@@ -136,13 +137,13 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	var infeasible *fault.InfeasibleError
-	if _, err := a.CreatePlan(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, fault.Infeasible) || len(infeasible.Conflicts) == 0 {
+	if _, err := a.Plans.Create(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, fault.Infeasible) || len(infeasible.Conflicts) == 0 {
 		t.Errorf("no VM to be had: got %v", err)
 	}
-	if _, err := a.Stores.Plans.Plan(ctx, "c", app.PlanRef{}); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Stores.Plans.Plan(ctx, "c", plans.PlanRef{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a plan was stored: %v", err)
 	}
-	if _, err := a.CreatePlan(ctx, "nobody", time.Time{}); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Plans.Create(ctx, "nobody", time.Time{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("an unknown cluster: got %v", err)
 	}
 }
@@ -393,7 +394,7 @@ func TestStoredPlansVerify(t *testing.T) {
 			}
 		}
 		apply(t, a, asDocument(name, p))
-		record, err := a.CreatePlan(ctx, name, moment("2026-06-01T00:00:00Z"))
+		record, err := a.Plans.Create(ctx, name, moment("2026-06-01T00:00:00Z"))
 		if errors.Is(err, fault.Infeasible) {
 			continue
 		}
@@ -401,7 +402,7 @@ func TestStoredPlansVerify(t *testing.T) {
 			t.Fatalf("seed %d, %s: %v", seed, name, err)
 		}
 		planned++
-		report, err := a.VerifyPlan(ctx, name, app.PlanRef{Number: record.Number})
+		report, err := a.Plans.Verify(ctx, name, plans.PlanRef{Number: record.Number})
 		if err != nil || report.Outcome != proof.OK {
 			t.Fatalf("seed %d, %s: %v, %+v", seed, name, err, report)
 		}

@@ -91,7 +91,7 @@ func TestJumpsOfAServersClock(t *testing.T) {
 
 func mustProblem(t *testing.T, a *app.App, number int64) []byte {
 	t.Helper()
-	record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{Number: number})
+	record, err := a.Stores.Plans.Plan(admin(t), "c", plans.PlanRef{Number: number})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Clust
 	if err := mayName(ctx, c.Name); err != nil {
 		return c, err
 	}
-	defer a.changing(ctx, c.Name)()
+	defer a.Plans.Changing(ctx, c.Name)()
 	return a.Stores.Inputs.CreateCluster(ctx, c)
 }
 
@@ -166,7 +166,7 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluste
 	if err := a.checkWholeJobs(ctx, c, ""); err != nil {
 		return c, err
 	}
-	defer a.changing(ctx, c.Name)()
+	defer a.Plans.Changing(ctx, c.Name)()
 	return a.Stores.Inputs.ReplaceCluster(ctx, version, c)
 }
 
@@ -227,7 +227,7 @@ func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRu
 		}
 	}
 	if !dryRun {
-		defer a.changing(ctx, d.Cluster.Name)()
+		defer a.Plans.Changing(ctx, d.Cluster.Name)()
 	}
 	return a.Stores.Inputs.Apply(ctx, version, d, dryRun)
 }
@@ -277,4 +277,10 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 		}
 	}
 	return fault.Refusal(findings, 0)
+}
+
+// DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
+func (a *App) DeleteCluster(ctx context.Context, name string, version int64) error {
+	defer a.Plans.Changing(ctx, name)()
+	return a.Stores.Inputs.DeleteCluster(ctx, name, version)
 }

@@ -78,27 +78,12 @@ func (a *App) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem)
 }
 
 func (a *App) poolAtOnce(ctx context.Context, p pool.PoolProblem) (*pool.PoolPlan, error) {
-	return solving.WaitedFor(ctx, func(ctx context.Context) (pool.PoolPlan, error) { return a.poolPlan(ctx, p) })
-}
-
-// poolPlan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has not
-// passed the independent check; one that is infeasible is an error.
-func (a *App) poolPlan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
-	err = a.Solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
-		if answer, err = pool.Plan(ctx, p, a.Solver.Engine); err != nil {
-			return err
-		}
-		return recheck.PoolFault(recheck.Pool(p, answer))
-	})
-	if err == nil && answer.Status == pool.PoolInfeasible {
-		err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
-	}
-	return answer, err
+	return solving.WaitedFor(ctx, func(ctx context.Context) (pool.PoolPlan, error) { return a.Pools.Plan(ctx, p) })
 }
 
 // PoolForRun plans the pool of a run.
 func (a *App) PoolForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
-	return oneForRun(ctx, a, claim, report, "plan", a.poolPlan)
+	return oneForRun(ctx, a, claim, report, "plan", a.Pools.Plan)
 }
 
 // oneForRun is a run that makes one thing of its input in one turn.
@@ -168,7 +153,7 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 	return answerOrRun(ctx, a, runs.NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p pool.PoolCourseProblem) (*pool.PoolCourse, error) {
 		var answer pool.PoolCourse
 		err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
-			answer, err = a.poolRounds(ctx, p, a.poolRound, tell)
+			answer, err = a.Pools.Rounds(ctx, p, a.poolRound, tell)
 			return err
 		})
 		return &answer, err
@@ -177,17 +162,9 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 
 // poolRound plans a round; one that is infeasible is an answer.
 func (a *App) poolRound(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
-	answer, err := a.poolPlan(ctx, p)
+	answer, err := a.Pools.Plan(ctx, p)
 	if errors.Is(err, fault.Infeasible) {
 		err = nil
-	}
-	return answer, err
-}
-
-func (a *App) poolRounds(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
-	answer, err := pool.Course(ctx, p, plan, tell)
-	if err == nil {
-		err = recheck.PoolFault(recheck.PoolCourse(p, answer))
 	}
 	return answer, err
 }
@@ -200,7 +177,7 @@ func (a *App) PoolRoundsForRun(ctx context.Context, claim runs.Claim, report fun
 	}
 	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "rounds"}) }
 	tell(0, int64(p.Rounds()))
-	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
+	answer, err := a.Pools.Rounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
 		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return pool.PoolPlan{}, err

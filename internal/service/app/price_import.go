@@ -169,7 +169,7 @@ func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (p
 // takeOver writes what a sheet says into a cluster, in one transaction.
 func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sheet prices.Sheet) (made PriceImport, err error) {
 	if !o.DryRun {
-		defer a.changing(ctx, cluster)()
+		defer a.Plans.Changing(ctx, cluster)()
 	}
 	done, err := a.Stores.Inputs.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
 		after, made, err = importSheet(before, sheet, o)

@@ -47,7 +47,7 @@ func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.Cluster
 
 // comparable is the problem of a cluster as many plans are made of it.
 func (a *App) comparable(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
-	p, err := a.ProblemAt(ctx, cluster, at)
+	p, err := a.Plans.ProblemAt(ctx, cluster, at)
 	if p.Options.Engine == capacity.EngineCBC {
 		p.Options.Engine = capacity.EngineAuto
 	}

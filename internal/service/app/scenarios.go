@@ -40,7 +40,7 @@ func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, 
 // ClusterWhatIf answers a question about a cluster. One that plans with cbc is compared with auto: what
 // is compared must be proved, not proved twice.
 func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (plan.WhatIf, error) {
-	p, err := a.ProblemAt(ctx, cluster, q.At)
+	p, err := a.Plans.ProblemAt(ctx, cluster, q.At)
 	if err == nil {
 		err = capacity.ScenarioLoad(len(q.Scenarios), len(p.Classes))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"headroom/internal/service/plans"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q trial.Clust
 // has changed since; a scenario is laid over the problem of this moment and planned.
 func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.ClusterSimulationQuestion) (AskedSimulation, error) {
 	if q.Scenario == nil {
-		_, answered, err := a.AnsweredPlan(ctx, cluster, PlanRef{})
+		_, answered, err := a.Plans.Answered(ctx, cluster, plans.PlanRef{})
 		return AskedSimulation{SimulationQuestion: trial.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, Plan: &answered.Plan}, err
 	}
 	p, err := a.comparable(ctx, cluster, time.Time{})

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
 )
 
@@ -22,7 +23,7 @@ type Stores struct {
 	Inputs       InputStore
 	Profiles     ProfileStore
 	Forecasts    ForecastStore
-	Plans        PlanStore
+	Plans        plans.Store
 	Access       auth.Store
 	Database     DatabaseStore
 	Admissions   Admissions
@@ -30,11 +31,11 @@ type Stores struct {
 	Executions   Executions
 	Fits         Fits
 	Live         Live
-	Observations Observations
+	Observations plans.Observations
 	Packings     Packings
 	Reports      Reports
 	Runs         runs.Store
-	StoredPools  StoredPools
+	StoredPools  plans.PoolStore
 	Webhooks     hooks.Store
 }
 
@@ -109,12 +110,6 @@ type DatabaseStore interface {
 	Once(ctx context.Context, key OnceKey, do func(context.Context) (Answer, error)) (answer Answer, replayed bool, err error)
 	// Ready says whether reads can be answered.
 	Ready(ctx context.Context) error
-}
-
-// PlanRef names a plan: by Number, by ID, or (the zero value) the current one.
-type PlanRef struct {
-	Number int64
-	ID     string
 }
 
 // ForecastFilter limits rows to a class and to hours in [From, Until); zero values limit nothing.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
 )
 
@@ -19,7 +20,7 @@ type Kind struct {
 
 // Kinds holds the kinds that need only the App.
 var Kinds = map[string]Kind{
-	app.PlanRun:        {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	plans.PlanRun:      {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
 	app.SweepRun:       {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
 	app.HorizonRun:     {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
 	app.PurchaseRun:    {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
@@ -51,7 +52,7 @@ func (r Result) kept() *runs.Result {
 // plan plans a cluster.
 func plan(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
 	report(runs.Progress{Total: 1, Unit: "plan"})
-	save, err := a.PlanForRun(ctx, claim)
+	save, err := a.Plans.ForRun(ctx, claim)
 	if err != nil {
 		return Result{}, err
 	}

@@ -134,7 +134,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord
 		t.Fatal(err)
 	}
 	r.InputsVersion = c.InputsVersion
-	saved, err := s.SavePlan(boss(t), r)
+	saved, err := s.Plans.Save(boss(t), r)
 	if err != nil {
 		t.Fatal(err)
 	}

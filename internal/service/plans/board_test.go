@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/plans"
 )
 
 // kept is a store of one cluster's plans, for what a real one cannot be made to do.
 type kept struct {
 	mu     sync.Mutex
-	plans  []plans.PlanSummary // the newest first
-	past   []plans.PastTotal
+	plans  []PlanSummary // the newest first
+	past   []PastTotal
 	err    error
 	tell   func(string)
 	reads  int
@@ -28,7 +27,7 @@ var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func (k *kept) add(number int64, vms float64, at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.plans = append([]plans.PlanSummary{{ID: fmt.Sprint("id", number), Number: number, Cluster: "c", VMs: vms, At: at, CreatedAt: at, PeriodSeconds: 3600}}, k.plans...)
+	k.plans = append([]PlanSummary{{ID: fmt.Sprint("id", number), Number: number, Cluster: "c", VMs: vms, At: at, CreatedAt: at, PeriodSeconds: 3600}}, k.plans...)
 }
 
 func (k *kept) set(err error) {
@@ -37,7 +36,7 @@ func (k *kept) set(err error) {
 	k.mu.Unlock()
 }
 
-func (k *kept) Current(context.Context, string) (c plans.Current, err error) {
+func (k *kept) Current(context.Context, string) (c Current, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.reads++
@@ -46,10 +45,10 @@ func (k *kept) Current(context.Context, string) (c plans.Current, err error) {
 	}
 	p := k.plans[0]
 	text := fmt.Sprintf(`{"status":"optimal","objective":"0","cost":{"total":0,"on_demand":0,"reserved":0,"reserved_idle":0,"penalties":0,"currency":"USD","period_s":3600,"per_hour":0,"per_month":0},"vms":{"total":%v,"reserved":0,"on_demand":%v,"contracts":[],"rounding":0},"classes":[],"warnings":[],"conflicts":[]}`, p.VMs, p.VMs)
-	return plans.Current{Record: plans.PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
+	return Current{Record: PlanRecord{PlanSummary: p, Plan: []byte(text)}, ConfirmedAt: p.CreatedAt, Past: k.past}, nil
 }
 
-func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]plans.Current, error) {
+func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]Current, error) {
 	c, err := k.Current(ctx, "c")
 	if k.err != nil {
 		return nil, k.err
@@ -57,7 +56,7 @@ func (k *kept) Currents(ctx context.Context, _ string, _ int, _ []string) ([]pla
 	if err != nil {
 		return nil, nil
 	}
-	return []plans.Current{c}, nil
+	return []Current{c}, nil
 }
 
 func (k *kept) Listen(ctx context.Context, _ string, each func(string)) error {
@@ -100,7 +99,7 @@ func total(t *testing.T, b *Board, now time.Time) int64 {
 	if s == nil {
 		t.Fatal("no plan is shown")
 	}
-	document, _ := s.ScalingAt(now, plans.ScalingOptions{})
+	document, _ := s.ScalingAt(now, ScalingOptions{})
 	return document.VMs.Total
 }
 

@@ -1,9 +1,10 @@
-package app
+package plans
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"headroom/internal/service/auth"
 )
@@ -21,7 +22,7 @@ func FuzzCopies(f *testing.F) {
 		if err != nil {
 			return
 		}
-		a := New(Stores{}, auth.NewKeyring(), Config{})
+		a := New(Config{Now: time.Now, Ring: auth.NewKeyring()})
 		hide, err := a.ShowCopy(c)
 		if err == nil {
 			hide()

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"headroom/internal/service/plans"
+	"headroom/internal/service/telemetry"
 )
 
 // observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape asks no
@@ -19,12 +19,12 @@ type observed struct {
 	now    func() time.Time
 
 	mu     sync.RWMutex
-	latest map[string]plans.Observation
+	latest map[string]Observation
 }
 
 // observedSource is what it needs of the Store.
 type observedSource interface {
-	LatestObservations(ctx context.Context) (map[string]plans.Observation, error)
+	LatestObservations(ctx context.Context) (map[string]Observation, error)
 }
 
 func (o *observed) read(ctx context.Context) error {
@@ -46,11 +46,11 @@ const (
 )
 
 var (
-	observedVMs         = planMetric("headroom_observed_vms", "VMs that really run, as observed last; shown for an hour.")
-	observedDrift       = planMetric("headroom_plan_drift_vms", "VMs that ran less those planned (as autoscalers are told, with a decrease held back), at the last observation.")
-	observedDriftRatio  = planMetric("headroom_plan_drift_ratio", "headroom_plan_drift_vms in proportion to planned.")
-	observedUtilization = planMetric("headroom_observed_utilization_ratio", "The part of the running VMs that busy slots took at the last observation.")
-	observedAt          = planMetric("headroom_observation_timestamp_seconds", "When the cluster was observed last; shown for 7 days.")
+	observedVMs         = telemetry.ClusterMetric("headroom_observed_vms", "VMs that really run, as observed last; shown for an hour.")
+	observedDrift       = telemetry.ClusterMetric("headroom_plan_drift_vms", "VMs that ran less those planned (as autoscalers are told, with a decrease held back), at the last observation.")
+	observedDriftRatio  = telemetry.ClusterMetric("headroom_plan_drift_ratio", "headroom_plan_drift_vms in proportion to planned.")
+	observedUtilization = telemetry.ClusterMetric("headroom_observed_utilization_ratio", "The part of the running VMs that busy slots took at the last observation.")
+	observedAt          = telemetry.ClusterMetric("headroom_observation_timestamp_seconds", "When the cluster was observed last; shown for 7 days.")
 )
 
 // Describe names all there is.
@@ -74,7 +74,7 @@ func (o *observed) Collect(to chan<- prometheus.Metric) {
 		}
 		age := now.Sub(seen.At)
 		if age < observationKnown {
-			show(observedAt, new(seconds(seen.At)))
+			show(observedAt, new(telemetry.Seconds(seen.At)))
 		}
 		if age < observationFresh {
 			show(observedVMs, new(float64(seen.VMs)))

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"bytes"
@@ -17,17 +17,16 @@ import (
 	"time"
 
 	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
 )
 
 // Copy is what a server needs to answer polls without its store: the current plans and the keys that
 // open it. Servers keep one in a file, for a start while the store is away. A key that was revoked
 // after it was written lives until the store is back.
 type Copy struct {
-	Of        string          `json:"of"` // the store it is a copy of
-	WrittenAt time.Time       `json:"written_at"`
-	Plans     []plans.Current `json:"plans"` // by cluster
-	Keys      []copiedKey     `json:"keys"`
+	Of        string      `json:"of"` // the store it is a copy of
+	WrittenAt time.Time   `json:"written_at"`
+	Plans     []Current   `json:"plans"` // by cluster
+	Keys      []copiedKey `json:"keys"`
 }
 
 type copiedKey struct {
@@ -103,35 +102,35 @@ func readOwn(file string) ([]byte, error) {
 
 // ShowCopy shows the plans of a copy, all as old, and lets its keys in. It is for an App whose store is
 // away; hide takes its metrics back, so that another App can have them.
-func (a *App) ShowCopy(c Copy) (hide func(), err error) {
+func (d *Desk) ShowCopy(c Copy) (hide func(), err error) {
 	keys := make([]auth.Key, len(c.Keys))
 	for i, k := range c.Keys {
 		keys[i] = k.Key
 		keys[i].Hash = auth.Hash(k.Hash)
 	}
-	a.Auth.Ring.Replace(keys)
+	d.ring.Replace(keys)
 	for _, current := range c.Plans {
-		if err := a.Board.take(current, 0); err != nil {
+		if err := d.Board.take(current, 0); err != nil {
 			return nil, err
 		}
 	}
-	a.Board.mu.Lock()
-	a.Board.running, a.Board.away = true, true
-	a.Board.mu.Unlock()
-	t := a.config.Telemetry
+	d.Board.mu.Lock()
+	d.Board.running, d.Board.away = true, true
+	d.Board.mu.Unlock()
+	t := d.telemetry
 	if t == nil {
 		return func() {}, nil
 	}
-	metrics := boardMetrics{a.Board}
+	metrics := boardMetrics{d.Board}
 	return func() { t.Registry.Unregister(metrics) }, t.Registry.Register(metrics)
 }
 
 // KeepCopy keeps a file like what the board shows and the keyring opens, until the context ends; of is
 // the store that both are of. A file that cannot be written is a warning: polls need none as long as
 // the server runs.
-func (a *App) KeepCopy(ctx context.Context, file, of string) (done <-chan struct{}) {
+func (d *Desk) KeepCopy(ctx context.Context, file, of string) (done <-chan struct{}) {
 	ended := make(chan struct{})
-	k := copyKeeper{app: a, file: file, of: of}
+	k := copyKeeper{desk: d, file: file, of: of}
 	go func() {
 		defer close(ended)
 		k.clear()
@@ -153,7 +152,7 @@ func (a *App) KeepCopy(ctx context.Context, file, of string) (done <-chan struct
 
 // copyKeeper writes copies.
 type copyKeeper struct {
-	app      *App
+	desk     *Desk
 	file, of string
 	written  string // the mark of what stands in the file
 	trouble  string // what was said last
@@ -171,7 +170,7 @@ func (k *copyKeeper) clear() {
 
 // keep writes the file anew where something has changed.
 func (k *copyKeeper) keep() {
-	shown, keys := k.app.Board.All(), k.app.Auth.Ring.Stored()
+	shown, keys := k.desk.Board.All(), k.desk.ring.Stored()
 	mark := markOf(shown, keys)
 	if mark == k.written {
 		return
@@ -190,7 +189,7 @@ func (k *copyKeeper) keep() {
 	default:
 		k.written = mark
 	}
-	if t := k.app.config.Telemetry; t != nil && trouble != "" && trouble != k.trouble {
+	if t := k.desk.telemetry; t != nil && trouble != "" && trouble != k.trouble {
 		t.Log.Warn("the copy of the last plans is not what it should be; polls go on from memory", "file", k.file, "error", trouble)
 	}
 	k.trouble = trouble
@@ -220,7 +219,7 @@ func sorted(shown map[string]*Shown) []string {
 
 // text is the file's, and how many plans are left out of it.
 func (k *copyKeeper) text(shown map[string]*Shown, keys []auth.Key) (text []byte, left int, err error) {
-	c := Copy{Of: k.of, WrittenAt: k.app.Now(), Plans: []plans.Current{}, Keys: make([]copiedKey, len(keys))}
+	c := Copy{Of: k.of, WrittenAt: k.desk.now(), Plans: []Current{}, Keys: make([]copiedKey, len(keys))}
 	for i, key := range keys {
 		c.Keys[i] = copiedKey{key, key.Hash[:]}
 	}

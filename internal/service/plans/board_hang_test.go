@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
 )
 
 // hanging is a store that answers no question.
-type hanging struct{ PlanStore }
+type hanging struct{ Store }
 
-func (hanging) Current(ctx context.Context, _ string) (c plans.Current, err error) {
+func (hanging) Current(ctx context.Context, _ string) (c Current, err error) {
 	<-ctx.Done()
 	return c, ctx.Err()
 }
@@ -24,7 +23,7 @@ func TestPollsDoNotWaitForAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKept()
 		k.add(1, 5, began)
-		a := New(Stores{Plans: hanging{}}, auth.NewKeyring(), Config{})
+		a := New(Config{Now: time.Now, Ring: auth.NewKeyring(), Store: hanging{}})
 		a.Board.source = k
 		if err := a.Board.readAll(t.Context()); err != nil {
 			t.Fatal(err)

@@ -1,13 +1,9 @@
-package app
+package plans
 
 import (
 	"context"
-	"errors"
-	"headroom/internal/data/storage"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -16,56 +12,6 @@ const (
 	plansPing  = 2 * time.Second  // so often the store is asked whether it is there
 	plansWait  = 10 * time.Second // for an answer of the store
 )
-
-// WatchPlans keeps the board like the store's current plans, and what metrics show besides, until the
-// context ends. It returns after the first load, with its error; the rest goes on in the background
-// until done is closed.
-func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
-	watching, stop := context.WithCancel(ctx)
-	seen, fits, gone := &observed{source: a.Stores.Observations, now: a.Now}, &calibrated{source: a.Stores.Calibrations}, &removed{source: a.Stores.Plans}
-	if t := a.config.Telemetry; t != nil {
-		for _, c := range []prometheus.Collector{boardMetrics{a.Board}, seen, fits, gone} {
-			if err := t.Registry.Register(c); err != nil {
-				stop()
-				return nil, err
-			}
-		}
-	}
-	var begun []<-chan struct{}
-	for _, begin := range []func() (<-chan struct{}, error){
-		func() (<-chan struct{}, error) { return a.Board.run(watching) },
-		func() (<-chan struct{}, error) {
-			return storage.Followed{Channel: ObservationsChannel, What: "observations and removed plans", Warn: a.Board.warn, Read: func(ctx context.Context) error {
-				return errors.Join(seen.read(ctx), gone.read(ctx)) // of the latter there is no word; within a minute will do
-			}}.Follow(watching, a.Stores.Database)
-		},
-		func() (<-chan struct{}, error) {
-			return storage.Followed{Channel: PoolsChannel, What: "plans of pools", Warn: a.Board.warn, Read: a.Pools.read}.Follow(watching, a.Stores.Database)
-		},
-		func() (<-chan struct{}, error) {
-			return storage.Followed{Channel: CalibrationChannel, What: "calibrations", Warn: a.Board.warn, Read: fits.read}.Follow(watching, a.Stores.Database)
-		},
-	} {
-		going, err := begin()
-		if err != nil {
-			stop()
-			for _, ended := range begun {
-				<-ended
-			}
-			return nil, err
-		}
-		begun = append(begun, going)
-	}
-	all := make(chan struct{})
-	go func() {
-		for _, ended := range begun {
-			<-ended
-		}
-		stop()
-		close(all)
-	}()
-	return all, nil
-}
 
 func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
 	if err := b.readAll(ctx); err != nil {
@@ -93,7 +39,7 @@ func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
 func (b *Board) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, plansEvery)
-		err := b.source.Listen(listening, PlansChannel, b.changed)
+		err := b.source.Listen(listening, Channel, b.changed)
 		over := listening.Err() != nil
 		cancel()
 		if err != nil && !over {

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -18,18 +18,18 @@ type planInput struct {
 	At time.Time `json:"at,omitzero"` // zero is the moment it begins
 }
 
-// StartPlanRun is CreatePlan in the background: the run's result is the plan's record.
-func (a *App) StartPlanRun(ctx context.Context, cluster string, at time.Time) (runs.Run, error) {
-	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: PlanRun, Cluster: cluster, Role: auth.Planner, Input: planInput{at}})
+// StartRun is CreatePlan in the background: the run's result is the plan's record.
+func (d *Desk) StartRun(ctx context.Context, cluster string, at time.Time) (runs.Run, error) {
+	return d.runs.StartRun(ctx, runs.NewRun{Kind: PlanRun, Cluster: cluster, Role: auth.Planner, Input: planInput{at}})
 }
 
-// PlanForRun solves what a plan run asks for. save stores the plan and answers its record.
-func (a *App) PlanForRun(ctx context.Context, claim runs.Claim) (save func(context.Context) (runs.Result, error), err error) {
+// ForRun solves what a plan run asks for. save stores the plan and answers its record.
+func (d *Desk) ForRun(ctx context.Context, claim runs.Claim) (save func(context.Context) (runs.Result, error), err error) {
 	var in planInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	record, store, err := a.makePlan(ctx, claim.Cluster, in.At)
+	record, store, err := d.makePlan(ctx, claim.Cluster, in.At)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (a *App) PlanForRun(ctx context.Context, claim runs.Claim) (save func(conte
 		if err != nil {
 			return runs.Result{}, err
 		}
-		a.countPlan(saved, nil)
+		d.countPlan(saved, nil)
 		text, err := json.Marshal(saved)
 		return runs.Result{Type: "application/json", Body: text}, err
 	}, nil

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"bytes"
@@ -13,14 +13,13 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/plans"
 )
 
 // PoolsChannel is where the store tells that something has changed that pools are planned by, or a pool's plan.
 const PoolsChannel = "headroom_pools"
 
-// StoredPools is what the store keeps of the pools of clusters.
-type StoredPools interface {
+// PoolStore is what the store keeps of the pools of clusters.
+type PoolStore interface {
 	// PoolSettings is by what a cluster's pool is planned; NotFound where nobody has said so.
 	PoolSettings(ctx context.Context, cluster string) (pool.PoolSettings, error)
 	// SavePoolSettings replaces the settings of a version; 0 is that there are none yet.
@@ -44,8 +43,8 @@ type StoredPools interface {
 	PoolPlans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[pool.PoolPlanSummary], error)
 	PoolPlan(ctx context.Context, cluster string, number int64) (pool.PoolPlanRecord, error)
 	// CurrentPool is the plan of a pool that holds now; NotFound where there is none. CurrentPools are those of all clusters.
-	CurrentPool(ctx context.Context, cluster string) (plans.CurrentPool, error)
-	CurrentPools(ctx context.Context) ([]plans.CurrentPool, error)
+	CurrentPool(ctx context.Context, cluster string) (CurrentPool, error)
+	CurrentPools(ctx context.Context) ([]CurrentPool, error)
 
 	// ClaimPool and the others are to pools what Claim and the others are to clusters; see Planning.
 	ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
@@ -60,49 +59,49 @@ type PoolOutcome struct {
 	Boundary *time.Time // when the next round begins; nil where that is not known
 	Plan     *pool.PoolPlanRecord
 	Same     bool
-	Attempt  plans.Attempt
+	Attempt  Attempt
 	Retry    time.Duration // after a failure that may pass by itself; 0 waits for a change or the next round
 }
 
-// SetPoolSettings says by what a cluster's pool is planned. Zero is the version where there are no settings yet. Rounds that
+// SetSettings says by what a cluster's pool is planned. Zero is the version where there are no settings yet. Rounds that
 // begin at no given time begin with this hour.
-func (a *App) SetPoolSettings(ctx context.Context, cluster string, version int64, s pool.PoolSettings) (pool.PoolSettings, error) {
+func (d *PoolDesk) SetSettings(ctx context.Context, cluster string, version int64, s pool.PoolSettings) (pool.PoolSettings, error) {
 	if err := s.Validate(); err != nil {
 		return s, err
 	}
-	first := a.Now().Truncate(time.Hour)
+	first := d.now().Truncate(time.Hour)
 	if s.FirstRoundAt != nil {
 		first = s.FirstRoundAt.UTC()
 	}
 	s.FirstRoundAt = &first
-	return a.Stores.StoredPools.SavePoolSettings(ctx, cluster, version, s)
+	return d.store.SavePoolSettings(ctx, cluster, version, s)
 }
 
-// SetPoolMachines says which machines of a pool run.
-func (a *App) SetPoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error) {
-	if err := pool.CheckMachines(machines, a.Now()); err != nil {
+// SetMachines says which machines of a pool run.
+func (d *PoolDesk) SetMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error) {
+	if err := pool.CheckMachines(machines, d.now()); err != nil {
 		return pool.PoolMachines{}, err
 	}
-	return a.Stores.StoredPools.SavePoolMachines(ctx, cluster, machines)
+	return d.store.SavePoolMachines(ctx, cluster, machines)
 }
 
 // SampleStorage keeps how much data there was, and answers what is kept.
-func (a *App) SampleStorage(ctx context.Context, cluster string, sent []pool.StorageSampleRequest) (int64, error) {
-	samples, err := pool.CheckSamples(sent, a.Now())
+func (d *PoolDesk) SampleStorage(ctx context.Context, cluster string, sent []pool.StorageSampleRequest) (int64, error) {
+	samples, err := pool.CheckSamples(sent, d.now())
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(samples)), a.Stores.StoredPools.AddStorageSamples(ctx, cluster, samples)
+	return int64(len(samples)), d.store.AddStorageSamples(ctx, cluster, samples)
 }
 
-// PoolBasis is what a plan of a cluster's pool would answer now, and where that is known from.
-func (a *App) PoolBasis(ctx context.Context, cluster string) (pool.PoolBasis, error) {
-	_, b, err := a.poolBasis(ctx, cluster, a.Now())
+// Basis is what a plan of a cluster's pool would answer now, and where that is known from.
+func (d *PoolDesk) Basis(ctx context.Context, cluster string) (pool.PoolBasis, error) {
+	_, b, err := d.basis(ctx, cluster, d.now())
 	return b, err
 }
 
-func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f pool.PoolFacts, b pool.PoolBasis, err error) {
-	if f.Settings, err = a.Stores.StoredPools.PoolSettings(ctx, cluster); err != nil {
+func (d *PoolDesk) basis(ctx context.Context, cluster string, at time.Time) (f pool.PoolFacts, b pool.PoolBasis, err error) {
+	if f.Settings, err = d.store.PoolSettings(ctx, cluster); err != nil {
 		return f, b, err
 	}
 	from, err := f.Settings.RoundAt(at)
@@ -110,23 +109,23 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f po
 		return f, b, err
 	}
 	until := from.Add(time.Duration(f.Settings.Hours*f.Settings.Rounds) * time.Hour)
-	if f.Outlook, err = a.Stores.Inputs.Outlook(ctx, cluster, from, until); err != nil {
+	if f.Outlook, err = d.inputs.Outlook(ctx, cluster, from, until); err != nil {
 		return f, b, err
 	}
-	if f.Machines, err = a.Stores.StoredPools.PoolMachines(ctx, cluster); err != nil {
+	if f.Machines, err = d.store.PoolMachines(ctx, cluster); err != nil {
 		return f, b, err
 	}
-	if f.Samples, err = a.Stores.StoredPools.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(strict.MaxAhead)); err != nil {
+	if f.Samples, err = d.store.MeasuredSamples(ctx, cluster, f.Settings.MeasuredHours, at.Add(strict.MaxAhead)); err != nil {
 		return f, b, err
 	}
 	jobs := []string{}
 	for _, j := range f.Settings.Jobs {
 		jobs = append(jobs, j.Recorded())
 	}
-	if f.Recorded, err = a.Stores.StoredPools.RecordedHours(ctx, cluster, jobs, f.Settings.MeasuredHours, at); err != nil {
+	if f.Recorded, err = d.store.RecordedHours(ctx, cluster, jobs, f.Settings.MeasuredHours, at); err != nil {
 		return f, b, err
 	}
-	current, err := a.Stores.StoredPools.CurrentPool(ctx, cluster)
+	current, err := d.store.CurrentPool(ctx, cluster)
 	switch {
 	case err == nil:
 		f.Current, f.Number, f.Version = new(pool.PoolSchedule), current.Record.Number, current.Record.SettingsVersion
@@ -140,23 +139,23 @@ func (a *App) poolBasis(ctx context.Context, cluster string, at time.Time) (f po
 	return f, b, err
 }
 
-// planClaimedPool plans a pool and stores what came of it.
-func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
-	outcome, held, err := whileClaimed(ctx, a, claim, a.Stores.StoredPools.KeepPoolClaim, a.Stores.StoredPools.ReleasePool, a.tryPool)
+// planClaimed plans a pool and stores what came of it.
+func (d *PoolDesk) planClaimed(ctx context.Context, claim Claim) {
+	outcome, held, err := whileClaimed(ctx, claim, d.store.KeepPoolClaim, d.store.ReleasePool, d.try)
 	if !held {
 		return
 	}
-	if _, unsettled := a.Stores.StoredPools.SettlePool(ctx, claim, outcome); errors.Is(unsettled, storage.ErrClaimLost) {
+	if _, unsettled := d.store.SettlePool(ctx, claim, outcome); errors.Is(unsettled, storage.ErrClaimLost) {
 		return
 	} else if unsettled != nil {
-		a.complain(ctx, "the outcome of planning a pool was not stored; it is tried again", unsettled, "cluster", claim.Cluster)
+		complain(ctx, d.telemetry, "the outcome of planning a pool was not stored; it is tried again", unsettled, "cluster", claim.Cluster)
 		return
 	}
-	t := a.config.Telemetry
+	t := d.telemetry
 	switch {
 	case t == nil:
 	case outcome.Retry > 0:
-		a.complain(ctx, "planning a pool failed; it is tried again", err, "cluster", claim.Cluster, "failures", claim.Failures+1)
+		complain(ctx, d.telemetry, "planning a pool failed; it is tried again", err, "cluster", claim.Cluster, "failures", claim.Failures+1)
 	case err != nil && claim.Newest > 0:
 		t.Log.Warn("a pool cannot be planned; its last plan stays", "cluster", claim.Cluster, "reason", claim.Reason, "error", err.Error())
 	case outcome.Plan != nil:
@@ -164,11 +163,11 @@ func (a *App) planClaimedPool(ctx context.Context, claim Claim) {
 	}
 }
 
-// tryPool plans a pool for now, unless its current plan answers what it would. The error is the one that the outcome tells of.
-func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
-	at := a.Now()
-	o := PoolOutcome{At: at, Attempt: plans.Attempt{At: at, Reason: claim.Reason}}
-	f, b, err := a.poolBasis(ctx, claim.Cluster, at)
+// try plans a pool for now, unless its current plan answers what it would. The error is the one that the outcome tells of.
+func (d *PoolDesk) try(ctx context.Context, claim Claim) (PoolOutcome, error) {
+	at := d.now()
+	o := PoolOutcome{At: at, Attempt: Attempt{At: at, Reason: claim.Reason}}
+	f, b, err := d.basis(ctx, claim.Cluster, at)
 	if next, known := nextRound(f.Settings, at); known {
 		o.Boundary = &next
 	}
@@ -181,7 +180,7 @@ func (a *App) tryPool(ctx context.Context, claim Claim) (PoolOutcome, error) {
 		}
 		if err == nil {
 			var record pool.PoolPlanRecord
-			if record, err = a.poolRecord(ctx, f, b); err == nil {
+			if record, err = d.record(ctx, f, b); err == nil {
 				record.Cluster, record.Reason, record.Sum = claim.Cluster, claim.Reason, sum
 				o.Plan = &record
 				return o, nil
@@ -207,22 +206,22 @@ func nextRound(s pool.PoolSettings, at time.Time) (time.Time, bool) {
 	return from.Add(time.Duration(s.Hours) * time.Hour), true
 }
 
-// poolRecord plans the rounds of a basis, a turn for each, and makes of it what is stored. A first round that cannot be done
+// record plans the rounds of a basis, a turn for each, and makes of it what is stored. A first round that cannot be done
 // is an *InfeasibleError; a later one is said in the plan, because what comes before it holds all the same. Nobody sees a
 // schedule that has not passed the independent check.
-func (a *App) poolRecord(ctx context.Context, f pool.PoolFacts, b pool.PoolBasis) (pool.PoolPlanRecord, error) {
+func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasis) (pool.PoolPlanRecord, error) {
 	p, under := b.Problem, pool.Under(f, b)
 	if under != nil {
 		p = pool.After(p, *under)
 	}
 	first := true
-	course, err := a.poolRounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
-		ctx, leave, err := a.Solver.Turn(ctx)
+	course, err := d.Rounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
+		ctx, leave, err := d.solver.Turn(ctx)
 		if err != nil {
 			return pool.PoolPlan{}, err
 		}
 		defer leave()
-		answer, err := a.poolPlan(ctx, q)
+		answer, err := d.Plan(ctx, q)
 		if errors.Is(err, fault.Infeasible) && !first {
 			err = nil
 		}
@@ -242,4 +241,27 @@ func (a *App) poolRecord(ctx context.Context, f pool.PoolFacts, b pool.PoolBasis
 		record.Plan, err = json.Marshal(schedule)
 	}
 	return record, err
+}
+
+// Plan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has not
+// passed the independent check; one that is infeasible is an error.
+func (d *PoolDesk) Plan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
+	err = d.solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
+		if answer, err = pool.Plan(ctx, p, d.solver.Engine); err != nil {
+			return err
+		}
+		return recheck.PoolFault(recheck.Pool(p, answer))
+	})
+	if err == nil && answer.Status == pool.PoolInfeasible {
+		err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
+	}
+	return answer, err
+}
+
+func (d *PoolDesk) Rounds(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
+	answer, err := pool.Course(ctx, p, plan, tell)
+	if err == nil {
+		err = recheck.PoolFault(recheck.PoolCourse(p, answer))
+	}
+	return answer, err
 }

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/service/plans"
 )
 
 // Board shows every cluster's current plan from memory, so that polls ask no database and go on to
@@ -37,16 +36,16 @@ type Board struct {
 
 // boardStores holds the two stores that a Board needs.
 type boardStores struct {
-	PlanStore
-	DatabaseStore
+	Store
+	Database
 }
 
 // boardSource is what a Board reads.
 type boardSource interface {
 	// Current is a cluster's current plan; NotFound where there is none.
-	Current(ctx context.Context, cluster string) (plans.Current, error)
+	Current(ctx context.Context, cluster string) (Current, error)
 	// Currents are those of clusters that have a plan, a part at a time; see Planning.
-	Currents(ctx context.Context, after string, limit int, known []string) ([]plans.Current, error)
+	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	Ready(ctx context.Context) error
 }
@@ -62,7 +61,7 @@ type place struct {
 
 // Shown is a cluster's current plan. It never changes: a newer state takes its place.
 type Shown struct {
-	plans.Current
+	Current
 	Plan capacity.Plan
 
 	tag   string // of the Current
@@ -288,7 +287,7 @@ func (b *Board) readAll(ctx context.Context) error {
 }
 
 // take shows what was read.
-func (b *Board) take(c plans.Current, doubts int) error {
+func (b *Board) take(c Current, doubts int) error {
 	cluster := c.Record.Cluster
 	before, _ := b.state(cluster)
 	var shown *Shown
@@ -304,7 +303,7 @@ func (b *Board) take(c plans.Current, doubts int) error {
 }
 
 // Show reads a current plan, for whoever asks where none hangs yet.
-func Show(c plans.Current) (*Shown, error) {
+func Show(c Current) (*Shown, error) {
 	p, err := capacity.ReadPlan(c.Record.Plan)
 	if err != nil {
 		return nil, fmt.Errorf("read plan %d of cluster %s: %v", c.Record.Number, c.Record.Cluster, err) // not the caller's input
@@ -318,6 +317,6 @@ func Show(c plans.Current) (*Shown, error) {
 func (s *Shown) Tag() string { return s.tag }
 
 // ScalingAt is what autoscalers are told of the plan; see capacity.Current.
-func (s *Shown) ScalingAt(now time.Time, o plans.ScalingOptions) (plans.Scaling, bool) {
+func (s *Shown) ScalingAt(now time.Time, o ScalingOptions) (Scaling, bool) {
 	return s.Current.ScalingAt(now, s.Plan, o)
 }

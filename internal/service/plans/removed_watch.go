@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"headroom/internal/service/telemetry"
 )
 
 // Removed says what retention has removed of a cluster's plans, those of its pool included.
@@ -37,8 +39,8 @@ func (r *removed) read(ctx context.Context) error {
 }
 
 var (
-	removedPlans = planMetric("headroom_plans_removed_total", "Plans of the cluster and its pool that retention has removed.")
-	removedAt    = planMetric("headroom_plans_removed_timestamp_seconds", "When retention removed plans of the cluster last.")
+	removedPlans = telemetry.ClusterMetric("headroom_plans_removed_total", "Plans of the cluster and its pool that retention has removed.")
+	removedAt    = telemetry.ClusterMetric("headroom_plans_removed_timestamp_seconds", "When retention removed plans of the cluster last.")
 )
 
 // Describe names all there is.
@@ -54,6 +56,6 @@ func (r *removed) Collect(to chan<- prometheus.Metric) {
 	r.mu.RUnlock()
 	for cluster, x := range all {
 		to <- prometheus.MustNewConstMetric(removedPlans, prometheus.CounterValue, float64(x.Plans), cluster)
-		to <- prometheus.MustNewConstMetric(removedAt, prometheus.GaugeValue, seconds(x.Last), cluster)
+		to <- prometheus.MustNewConstMetric(removedAt, prometheus.GaugeValue, telemetry.Seconds(x.Last), cluster)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"bytes"
@@ -13,23 +13,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
 
 // copied is an app that shows a plan and knows a key, and the file with its copy.
-func copied(t *testing.T) (a *App, token, file string) {
+func copied(t *testing.T) (a *Desk, token, file string) {
 	t.Helper()
 	k := newKept()
 	k.add(7, 5, began)
-	k.past = []plans.PastTotal{{VMs: 9, Until: began.Add(-time.Minute)}}
-	a = New(Stores{}, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
+	k.past = []PastTotal{{VMs: 9, Until: began.Add(-time.Minute)}}
+	a = New(Config{Now: func() time.Time { return began }, Ring: auth.NewKeyring()})
 	a.Board.source = k
 	if err := a.Board.readAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	token, hash := auth.NewToken(auth.KeyPrefix)
-	a.Auth.Ring.Replace([]auth.Key{{ID: "k", Name: "poller", Role: auth.Viewer, Clusters: []string{"c"}, Hash: hash}})
+	a.ring.Replace([]auth.Key{{ID: "k", Name: "poller", Role: auth.Viewer, Clusters: []string{"c"}, Hash: hash}})
 	file = filepath.Join(t.TempDir(), "deep", "copy")
 	ctx, stop := context.WithCancel(t.Context())
 	stop() // what is there at the end is written
@@ -48,7 +47,7 @@ func TestCopiesAreShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := New(Stores{}, auth.NewKeyring(), Config{Clock: func() time.Time { return began }})
+	b := New(Config{Now: func() time.Time { return began }, Ring: auth.NewKeyring()})
 	if _, err := b.ShowCopy(c); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func TestCopiesAreShown(t *testing.T) {
 	if b.Board.InTouch() || !b.Board.Running() {
 		t.Error("a copy is shown as if the store were there")
 	}
-	if who, ok := b.Auth.Ring.Principal(token, began); !ok || who.ID != "k" || who.Role != auth.Viewer || who.Sees("d") {
+	if who, ok := b.ring.Principal(token, began); !ok || who.ID != "k" || who.Role != auth.Viewer || who.Sees("d") {
 		t.Errorf("the key opens it as %+v, %t", who, ok)
 	}
 	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), token) {
@@ -130,10 +129,10 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 func TestCopiesFollow(t *testing.T) {
 	t.Parallel()
 	k, log := newKept(), &bytes.Buffer{}
-	a := New(Stores{}, auth.NewKeyring(), Config{Telemetry: telemetry.New(log, slog.LevelWarn)})
+	a := New(Config{Now: time.Now, Ring: auth.NewKeyring(), Telemetry: telemetry.New(log, slog.LevelWarn)})
 	a.Board.source = k
 	dir := t.TempDir()
-	keeper := copyKeeper{app: a, file: filepath.Join(dir, "copy"), of: "here"}
+	keeper := copyKeeper{desk: a, file: filepath.Join(dir, "copy"), of: "here"}
 	old := filepath.Join(dir, ".headroom-copy-left")
 	if err := os.WriteFile(old, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -188,8 +187,8 @@ func TestCopiesFollow(t *testing.T) {
 // A copy has a largest size; what does not fit is left out.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
-	a := New(Stores{}, auth.NewKeyring(), Config{})
-	k := copyKeeper{app: a, of: "here"}
+	a := New(Config{Now: time.Now, Ring: auth.NewKeyring()})
+	k := copyKeeper{desk: a, of: "here"}
 	large := []byte(`"` + strings.Repeat("x", mostCopy/3) + `"`)
 	shown := map[string]*Shown{}
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"headroom/internal/core/trace"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/telemetry"
 )
 
 // How the planner works.
@@ -28,56 +28,58 @@ const (
 	longestRetry  = time.Minute
 )
 
-// StartPlanner plans every cluster whose inputs change or whose time has come, beside any number of
-// other servers, until the context ends; done is closed when all is at rest. What is not finished then,
+// Start plans every cluster whose inputs change or whose time has come, beside any number of
+// other servers, until the context ends, and does other duties beside; done is closed when all is at rest. What is not finished then,
 // another server or the next start takes up: the store knows what is to be planned.
-func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
+func (d *Desk) Start(ctx context.Context, others ...Duty) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	ctx = auth.With(ctx, solving.Planner)
 	go func() {
 		defer close(ended)
 		var both sync.WaitGroup
-		both.Go(func() { a.attend(ctx, duty{PlansChannel, a.Stores.Plans.Claim, a.planClaimed}) })
-		both.Go(func() { a.attend(ctx, duty{PoolsChannel, a.Stores.StoredPools.ClaimPool, a.planClaimedPool}) })
+		both.Go(func() { d.attend(ctx, Duty{Channel, d.store.Claim, d.planClaimed}) })
+		for _, other := range others {
+			both.Go(func() { d.attend(ctx, other) })
+		}
 		both.Wait()
 	}()
 	return ended
 }
 
-// duty is a kind of plan that is made by itself.
-type duty struct {
+// Duty is a kind of plan that is made by itself.
+type Duty struct {
 	channel string // on which the store tells that there may be one to make
 	claim   func(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
 	plan    func(ctx context.Context, claim Claim)
 }
 
 // attend makes plans of a kind whenever there are some to make.
-func (a *App) attend(ctx context.Context, d duty) {
+func (d *Desk) attend(ctx context.Context, of Duty) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	woken := make(chan struct{}, 1)
-	all.Go(func() { a.wakePlanner(ctx, d.channel, woken) })
-	places := make(chan struct{}, a.Solver.Places())
+	all.Go(func() { d.wakePlanner(ctx, of.channel, woken) })
+	places := make(chan struct{}, d.solver.Places())
 	for {
 		select {
 		case places <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		claim, next, err := d.claim(ctx, a.Now(), claimLife)
+		claim, next, err := of.claim(ctx, d.now(), claimLife)
 		if claim != nil && err == nil {
 			all.Go(func() {
 				defer func() { <-places }()
-				d.plan(ctx, *claim)
+				of.plan(ctx, *claim)
 			})
 			continue
 		}
 		<-places
 		if err != nil {
-			a.complain(ctx, "looking for clusters to plan failed", err)
+			complain(ctx, d.telemetry, "looking for clusters to plan failed", err)
 			next = plannerAgain
 		}
-		timer := time.NewTimer(min(max(next, plannerRest), a.config.PlannerLook))
+		timer := time.NewTimer(min(max(next, plannerRest), d.look))
 		select {
 		case <-timer.C:
 		case <-woken: // by one of many notifications, perhaps: they are looked at together
@@ -89,9 +91,9 @@ func (a *App) attend(ctx context.Context, d duty) {
 }
 
 // wakePlanner says when there may be something to plan earlier than was known.
-func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
+func (d *Desk) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
 	for ctx.Err() == nil {
-		_ = a.Stores.Database.Listen(ctx, channel, func(string) { // without it the planner looks now and then
+		_ = d.database.Listen(ctx, channel, func(string) { // without it the planner looks now and then
 			select {
 			case woken <- struct{}{}:
 			default:
@@ -102,35 +104,35 @@ func (a *App) wakePlanner(ctx context.Context, channel string, woken chan<- stru
 }
 
 // planClaimed plans a cluster and stores what came of it.
-func (a *App) planClaimed(ctx context.Context, claim Claim) {
+func (d *Desk) planClaimed(ctx context.Context, claim Claim) {
 	claimed := time.Now() // a duration, not a moment
-	if t := a.config.Telemetry; t != nil {
+	if t := d.telemetry; t != nil {
 		var span *trace.Span
 		ctx, span = t.Tracer.Root(ctx, "plan a cluster", trace.Consumer, "")
 		defer span.End()
 	}
-	outcome, held, err := whileClaimed(ctx, a, claim, a.Stores.Plans.KeepClaim, a.Stores.Plans.Release, a.try)
+	outcome, held, err := whileClaimed(ctx, claim, d.store.KeepClaim, d.store.Release, d.try)
 	if !held {
 		return
 	}
-	a.tell(ctx, claim, outcome, err)
-	saved, err := a.Stores.Plans.Settle(ctx, claim, outcome)
-	a.countAttempt(claim, outcome, saved, err, time.Since(claimed))
+	d.tell(ctx, claim, outcome, err)
+	saved, err := d.store.Settle(ctx, claim, outcome)
+	d.countAttempt(claim, outcome, saved, err, time.Since(claimed))
 	switch {
 	case errors.Is(err, storage.ErrClaimLost): // somebody asked for a plan in the meantime, or deleted the cluster
 	case err != nil:
-		a.complain(ctx, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
+		complain(ctx, d.telemetry, "the outcome of planning was not stored; it is tried again", err, "cluster", claim.Cluster)
 	case outcome.Plan != nil:
-		a.countPlan(saved, nil)
-		if t := a.config.Telemetry; t != nil && !saved.ForNow {
+		d.countPlan(saved, nil)
+		if t := d.telemetry; t != nil && !saved.ForNow {
 			t.Log.Warn("a plan came too late; the cluster is planned again", "cluster", claim.Cluster, "number", saved.Number, "took", time.Since(claimed))
 		}
 	}
 }
 
 // countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
-func (a *App) countAttempt(claim Claim, o Outcome, saved plans.PlanRecord, unsettled error, took time.Duration) {
-	t := a.config.Telemetry
+func (d *Desk) countAttempt(claim Claim, o Outcome, saved PlanRecord, unsettled error, took time.Duration) {
+	t := d.telemetry
 	switch {
 	case t == nil || errors.Is(unsettled, storage.ErrClaimLost):
 		return
@@ -155,12 +157,12 @@ func (a *App) countAttempt(claim Claim, o Outcome, saved plans.PlanRecord, unset
 
 // whileClaimed does the work of a claim while it keeps it. Of what is lost meanwhile, or given back because the
 // server stops, nothing is held.
-func whileClaimed[T any](ctx context.Context, a *App, claim Claim, keep func(context.Context, Claim, time.Duration) error, release func(context.Context, Claim) error, work func(context.Context, Claim) (T, error)) (outcome T, held bool, err error) {
+func whileClaimed[T any](ctx context.Context, claim Claim, keep func(context.Context, Claim, time.Duration) error, release func(context.Context, Claim) error, work func(context.Context, Claim) (T, error)) (outcome T, held bool, err error) {
 	working, stop := context.WithCancel(ctx)
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		a.keepClaim(working, stop, claim, keep)
+		keepClaim(working, stop, claim, keep)
 	}()
 	outcome, err = work(working, claim)
 	lost := working.Err() != nil
@@ -176,7 +178,7 @@ func whileClaimed[T any](ctx context.Context, a *App, claim Claim, keep func(con
 }
 
 // keepClaim claims anew while the work goes on, and stops it when the claim is lost.
-func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.Context, Claim, time.Duration) error) {
+func keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.Context, Claim, time.Duration) error) {
 	for ticker := time.NewTicker(claimLife / 3); ; {
 		select {
 		case <-ctx.Done():
@@ -192,22 +194,22 @@ func (a *App) keepClaim(ctx context.Context, stop func(), claim Claim, keep func
 
 // try plans a cluster for now, unless its newest plan answers what it would. The error is the one that
 // the outcome tells of.
-func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
-	o := Outcome{At: a.Now(), Attempt: plans.Attempt{Reason: claim.Reason}}
+func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
+	o := Outcome{At: d.now(), Attempt: Attempt{Reason: claim.Reason}}
 	o.Attempt.At = o.At
-	snapshot, p, err := a.problem(ctx, claim.Cluster, o.At)
+	snapshot, p, err := d.problem(ctx, claim.Cluster, o.At)
 	o.Version = snapshot.Cluster.InputsVersion
 	if err == nil {
 		var sum []byte
-		if sum, err = plans.InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
+		if sum, err = InputsSum(p); err == nil && bytes.Equal(sum, claim.Sum) {
 			o.Same = true
 			o.Attempt.Detail = fmt.Sprintf("Nothing has changed that plan %d depends on.", claim.Newest)
 			return o, nil
 		}
 	}
 	if err == nil {
-		var record plans.PlanRecord
-		if record, err = a.answer(ctx, snapshot, p, o.At); err == nil {
+		var record PlanRecord
+		if record, err = d.answer(ctx, snapshot, p, o.At); err == nil {
 			o.Plan = &record
 			return o, nil
 		}
@@ -217,7 +219,7 @@ func (a *App) try(ctx context.Context, claim Claim) (Outcome, error) {
 }
 
 // fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
-func fail(a *plans.Attempt, claim Claim, err error) (retry time.Duration) {
+func fail(a *Attempt, claim Claim, err error) (retry time.Duration) {
 	a.Failed = true
 	var input *fault.InputError
 	var infeasible *fault.InfeasibleError
@@ -239,12 +241,12 @@ func retryAfter(failures int) time.Duration {
 }
 
 // tell logs what the operator should know. A cluster that was never planned is only being set up.
-func (a *App) tell(ctx context.Context, claim Claim, o Outcome, err error) {
-	t := a.config.Telemetry
+func (d *Desk) tell(ctx context.Context, claim Claim, o Outcome, err error) {
+	t := d.telemetry
 	switch {
 	case t == nil:
 	case o.Retry > 0:
-		a.complain(ctx, "planning failed; it is tried again", err, "cluster", claim.Cluster, "reason", claim.Reason, "failures", claim.Failures+1)
+		complain(ctx, d.telemetry, "planning failed; it is tried again", err, "cluster", claim.Cluster, "reason", claim.Reason, "failures", claim.Failures+1)
 	case err != nil && claim.Newest > 0:
 		t.Log.Warn("a cluster cannot be planned; its last plan stays", "cluster", claim.Cluster, "reason", claim.Reason, "error", err.Error())
 	case err != nil:
@@ -256,19 +258,19 @@ func (a *App) tell(ctx context.Context, claim Claim, o Outcome, err error) {
 	}
 }
 
-func (a *App) complain(ctx context.Context, what string, err error, values ...any) {
-	if t := a.config.Telemetry; t != nil && ctx.Err() == nil {
+func complain(ctx context.Context, t *telemetry.Telemetry, what string, err error, values ...any) {
+	if t != nil && ctx.Err() == nil {
 		t.Log.Warn(what, append(values, "error", err.Error())...)
 	}
 }
 
-// PinPlan keeps a plan current until a moment, whatever changes. Plans go on being made meanwhile; the
+// Pin keeps a plan current until a moment, whatever changes. Plans go on being made meanwhile; the
 // newest good one becomes current afterwards.
-func (a *App) PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (plans.Pin, error) {
-	if !until.After(a.Now()) {
-		return plans.Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",
+func (d *Desk) Pin(ctx context.Context, cluster string, ref PlanRef, until time.Time) (Pin, error) {
+	if !until.After(d.now()) {
+		return Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",
 			Detail: fmt.Sprintf("The pin would end at %s, which is past; give a later time.", until.UTC().Format(time.RFC3339))}}}
 	}
-	defer a.changing(ctx, cluster)()
-	return a.Stores.Plans.PinPlan(ctx, cluster, ref, until)
+	defer d.Changing(ctx, cluster)()
+	return d.store.PinPlan(ctx, cluster, ref, until)
 }

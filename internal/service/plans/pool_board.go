@@ -1,4 +1,4 @@
-package app
+package plans
 
 import (
 	"context"
@@ -7,13 +7,12 @@ import (
 	"sync"
 
 	"headroom/internal/ask/pool"
-	"headroom/internal/service/plans"
 )
 
 // PoolBoard shows every pool's current plan from memory, so that polls ask no database and go on to be answered while it is
 // away. It is read anew whenever there is word of a change, at most once a second, and each minute.
 type PoolBoard struct {
-	source StoredPools
+	source PoolStore
 
 	mu    sync.RWMutex
 	shown map[string]*ShownPool // nil: it is not kept
@@ -21,7 +20,7 @@ type PoolBoard struct {
 
 // ShownPool is a pool's current plan. It never changes: a newer state takes its place.
 type ShownPool struct {
-	plans.CurrentPool
+	CurrentPool
 	Schedule pool.PoolSchedule
 
 	tag string
@@ -31,7 +30,7 @@ type ShownPool struct {
 // Tag is another one when the plan or its freshness is.
 func (s *ShownPool) Tag() string { return s.tag }
 
-func showPool(c plans.CurrentPool, before *ShownPool) (*ShownPool, error) {
+func showPool(c CurrentPool, before *ShownPool) (*ShownPool, error) {
 	s := &ShownPool{CurrentPool: c, tag: c.Tag()}
 	if before != nil && before.Record.ID == c.Record.ID {
 		if before.tag == s.tag {
@@ -72,12 +71,12 @@ func (b *PoolBoard) find(cluster string) *ShownPool {
 	return b.shown[cluster]
 }
 
-// ShownPool is the current plan of a cluster's pool: from memory where it is known there, else from the store.
-func (a *App) ShownPool(ctx context.Context, cluster string) (*ShownPool, error) {
-	if shown := a.Pools.find(cluster); shown != nil {
+// Shown is the current plan of a cluster's pool: from memory where it is known there, else from the store.
+func (d *PoolDesk) Shown(ctx context.Context, cluster string) (*ShownPool, error) {
+	if shown := d.Board.find(cluster); shown != nil {
 		return shown, nil
 	}
-	c, err := a.Stores.StoredPools.CurrentPool(ctx, cluster)
+	c, err := d.store.CurrentPool(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
