@@ -15,7 +15,7 @@ type known struct{ secret bool }
 // settingsOfTheServer returns the variables that the server reads, from the tags of its settings.
 func settingsOfTheServer(t *testing.T) map[string]known {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../cmd/headroom/config.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "../internal/edge/cli/server/config.go", nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func sections(page string) (headings []string, bodies map[string]string) {
 	return headings, bodies
 }
 
-// decisionComplaints says what is wrong with the page of a decision.
+// decisionComplaints returns the faults of a decision's page.
 func decisionComplaints(name, page string, tests map[string]bool) (found []string) {
 	m := decisionName.FindStringSubmatch(name)
 	if m == nil {
@@ -193,7 +193,7 @@ func TestBadDecisionsAreFound(t *testing.T) {
 	}
 }
 
-// What ARCHITECTURE and the decisions name in code is there: paths, packages and Go files.
+// All paths, packages and Go files that ARCHITECTURE and the decisions name exist.
 func TestArchitectureNamesWhatThereIs(t *testing.T) {
 	repository := readRepository(t)
 	pages, err := filepath.Glob(decisions + "/*.md")

@@ -71,7 +71,7 @@ func TestPackagesImportOnlyWhatImportsTxtAllows(t *testing.T) {
 type rules struct {
 	pure    map[string]bool
 	wings   map[string]map[string]bool // by wing: the wings below it
-	allowed map[string]map[string]bool // by package: what all its files may import
+	allowed map[string]map[string]bool // by package: the allowed imports of all its files
 	tests   map[string]map[string]bool // further imports of its tests
 }
 
@@ -187,8 +187,7 @@ var forbiddenNames = setOf(strings.Fields("config errors models types utils comm
 var (
 	impureImports = setOf([]string{"net/http", "database/sql", "log", "log/slog", "os/exec", "math/rand"})
 	clock         = setOf(strings.Fields("Now Since Until Sleep After AfterFunc Tick NewTicker NewTimer"))
-	// A random source that is made from a seed is welcome; everything else in math/rand/v2 draws
-	// from the global one.
+	// A random source made from a seed is welcome; everything else in math/rand/v2 draws from the global one.
 	seeded = setOf(strings.Fields("New NewPCG NewChaCha8 NewZipf Rand PCG ChaCha8 Zipf Source"))
 )
 
@@ -267,7 +266,7 @@ func (r rules) check(name, source string, used map[string]map[string]bool) []str
 	return complaints
 }
 
-// uses calls found for every mention of a name of the imported package, whatever it is imported as.
+// uses calls found for every mention of a name of the imported package, under any alias.
 func uses(file *ast.File, imported string, found func(*ast.SelectorExpr)) {
 	local := ""
 	for _, spec := range file.Imports {
@@ -384,7 +383,7 @@ func TestBadRulesAreRefused(t *testing.T) {
 	}
 }
 
-// Package recheck checks what pack and pool answer, so it may know their documents and must not call their work.
+// Package recheck checks the answers of pack and pool, so it may know their documents and must not call their work.
 func TestRecheckCallsNothingOfWhatItChecks(t *testing.T) {
 	functions := map[string]bool{}
 	for _, dir := range []string{"ask/pack", "ask/pool"} {

@@ -27,7 +27,7 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// reads gives a reader of bodies the form in which all are tried.
+// reads gives a reader of bodies the common form of this test.
 func reads[T any](read func([]byte) (T, error)) func([]byte) error {
 	return func(text []byte) error { _, err := read(text); return err }
 }
@@ -36,7 +36,7 @@ func limited[T any](read func([]byte, capacity.Limits) (T, error)) func([]byte) 
 	return func(text []byte) error { _, err := read(text, capacity.DefaultLimits()); return err }
 }
 
-// readers are those of bodies that have no target of their own.
+// readers lists the readers of bodies that have no target of their own.
 var readers = []struct {
 	name string
 	read func([]byte) error
@@ -65,8 +65,8 @@ var readers = []struct {
 	{"batch of classes", limited(pack.ReadClassBatch), `{"classes":[{"class":"a","jobs":3}]}`},
 }
 
-// Whatever is sent is read, or refused in sentences that say where; and no reader takes what CheckSyntax
-// refuses, or two programs would read it differently.
+// Every body is read, or refused in sentences that name the place. No reader accepts a body that CheckSyntax refuses,
+// because another program could read it differently.
 func FuzzReaders(f *testing.F) {
 	for i, r := range readers {
 		f.Add(uint8(i), []byte(r.seed))
@@ -93,7 +93,8 @@ func FuzzReaders(f *testing.F) {
 	})
 }
 
-// stores gives a stored type the form in which all are tried: what is read is written, and read again as the same.
+// stores gives a stored type the common form of this test: a value that was read is written, and reads again as the
+// same.
 func stores[T any](t *testing.T, text []byte) {
 	var value, again T
 	if json.Unmarshal(text, &value) != nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// secrets matches texts that must never be kept where others read: private keys, tokens of Headroom and of the
+// secrets matches texts that must never be stored where others read: private keys, tokens of Headroom and of the
 // services it calls, and passwords in addresses.
 var secrets = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----|\bhr[ksl]_[A-Za-z0-9_-]{43}\b|\bwhsec_[A-Za-z0-9+/]{32,}={0,2}` +
 	`|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bglpat-[A-Za-z0-9_-]{20}\b|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bnpm_[A-Za-z0-9]{36}\b` +

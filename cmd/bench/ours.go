@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"headroom/internal/core/plan"
+	"headroom/internal/core/plan/integer"
 )
 
 // minMeasured is the shortest total time of a repeated solve, so that the shortest solves can be measured.
@@ -17,11 +17,11 @@ const minMeasured = 20 * time.Millisecond
 // ours measures Headroom's exact method within this process, the collector's share included.
 func ours(ctx context.Context, q question) (answer, error) {
 	in := q.instance
-	supply := make([]plan.Tier, len(in.Supply))
+	supply := make([]integer.Tier, len(in.Supply))
 	for k, t := range in.Supply {
-		supply[k] = plan.Tier(t)
+		supply[k] = integer.Tier(t)
 	}
-	instance := plan.Instance{Gamma: in.Gamma, Penalty: in.Penalty, Low: in.Low, High: in.High, Supply: supply}
+	asked := integer.Instance{Gamma: in.Gamma, Penalty: in.Penalty, Low: in.Low, High: in.High, Supply: supply}
 
 	ctx, cancel := context.WithTimeout(ctx, q.limit)
 	defer cancel()
@@ -30,11 +30,11 @@ func ours(ctx context.Context, q question) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var found plan.Result
+	var found integer.Result
 	var spent time.Duration
 	times := 0
 	for spent < minMeasured {
-		found = plan.P2(ctx, instance, plan.Within(q.gap))
+		found = integer.P2(ctx, asked, integer.Within(q.gap))
 		times++
 		now, err := ownCPU()
 		if err != nil {

@@ -32,7 +32,7 @@ func startAgent(t *testing.T, server testServer, dir string, args ...string) *ag
 	t.Helper()
 	a := &agentProcess{dir: dir, stderr: &lockedBuffer{}, ended: make(chan error, 1)}
 	a.Cmd = exec.Command("headroom", append([]string{"agent", "--state-dir", dir, "--stop-after", "5s"}, args...)...)
-	a.Env = append(os.Environ(), "HEADROOM_URL="+server.url, "HEADROOM_API_KEY="+server.keys[auth.Agent])
+	a.Env = append(os.Environ(), "HEADROOM_URL="+server.URL, "HEADROOM_API_KEY="+server.Keys[auth.Agent])
 	a.Stderr = a.stderr
 	if err := a.Start(); err != nil {
 		t.Fatal(err)
@@ -65,11 +65,11 @@ func (a *agentProcess) end(t *testing.T, with syscall.Signal) error {
 // asked asks a server as an admin.
 func (s testServer) asked(t *testing.T, method, path, body string, status int, into any) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+s.keys[auth.Admin])
+	r.Header.Set("Authorization", "Bearer "+s.Keys[auth.Admin])
 	if method == "PUT" && strings.HasSuffix(path, "/live") {
 		var there live.LiveSettings
 		s.asked(t, "GET", path, "", 200, &there)
@@ -158,7 +158,7 @@ func (s testServer) decisions(t *testing.T, job int64) (all []live.LiveDecision)
 	}
 }
 
-// most is how often what is there most often is there.
+// most returns the largest count.
 func most(counts map[string]int) (n int) {
 	for _, count := range counts {
 		n = max(n, count)
@@ -166,8 +166,8 @@ func most(counts map[string]int) (n int) {
 	return n
 }
 
-// Three agents on this machine, the service and its database: 60 short tasks (200 of the whole sample) under each
-// policy, which is changed while they work, end once each, and why each was given to its node is kept.
+// Three agents on this machine work for the service and its database. Under each policy, which changes while they work,
+// 60 short tasks (200 of the whole sample) end once each. The reason why each went to its node is kept.
 func TestThreeAgentsRunEachTaskOnce(t *testing.T) {
 	t.Parallel()
 	maps, reduces := 45, 15
@@ -319,7 +319,7 @@ func TestAgentsThatMayNot(t *testing.T) {
 	ends := func(key string, args ...string) string {
 		t.Helper()
 		c := exec.Command("headroom", append([]string{"agent", "--state-dir", t.TempDir()}, args...)...)
-		c.Env = append(os.Environ(), "HEADROOM_URL="+server.url, "HEADROOM_API_KEY="+key)
+		c.Env = append(os.Environ(), "HEADROOM_URL="+server.URL, "HEADROOM_API_KEY="+key)
 		said, err := c.CombinedOutput()
 		if err == nil {
 			t.Errorf("the agent %q goes on", args)
@@ -331,16 +331,16 @@ func TestAgentsThatMayNot(t *testing.T) {
 		args []string
 		says string
 	}{
-		{server.keys[auth.Admin], []string{"night", "--node", "n1", "--tasks", tasks}, `the key "test admin" is of the role admin`},
-		{server.keys[auth.Viewer], []string{"night", "--node", "n1"}, "a key of the role agent"},
+		{server.Keys[auth.Admin], []string{"night", "--node", "n1", "--tasks", tasks}, `the key "test admin" is of the role admin`},
+		{server.Keys[auth.Viewer], []string{"night", "--node", "n1"}, "a key of the role agent"},
 		{"hrk_wrong", []string{"night", "--node", "n1", "--tasks", tasks}, "a key of the role agent"},
-		{server.keys[auth.Agent], []string{"night", "--node", "n9"}, `does not know the node "n9"`},
-		{server.keys[auth.Agent], []string{"none", "--node", "n1"}, `does not know the node "n1"`},
-		{server.keys[auth.Agent], []string{"night", "--tasks", "/nowhere.json"}, "no such file"},
-		{server.keys[auth.Agent], []string{"night", "--apply-hints", "/nowhere"}, `make it with "mkdir /nowhere"`},
-		{server.keys[auth.Agent], nil, "say to which CLUSTER"},
-		{server.keys[auth.Agent], []string{"--apply-hints", "/nowhere", "--tasks", tasks}, "--tasks and --node are for a CLUSTER"},
-		{server.keys[auth.Agent], []string{"night", "--hints", "x"}, "--hints needs --apply-hints"},
+		{server.Keys[auth.Agent], []string{"night", "--node", "n9"}, `does not know the node "n9"`},
+		{server.Keys[auth.Agent], []string{"none", "--node", "n1"}, `does not know the node "n1"`},
+		{server.Keys[auth.Agent], []string{"night", "--tasks", "/nowhere.json"}, "no such file"},
+		{server.Keys[auth.Agent], []string{"night", "--apply-hints", "/nowhere"}, `make it with "mkdir /nowhere"`},
+		{server.Keys[auth.Agent], nil, "say to which CLUSTER"},
+		{server.Keys[auth.Agent], []string{"--apply-hints", "/nowhere", "--tasks", tasks}, "--tasks and --node are for a CLUSTER"},
+		{server.Keys[auth.Agent], []string{"night", "--hints", "x"}, "--hints needs --apply-hints"},
 	} {
 		if said := ends(c.key, c.args...); !strings.Contains(said, c.says) {
 			t.Errorf("%q: it says %s", c.args, said)

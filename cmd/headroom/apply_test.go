@@ -19,6 +19,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/data/inputs"
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/auth"
 )
 
@@ -26,11 +27,11 @@ import (
 func (s testServer) verb(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	keyFile := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(keyFile, []byte(s.keys[auth.Admin]), 0o600); err != nil {
+	if err := os.WriteFile(keyFile, []byte(s.Keys[auth.Admin]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, trouble bytes.Buffer
-	args = append([]string{args[0], "--server", s.url, "--key-file", keyFile}, args[1:]...)
+	args = append([]string{args[0], "--server", s.URL, "--key-file", keyFile}, args[1:]...)
 	code = run(t.Context(), args, strings.NewReader(stdin), &out, &trouble)
 	return code, out.String(), trouble.String()
 }
@@ -38,7 +39,7 @@ func (s testServer) verb(t *testing.T, stdin string, args ...string) (code int, 
 func (s testServer) mustVerb(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := s.verb(t, stdin, args...)
-	if code != exitOK {
+	if code != shell.ExitOK {
 		t.Fatalf("headroom %s: exit code %d: %s", strings.Join(args, " "), code, stderr)
 	}
 	return stdout
@@ -61,7 +62,7 @@ func TestExportedClustersApplyUnchanged(t *testing.T) {
 	d.Cluster.Description = "one\ntwo: # three\n\n"
 	for i, name := range hostileNames {
 		d.VMTypes = append(d.VMTypes, inputs.VMType{Name: name, Description: name, InUse: i == 0})
-		d.Prices = append(d.Prices, inputs.PricePeriod{VMType: name, Price: amountOf("0.123456789"), From: start, Until: ptr(start.AddDate(1, 0, 0))},
+		d.Prices = append(d.Prices, inputs.PricePeriod{VMType: name, Price: amountOf("0.123456789"), From: start, Until: new(start.AddDate(1, 0, 0))},
 			inputs.PricePeriod{VMType: name, Price: amountOf("1000000000"), From: start.AddDate(2, 0, 0)})
 		d.Contracts = append(d.Contracts, inputs.SignedContract{Name: name, VMType: name, VMs: 3, Price: amountOf("0"), Billing: capacity.BilledAlways, From: start, Until: start.AddDate(1, 0, 0)})
 		d.Profiles = append(d.Profiles, inputs.ProfileVersion{Name: name, Version: 1, Note: name, Profile: capacity.Profile{MapTasks: 2, MapAvgSeconds: 0.1, MapMaxSeconds: 0.10000000000000002}})
@@ -76,7 +77,7 @@ func TestExportedClustersApplyUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := server.verb(t, string(text), "apply", "-f", "-", "--yes"); code != exitOK {
+	if code, _, stderr := server.verb(t, string(text), "apply", "-f", "-", "--yes"); code != shell.ExitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	for _, form := range []string{"yaml", "json"} {
@@ -132,63 +133,4 @@ func amountOf(s string) money.Amount {
 		panic(err)
 	}
 	return m
-}
-
-// A cluster that somebody changes after the difference was shown is left as it is.
-func TestApplyYieldsToOthers(t *testing.T) {
-	t.Parallel()
-	server := startServer(t)
-	t.Run("changed", func(t *testing.T) {
-		server.mustVerb(t, "", "cluster", "create", "--name", "shop")
-		d, s := compared(t, server, `{"cluster": {"name": "shop"}, "vm_types": [{"name": "small"}]}`)
-		server.mustVerb(t, "", "vm-type", "create", "shop", "--name", "large")
-		err := d.apply(t.Context(), s)
-		if err == nil || !strings.Contains(err.Error(), `somebody changed the cluster "shop" since the difference was shown`) || exitCode(err) != exitError {
-			t.Errorf("got %v", err)
-		}
-		if got := server.mustVerb(t, "", "vm-type", "list", "shop"); strings.Contains(got, "small") {
-			t.Errorf("it was applied all the same: %s", got)
-		}
-	})
-	t.Run("created", func(t *testing.T) {
-		d, s := compared(t, server, `{"cluster": {"name": "new"}}`)
-		server.mustVerb(t, "", "cluster", "create", "--name", "new", "--currency", "EUR")
-		if err := d.apply(t.Context(), s); err == nil || !strings.Contains(err.Error(), "somebody changed") {
-			t.Errorf("got %v", err)
-		}
-	})
-	t.Run("deleted", func(t *testing.T) {
-		d, s := compared(t, server, `{"cluster": {"name": "new", "currency": "GBP"}}`)
-		server.mustVerb(t, "", "cluster", "delete", "new", "--yes")
-		if err := d.apply(t.Context(), s); err == nil {
-			t.Error("it was applied to a cluster that is gone")
-		}
-	})
-}
-
-// compared is a document whose difference has been shown.
-func compared(t *testing.T, server testServer, text string) (document, *service) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "document.json")
-	keyFile := filepath.Join(t.TempDir(), "key")
-	for name, content := range map[string]string{file: text, keyFile: server.keys[auth.Operator]} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := applyCommand()
-	c.SetContext(t.Context())
-	documents, _, err := readDocuments(c, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := connection{server: server.url, keyFile: keyFile, timeout: time.Minute}
-	s, err := to.open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := documents[0].compare(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	return documents[0], s
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// memory is how many bytes of a process are in the machine's memory.
+// memory returns the bytes of a process in the machine's memory.
 func memory(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -202,7 +202,7 @@ func (b bomb) send(address string) (status int, took time.Duration, err error) {
 	return status, took, err
 }
 
-// Whatever would be large once it is read is refused within a second, and costs little memory (R15).
+// Bodies that would be large once they are read are refused within a second, and cost little memory (R15).
 func TestBombsOnAServer(t *testing.T) {
 	s := startServing(t, dataDirectory(t), "--demo")
 	all := bombs(s.key(t))

@@ -22,8 +22,8 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// What one server and its database hold. The figures are for reading (go test -v); what is demanded of them is only
-// what must not grow with the number of clusters.
+// What one server and its database hold. The figures are for reading (go test -v). The test demands only
+// that some do not grow with the number of clusters.
 
 // copies gives a database more clusters like the demonstration's, each with its own plan, which nothing asks to be made
 // anew.
@@ -120,7 +120,8 @@ func TestManyClusters(t *testing.T) {
 	}
 }
 
-// rate asks as fast as answers come, on so many connections, and gives answers a second and the share that had the status.
+// rate asks as fast as answers come, on so many connections, and gives answers a second and the share that had the
+// status.
 func rate(s *served, text []byte, status, connections int, d time.Duration) (perSecond float64, right float64) {
 	var all, good atomic.Int64
 	var clients sync.WaitGroup

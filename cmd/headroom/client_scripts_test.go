@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,66 +17,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headroom/internal/core/lp/worker"
-	"headroom/internal/edge/api"
-	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	runs "headroom/internal/service/run"
-	"headroom/internal/service/telemetry"
+	"headroom/internal/slots/live"
 	"headroom/internal/test/historytest"
-	"headroom/internal/test/pgtest"
+	"headroom/internal/test/servertest"
 )
 
-// testServer is a real server on a database of its own.
-type testServer struct {
-	url, database string
-	keys          map[auth.Role]string
-}
+// testServer is a server whose client is this program.
+type testServer struct{ servertest.Server }
 
 func startServer(t *testing.T) testServer {
 	t.Helper()
-	database := pgtest.Database(t)
-	quiet := telemetry.New(io.Discard, slog.LevelError)
-	store := pgtest.OpenWith(t, postgres.Config{URL: database})
-	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{Telemetry: quiet})
-	watching, stop := context.WithCancel(context.Background())
-	watched, err := a.Auth.Watch(watching)
-	if err != nil {
-		stop()
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(); <-watched })
-	heard := a.Runs.Watch(watching)
-	t.Cleanup(func() { stop(); <-heard })
-	pool, schema := store.River()
-	runner, err := runs.Start(t.Context(), runs.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := runner.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	shown, err := a.WatchPlans(watching)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stop(); <-shown })
-	handler, err := api.New(api.Config{App: a, Telemetry: quiet, SolvesPerSecond: 1000, Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	s := testServer{url: server.URL, database: database, keys: map[auth.Role]string{}}
-	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
-	for _, role := range auth.Roles {
-		if _, s.keys[role], err = a.Auth.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return s
+	return testServer{servertest.Start(t)}
 }
 
 // The verbs that ask a server, each script with a server of its own.
@@ -101,12 +51,12 @@ func TestServiceScripts(t *testing.T) {
 				Setup: func(env *testscript.Env) error {
 					env.Setenv(worker.ProgramVariable, os.Getenv(worker.ProgramVariable))
 					env.Setenv("GOGC", "400") // a fifth less for each of nine hundred starts
-					env.Setenv("HEADROOM_URL", server.url)
-					env.Setenv("SECURE", strings.Replace(server.url, "http://", "https://", 1))
-					env.Setenv("HEADROOM_API_KEY", server.keys[auth.Admin])
-					env.Setenv("VIEWER", server.keys[auth.Viewer])
-					env.Setenv("AGENT", server.keys[auth.Agent])
-					env.Setenv("DATABASE_URL", server.database)
+					env.Setenv("HEADROOM_URL", server.URL)
+					env.Setenv("SECURE", strings.Replace(server.URL, "http://", "https://", 1))
+					env.Setenv("HEADROOM_API_KEY", server.Keys[auth.Admin])
+					env.Setenv("VIEWER", server.Keys[auth.Viewer])
+					env.Setenv("AGENT", server.Keys[auth.Agent])
+					env.Setenv("DATABASE_URL", server.Database)
 					env.Setenv("HISTORIES", strings.TrimPrefix(histories.URL, "http://"))
 					return nil
 				},
@@ -180,4 +130,43 @@ func executed(ts *testscript.TestScript, neg bool, args []string) {
 // keep keeps what was printed last in a variable: keep RUN
 func keep(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// leases remembers the ids of holders, in the script's environment.
+func leaseOf(ts *testscript.TestScript, holder string) string {
+	variable := "LEASE_OF_" + strings.ReplaceAll(holder, " ", "_")
+	if id := ts.Getenv(variable); id != "" {
+		return id
+	}
+	ts.Check(ts.Exec("headroom", "admission", "list", "shop", "-o", "json"))
+	var leases struct{ Items []live.Lease }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &leases))
+	for _, l := range leases.Items {
+		if l.Holder == holder {
+			ts.Setenv(variable, l.ID)
+			return l.ID
+		}
+	}
+	return ""
+}
+
+// ended ends the lease of a holder: ended 'cron 1'
+func ended(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(ts.Exec("headroom", "admission", "end", "shop", leaseOf(ts, args[0])))
+}
+
+// beats renews the lease of a holder; "! beats" wants that to fail.
+func beats(ts *testscript.TestScript, neg bool, args []string) {
+	if err := ts.Exec("headroom", "admission", "heartbeat", "shop", leaseOf(ts, args[0])); (err != nil) != neg {
+		ts.Fatalf("heartbeat: %v", err)
+	}
+}
+
+// held waits until a holder has a lease.
+func held(ts *testscript.TestScript, neg bool, args []string) {
+	for deadline := time.Now().Add(10 * time.Second); leaseOf(ts, args[0]) == ""; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s holds no lease", args[0])
+		}
+	}
 }

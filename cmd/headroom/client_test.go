@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -13,10 +12,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"headroom/internal/slots/live"
-	"headroom/openapi"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
 )
 
 // called runs a verb against a server; its answer is the exit code and both outputs.
@@ -50,7 +48,7 @@ func TestTroubleOnTheWay(t *testing.T) {
 				w.Header().Set("Retry-After", "0")
 			}
 			w.WriteHeader(status)
-			_ = asJSON(map[string]string{"title": "A title", "detail": detail, "instance": "0190"})(w)
+			_ = shell.AsJSON(map[string]string{"title": "A title", "detail": detail, "instance": "0190"})(w)
 		}
 	}
 	later := func(w http.ResponseWriter) {
@@ -142,76 +140,12 @@ func TestKeysStayWithTheirServer(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/v1/clusters", status) }))
 		code, _, stderr := called(t, server.URL, "cluster", "list")
 		server.Close()
-		if code != exitError || !strings.Contains(stderr, "keys are not sent on") {
+		if code != shell.ExitError || !strings.Contains(stderr, "keys are not sent on") {
 			t.Errorf("%d: got exit code %d, %q", status, code, stderr)
 		}
 	}
 	if leaked.Load() {
 		t.Error("another server was asked")
-	}
-}
-
-// The server of this machine has another key after every start. A client that outlives one goes on with
-// what that server has left, whoever was faster, and never with what another has.
-func TestTheKeyOfThisMachineIsReadAnew(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		elsewhere bool  // what is left is another server's
-		after     int32 // the key is left when so many were refused
-		refused   int32
-	}{
-		{name: "in time", after: 0, refused: 1},
-		{name: "a little later", after: 2, refused: 2},
-		{name: "another server's", elsewhere: true, refused: mostTries},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			var refused atomic.Int32
-			var bodies, address string
-			leave := func(key string) {
-				url := address
-				if c.elsewhere && key != "hrk_old" {
-					url = "http://127.0.0.1:1"
-				}
-				if err := writeClientAccess(filepath.Join(dir, clientFile), clientAccess{URL: url, Key: key}); err != nil {
-					t.Error(err)
-				}
-			}
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				body, _ := io.ReadAll(r.Body)
-				if r.Header.Get("Authorization") == "Bearer hrk_new" {
-					bodies += string(body)
-					_, _ = io.WriteString(w, "{}")
-					return
-				}
-				if refused.Add(1) == c.after {
-					leave("hrk_new")
-				}
-				w.Header().Set("Content-Type", "application/problem+json")
-				w.WriteHeader(http.StatusUnauthorized)
-				_, _ = io.WriteString(w, `{"type":"/problems/unauthorized","title":"x","status":401,"detail":"It opens nothing."}`)
-			}))
-			defer server.Close()
-			address = server.URL
-			leave("hrk_old")
-			to := connection{dataDir: dir, timeout: time.Minute}
-			s, err := to.open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.after == 0 { // it was started again before it is asked
-				leave("hrk_new")
-			}
-			for range 2 { // the second question begins with the key that was right for the first
-				if _, err = s.call(t.Context(), openapi.KeepAdmission("shop", "x"), jsonOf(live.LeaseBeat{})); err != nil {
-					break
-				}
-			}
-			if (err != nil) != c.elsewhere || refused.Load() != c.refused || !c.elsewhere && bodies != "{}{}" {
-				t.Errorf("got %v after %d refusals; taken were %q", err, refused.Load(), bodies)
-			}
-		})
 	}
 }
 
@@ -222,67 +156,7 @@ func TestSlowServers(t *testing.T) {
 	defer server.Close()
 	defer close(over)
 	code, _, stderr := called(t, server.URL, "cluster", "list", "--timeout", "50ms")
-	if code != exitConnection || !strings.Contains(stderr, "did not answer within 50ms") {
+	if code != remote.ExitConnection || !strings.Contains(stderr, "did not answer within 50ms") {
 		t.Errorf("got exit code %d, %q", code, stderr)
-	}
-}
-
-// Which server is asked, and with which key.
-func TestFindingTheServer(t *testing.T) {
-	dir := t.TempDir()
-	access, err := json.Marshal(clientAccess{URL: "http://127.0.0.1:8099", Key: "hrk_local"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyFile := filepath.Join(dir, "key")
-	broken := t.TempDir()
-	for name, text := range map[string]string{filepath.Join(dir, clientFile): string(access), keyFile: " hrk_file\n", filepath.Join(broken, clientFile): "{"} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, c := range map[string]struct {
-		flags            connection
-		dir, url, key    string // the environment
-		wantURL, wantKey string
-		refused          string
-		code             int
-	}{
-		"the server of this machine":            {dir: dir, wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
-		"that server with another key":          {dir: dir, key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_env"},
-		"that server, whatever the environment": {flags: connection{dataDir: dir}, url: "https://h.example", key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
-		"the environment":                       {dir: dir, url: "https://h.example", key: "hrk_env\n", wantURL: "https://h.example", wantKey: "hrk_env"},
-		"flags before the environment":          {flags: connection{server: "http://x:1/below", keyFile: keyFile}, url: "https://h.example", key: "hrk_env", wantURL: "http://x:1/below", wantKey: "hrk_file"},
-		"the local key goes nowhere else":       {flags: connection{dataDir: dir, server: "https://h.example"}, refused: "there is no key for https://h.example", code: exitConnection},
-		"the local key ignores the environment": {dir: dir, url: "https://h.example", refused: "there is no key for https://h.example", code: exitConnection},
-		"no server":                             {flags: connection{dataDir: filepath.Join(dir, "none")}, refused: "none runs on this machine for the data directory", code: exitConnection},
-		"a file that says nothing":              {flags: connection{dataDir: broken}, refused: "does not say where the server is", code: exitConnection},
-		"a key file that is not there":          {flags: connection{server: "http://x", keyFile: filepath.Join(dir, "nope")}, refused: "There is no such file", code: exitError},
-		"a key that is none":                    {flags: connection{server: "http://x"}, key: "a key\nor two", refused: "what stands in HEADROOM_API_KEY is no key", code: exitUsage},
-		"an address with a password":            {flags: connection{server: "http://u:p@x"}, key: "k", refused: "the address in --server is not one of a server", code: exitUsage},
-		"an address without a scheme":           {url: "localhost:8080", key: "k", refused: "the address in HEADROOM_URL is not one of a server", code: exitUsage},
-		"an address that is a file":             {url: "file:///etc/passwd", key: "k", refused: "is not one of a server", code: exitUsage},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("HEADROOM_DATA_DIR", c.dir)
-			t.Setenv("HEADROOM_URL", c.url)
-			t.Setenv("HEADROOM_API_KEY", c.key)
-			a, err := c.flags.find()
-			if c.refused != "" {
-				if err == nil || !strings.Contains(err.Error(), c.refused) {
-					t.Fatalf("got %v, want %q", err, c.refused)
-				}
-				if strings.Contains(err.Error(), "hrk_env") || strings.Contains(err.Error(), "hrk_local") || strings.Contains(err.Error(), "u:p") {
-					t.Errorf("a secret stands in %q", err)
-				}
-				if code := report(io.Discard, nil, failed(err)); code != c.code {
-					t.Errorf("got exit code %d, want %d", code, c.code)
-				}
-				return
-			}
-			if err != nil || a.URL != c.wantURL || a.Key != c.wantKey {
-				t.Errorf("got %s, %s, %v; want %s, %s", a.URL, a.Key, err, c.wantURL, c.wantKey)
-			}
-		})
 	}
 }

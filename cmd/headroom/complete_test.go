@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"headroom/internal/edge/cli/shell"
 )
 
 func TestClusterNamesAreCompleted(t *testing.T) {
@@ -55,7 +57,7 @@ func TestClusterNamesAreCompleted(t *testing.T) {
 				}
 				return
 			}
-			if code != exitOK || strings.Join(got, " ") != strings.Join(c.want, " ") {
+			if code != shell.ExitOK || strings.Join(got, " ") != strings.Join(c.want, " ") {
 				t.Errorf("got exit code %d, %q; want %q (%s)", code, got, c.want, &stderr)
 			}
 		})

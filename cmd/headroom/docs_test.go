@@ -82,7 +82,7 @@ func documentation(t *testing.T) []page {
 // changing matches what differs from run to run and from machine to machine.
 var changing = regexp.MustCompile(`\b[0-9.,]+ (ms\b|s of processor)|\bcbc [0-9.]+`)
 
-// sameOutput says whether a printed output is what a command wrote. A line "…" stands
+// sameOutput compares a printed output with that of a command. A line "…" stands
 // for any lines, and " …" at the end of a line for the rest of it.
 func sameOutput(printed, got string) bool {
 	var pattern strings.Builder

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
 )
 
 func TestHealth(t *testing.T) {
@@ -35,7 +38,7 @@ func TestHealth(t *testing.T) {
 	defer silent.Close()
 	broken := `{"title":"Service unavailable","detail":"The database does not answer."}`
 	here, nowhere := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(here, clientFile), fmt.Appendf(nil, `{"url":%q}`, answers(200, "")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(here, remote.ClientFile), fmt.Appendf(nil, `{"url":%q}`, answers(200, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -44,19 +47,19 @@ func TestHealth(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{"a server that can answer", []string{"--server", answers(200, "")}, exitOK, ""},
-		{"with a slash at the end", []string{"--server", answers(200, "") + "/"}, exitOK, ""},
-		{"one that cannot, and says why", []string{"--server", answers(503, broken)}, exitError, "The database does not answer."},
-		{"one that runs", []string{"--live", "--server", answers(503, broken)}, exitOK, ""},
-		{"something else", []string{"--server", answers(404, "")}, exitError, "answers 404 Not Found"},
-		{"one that sends on", []string{"--server", answers(302, "")}, exitError, "answers 302 Found"},
-		{"nobody", []string{"--server", "http://127.0.0.1:1"}, exitError, "refused"},
-		{"one that hangs", []string{"--timeout", "50ms", "--server", "http://" + silent.Addr().String()}, exitError, "no answer within"},
-		{"the one of this machine", []string{"--data-dir", here}, exitOK, ""},
-		{"none on this machine", []string{"--data-dir", nowhere}, exitError, "none runs on this machine"},
-		{"two servers", []string{"--data-dir", here, "--server", "http://127.0.0.1:1"}, exitUsage, "cannot stand together"},
-		{"no address", []string{"--server", "headroom.example.com"}, exitError, "is not one of a server"},
-		{"no time", []string{"--timeout", "0s"}, exitUsage, "give a time"},
+		{"a server that can answer", []string{"--server", answers(200, "")}, shell.ExitOK, ""},
+		{"with a slash at the end", []string{"--server", answers(200, "") + "/"}, shell.ExitOK, ""},
+		{"one that cannot, and says why", []string{"--server", answers(503, broken)}, shell.ExitError, "The database does not answer."},
+		{"one that runs", []string{"--live", "--server", answers(503, broken)}, shell.ExitOK, ""},
+		{"something else", []string{"--server", answers(404, "")}, shell.ExitError, "answers 404 Not Found"},
+		{"one that sends on", []string{"--server", answers(302, "")}, shell.ExitError, "answers 302 Found"},
+		{"nobody", []string{"--server", "http://127.0.0.1:1"}, shell.ExitError, "refused"},
+		{"one that hangs", []string{"--timeout", "50ms", "--server", "http://" + silent.Addr().String()}, shell.ExitError, "no answer within"},
+		{"the one of this machine", []string{"--data-dir", here}, shell.ExitOK, ""},
+		{"none on this machine", []string{"--data-dir", nowhere}, shell.ExitError, "none runs on this machine"},
+		{"two servers", []string{"--data-dir", here, "--server", "http://127.0.0.1:1"}, shell.ExitUsage, "cannot stand together"},
+		{"no address", []string{"--server", "headroom.example.com"}, shell.ExitError, "is not one of a server"},
+		{"no time", []string{"--timeout", "0s"}, shell.ExitUsage, "give a time"},
 	} {
 		t.Run(c.situation, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -65,30 +68,6 @@ func TestHealth(t *testing.T) {
 				t.Errorf("got exit code %d, %q and %q; want %d and %q", code, &stdout, &stderr, c.code, c.says)
 			}
 		})
-	}
-}
-
-func TestRestOfARun(t *testing.T) {
-	t.Parallel()
-	for seconds, want := range map[float64]string{0: "ending", 0.9: "ending", 1: "about 1s more", 61.7: "about 1m1s more"} {
-		if got := rest(seconds); got != want {
-			t.Errorf("%v s: got %q, want %q", seconds, got, want)
-		}
-	}
-}
-
-func TestListeningHere(t *testing.T) {
-	t.Parallel()
-	for listen, want := range map[string]string{
-		"": "http://127.0.0.1:8080", "127.0.0.1:99": "http://127.0.0.1:99", "0.0.0.0:8080": "http://127.0.0.1:8080",
-		":8080": "http://127.0.0.1:8080", "[::]:8080": "http://[::1]:8080", "[::1]:8080": "http://[::1]:8080", "localhost:7": "http://localhost:7",
-	} {
-		if got, err := listeningHere(listen); err != nil || got != want {
-			t.Errorf("%q: got %q, %v; want %q", listen, got, err, want)
-		}
-	}
-	if _, err := listeningHere("8080"); err == nil {
-		t.Error("an address without a port was taken")
 	}
 }
 
@@ -139,16 +118,5 @@ func TestServeTellsItsSupervisor(t *testing.T) {
 	}
 	if err := server.Wait(); err != nil {
 		t.Errorf("the server ended with %v:\n%s", err, &said.Buffer)
-	}
-}
-
-func TestNotifyWithoutAListenerSaysSo(t *testing.T) {
-	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "nobody"))
-	if err := notify(notifyReady); err == nil || !strings.Contains(err.Error(), "supervisor") {
-		t.Errorf("got %v, want an error about the supervisor", err)
-	}
-	t.Setenv("NOTIFY_SOCKET", "")
-	if err := notify(notifyReady); err != nil {
-		t.Error(err)
 	}
 }

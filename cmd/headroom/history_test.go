@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -27,14 +28,14 @@ func TestHistoriesReadHereAndThere(t *testing.T) {
 	}
 	server := startServer(t)
 	keyFile := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(keyFile, []byte(server.keys[auth.Admin]+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(keyFile, []byte(server.Keys[auth.Admin]+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(into any, args ...string) {
 		t.Helper()
 		var out, trouble bytes.Buffer
-		args = append(args, "-o", "json", "--server", server.url, "--key-file", keyFile)
-		if code := run(t.Context(), args, strings.NewReader(""), &out, &trouble); code != exitOK {
+		args = append(args, "-o", "json", "--server", server.URL, "--key-file", keyFile)
+		if code := run(t.Context(), args, strings.NewReader(""), &out, &trouble); code != shell.ExitOK {
 			t.Fatalf("%v: exit code %d, %s", args, code, trouble.String())
 		}
 		if err := json.Unmarshal(out.Bytes(), into); err != nil {

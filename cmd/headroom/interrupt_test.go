@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/edge/cli/shell"
 )
 
-// Whoever interrupts a verb that waits for its input is not kept waiting.
+// A command that waits for its input ends at once when it is interrupted.
 func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 	for _, verb := range [][]string{{"solve"}, {"solve", "--stream"}, {"bounds", "-"}} {
 		in, writer := io.Pipe() // nobody ever writes
@@ -20,7 +22,7 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 		cancel()
 		select {
 		case code := <-done:
-			if code != exitError || !strings.Contains(strings.ToLower(stderr.String()), "interrupted") || stdout.Len() > 0 {
+			if code != shell.ExitError || !strings.Contains(strings.ToLower(stderr.String()), "interrupted") || stdout.Len() > 0 {
 				t.Errorf("%v: got exit code %d, %q on standard error", verb, code, stderr.String())
 			}
 		case <-time.After(patience(5 * time.Second)):
@@ -30,7 +32,7 @@ func TestWaitingForInputCanBeInterrupted(t *testing.T) {
 	}
 }
 
-// Whoever interrupts an experiment gets no half of it.
+// An experiment that is interrupted prints no half of its answer.
 func TestExperimentsCanBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr bytes.Buffer
@@ -41,7 +43,7 @@ func TestExperimentsCanBeInterrupted(t *testing.T) {
 	cancel()
 	select {
 	case code := <-done:
-		if code != exitError || stderr.String() != "headroom: Interrupted; nothing was written.\n" || stdout.Len() > 0 {
+		if code != shell.ExitError || stderr.String() != "headroom: Interrupted; nothing was written.\n" || stdout.Len() > 0 {
 			t.Errorf("got exit code %d, %q on standard error, %q", code, stderr.String(), stdout.String())
 		}
 	case <-time.After(patience(10 * time.Second)):

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/test/oidctest"
 	"headroom/internal/test/pgtest"
 )
@@ -57,19 +58,19 @@ func TestServeTakesTokensOfAnIssuer(t *testing.T) {
 func TestDoctorAsksTheIssuer(t *testing.T) {
 	issuer := oidctest.New(t)
 	t.Setenv("DATABASE_URL", pgtest.Database(t))
-	if _, there := findings(t, exitOK)["token issuer"]; there {
+	if _, there := findings(t, shell.ExitOK)["token issuer"]; there {
 		t.Error("an issuer that nobody has named was asked")
 	}
 	t.Setenv("HEADROOM_OIDC_ISSUER", issuer.URL)
-	if e := findings(t, exitSolver)["settings"]; e.OK || !strings.Contains(e.Detail, "HEADROOM_OIDC_AUDIENCE") {
+	if e := findings(t, shell.ExitSolver)["settings"]; e.OK || !strings.Contains(e.Detail, "HEADROOM_OIDC_AUDIENCE") {
 		t.Errorf("without an audience: %+v", e)
 	}
 	t.Setenv("HEADROOM_OIDC_AUDIENCE", "headroom")
-	if e := findings(t, exitOK)["token issuer"]; !e.OK || !strings.Contains(e.Detail, issuer.URL) {
+	if e := findings(t, shell.ExitOK)["token issuer"]; !e.OK || !strings.Contains(e.Detail, issuer.URL) {
 		t.Errorf("got %+v", e)
 	}
 	issuer.Say("issuer", "https://sso.example.com")
-	if e := findings(t, exitSolver)["token issuer"]; e.OK || !strings.Contains(e.Detail, "calls itself") || e.Cure == "" {
+	if e := findings(t, shell.ExitSolver)["token issuer"]; e.OK || !strings.Contains(e.Detail, "calls itself") || e.Cure == "" {
 		t.Errorf("an issuer of another name: %+v", e)
 	}
 }

@@ -7,32 +7,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/edge/postgres/private"
 	"headroom/internal/test/pgtest"
 )
-
-func TestEndsOfKeys(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	for s, want := range map[string]string{
-		"90d": "2026-05-01T12:00:00Z", "12h": "2026-02-01T00:00:00Z", "30m": "2026-01-31T12:30:00Z", "2027-01-01": "2027-01-01T00:00:00Z", "2027-01-01T06:00:00+02:00": "2027-01-01T04:00:00Z",
-	} {
-		end, err := endOf(s, now)
-		if err != nil || end.UTC().Format(time.RFC3339) != want {
-			t.Errorf("%s: got %v, %v; want %s", s, end, err, want)
-		}
-	}
-	for _, s := range []string{"soon", "-1d", "0d", "1e9d", "-5h", "2027-02-30", "d", "99999999d"} {
-		if end, err := endOf(s, now); err == nil {
-			t.Errorf("%s: got %v, want an error", s, end)
-		}
-	}
-	if end, err := endOf("", now); end != nil || err != nil {
-		t.Errorf("no end: got %v, %v", end, err)
-	}
-}
 
 // A key for a server elsewhere is none for a database that is made here.
 func TestKeysOfAServerElsewhere(t *testing.T) {
@@ -40,16 +20,16 @@ func TestKeysOfAServerElsewhere(t *testing.T) {
 	for name, value := range map[string]string{"DATABASE_URL": "", "HEADROOM_DATA_DIR": "", "HEADROOM_URL": "https://headroom.example.com", "HOME": home, "XDG_DATA_HOME": home} {
 		t.Setenv(name, value)
 	}
-	if _, err := os.Stat(defaultDataDir()); err == nil {
-		t.Skipf("this machine has a server's data in %s", defaultDataDir())
+	if _, err := os.Stat(remote.DefaultDataDir()); err == nil {
+		t.Skipf("this machine has a server's data in %s", remote.DefaultDataDir())
 	}
 	var out, trouble bytes.Buffer
 	code := run(t.Context(), []string{"key", "create", "me", "--role", "admin"}, strings.NewReader(""), &out, &trouble)
-	if code == exitOK || !strings.Contains(trouble.String(), "HEADROOM_URL names a server, but keys are made in its database") {
+	if code == shell.ExitOK || !strings.Contains(trouble.String(), "HEADROOM_URL names a server, but keys are made in its database") {
 		t.Errorf("exit code %d: %s%s", code, &out, &trouble)
 	}
-	if _, err := os.Stat(defaultDataDir()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%s was made (%v)", defaultDataDir(), err)
+	if _, err := os.Stat(remote.DefaultDataDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s was made (%v)", remote.DefaultDataDir(), err)
 	}
 }
 
@@ -68,7 +48,8 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 		t.Helper()
 		var out bytes.Buffer
 		trouble.Reset()
-		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out, &trouble); code != exitOK {
+		if code := run(t.Context(), append([]string{"key", "--data-dir", dir}, args...), strings.NewReader(""), &out,
+			&trouble); code != shell.ExitOK {
 			t.Fatalf("headroom key %v: exit code %d: %s", args, code, &trouble)
 		}
 		return out.String()
@@ -99,22 +80,5 @@ func TestKeysInThePrivateDatabase(t *testing.T) {
 	}
 	if _, running, err := private.Attach(dir); !running || err != nil {
 		t.Errorf("the server's database was stopped (%v)", err)
-	}
-}
-
-func TestDataDirectories(t *testing.T) {
-	t.Setenv("HEADROOM_DATA_DIR", "/x")
-	if got := defaultDataDir(); got != "/x" {
-		t.Errorf("got %s, want HEADROOM_DATA_DIR", got)
-	}
-	t.Setenv("HEADROOM_DATA_DIR", "")
-	t.Setenv("HOME", "/home/somebody")
-	t.Setenv("XDG_DATA_HOME", "relative")
-	want := "/home/somebody/.local/share/headroom"
-	if os.Geteuid() == 0 {
-		want = "/var/lib/headroom"
-	}
-	if got := defaultDataDir(); got != want {
-		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -110,8 +110,8 @@ func (c *crashing) agent(node string, over *atomic.Bool, random *rand.Rand) {
 }
 
 // A server is killed again and again while nodes tell of themselves and jobs are submitted, and started again on the
-// same database. No task is lost, runs twice at once or is done twice, whoever repeats a heartbeat gets the same
-// answer from the next server, and what was learned is what the decisions that are kept teach.
+// same database. No task is lost, runs twice at once or is done twice. A repeated heartbeat gets the same answer from
+// the next server, and the kept decisions teach the same as was learned.
 func TestKilledServersLoseNoTask(t *testing.T) {
 	t.Parallel()
 	kills, nodes, maps, reduces := 3, 8, 40, 4

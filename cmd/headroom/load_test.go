@@ -97,7 +97,7 @@ func (w *wire) ask(text []byte) (*http.Response, error) {
 	return answer, err
 }
 
-// polls are how long polls took, from the moment each was due.
+// polls holds the times of polls, each from the moment when it was due.
 type polls struct {
 	took   []time.Duration
 	woke   []time.Duration // how late this process was itself: the machine's noise
@@ -248,7 +248,7 @@ func (s *served) gauge(t *testing.T, name string) float64 {
 	return 0
 }
 
-// patience is how long something may take on a machine that does nothing else, and three times that beside other tests.
+// patience returns the limit for a machine that does nothing else, and three times as much beside other tests.
 func patience(limit time.Duration) time.Duration {
 	if wholeSamples {
 		return limit

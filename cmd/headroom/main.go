@@ -1,54 +1,36 @@
-// Command headroom plans capacity: what to rent, which jobs to admit, how long they take. Each verb
-// has a file of its own; this one holds what they share, and how they fail.
+// Command headroom plans capacity: how many machines to rent, which jobs to admit, how long they take and what it costs.
+// The packages below internal/edge/cli hold its commands.
 package main
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
+	"headroom/internal/edge/cli/batch"
+	"headroom/internal/edge/cli/history"
+	"headroom/internal/edge/cli/inputs"
+	"headroom/internal/edge/cli/live"
+	"headroom/internal/edge/cli/plan"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/server"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/edge/cli/whatif"
 )
 
-// The exit codes, which scripts rely on.
-const (
-	exitOK         = 0
-	exitError      = 1 // something could not be done
-	exitUsage      = 2 // the command line makes no sense
-	exitInfeasible = 3 // there is no plan; the conflicts say why
-	exitSolver     = 4 // no solver, or it gave up; no server to ask (exitConnection)
-	exitDiffers    = 5 // a published claim does not come out
-)
+// version is set when the program is built.
+var version = "development"
 
 func main() {
+	shell.Version = version
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := shell.Run(ctx, rootCommand(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
-}
-
-// outliveReaders keeps the program alive when whoever read its output has gone: writing fails, and no signal
-// ends it. Programs that it starts do not inherit that, as they would with signal.Ignore.
-func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
-
-// run is the whole program; its answer is the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := rootCommand()
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	asked, err := root.ExecuteContextC(ctx)
-	return report(stderr, asked, err)
 }
 
 // rootCommand returns the command line with every command below it.
@@ -63,95 +45,13 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 no plan meets the demands or a job
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(*cobra.Command, []string) error { return errors.New("say what to do, such as solve") },
 	}
-	root.AddCommand(solveCommand(), packCommand(), poolCommand(), boundsCommand(), interferenceCommand(), verifyCommand(), generateCommand(), reproduceCommand(), doctorCommand(), versionCommand(), serveCommand(), healthCommand(), configCommand())
-	root.AddCommand(clusterCommand(), vmTypeCommand(), priceCommand(), contractCommand(), offerCommand(), profileCommand(), classCommand(), calibrationCommand(), scenarioCommand(), whatIfCommand(), sweepCommand(), simulateCommand(), askCommand(), monthsCommand(), purchaseCommand(), forecastCommand(), planCommand(), runCommand(), packingCommand(), reportCommand(), reportScheduleCommand(), agentCommand(), admissionCommand(), liveCommand(), observationCommand(), measurementCommand(), fitCommand(), historyCommand(), webhookCommand(), hostCommand(), applyCommand(), keyCommand(), migrateCommand(), pruneCommand())
-	completeClusters(root)
-	speak(root)
-	root.SetFlagErrorFunc(wrongFlag)
+	root.AddCommand(plan.Commands()...)
+	root.AddCommand(inputs.Commands(history.ProfileFromHistoryCommand, history.ForecastFromHistoryCommand)...)
+	root.AddCommand(whatif.Commands()...)
+	root.AddCommand(live.Commands()...)
+	root.AddCommand(history.Commands()...)
+	root.AddCommand(batch.Commands()...)
+	root.AddCommand(server.Commands()...)
+	remote.CompleteClusters(root)
 	return root
-}
-
-// failure is an error from a command that understood its arguments, with its exit code. Whatever
-// else cobra returns is wrong usage.
-type failure struct {
-	code int
-	err  error // nil where everything has been said already
-}
-
-func (f *failure) Error() string {
-	if f.err == nil {
-		return fmt.Sprintf("exit code %d", f.code)
-	}
-	return f.err.Error()
-}
-
-func (f *failure) Unwrap() error { return f.err }
-
-// failed gives an error its exit code.
-func failed(err error) error {
-	if err == nil {
-		return nil
-	}
-	var f *failure
-	if errors.As(err, &f) {
-		return err
-	}
-	return &failure{exitCode(err), err}
-}
-
-func exitCode(err error) int {
-	switch {
-	case errors.Is(err, fault.Infeasible):
-		return exitInfeasible
-	case errors.Is(err, fault.Busy), errors.Is(err, lp.ErrBusy), errors.Is(err, lp.ErrCrashed), errors.Is(err, lp.ErrUnavailable):
-		return exitSolver
-	default:
-		return exitError
-	}
-}
-
-// report says on standard error what went wrong, a line a finding, and answers the exit code; asked is
-// the verb that was used, or misused.
-func report(stderr io.Writer, asked *cobra.Command, err error) int {
-	if err == nil {
-		return exitOK
-	}
-	var f *failure
-	if !errors.As(err, &f) {
-		said, similar, _ := strings.Cut(flagGroup(err.Error()), "\n\nDid you mean this?\n")
-		if verbs := strings.Fields(similar); len(verbs) > 0 {
-			slices.Sort(verbs)
-			said += "; did you mean " + strings.Join(verbs, " or ") + "?"
-		}
-		usage := fmt.Sprintf("It is used as %q; %q says more.", asked.UseLine(), asked.CommandPath()+" --help")
-		if asked.HasAvailableSubCommands() {
-			usage = fmt.Sprintf("Run %q to see what there is.", asked.CommandPath()+" --help")
-		}
-		fmt.Fprintf(stderr, "headroom: %s\nheadroom: %s\n", sentence(said), usage)
-		return exitUsage
-	}
-	if errors.Is(f.err, context.Canceled) {
-		fmt.Fprintln(stderr, "headroom: Interrupted; nothing was written.")
-		return f.code
-	}
-	if f.err != nil {
-		for line := range strings.Lines(f.err.Error()) {
-			fmt.Fprintf(stderr, "headroom: %s\n", sentence(strings.TrimSuffix(line, "\n")))
-		}
-	}
-	return f.code
-}
-
-// sentence ends a message as one.
-func sentence(s string) string {
-	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
-		return s
-	}
-	return s + "."
-}
-
-// command finishes a verb: its own errors are failures, not wrong usage.
-func command(c *cobra.Command, do func(c *cobra.Command, args []string) error) *cobra.Command {
-	c.RunE = func(c *cobra.Command, args []string) error { return failed(do(c, args)) }
-	return c
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/test/pgtest"
 	"headroom/internal/test/solvertest"
 )
@@ -36,6 +37,11 @@ func (w withSolver) Run() int {
 
 func TestMain(m *testing.M) {
 	testscript.Main(withSolver{m}, map[string]func(){"headroom": func() { offerProfiles(); main() }})
+}
+
+// run runs a command in this process and returns its exit code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return shell.Run(ctx, rootCommand(), args, stdin, stdout, stderr)
 }
 
 // profileVariable names the file into which the tests' headroom writes, at SIGUSR1, what the processors do in the
@@ -133,8 +139,8 @@ func TestStreamStopsWhenInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(context.Background())
 	in := sequence{strings.NewReader("zebra\n"), interrupt, make(chan struct{})}
 	var out, trouble bytes.Buffer
-	if code := run(ctx, []string{"solve", "--stream", "--engine", "exact"}, in, &out, &trouble); code != exitError {
-		t.Errorf("got exit code %d, want %d", code, exitError)
+	if code := run(ctx, []string{"solve", "--stream", "--engine", "exact"}, in, &out, &trouble); code != shell.ExitError {
+		t.Errorf("got exit code %d, want %d", code, shell.ExitError)
 	}
 	if !strings.Contains(trouble.String(), "interrupted") {
 		t.Errorf("it said %q, want that it was interrupted", &trouble)
@@ -163,29 +169,13 @@ func (l *long) Read(p []byte) (int, error) {
 }
 
 func TestStreamPassesOverLinesThatAreTooLong(t *testing.T) {
-	in := io.MultiReader(&long{longestLine + 1}, strings.NewReader("{}\n"))
+	in := io.MultiReader(&long{64<<20 + 1}, strings.NewReader("{}\n"))
 	var out, trouble bytes.Buffer
-	if code := run(t.Context(), []string{"solve", "--stream"}, in, &out, &trouble); code != exitError {
-		t.Errorf("got exit code %d, want %d", code, exitError)
+	if code := run(t.Context(), []string{"solve", "--stream"}, in, &out, &trouble); code != shell.ExitError {
+		t.Errorf("got exit code %d, want %d", code, shell.ExitError)
 	}
 	said := strings.Split(out.String(), "\n")
 	if len(said) != 3 || !strings.Contains(said[0], "longer than 64 MiB") || !strings.Contains(said[1], `"line":2`) {
 		t.Errorf("got %q, want two lines of errors", out.String())
-	}
-}
-
-func TestOutputFileIsWholeOrAbsent(t *testing.T) {
-	dir := t.TempDir()
-	out := output{file: filepath.Join(dir, "plan.json")}
-	broken := errors.New("the disk is full")
-	err := out.deliver(nil, func(w io.Writer) error {
-		_, _ = io.WriteString(w, `{"status": `)
-		return broken
-	})
-	if !errors.Is(err, broken) {
-		t.Errorf("got error %v, want %v", err, broken)
-	}
-	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
-		t.Errorf("%v were left behind", entries)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/edge/postgres/private"
 	"headroom/internal/test/pgtest"
 )
@@ -24,9 +26,17 @@ func say(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	return out.String(), trouble.String()
 }
 
-func schemaState(t *testing.T, args ...string) (s schema) {
+// schemaAnswer is the answer of "migrate status" as JSON.
+type schemaAnswer struct {
+	State          string
+	Version, Known int64
+	Postgres       int
+	ServiceRole    bool `json:"service_role"`
+}
+
+func schemaState(t *testing.T, args ...string) (s schemaAnswer) {
 	t.Helper()
-	text, _ := say(t, exitOK, append([]string{"migrate", "status", "-o", "json"}, args...)...)
+	text, _ := say(t, shell.ExitOK, append([]string{"migrate", "status", "-o", "json"}, args...)...)
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
@@ -39,10 +49,10 @@ func TestMigrate(t *testing.T) {
 	if s := schemaState(t); s.State != "empty" || s.Version != 0 || s.Known < 1 || s.Postgres < 15 {
 		t.Errorf("got %+v", s)
 	}
-	if out, _ := say(t, exitOK, "migrate", "up"); !strings.Contains(out, "brought from version 0 to ") {
+	if out, _ := say(t, shell.ExitOK, "migrate", "up"); !strings.Contains(out, "brought from version 0 to ") {
 		t.Errorf("got %q", out)
 	}
-	if out, _ := say(t, exitOK, "migrate", "up"); !strings.Contains(out, "up to date") {
+	if out, _ := say(t, shell.ExitOK, "migrate", "up"); !strings.Contains(out, "up to date") {
 		t.Errorf("got %q", out)
 	}
 	if s := schemaState(t); s.State != "current" || s.Version != s.Known || !s.ServiceRole {
@@ -51,40 +61,49 @@ func TestMigrate(t *testing.T) {
 	if s := schemaState(t, "--database-url", pgtest.Empty(t)); s.State != "empty" {
 		t.Errorf("the flag does not come first: %+v", s)
 	}
-	if out, _ := say(t, exitOK, "migrate", "status"); !strings.Contains(out, "current") || !strings.Contains(out, "yes: headroom_service") {
+	if out, _ := say(t, shell.ExitOK, "migrate", "status"); !strings.Contains(out, "current") || !strings.Contains(out,
+		"yes: headroom_service") {
 		t.Errorf("got %q", out)
 	}
 
 	t.Setenv("MIGRATE_DATABASE_URL", "")
 	for _, verb := range []string{"up", "status"} { // nobody listens there
-		if out, trouble := say(t, exitConnection, "migrate", verb); trouble == "" || strings.Contains(out+trouble, "hush") {
+		if out, trouble := say(t, remote.ExitConnection, "migrate", verb); trouble == "" || strings.Contains(out+trouble, "hush") {
 			t.Errorf("%s: got %q %q", verb, out, trouble)
 		}
 	}
 	t.Setenv("DATABASE_URL", "postgres://x:hush-hush@:not-a-port/")
-	if out, trouble := say(t, exitError, "migrate", "up"); !strings.Contains(trouble, "address") || strings.Contains(out+trouble, "hush") {
+	if out, trouble := say(t, shell.ExitError, "migrate", "up"); !strings.Contains(trouble, "address") || strings.Contains(out+trouble,
+		"hush") {
 		t.Errorf("got %q %q", out, trouble)
 	}
 	t.Setenv("DATABASE_URL", "")
-	if _, trouble := say(t, exitUsage, "migrate", "status"); !strings.Contains(trouble, "DATABASE_URL") {
+	if _, trouble := say(t, shell.ExitUsage, "migrate", "status"); !strings.Contains(trouble, "DATABASE_URL") {
 		t.Errorf("got %q", trouble)
 	}
-	say(t, exitUsage, "migrate")
-	say(t, exitUsage, "migrate", "down")
+	say(t, shell.ExitUsage, "migrate")
+	say(t, shell.ExitUsage, "migrate", "down")
+}
+
+// examinationAnswer is one check of "doctor" as JSON.
+type examinationAnswer struct {
+	Name         string
+	OK           bool
+	Detail, Cure string
 }
 
 // findings runs doctor, and answers its checks by name.
-func findings(t *testing.T, code int, args ...string) map[string]examination {
+func findings(t *testing.T, code int, args ...string) map[string]examinationAnswer {
 	t.Helper()
 	text, _ := say(t, code, append([]string{"doctor", "-o", "json"}, args...)...)
 	if strings.Contains(text, "hush") {
 		t.Errorf("a password is shown: %s", text)
 	}
-	var d diagnosis
+	var d struct{ Checks []examinationAnswer }
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]examination{}
+	found := map[string]examinationAnswer{}
 	for _, e := range d.Checks {
 		found[e.Name] = e
 	}
@@ -92,7 +111,7 @@ func findings(t *testing.T, code int, args ...string) map[string]examination {
 }
 
 func TestDoctorLooksAtTheDatabase(t *testing.T) {
-	check := func(found map[string]examination, name string, ok bool, words ...string) {
+	check := func(found map[string]examinationAnswer, name string, ok bool, words ...string) {
 		t.Helper()
 		e, there := found[name]
 		if !there || e.OK != ok {
@@ -105,30 +124,30 @@ func TestDoctorLooksAtTheDatabase(t *testing.T) {
 		}
 	}
 	t.Setenv("DATABASE_URL", pgtest.Database(t))
-	check(findings(t, exitOK), "database", true, "PostgreSQL ", "up to date")
-	check(findings(t, exitOK, "--database-url", pgtest.Empty(t)), "database", true, "no tables", "migrate up")
+	check(findings(t, shell.ExitOK), "database", true, "PostgreSQL ", "up to date")
+	check(findings(t, shell.ExitOK, "--database-url", pgtest.Empty(t)), "database", true, "no tables", "migrate up")
 	t.Setenv("DATABASE_URL", "postgres://nobody:hush-hush@127.0.0.1:1/nowhere")
-	check(findings(t, exitSolver), "database", false)
+	check(findings(t, shell.ExitSolver), "database", false)
 	t.Setenv("DATABASE_URL", "mysql://nobody:hush-hush@127.0.0.1/nowhere")
-	check(findings(t, exitSolver), "settings", false, "DATABASE_URL")
+	check(findings(t, shell.ExitSolver), "settings", false, "DATABASE_URL")
 
 	t.Setenv("DATABASE_URL", "")
 	dir := filepath.Join("/tmp", fmt.Sprintf("headroom-test-doctor-%d", time.Now().UnixNano())) // is never made
-	found := findings(t, exitOK, "--data-dir", dir)
+	found := findings(t, shell.ExitOK, "--data-dir", dir)
 	check(found, "postgres programs", true, "postgres ")
 	check(found, "data directory", true, dir, "MB free", "can be made")
-	check(findings(t, exitSolver, "--data-dir", "/proc/version/data"), "data directory", false, "--data-dir")
+	check(findings(t, shell.ExitSolver, "--data-dir", "/proc/version/data"), "data directory", false, "--data-dir")
 
 	dir = dataDirectory(t)
 	private, err := private.Start(t.Context(), private.Config{Dir: dir, Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	found = findings(t, exitOK, "--data-dir", dir)
+	found = findings(t, shell.ExitOK, "--data-dir", dir)
 	check(found, "data directory", true, "runs")
 	check(found, "database", true, "no tables")
 	if err := private.Stop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	check(findings(t, exitOK, "--data-dir", dir), "data directory", true, "does not run")
+	check(findings(t, shell.ExitOK, "--data-dir", dir), "data directory", true, "does not run")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
 )
 
@@ -114,7 +115,7 @@ func TestWatchingGoesOn(t *testing.T) {
 	cancel()
 	select {
 	case code := <-done:
-		if code != exitOK {
+		if code != shell.ExitOK {
 			t.Errorf("got exit code %d after an interrupt", code)
 		}
 	case <-time.After(patience(10 * time.Second)):
@@ -155,7 +156,7 @@ func TestWatchingSaysWhatIsWrong(t *testing.T) {
 			cancel()
 		}()
 		code := run(ctx, []string{"plan", "watch", "c"}, strings.NewReader(""), &stdout, &stderr)
-		if refused := name == "refused"; refused && code == exitOK || stderr.String() == "" || stdout.String() != "" {
+		if refused := name == "refused"; refused && code == shell.ExitOK || stderr.String() == "" || stdout.String() != "" {
 			t.Errorf("%s: got exit code %d, %q, %q", name, code, stdout.String(), stderr.String())
 		}
 		cancel()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/edge/cli/shell"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/test/pgtest"
 )
@@ -64,14 +65,14 @@ func TestPrune(t *testing.T) {
 	t.Setenv("DATABASE_URL", database)
 	t.Setenv("MIGRATE_DATABASE_URL", "")
 	for _, wrong := range [][]string{{}, {"--older-than", "12h"}, {"--older-than", "soon"}, {"--older-than", "400d", "--keep", "0"}} {
-		if _, trouble := say(t, exitUsage, append([]string{"prune"}, wrong...)...); trouble == "" {
+		if _, trouble := say(t, shell.ExitUsage, append([]string{"prune"}, wrong...)...); trouble == "" {
 			t.Errorf("%q is refused without a word", wrong)
 		}
 	}
-	if out, _ := say(t, exitOK, "prune", "--older-than", "600d", "--keep", "2"); !strings.Contains(out, "No plan is older than 600d") {
+	if out, _ := say(t, shell.ExitOK, "prune", "--older-than", "600d", "--keep", "2"); !strings.Contains(out, "No plan is older than 600d") {
 		t.Errorf("got %q", out)
 	}
-	if out, _ := say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "--dry-run"); !strings.Contains(out, "5 plans of 1 clusters would be removed") {
+	if out, _ := say(t, shell.ExitOK, "prune", "--older-than", "400d", "--keep", "2", "--dry-run"); !strings.Contains(out, "5 plans of 1 clusters would be removed") {
 		t.Errorf("got %q", out)
 	}
 	between := &prunesAndHides{ReverseProxy: httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: s.address}), hide: "/v1/clusters/demo/plans/6"}
@@ -79,15 +80,15 @@ func TestPrune(t *testing.T) {
 	defer front.Close()
 	t.Setenv("HEADROOM_URL", front.URL)
 	t.Setenv("HEADROOM_API_KEY", crashKey)
-	if _, trouble := say(t, exitError, "verify", "--all"); !strings.Contains(trouble, "hidden") {
+	if _, trouble := say(t, shell.ExitError, "verify", "--all"); !strings.Contains(trouble, "hidden") {
 		t.Errorf("a plan that is listed and not there: %q", trouble)
 	}
 	var out string
 	between.hide = ""
 	between.prune = func() {
-		out, _ = say(t, exitOK, "prune", "--older-than", "400d", "--keep", "2", "-o", "json")
+		out, _ = say(t, shell.ExitOK, "prune", "--older-than", "400d", "--keep", "2", "-o", "json")
 	}
-	if verified, _ := say(t, exitOK, "verify", "--all", "-o", "json"); !strings.Contains(verified, `"plans": 4,`) || !strings.Contains(verified, `"removed": 3,`) {
+	if verified, _ := say(t, shell.ExitOK, "verify", "--all", "-o", "json"); !strings.Contains(verified, `"plans": 4,`) || !strings.Contains(verified, `"removed": 3,`) {
 		t.Errorf("beside retention: %s", verified)
 	}
 	var did struct{ Clusters []postgres.Pruned }

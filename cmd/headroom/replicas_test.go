@@ -30,7 +30,7 @@ import (
 // replicas are servers on one database behind a proxy that hands requests out in turn.
 type replicas struct {
 	*served          // the proxy, with the key
-	program   string // that those are of which are added
+	program   string // of the servers that are added
 	forgetful bool   // programs among them tell who comes from another server to begin anew
 	variables []string
 	database  *pgxpool.Pool
@@ -193,7 +193,7 @@ func (r *replicas) want(t *testing.T, status int, method, path, body string, hea
 // cluster makes one like the demonstration's, and waits for its first plan.
 func (r *replicas) cluster(t *testing.T, name string) {
 	t.Helper()
-	text, err := os.ReadFile("demo.json")
+	text, err := os.ReadFile("../../internal/edge/cli/server/demo.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,8 +369,9 @@ func (r *replicas) sentAgain(t *testing.T) {
 	}
 }
 
-// Three servers on one database, one of which is killed -9 now and then, are one service: a change that needs a plan
-// gets one, no job gets a place too many, who watches hears of plans in order up to the last, and a request that is sent again has no second effect.
+// Three servers on one database, one of which is killed -9 now and then, are one service. A change that needs a plan gets
+// one, and no job gets a place too many. Watchers hear of plans in order up to the last. A request that is sent again has
+// no second effect.
 func TestReplicasAreOneService(t *testing.T) {
 	t.Parallel()
 	clusters, changes, kills, watchers := 2, 5, 1, 3

@@ -20,7 +20,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// polled is what an autoscaler learns of the demonstration's cluster.
+// polled holds the members that an autoscaler reads of the demonstration's cluster.
 type polled struct {
 	status int
 	plans.Scaling

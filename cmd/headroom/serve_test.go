@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/edge/cli/remote"
 	"headroom/internal/test/pgtest"
 )
 
@@ -178,19 +179,19 @@ func (s *served) kill(t *testing.T) {
 	s.ended = nil
 }
 
-// key is what the server gave the other verbs on this machine.
+// key returns the key that the server left for other commands on this machine.
 func (s *served) key(t *testing.T) string {
 	t.Helper()
 	if s.localKey != "" {
 		return s.localKey
 	}
-	text, err := os.ReadFile(filepath.Join(s.dataDir, clientFile))
+	text, err := os.ReadFile(filepath.Join(s.dataDir, remote.ClientFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var access clientAccess
+	var access remote.ClientAccess
 	if err := json.Unmarshal(text, &access); err != nil || access.URL != "http://"+s.address {
-		t.Fatalf("%s holds %s (%v)", clientFile, text, err)
+		t.Fatalf("%s holds %s (%v)", remote.ClientFile, text, err)
 	}
 	return access.Key
 }
@@ -239,8 +240,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	if !regexp.MustCompile(`http://127\.0\.0\.1:\d+/sign-in#hrl_[\w-]{43}\n`).MatchString(s.greeted) {
 		t.Errorf("no sign-in link in\n%s", s.greeted)
 	}
-	if info, err := os.Stat(filepath.Join(dir, clientFile)); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%s: got %v, %v; want mode 0600", clientFile, info, err)
+	if info, err := os.Stat(filepath.Join(dir, remote.ClientFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: got %v, %v; want mode 0600", remote.ClientFile, info, err)
 	}
 	if current := s.get(t, "/v1/clusters/demo/plans/current"); !strings.Contains(current, `"number":1`) {
 		t.Errorf("the current plan: got %s", current)
@@ -288,8 +289,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 		t.Errorf("the plan after a crash differs:\n%s\n%s", plan, again)
 	}
 	s.stop(t)
-	if _, err := os.Stat(filepath.Join(dir, clientFile)); err == nil {
-		t.Errorf("%s is left after the stop", clientFile)
+	if _, err := os.Stat(filepath.Join(dir, remote.ClientFile)); err == nil {
+		t.Errorf("%s is left after the stop", remote.ClientFile)
 	}
 	s = startServing(t, dir)
 	t.Logf("next start, after a stop: %v", s.ready.Round(time.Millisecond))
@@ -336,8 +337,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 	}
 }
 
-// The lines that a server prints work as they are pasted into a shell, in another directory: of a program that is
-// named by its path, is on no PATH and has a space in it, and of a data directory that was given relative.
+// The lines that a server prints work in a shell in another directory. The program is named by its path, is on no PATH
+// and has a space in it; the data directory was given relative.
 func TestServePrintsLinesThatWork(t *testing.T) {
 	t.Parallel()
 	dir := dataDirectory(t)

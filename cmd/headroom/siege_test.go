@@ -20,9 +20,8 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// A siege is what every fault is done to: real servers on a real database under writers that remember what
-// they were told. After each fault what was acknowledged is compared with what is there, and in the end every
-// stored plan is verified.
+// A siege runs real servers on a real database under every fault, with writers that remember the answers. After each
+// fault what was acknowledged is compared with what is there, and in the end every stored plan is verified.
 type siege struct {
 	*testing.T
 	random  *rand.Rand
@@ -33,7 +32,7 @@ type siege struct {
 	toll
 }
 
-// toll is what came of faults.
+// toll counts the effects of faults.
 type toll struct {
 	faults              map[string]int
 	acknowledged, plans int

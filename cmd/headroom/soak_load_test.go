@@ -91,7 +91,7 @@ type caller struct {
 	due time.Time // when the next request should have been sent
 }
 
-// gotten is what came back.
+// gotten is an answer.
 type gotten struct {
 	status int
 	header http.Header
@@ -226,7 +226,7 @@ func (k *load) begin(c *caller, v visit) {
 	}
 }
 
-// table is how long each operation's answers took, the slowest first, and how many there were of all.
+// table lists the times of each operation's answers, the slowest first, and returns their number.
 func (k *load) table() (string, int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -266,7 +266,7 @@ func (k *load) missed() (missed []string) {
 	return missed
 }
 
-// soakRate is how many requests a second there are: SOAK_RATE says so, where a machine is smaller or busy.
+// soakRate returns the requests a second; SOAK_RATE sets fewer for a machine that is smaller or busy.
 func soakRate(t *testing.T) float64 {
 	t.Helper()
 	text := os.Getenv("SOAK_RATE")
@@ -280,7 +280,7 @@ func soakRate(t *testing.T) float64 {
 	return rate
 }
 
-// soakTime is how long the soak lasts: SOAK says so, as make soak does, and otherwise it is a taste.
+// soakTime returns the length of the soak: SOAK, which make soak sets, or else moments.
 func soakTime(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("SOAK")

@@ -81,7 +81,7 @@ func pageValue[T any](t *testing.T, p *openPage, script string) T {
 	return v
 }
 
-// weight is how many nodes the page has and how much its scripts hold.
+// weight returns the number of nodes of the page and the memory of its scripts.
 func (p *openPage) weight(t *testing.T) (nodes, megabytes float64) {
 	t.Helper()
 	return pageValue[float64](t, p, `document.querySelectorAll("*").length`), pageValue[float64](t, p, `performance.memory.usedJSHeapSize`) / 1e6

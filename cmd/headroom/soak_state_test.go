@@ -43,7 +43,7 @@ var soakHolds = []holding{
 // stored is a table as Postgres counts it.
 type stored struct{ rows, dead, bytes int64 }
 
-// state is what the server holds at a moment.
+// state holds the resources of the server at a moment.
 type state struct {
 	at     time.Duration
 	holds  map[string]float64

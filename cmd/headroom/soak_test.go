@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Nothing leaks (R21): a real server with a private Postgres is in service for ten minutes with 200 requests a
-// second of every kind and a page that stays open, holds no more in the last third than in the middle one, and
-// when all have gone it holds what it held before. In other runs of the tests it is in service for moments, which
-// shows that every kind of request is answered as it should and that nobody leaves anything behind.
+// Nothing leaks (R21). A real server with a private Postgres is in service for ten minutes, with 200 requests a second
+// of every kind and a page that stays open. It holds no more in the last third than in the middle one, and when all
+// have gone it holds as much as before. In other runs of the tests it is in service for moments, which shows that every
+// kind of request is answered as it should and that nobody leaves anything behind.
 func TestSoak(t *testing.T) {
 	besideOthers(t)
 	lasts := soakTime(t)

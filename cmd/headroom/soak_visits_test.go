@@ -25,7 +25,7 @@ const (
 	soakNodes = 20
 )
 
-// soakSettings makes what the visits rest on; receiver is where webhooks are delivered to.
+// soakSettings makes the clusters and settings of the visits; receiver is the address for webhooks.
 func soakSettings(t *testing.T, k *load, receiver string) {
 	t.Helper()
 	c := &caller{load: k, ctx: t.Context()}

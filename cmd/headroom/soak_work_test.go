@@ -11,7 +11,7 @@ import (
 	"headroom/internal/ask/study"
 )
 
-// soakWork is what has to be computed: solves, scenarios, runs, simulations, heartbeats, admissions.
+// soakWork returns the visits that compute: solves, scenarios, runs, simulations, heartbeats, admissions.
 func soakWork(k *load) []visit {
 	var visits []visit
 	add := func(perSecond float64, name string, does func(c *caller)) {

@@ -130,7 +130,8 @@ func (u *upgrade) poll(t *testing.T, cluster string) {
 	}
 }
 
-// ask makes a plan under a key again and again, and asks for earlier ones once more: whoever answers, the answer is the same.
+// ask makes a plan under a key again and again, and asks for earlier ones once more: whoever answers, the answer is the
+// same.
 func (u *upgrade) ask(t *testing.T, cluster string) {
 	random := rand.New(rand.NewPCG(5, 19))
 	for n := 0; !u.over.Load() && !t.Failed(); n++ {
@@ -156,9 +157,9 @@ func (u *upgrade) goesOn(t *testing.T, changes int64) {
 	})
 }
 
-// Three servers of an older program work on while the schema is brought up to this release, and are replaced by this
-// program one after the other, under writers, watchers and pollers that notice nothing of it. Before the schema is
-// brought up this program refuses by name to serve (R19).
+// Three servers of an older program work on while the schema is brought up to this release. This program replaces them
+// one after the other, under writers, watchers and pollers that notice nothing of it. Before the schema is brought up
+// this program refuses by name to serve (R19).
 func TestRollingUpgrade(t *testing.T) {
 	if !wholeSamples {
 		t.Skip("an older program is built for it: HEADROOM_LONG=1 does that")
@@ -248,7 +249,7 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	verifyStored(t, r.one())
 	t.Logf("the schema was brought up in %v; %d polls, %d plans", migrated.Round(time.Millisecond), u.polls.Load(), stored)
-	t.Attr("R19", fmt.Sprintf("three servers of a program six steps older, upgraded one by one under %d changes each with its one plan, %d plans by key, %d polls and %d moves of watchers: nothing lost, doubled or answered 5xx",
+	t.Attr("R19", fmt.Sprintf("three servers of a program six steps older, upgraded one by one under %d changes each with its one plan, %d plans by key, %d polls and %d moves of watchers. Nothing lost, doubled or answered 5xx",
 		u.made.Load(), len(u.answers), u.polls.Load(), u.moved.Load()))
 }
 

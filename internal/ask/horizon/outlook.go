@@ -13,29 +13,28 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// Outlook is a cluster's inputs over some whole hours, read in one transaction.
+// Outlook holds a cluster's inputs over some whole hours, read in one transaction.
 type Outlook struct {
 	inputs.Snapshot // with the prices and contracts that touch the hours; without forecasts and a previous plan
 	From, Until     time.Time
 	Series          []ForecastSeries // of the hours
 }
 
-// ForecastSeries is a class's forecasts, by hour.
+// ForecastSeries holds a class's forecasts, by hour.
 type ForecastSeries struct {
 	Class string
 	Hours []int64 // since 1970, ascending
 	Jobs  []float64
 }
 
-// Limits of what is said about an outlook.
+// Limits of the warnings about an outlook.
 const (
 	gapsShown     = 10
 	holesReported = 10
 )
 
-// EndWithForecasts makes the outlook end with the last hour that has a forecast, where that is earlier: an
-// hour without one counts with its classes' own jobs.max, which says little about next year. Without any
-// forecast nothing changes.
+// EndWithForecasts ends the outlook with the last hour that has a forecast, if that is earlier. An hour without one
+// counts with its classes' own jobs.max, which tells little about next year. Without any forecast nothing changes.
 func (o *Outlook) EndWithForecasts() {
 	last := int64(-1)
 	for _, s := range o.Series {
@@ -48,10 +47,10 @@ func (o *Outlook) EndWithForecasts() {
 	}
 }
 
-// Horizon is the cluster's problem in every hour of the outlook. Adjacent hours with the same demand and prices
-// are one period; contracts keep their terms. Forecasts are rounded up to whole jobs unless the cluster is
-// planned relaxed; an hour without one counts with the class's own jobs.max, and a warning says so. A moment
-// without a price is an *InputError that names the gap.
+// Horizon returns the cluster's problem in every hour of the outlook. Adjacent hours with the same demand and prices
+// are one period; contracts keep their terms. Forecasts are rounded up to whole jobs unless the cluster is planned
+// relaxed. An hour without one counts with the class's own jobs.max, with a warning. A moment without a price is an
+// *InputError that names the gap.
 func (o Outlook) Horizon() (capacity.Horizon, []capacity.Warning, error) {
 	used := slices.DeleteFunc(slices.Clone(o.VMTypes), func(v inputs.VMType) bool { return !v.InUse })
 	lists := o.priceLists(used)
@@ -133,7 +132,7 @@ func (o *Outlook) tooLong(periods int, at time.Time, classes int) error {
 		Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask until %s, and then for what follows.", end), Pointer: "/until", Value: end}}}}
 }
 
-// demandReader makes the jobs of one hour after the other.
+// demandReader returns the jobs hour by hour.
 type demandReader struct {
 	own    []float64 // by class of the problem
 	series []*ForecastSeries
@@ -141,7 +140,7 @@ type demandReader struct {
 	row    []float64
 	whole  bool
 
-	first []int64 // of each class the first hour without a forecast, where it has any; else -1
+	first []int64 // of each class the first hour without a forecast, if it has any; otherwise -1
 	holes []int64
 	hours int64
 	last  int64
@@ -162,7 +161,7 @@ func newDemandReader(o *Outlook, p *capacity.Problem) *demandReader {
 	return d
 }
 
-// at is the jobs in an hour, nil where there is no forecast; the same slice every time.
+// at returns the jobs in an hour, or nil without a forecast. It reuses one slice.
 func (d *demandReader) at(hour int64) []float64 {
 	any := false
 	again := d.hours > 0 && hour == d.last // a price changes within the hour
@@ -197,7 +196,7 @@ func (d *demandReader) at(hour int64) []float64 {
 	return d.row
 }
 
-// warnings says where forecasts are missing.
+// warnings lists the gaps of the forecasts.
 func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warning {
 	warnings := []capacity.Warning{}
 	var without []string
@@ -227,7 +226,7 @@ func (d *demandReader) warnings(o *Outlook, p *capacity.Problem) []capacity.Warn
 	return warnings
 }
 
-// priceList is the prices of a VM type and purchase over time.
+// priceList holds the prices of a VM type and purchase over time.
 type priceList struct {
 	vmType   string
 	purchase capacity.Purchase
@@ -235,11 +234,11 @@ type priceList struct {
 }
 
 type pricedTime struct {
-	from, until time.Time // until is zero where it is open
+	from, until time.Time // a zero until is open
 	price       money.Amount
 }
 
-// priceLists is what is paid for the types in use; moments are cut to whole seconds.
+// priceLists returns the prices of the types in use, with moments cut to whole seconds.
 func (o *Outlook) priceLists(used []inputs.VMType) (lists []priceList) {
 	for _, v := range used {
 		purchases := []capacity.Purchase{capacity.PurchaseOnDemand}
@@ -265,7 +264,7 @@ func (o *Outlook) priceLists(used []inputs.VMType) (lists []priceList) {
 	return lists
 }
 
-// priceGaps is an error about every time without a price.
+// priceGaps returns an error about every time without a price.
 func (o *Outlook) priceGaps(lists []priceList) error {
 	var findings []fault.Finding
 	for _, l := range lists {

@@ -11,9 +11,9 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// Purchase is a cluster's question about its outlook: the offers, of one VM type, beside the classes that run
-// on it, as if they ran on nothing else. What purchases are not weighed with, spot VMs and a budget, must be
-// left out on purpose, and a warning says so.
+// Purchase returns a cluster's purchase question about its outlook: the offers of one VM type, beside the classes
+// that run on it, as if they ran on nothing else. Purchases do not consider spot VMs and a budget. The question must
+// exclude these explicitly, and a warning names them.
 func (o Outlook) Purchase(q capacity.ClusterPurchaseQuestion) (capacity.PurchaseQuestion, []capacity.Warning, error) {
 	vmType, err := o.typeNamed(q.VMType)
 	if err != nil {
@@ -37,7 +37,7 @@ func (o Outlook) Purchase(q capacity.ClusterPurchaseQuestion) (capacity.Purchase
 	return capacity.PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
 }
 
-// TypeToBuy is the name of the VM type that a question is about: the named one, or the only one in use.
+// TypeToBuy returns the name of the VM type that a question is about: the named one, or the only one in use.
 func (o *Outlook) TypeToBuy(name string) (string, error) {
 	t, err := o.typeNamed(name)
 	return t.Name, err
@@ -70,8 +70,8 @@ func (o *Outlook) typeNamed(name string) (inputs.VMType, error) {
 	return inputs.VMType{}, fault.Refusal(k.Findings, k.Unlisted)
 }
 
-// Standing is the cluster's own offers of a VM type as a question has them: those it names, or all. One that is
-// called like a contract gets another name.
+// Standing returns the cluster's own offers of a VM type for a question: those it names, or all. An offer with the
+// name of a contract gets another name.
 func (o *Outlook) Standing(all []inputs.StandingOffer, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var k strict.Checker
 	names := make([]string, len(all))
@@ -115,7 +115,7 @@ func (o *Outlook) Standing(all []inputs.StandingOffer, q capacity.ClusterPurchas
 	return offers, nil
 }
 
-// without leaves out what purchases are not weighed with; what nobody has said to leave out is refused.
+// without removes the parts that purchases do not consider. It refuses those that the question did not exclude.
 func (o Outlook) without(out []capacity.LeftOut, vmType inputs.VMType) (Outlook, []capacity.Warning, error) {
 	var has []capacity.LeftOut
 	var said []string
@@ -147,7 +147,7 @@ func (o Outlook) without(out []capacity.LeftOut, vmType inputs.VMType) (Outlook,
 	return o, warnings, nil
 }
 
-// onType is the outlook with one VM type in use, and the classes that run on it.
+// onType returns the outlook with one VM type in use, and the classes that run on it.
 func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
 	o.VMTypes = slices.Clone(o.VMTypes)
 	several := 0
@@ -181,7 +181,7 @@ func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
 	return o, warnings
 }
 
-// alone makes of a horizon of one VM type, of which classes speak, one with a single kind of VM.
+// alone turns a horizon of one VM type, which classes may name, into one with a single kind of VM.
 func alone(h *capacity.Horizon, vmType string) {
 	s := &h.Problem.Supply
 	if len(s.VMTypes) == 0 {

@@ -25,7 +25,7 @@ func at(hours float64) time.Time {
 
 func cash(x int) money.Amount { return money.Amount{Decimal: decimal.New(int64(x), -2)} }
 
-// drawOutlook is a small cluster whose prices, contracts and forecasts change over some hours.
+// drawOutlook draws a small cluster whose prices, contracts and forecasts change over some hours.
 func drawOutlook(r *rand.Rand, hours int) Outlook {
 	o := Outlook{From: at(0), Until: at(float64(hours))}
 	o.Cluster = inputs.Cluster{Name: "night", Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
@@ -64,7 +64,7 @@ func drawOutlook(r *rand.Rand, hours int) Outlook {
 	return o
 }
 
-// A horizon says of every quarter of an hour what the cluster's problem of that moment says.
+// At every quarter of an hour, a horizon matches the cluster's problem of that moment.
 func TestAHorizonIsTheProblemOfEveryMoment(t *testing.T) {
 	for i := range 300 {
 		r := rand.New(rand.NewPCG(9, uint64(i)))
@@ -151,7 +151,7 @@ func TestAnOutlookNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A long time of many classes, every hour different, is refused with where to end.
+// A long time with many classes and every hour different is refused with a possible end.
 func TestATooLongOutlookSaysHowFarItCanGo(t *testing.T) {
 	gamma := decimal.NewFromInt(1)
 	const classes = 200

@@ -99,7 +99,7 @@ func model(j BatchJob, o PackingOptions) (packed PackedJob, warnings []capacity.
 			warnings = append(warnings, w)
 		}
 		if j.MinVMs == 0 {
-			packed.MinVMs = int64(math.Ceil(fit.LeastVMs))
+			packed.MinVMs = int64(math.Ceil(fit.MinVMs))
 		}
 	}
 	packed.Model.B = min(0, packed.Model.B)

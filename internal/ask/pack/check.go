@@ -9,8 +9,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Validate says everything that is wrong with the batch, as an *InputError, or nil. That a job fits no
-// machine is among it; what measurements come to is for the fit to say.
+// Validate checks the batch and reports all faults, as an *InputError. A job that fits no machine is a fault; the fit
+// judges the measurements.
 func (p PackingProblem) Validate() error { return strict.Check(p.check) }
 
 func (p PackingProblem) check(c *strict.Checker) {

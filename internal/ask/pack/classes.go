@@ -10,17 +10,17 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// ClassBatch asks for a packing of a cluster's own classes, whose times are known from measurements and from
-// past executions. As JSON:
+// ClassBatch asks for a packing of a cluster's own classes, whose times are known from measurements and from past
+// executions. As JSON:
 //
 //	{"machines": {"count": 11, "disks": 2}, "jobs": [{"class": "sort", "count": 3}, {"class": "index"}]}
 type ClassBatch struct {
-	Machines Machines       `json:"machines"` // a count of 0 is none: the fewest are asked for
+	Machines Machines       `json:"machines"` // a count of 0 asks for the fewest machines
 	Jobs     []ClassJob     `json:"jobs"`     // nil: every class once
 	Options  PackingOptions `json:"options"`
 }
 
-// ClassJob is jobs of a class in a batch.
+// ClassJob names a class and the number of its jobs in a batch.
 type ClassJob struct {
 	Class           string         `json:"class"`
 	Count           int64          `json:"count"`
@@ -31,14 +31,14 @@ type ClassJob struct {
 	DeadlineSeconds float64        `json:"deadline_s,omitempty"`
 }
 
-// PackingSource says what the time of a class's jobs was fitted to.
+// PackingSource describes the data to which the time of a class's jobs was fitted.
 type PackingSource struct {
 	Class        string    `json:"class"`
-	Measurements int64     `json:"measurements"` // that are kept of its job
-	Executions   int64     `json:"executions"`   // past ones of which the number of VMs is known
-	Unsized      int64     `json:"unsized"`      // past ones of which it is not
-	VMs          []float64 `json:"vms"`          // on which it was measured
-	Usage        bool      `json:"usage"`        // whether it is known what it uses; if not it is neither host nor guest
+	Measurements int64     `json:"measurements"` // stored ones of its job
+	Executions   int64     `json:"executions"`   // past ones with a known number of VMs
+	Unsized      int64     `json:"unsized"`      // past ones without
+	VMs          []float64 `json:"vms"`          // measured numbers of VMs
+	Usage        bool      `json:"usage"`        // whether its usage is known; otherwise it is neither host nor guest
 }
 
 var (
@@ -47,7 +47,7 @@ var (
 	classJobShape      = strict.NewShape("a job", []string{"class"}, "count", "fit", "min_vms", "role", "release_s", "deadline_s")
 )
 
-// ReadClassBatch reads a batch of classes. What is wrong with its figures is found with the times of its jobs.
+// ReadClassBatch reads a batch of classes. Its figures are checked together with the times of its jobs.
 func ReadClassBatch(data []byte, limits capacity.Limits) (ClassBatch, error) {
 	b := ClassBatch{Options: DefaultPackingOptions()}
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
@@ -93,7 +93,7 @@ func readClassJob(r *strict.Reader, j *ClassJob) {
 	})
 }
 
-// UntilClock is how many seconds after a moment clocks of a zone next show hh:mm.
+// UntilClock returns the seconds from a moment until clocks of a zone next show hh:mm.
 func UntilClock(from time.Time, hour, minute int, zone *time.Location) float64 {
 	year, month, day := from.In(zone).Date()
 	for ; ; day++ {

@@ -2,5 +2,5 @@ package pack
 
 import "headroom/internal/core/fault"
 
-// Recheck is Recheck: that package imports this one, so only an external test file can hand it over.
+// Recheck is package recheck's function. That package imports this one, so an external test file sets it.
 var Recheck func(p PackingProblem, a Packing) []fault.Finding

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// MaxKeptPackings is how many packings of a cluster are kept.
+// MaxKeptPackings is the number of packings stored for a cluster.
 const MaxKeptPackings = 200
 
-// PackingKind is what the audit log calls a packing that is kept.
+// PackingKind names a stored packing in the audit log.
 const PackingKind = "packing"
 
-// PackingSummary is what a packing that is kept comes to.
+// PackingSummary sums up a stored packing.
 type PackingSummary struct {
 	ID                string           `json:"id"`
 	Cluster           string           `json:"cluster"`
@@ -36,7 +36,7 @@ type KeptPacking struct {
 	Packing json.RawMessage `json:"packing"` // a Packing
 }
 
-// Keep is a packing as it is kept.
+// Keep prepares a packing for storage.
 func Keep(cluster string, p PackingProblem, a Packing) (KeptPacking, error) {
 	k := KeptPacking{PackingSummary: PackingSummary{
 		Cluster: cluster, Algorithm: a.Algorithm, Status: a.Status, Machines: p.Machines.Count, VMs: p.Machines.VMs(),

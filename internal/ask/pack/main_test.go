@@ -8,10 +8,10 @@ import (
 	"headroom/internal/test/solvertest"
 )
 
-// wholeSamples asks for all the cases that the figures are promised for.
+// wholeSamples makes the tests try all cases for which the figures are promised.
 var wholeSamples = os.Getenv("HEADROOM_LONG") != ""
 
-// cbc is the real solver, in a process of its own.
+// cbc runs the real solver, in a process of its own.
 var cbc *worker.Pool
 
 func TestMain(m *testing.M) {

@@ -35,7 +35,7 @@ func TestBatchesGetTheirDefaults(t *testing.T) {
 	}
 }
 
-// What is read can be written and read again.
+// Everything that can be read can be written and read again.
 func FuzzReadPacking(f *testing.F) {
 	f.Add([]byte(smallBatch))
 	f.Add([]byte(`{"machines": {"count": 9, "disks": 4, "hosts_per_extra": 2, "penalty": 1.5}, "jobs": [{"name": "a", "count": 3, "role": "host",

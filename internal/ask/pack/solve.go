@@ -187,7 +187,7 @@ func (b *batch) assemble(o PackingOptions, phases []phase, bound float64) Packin
 // number furthest beyond.
 func (b *batch) extrapolated(phases []phase) (all []capacity.Warning) {
 	furthest := make([]float64, len(b.kinds))
-	beyond := func(f *perf.PowerFit, vms float64) float64 { return max(vms/f.MostVMs, f.LeastVMs/vms) }
+	beyond := func(f *perf.PowerFit, vms float64) float64 { return max(vms/f.MaxVMs, f.MinVMs/vms) }
 	for _, p := range phases {
 		for _, m := range p.members {
 			f := b.jobs[m.kind].Fit

@@ -6,7 +6,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// InstanceCatalogue is instance types with their prices, to copy into pool problems.
+// InstanceCatalogue lists instance types with their prices, to copy into pool problems.
 type InstanceCatalogue struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -16,30 +16,30 @@ type InstanceCatalogue struct {
 	Types       []CatalogueType `json:"types"`
 }
 
-// InstanceCatalogues is all there are.
+// InstanceCatalogues lists all catalogues.
 type InstanceCatalogues struct {
 	Items []InstanceCatalogue `json:"items"`
 }
 
-// CatalogueType is a type with what its units cost a month of MonthHours.
+// CatalogueType is a type with the cost of its units in a month of MonthHours.
 type CatalogueType struct {
 	PoolType
 	PerUnitMonth money.Amount `json:"per_compute_unit_month"`
 	PerGBMonth   money.Amount `json:"per_gb_month"` // of disk
 }
 
-// MonthHours is how long the month is of which the figures of a catalogue are.
+// MonthHours is the length of the month to which the figures of a catalogue refer.
 const MonthHours = 720
 
-// ExampleEC22011 is six types of Amazon EC2 with Linux in Virginia as they were in 2011, after Table 1 of
-// "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud". What a gigabyte costs on m2.2xlarge is 0.85, where
+// ExampleEC22011 returns six types of Amazon EC2 with Linux in Virginia as of 2011, after Table 1 of
+// "Heterogeneity-Aware Resource Allocation and Scheduling in the Cloud". A gigabyte on m2.2xlarge costs 0.85 here;
 // the table has 0.80.
 func ExampleEC22011() InstanceCatalogue {
 	c := InstanceCatalogue{Name: "example_ec2_2011", Example: true, Currency: "USD", ValidFrom: "2011-01-01",
 		Description: "An example: six types of Amazon EC2 with Linux in Virginia at the prices of 2011."}
 	for _, t := range []struct {
 		name              string
-		cents             int64 // tenths of them
+		cents             int64 // in tenths of a cent
 		units, disk, size float64
 		slots             int64
 	}{

@@ -31,7 +31,7 @@ const (
 	MaxSharedSlots   = 1_000_000
 )
 
-// Validate says everything that is wrong with the problem, as an *InputError, or nil.
+// Validate checks the problem and reports all faults, as an *InputError.
 func (p PoolProblem) Validate() error { return strict.Check(p.check) }
 
 func (p PoolProblem) check(c *strict.Checker) {
@@ -205,7 +205,7 @@ func (o PoolOptions) check(c *strict.Checker) {
 	c.Whole("max_solve_ms", "The time budget", "milliseconds", o.MaxSolveMs, 1, capacity.MaxSolveMs)
 }
 
-// Validate says everything that is wrong with the problem, as an *InputError, or nil.
+// Validate checks the problem and reports all faults, as an *InputError.
 func (p SharePlanProblem) Validate() error { return strict.Check(p.check) }
 
 func (p SharePlanProblem) check(c *strict.Checker) {

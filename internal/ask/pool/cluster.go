@@ -7,9 +7,9 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// CompletePool adds to a pool problem what a cluster knows at a moment: its currency, its VM types that have a price on
-// demand, in use or not, where no type is given, and of types that have the name of a VM type the price, the memory, the
-// vCPUs as compute units and the quota, where they are not given. It knows no disks.
+// CompletePool fills gaps of a pool problem with a cluster's data at a moment. It adds the currency and, if no type
+// is given, all VM types with an on-demand price, in use or not. Given types with the name of a VM type get its
+// price, memory, vCPUs (as compute units) and quota. A cluster has no data about disks.
 func CompletePool(s inputs.Snapshot, p *PoolProblem, at time.Time) {
 	if p.Currency == "" {
 		p.Currency = s.Cluster.Currency

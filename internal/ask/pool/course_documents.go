@@ -7,8 +7,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// PoolCourseProblem asks what to rent and what to give back round after round, beside what runs: jobs are submitted and
-// data comes in. As JSON:
+// PoolCourseProblem asks which machines to rent and to return round after round, beside the running ones, while jobs
+// are submitted and data comes in. As JSON:
 //
 //	{"currency": "USD", "hours": 4, "types": […], "storage": {"data_gb": 4250, "replication": 1},
 //	 "running": [{"type": "m1.large", "count": 5}],
@@ -18,8 +18,8 @@ type PoolCourseProblem struct {
 	Currency string      `json:"currency"`
 	Hours    int64       `json:"hours"` // of a round
 	Types    []PoolType  `json:"types"`
-	Storage  PoolStorage `json:"storage"` // DataGB is what there is before the first round
-	// StartupHours is of instances that are started; those that run need none.
+	Storage  PoolStorage `json:"storage"` // DataGB is the amount before the first round
+	// StartupHours applies to newly started instances; running ones need none.
 	StartupHours float64            `json:"startup_hours,omitempty"`
 	Running      []PoolRunning      `json:"running"` // core instances before the first round
 	Jobs         []PoolSubmittedJob `json:"jobs"`
@@ -27,20 +27,20 @@ type PoolCourseProblem struct {
 	Options      PoolOptions        `json:"options"`     // of each round
 }
 
-// PoolRunning is core instances of a type that run.
+// PoolRunning counts running core instances of a type.
 type PoolRunning struct {
 	Type  string `json:"type"`
 	Count int64  `json:"count"`
 }
 
-// PoolSubmittedJob is a job that is submitted again and again. Its work is that of one submission, and its deadline counts
-// from the start of the round.
+// PoolSubmittedJob is a repeatedly submitted job. Its work is that of one submission, and its deadline counts from
+// the start of the round.
 type PoolSubmittedJob struct {
 	PoolJob
 	Submissions []float64 `json:"submissions"` // by round; they need not be whole, as forecasts are not
 }
 
-// Rounds is how many rounds are asked about.
+// Rounds returns the number of rounds in question.
 func (p *PoolCourseProblem) Rounds() (n int) {
 	n = len(p.IncomingGB)
 	for _, j := range p.Jobs {
@@ -49,7 +49,7 @@ func (p *PoolCourseProblem) Rounds() (n int) {
 	return n
 }
 
-// PoolCourse is what to do round after round.
+// PoolCourse lists the actions round after round.
 type PoolCourse struct {
 	Status PoolStatus   `json:"status"` // the worst of the rounds'
 	Cost   money.Amount `json:"cost"`   // of the rounds that have a pool
@@ -68,7 +68,7 @@ type PoolRound struct {
 	Plan      PoolPlan     `json:"plan"`
 }
 
-// PoolChange is what to rent or to give back at an hour.
+// PoolChange is a number of machines to rent or to return at an hour.
 type PoolChange struct {
 	Hour  int64  `json:"hour"` // from the first round's start
 	Type  string `json:"type"`
@@ -82,7 +82,7 @@ const (
 	AsAccelerator = "accelerator"
 )
 
-// MaxPoolRounds is how many rounds are planned at once.
+// MaxPoolRounds is the maximum number of rounds planned at once.
 const MaxPoolRounds = 168
 
 var (
@@ -147,7 +147,7 @@ func ReadPoolCourse(data []byte, limits capacity.Limits) (PoolCourseProblem, err
 	return p, nil
 }
 
-// Validate says everything that is wrong with the problem, as an *InputError, or nil.
+// Validate checks the problem and reports all faults, as an *InputError.
 func (p PoolCourseProblem) Validate() error { return strict.Check(p.check) }
 
 func (p PoolCourseProblem) check(c *strict.Checker) {

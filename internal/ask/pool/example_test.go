@@ -32,8 +32,8 @@ func ExamplePlan() {
 	// optimal 2.00 proved at least 2.00
 }
 
-// Slots of two kinds are divided so that the job that is served worst gets the most.
-// ciphers is three times as fast on gpu: both gpu slots give it 6 of 10, and all four plain slots give sort 4 of 6.
+// Slots of two kinds are divided so that the worst-served job gets as much as possible. ciphers is three times as
+// fast on gpu: both gpu slots give it 6 of 10, and all four plain slots give sort 4 of 6.
 func ExampleShare() {
 	solver := worker.New(worker.Config{Processes: 1})
 	defer solver.Close()
@@ -50,7 +50,7 @@ func ExampleShare() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: %.2f at least; %v %v\n", a.Status, a.LeastShare, a.Jobs[0].Slots, a.Jobs[1].Slots)
+	fmt.Printf("%s: %.2f at least; %v %v\n", a.Status, a.MinShare, a.Jobs[0].Slots, a.Jobs[1].Slots)
 	// Output:
 	// optimal: 0.60 at least; map[gpu:2] map[plain:4]
 }

@@ -23,8 +23,8 @@ var (
 	sharingJobShape      = strict.NewShape("a job", []string{"name", "rates"}, "weight")
 )
 
-// ReadPool reads and checks a pool problem as strictly as ReadProblem does a problem. fill, where given, adds what a
-// cluster knows before it is checked.
+// ReadPool reads and checks a pool problem, as strictly as ReadProblem. fill, if given, adds a cluster's data before
+// the check.
 func ReadPool(data []byte, limits capacity.Limits, fill ...func(*PoolProblem)) (PoolProblem, error) {
 	p := DefaultPool()
 	r, err := startReading(data, limits)
@@ -62,7 +62,7 @@ func ReadPool(data []byte, limits capacity.Limits, fill ...func(*PoolProblem)) (
 	return p, nil
 }
 
-// startReading is a reader at the start of a document that is not too large.
+// startReading returns a reader at the start of a document, which must not be too large.
 func startReading(data []byte, limits capacity.Limits) (*strict.Reader, error) {
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
 		return nil, &fault.InputError{Findings: []fault.Finding{{Code: "too_large",
@@ -144,7 +144,7 @@ func readPoolOptions(r *strict.Reader, o *PoolOptions) {
 	r.Object(poolOptionsShape, func(string) { r.Whole(&o.MaxSolveMs) })
 }
 
-// readPoolMix reads a mix; what it cost before is read and not used, so that the mix of a plan can be given as it is.
+// readPoolMix reads a mix. It reads and ignores the former cost, so that the mix of a plan can be sent unchanged.
 func readPoolMix(r *strict.Reader, m *PoolMix) {
 	m.Core, m.Accelerators = []PoolCore{}, []PoolAccelerator{}
 	r.Object(poolMixShape, func(name string) {

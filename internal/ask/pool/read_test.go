@@ -63,7 +63,7 @@ func TestPoolsAreRefusedWhereTheyAreWrong(t *testing.T) {
 	}
 }
 
-// What is read can be written and read again.
+// Everything that can be read can be written and read again.
 func FuzzReadPool(f *testing.F) {
 	f.Add([]byte(smallPool))
 	f.Add([]byte(`{"currency": "usd", "hours": -1, "types": [{}, {"name": 3, "most": -1}], "jobs": [{"rates": []}], "startup_hours": 1e400, "mix": {"accelerators": [{"hours": 1e9}]}}`))

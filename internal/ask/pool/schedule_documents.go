@@ -10,25 +10,25 @@ import (
 	"headroom/internal/core/money"
 )
 
-// PoolFacts is what is stored of a cluster that its pool is planned by.
+// PoolFacts holds the stored data from which a cluster's pool is planned.
 type PoolFacts struct {
 	Settings PoolSettings
 	Outlook  horizon.Outlook // over the rounds
 	Machines PoolMachines
 	Samples  []StorageSample // that count as measured, by time
 	Recorded RecordedHours
-	Current  *PoolSchedule // that holds now; nil is none
+	Current  *PoolSchedule // valid now; nil without one
 	Number   int64         // its number, and the version of the settings it was made by
 	Version  int64
 }
 
-// RecordedHours is how many executions of jobs were submitted in the hours that count as measured.
+// RecordedHours counts the submissions of jobs in the hours that count as measured.
 type RecordedHours struct {
-	From, Until time.Time // whole hours; equal where no execution of the cluster is dated
+	From, Until time.Time // whole hours; equal if no execution of the cluster is dated
 	Jobs        map[string]map[int32]int64
 }
 
-// PoolBasis is what a pool's plan answers, and where it is known from.
+// PoolBasis holds the problem that a pool's plan answers, and the sources of its figures.
 type PoolBasis struct {
 	At       time.Time         `json:"at"`
 	From     time.Time         `json:"from"` // of the round that is under way, or the first one
@@ -38,7 +38,7 @@ type PoolBasis struct {
 	Version  int64             `json:"settings_version"`
 }
 
-// Sum is the same for bases that ask the same: where it is known from may differ.
+// Sum returns the same hash for bases with the same problem: their sources may differ.
 func (b PoolBasis) Sum() ([]byte, error) {
 	b.At, b.Sources = time.Time{}, PoolSources{}
 	text, err := json.Marshal(b)
@@ -49,11 +49,11 @@ func (b PoolBasis) Sum() ([]byte, error) {
 	return sum[:], nil
 }
 
-// PoolSources is where the figures of a plan come from.
+// PoolSources lists the sources of a plan's figures.
 type PoolSources struct {
 	Jobs     []JobSource        `json:"jobs"`
 	Data     DataSource         `json:"data"`
-	Warnings []capacity.Warning `json:"warnings"` // what is missing, or old
+	Warnings []capacity.Warning `json:"warnings"` // missing or old data
 }
 
 // The sources of a figure.
@@ -66,13 +66,13 @@ const (
 	FromNowhere    = "missing"
 )
 
-// JobSource is where it is known from how often a job is submitted.
+// JobSource lists the sources of a job's submissions.
 type JobSource struct {
 	Job   string       `json:"job"`
 	Hours []HourSource `json:"hours"` // all hours of the rounds, by their source
 }
 
-// HourSource is hours whose figures come from one source.
+// HourSource covers hours whose figures share one source.
 type HourSource struct {
 	From          string     `json:"from"`
 	Hours         int64      `json:"hours"`
@@ -89,10 +89,10 @@ type HourSource struct {
 // How executions of hours past become submissions of hours to come.
 const (
 	PatternWeek = "hour_of_week" // the mean of the same hour of the weeks measured, by the cluster's clocks
-	PatternMean = "mean"         // of all hours, where they are less than a week
+	PatternMean = "mean"         // of all hours, if they are less than a week
 )
 
-// DataSource is where it is known from how much data there is, and how it grows.
+// DataSource gives the source of the amount of data and of its growth.
 type DataSource struct {
 	From          string     `json:"from"`
 	GB            float64    `json:"data_gb"`
@@ -105,7 +105,7 @@ type DataSource struct {
 	Detail        string     `json:"detail"`
 }
 
-// PoolSchedule is a pool over time: what should run when, and what to rent and to give back for that.
+// PoolSchedule is a pool over time: the machines that should run, and the steps to rent and return them.
 type PoolSchedule struct {
 	Status   PoolStatus         `json:"status"` // the worst of its rounds'
 	Cost     money.Amount       `json:"cost"`   // of the rounds that it planned itself and that have a pool
@@ -123,12 +123,12 @@ type PoolSchedule struct {
 type ScheduledRound struct {
 	From      time.Time `json:"from"`
 	Until     time.Time `json:"until"`
-	DecidedBy int64     `json:"decided_by"` // the plan that decided it before it was under way, whose word stands; 0 is this one
+	DecidedBy int64     `json:"decided_by"` // the plan that decided it before it was under way, and that still applies; 0 is this one
 	DataGB    float64   `json:"data_gb"`
 	Plan      PoolPlan  `json:"plan"`
 }
 
-// PoolTarget is how many machines should run from a moment on.
+// PoolTarget is the number of machines that should run from a moment on.
 type PoolTarget struct {
 	At    time.Time `json:"at"`
 	Type  string    `json:"type"`
@@ -136,7 +136,7 @@ type PoolTarget struct {
 	Count int64     `json:"count"`
 }
 
-// PoolStep is machines to rent or to give back.
+// PoolStep counts machines to rent or to return.
 type PoolStep struct {
 	At    time.Time `json:"at"`
 	Type  string    `json:"type"`
@@ -145,7 +145,7 @@ type PoolStep struct {
 	Why   string    `json:"why"`
 }
 
-// PoolPlanSummary is a plan of a pool in a row.
+// PoolPlanSummary sums up a plan of a pool in one row.
 type PoolPlanSummary struct {
 	ID              string       `json:"id"`
 	Number          int64        `json:"number"`
@@ -154,7 +154,7 @@ type PoolPlanSummary struct {
 	CreatedAt       time.Time    `json:"created_at"`
 	CreatedBy       string       `json:"created_by"`
 	SettingsVersion int64        `json:"settings_version"`
-	Reason          string       `json:"reason"` // what asked for it
+	Reason          string       `json:"reason"` // the trigger
 	Status          PoolStatus   `json:"status"`
 	Cost            money.Amount `json:"cost"`
 	Currency        string       `json:"currency"`
@@ -164,7 +164,7 @@ type PoolPlanSummary struct {
 	Steps           int64        `json:"steps"`
 }
 
-// PoolPlanRecord is a plan as it is stored, with what it answers.
+// PoolPlanRecord is a stored plan with its basis.
 type PoolPlanRecord struct {
 	PoolPlanSummary
 	Basis json.RawMessage `json:"basis"` // a PoolBasis
@@ -173,7 +173,7 @@ type PoolPlanRecord struct {
 	Sum []byte `json:"-" db:"-"` // of the basis
 }
 
-// SummarizePool is what a schedule comes to.
+// SummarizePool sums up a schedule.
 func SummarizePool(s PoolSchedule) PoolPlanSummary {
 	return PoolPlanSummary{Status: s.Status, Cost: s.Cost, Currency: s.Currency, Starts: s.From, Ends: s.Until, Rounds: int64(len(s.Rounds)), Steps: int64(len(s.Steps))}
 }

@@ -11,22 +11,22 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// What the audit log calls the parts of a cluster's pool.
+// Names of the parts of a cluster's pool in the audit log.
 const (
 	PoolSettingsKind = "pool"
 	PoolMachinesKind = "pool_machines"
 )
 
-// PoolSettings is by what the pool of a cluster is planned, round after round.
+// PoolSettings holds the settings from which a cluster's pool is planned, round after round.
 type PoolSettings struct {
 	Hours        int64        `json:"hours"`          // of a round
 	Rounds       int64        `json:"rounds"`         // that a plan looks ahead, with the one that is under way
-	FirstRoundAt *time.Time   `json:"first_round_at"` // from then on rounds follow each other; where it is left out, the hour in which the settings are stored
+	FirstRoundAt *time.Time   `json:"first_round_at"` // start of the first round; default: the hour in which the settings are stored
 	Types        []PoolType   `json:"types"`          // without a price, that of the cluster's VM type of the name
 	Jobs         []PoolSource `json:"jobs"`
 	Storage      PoolDisks    `json:"storage"`
 	StartupHours float64      `json:"startup_hours"`
-	// MeasuredHours is how far back executions and storage samples count, from the last of them on.
+	// MeasuredHours is the time before the last of them in which executions and storage samples count.
 	MeasuredHours int64       `json:"measured_hours"`
 	Options       PoolOptions `json:"options"` // of each round
 
@@ -34,18 +34,19 @@ type PoolSettings struct {
 	UpdatedAt time.Time `json:"updated_at,omitzero"`
 }
 
-// PoolSource is a job that is submitted again and again, and where it is known from how often: from Submissions, else from
-// the forecast of Class, else from the executions of RecordedAs.
+// PoolSource is a repeatedly submitted job with the source of its submissions: Submissions, otherwise the forecast of
+// Class, otherwise the executions of RecordedAs.
 type PoolSource struct {
 	PoolJob
 	Submissions *float64 `json:"submissions,omitempty"` // in a round
 	Class       string   `json:"class,omitempty"`
 	RecordedAs  string   `json:"recorded_as,omitempty"` // the job's name in executions; left out, its name here
-	// LeavesGB is the data that a submission leaves behind. It counts where storage samples do not say how data grows.
+	// LeavesGB is the data that a submission leaves behind. It counts if storage samples do not show the growth of
+	// data.
 	LeavesGB float64 `json:"leaves_gb,omitempty"`
 }
 
-// Recorded is what executions call the job.
+// Recorded returns the job's name in executions.
 func (s PoolSource) Recorded() string {
 	if s.RecordedAs != "" {
 		return s.RecordedAs
@@ -53,40 +54,40 @@ func (s PoolSource) Recorded() string {
 	return s.Name
 }
 
-// PoolDisks is how data is kept. How much there is storage samples say, and where there are none DataGB.
+// PoolDisks describes the storage of data. Storage samples give the amount; without any it is DataGB.
 type PoolDisks struct {
 	DataGB      *float64 `json:"data_gb,omitempty"`
 	Replication float64  `json:"replication"`
 	Fill        float64  `json:"fill"`
 }
 
-// The limits of what is stored of a pool.
+// The limits of stored pool data.
 const (
 	MaxPoolRoundsAhead = 24
 	MaxPoolHoursAhead  = 2_208 // 92 days
 	MaxMeasuredHours   = 8_784 // a year
 	MaxPoolMachines    = 2_000 // entries, each of any number of machines
 	MaxSentSamples     = 1_000
-	MaxStorageSamples  = 10_000 // that are kept of a cluster: the latest
+	MaxStorageSamples  = 10_000 // of a cluster: the latest ones
 )
 
-// DefaultPoolSettings is settings of which nothing is said.
+// DefaultPoolSettings returns the defaults.
 func DefaultPoolSettings() PoolSettings {
 	start := DefaultPool()
 	return PoolSettings{Rounds: 2, Types: []PoolType{}, Jobs: []PoolSource{}, Storage: PoolDisks{Replication: start.Storage.Replication, Fill: start.Storage.Fill}, MeasuredHours: 4 * inputs.HoursPerWeek, Options: start.Options}
 }
 
-// storedPoolType is a PoolType whose members may be left out.
+// storedPoolType is a PoolType with optional members.
 type storedPoolType PoolType
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (t *storedPoolType) UnmarshalJSON(text []byte) error {
 	type plain storedPoolType
 	*t = storedPoolType{Slots: 1, Core: true, Accelerator: true}
 	return json.Unmarshal(text, (*plain)(t))
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (s *PoolSettings) UnmarshalJSON(text []byte) error {
 	type plain PoolSettings
 	*s = DefaultPoolSettings()
@@ -104,8 +105,8 @@ func (s *PoolSettings) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Validate says everything that is wrong with the settings, as an *InputError, or nil. Prices may be missing, because the
-// cluster may come to know them.
+// Validate checks the settings and reports all faults, as an *InputError. Prices may be missing, because the cluster
+// may learn them later.
 func (s PoolSettings) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
 		p := PoolProblem{Currency: "XXX", Hours: s.Hours, StartupHours: s.StartupHours, Options: s.Options, Storage: PoolStorage{DataGB: 1, Replication: s.Storage.Replication, Fill: s.Storage.Fill}}
@@ -156,31 +157,31 @@ func (s PoolSettings) Validate() error {
 	})
 }
 
-// PoolMachine is machines of a kind that run.
+// PoolMachine counts running machines of a kind.
 type PoolMachine struct {
 	Type  string     `json:"type"`
-	As    string     `json:"as"` // core where it is left out
+	As    string     `json:"as"` // default core
 	Count int64      `json:"count"`
 	Since *time.Time `json:"since,omitempty"`
-	// PaidUntil is when the hour that is paid ends; where it is left out, whole hours after Since.
+	// PaidUntil is the end of the hour that is paid; default: whole hours after Since.
 	PaidUntil *time.Time `json:"paid_until,omitempty"`
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (m *PoolMachine) UnmarshalJSON(text []byte) error {
 	type plain PoolMachine
 	*m = PoolMachine{As: AsCore}
 	return json.Unmarshal(text, (*plain)(m))
 }
 
-// PoolMachines is all machines of a pool that run, as somebody has said.
+// PoolMachines lists all running machines of a pool, as reported.
 type PoolMachines struct {
 	Machines []PoolMachine `json:"machines"`
-	SaidAt   *time.Time    `json:"said_at"` // null: nobody has
+	SaidAt   *time.Time    `json:"said_at"` // null: never reported
 	SaidBy   string        `json:"said_by"` // the key's name
 }
 
-// CheckMachines says what is wrong with machines that are said to run at a moment.
+// CheckMachines checks machines that are reported as running at a moment.
 func CheckMachines(all []PoolMachine, now time.Time) error {
 	return strict.Check(func(c *strict.Checker) {
 		c.Enter("machines")
@@ -211,20 +212,21 @@ func CheckMachines(all []PoolMachine, now time.Time) error {
 	})
 }
 
-// StorageSample is how much data there was at a moment, before copies.
+// StorageSample is the amount of data at a moment, before copies.
 type StorageSample struct {
 	At        time.Time `json:"at"`
 	DataGB    float64   `json:"data_gb" db:"data_gb"`
 	SampledBy string    `json:"sampled_by"` // the key's name
 }
 
-// StorageSampleRequest is a sample as somebody tells it.
+// StorageSampleRequest holds a sample as sent.
 type StorageSampleRequest struct {
 	At     *time.Time `json:"at,omitempty"` // nil is now
 	DataGB float64    `json:"data_gb"`
 }
 
-// CheckSamples reads what was sent at a moment, below the member "samples". Of two of the same moment the last one counts.
+// CheckSamples reads the samples sent at a moment, below the member "samples". Of two for the same moment the last
+// one counts.
 func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, error) {
 	all, places := []StorageSample{}, map[time.Time]int{}
 	return all, strict.Check(func(c *strict.Checker) {
@@ -258,7 +260,7 @@ func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, 
 	})
 }
 
-// RoundAt is which round a moment falls into, as its beginning: the first one before it begins.
+// RoundAt returns the start of the round at a moment. Before the first round it returns the first.
 func (s PoolSettings) RoundAt(at time.Time) (from time.Time, err error) {
 	if s.FirstRoundAt == nil || s.Hours < 1 {
 		return at, fmt.Errorf("settings that were not stored have no rounds")

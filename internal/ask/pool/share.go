@@ -200,7 +200,7 @@ func (s *shares) filled(x []float64) sharing {
 }
 
 func (s *shares) plan(a sharing, bound, total float64) SharePlan {
-	out := SharePlan{Status: PoolFeasible, LeastShare: a.smallest, ShareBound: bound, Total: a.total, TotalBound: total, Jobs: []SharedJob{}, Warnings: []capacity.Warning{}}
+	out := SharePlan{Status: PoolFeasible, MinShare: a.smallest, ShareBound: bound, Total: a.total, TotalBound: total, Jobs: []SharedJob{}, Warnings: []capacity.Warning{}}
 	if bound <= a.smallest+shareTolerance {
 		out.ShareBound = a.smallest
 		if total <= a.total+shareTolerance*lackOfShare {

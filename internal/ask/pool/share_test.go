@@ -31,7 +31,7 @@ func TestSharesOfThePapersExample(t *testing.T) {
 		if wrong := RecheckShare(p, a); len(wrong) > 0 {
 			t.Fatal(wrong)
 		}
-		if got := fmt.Sprintf("%s %.3f %.3f %v %v", a.Status, a.LeastShare, a.Total, a.Jobs[0].Slots, a.Jobs[1].Slots); got != c.want {
+		if got := fmt.Sprintf("%s %.3f %.3f %v %v", a.Status, a.MinShare, a.Total, a.Jobs[0].Slots, a.Jobs[1].Slots); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
@@ -62,8 +62,8 @@ func TestSharesAreThoseOfEnumeration(t *testing.T) {
 			t.Fatalf("case %d: %v\n%+v\n%+v", n, wrong, p, a)
 		}
 		lowest, total := bestShares(p)
-		if math.Abs(a.LeastShare-lowest) > 1e-9 || math.Abs(a.Total-total) > 1e-9 {
-			t.Errorf("case %d: got %g and %g (%s), want %g and %g: %+v", n, a.LeastShare, a.Total, a.Status, lowest, total, p)
+		if math.Abs(a.MinShare-lowest) > 1e-9 || math.Abs(a.Total-total) > 1e-9 {
+			t.Errorf("case %d: got %g and %g (%s), want %g and %g: %+v", n, a.MinShare, a.Total, a.Status, lowest, total, p)
 		}
 		if a.Status == PoolOptimal {
 			proved++
@@ -125,7 +125,7 @@ func TestMoreJobsThanSlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Status != PoolOptimal || a.LeastShare != 0 || math.Abs(a.Total-(0.5+17.0/18)) > 1e-9 {
+	if a.Status != PoolOptimal || a.MinShare != 0 || math.Abs(a.Total-(0.5+17.0/18)) > 1e-9 {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -54,8 +54,8 @@ func Share(p pool.SharePlanProblem, a pool.SharePlan) (findings []fault.Finding)
 			wrong("/jobs", "%d slots of %s are given, but there are %d", given[t.Name], t.Name, t.Slots)
 		}
 	}
-	if !poolAlike(a.LeastShare, lowest) || !poolAlike(a.Total, total) {
-		wrong("/least_share", "the least share is %g and all together are %g, not %g and %g", lowest, total, a.LeastShare, a.Total)
+	if !poolAlike(a.MinShare, lowest) || !poolAlike(a.Total, total) {
+		wrong("/least_share", "the least share is %g and all together are %g, not %g and %g", lowest, total, a.MinShare, a.Total)
 	}
 	if a.ShareBound < lowest*(1-poolTolerance) || a.TotalBound < total*(1-poolTolerance) {
 		wrong("/share_bound", "nothing is above %g and %g, it says, but this is %g and %g", a.ShareBound, a.TotalBound, lowest, total)

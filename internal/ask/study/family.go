@@ -10,7 +10,7 @@ import (
 
 // market holds the prices of an instance: reserved < middle < on-demand, per VM-hour. A class whose penalty per VM
 // lies between the two prices is worth a reserved VM but not an on-demand one, so admission has a real choice.
-type market struct{ reserved, middle, onDemand float64 }
+type market struct{ reserved, middle, OnDemand float64 }
 
 // family is a rule that makes an instance's classes from drawn figures.
 type family struct {
@@ -21,7 +21,7 @@ type family struct {
 	// profiled: gamma is the drawn profile's own, so that the instance can be stated with profiles.
 	profiled bool
 	// class returns gamma and the penalty of class i.
-	class func(m market, f figures, i int) (gamma, penalty float64)
+	class func(m market, f Figures, i int) (gamma, penalty float64)
 	// odd: the number of reserved VMs is made odd.
 	odd bool
 }
@@ -31,7 +31,7 @@ const (
 	pricePlaces   = 2
 	gammaPlaces   = 2
 	exactPlaces   = 4
-	penaltyPlaces = 6
+	PenaltyPlaces = 6
 )
 
 // families lists every family, in the order shown to people.
@@ -39,73 +39,73 @@ var families = []family{
 	{
 		name: "table2", promised: true, profiled: true,
 		about: "the paper's Table 2, penalty 10·δ·γ: nothing is ever refused",
-		class: func(m market, f figures, _ int) (float64, float64) {
-			gamma := f.vmsPerJob()
-			return gamma, places(10*m.onDemand*gamma, penaltyPlaces)
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.VmsPerJob()
+			return gamma, Places(10*m.OnDemand*gamma, PenaltyPlaces)
 		},
 	},
 	{
 		name: "mixed", promised: true, profiled: true,
 		about: "penalties per VM spread over 0.3·ρ .. 1.7·δ: admission is real",
-		class: func(m market, f figures, _ int) (float64, float64) {
-			gamma := f.vmsPerJob()
-			perVM := 0.3*m.reserved + float64((1.7*m.onDemand-0.3*m.reserved)*f.u)
-			return gamma, places(perVM*gamma, penaltyPlaces)
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.VmsPerJob()
+			perVM := 0.3*m.reserved + float64((1.7*m.OnDemand-0.3*m.reserved)*f.u)
+			return gamma, Places(perVM*gamma, PenaltyPlaces)
 		},
 	},
 	{
 		name: "hard", profiled: true,
 		about: "penalties per VM spread over ρ .. δ, no promised jobs",
-		class: func(m market, f figures, _ int) (float64, float64) {
-			gamma := f.vmsPerJob()
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := f.VmsPerJob()
 			return gamma, m.between(gamma, f.u)
 		},
 	},
 	{
 		name:  "strong",
 		about: "penalty k·(γ + 1), γ in hundredths: a strongly correlated knapsack",
-		class: func(m market, f figures, _ int) (float64, float64) {
+		class: func(m market, f Figures, _ int) (float64, float64) {
 			gamma := f.hundredths()
-			return gamma, places(m.middle*(gamma+1), exactPlaces)
+			return gamma, Places(m.middle*(gamma+1), exactPlaces)
 		},
 	},
 	{
 		name:  "inverse-strong",
 		about: "penalty k·(γ - 1), at least 0, γ in hundredths",
-		class: func(m market, f figures, _ int) (float64, float64) {
+		class: func(m market, f Figures, _ int) (float64, float64) {
 			gamma := f.hundredths()
-			return gamma, places(max(0, m.middle*(gamma-1)), exactPlaces)
+			return gamma, Places(max(0, m.middle*(gamma-1)), exactPlaces)
 		},
 	},
 	{
 		name:  "subset",
 		about: "penalty k·γ, γ in hundredths: every class is worth the same per VM",
-		class: func(m market, f figures, _ int) (float64, float64) {
+		class: func(m market, f Figures, _ int) (float64, float64) {
 			gamma := f.hundredths()
-			return gamma, places(m.middle*gamma, exactPlaces)
+			return gamma, Places(m.middle*gamma, exactPlaces)
 		},
 	},
 	{
 		name: "evenodd", odd: true,
 		about: "penalty k·γ, γ even, the reserved VMs odd: they can never be filled exactly",
-		class: func(m market, f figures, _ int) (float64, float64) {
-			gamma := 2 * max(1, math.Round(f.vmsPerJob()/2))
-			return gamma, places(m.middle*gamma, exactPlaces)
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := 2 * max(1, math.Round(f.VmsPerJob()/2))
+			return gamma, Places(m.middle*gamma, exactPlaces)
 		},
 	},
 	{
 		name:  "sevenths",
 		about: "penalty k·γ, γ a multiple of 0.7",
-		class: func(m market, f figures, _ int) (float64, float64) {
-			gamma := places(0.7*max(1, math.Round(f.vmsPerJob()/0.7)), 1)
-			return gamma, places(m.middle*gamma, exactPlaces)
+		class: func(m market, f Figures, _ int) (float64, float64) {
+			gamma := Places(0.7*max(1, math.Round(f.VmsPerJob()/0.7)), 1)
+			return gamma, Places(m.middle*gamma, exactPlaces)
 		},
 	},
 	{
 		name:  "spiky",
 		about: "as hard, and every twentieth class's γ is a thousand times larger",
-		class: func(m market, f figures, i int) (float64, float64) {
-			gamma := f.vmsPerJob()
+		class: func(m market, f Figures, i int) (float64, float64) {
+			gamma := f.VmsPerJob()
 			if i%20 == 0 {
 				gamma *= 1000
 			}
@@ -115,23 +115,23 @@ var families = []family{
 	{
 		name:  "twolevel",
 		about: "penalty k·(γ + 3) where γ's hundredths divide by 6, else k·(γ + 2); at most 0.999·δ·γ",
-		class: func(m market, f figures, _ int) (float64, float64) {
+		class: func(m market, f Figures, _ int) (float64, float64) {
 			gamma := f.hundredths()
 			bonus := 2.0
 			if int64(math.Round(gamma*100))%6 == 0 {
 				bonus = 3
 			}
-			worth := places(m.middle*(gamma+bonus), exactPlaces)
-			most := math.Floor(0.999*m.onDemand*gamma*1e4) / 1e4
+			worth := Places(m.middle*(gamma+bonus), exactPlaces)
+			most := math.Floor(0.999*m.OnDemand*gamma*1e4) / 1e4
 			return gamma, min(worth, most)
 		},
 	},
 	{
 		name:  "steps",
 		about: "penalty 3·k·⌈γ/3⌉, γ in hundredths",
-		class: func(m market, f figures, _ int) (float64, float64) {
+		class: func(m market, f Figures, _ int) (float64, float64) {
 			gamma := f.hundredths()
-			return gamma, places(3*m.middle*math.Ceil(gamma/3), exactPlaces)
+			return gamma, Places(3*m.middle*math.Ceil(gamma/3), exactPlaces)
 		},
 	},
 }
@@ -139,12 +139,12 @@ var families = []family{
 // between returns the penalty of a class whose worth lies a share u of the way from the reserved to the on-demand
 // price per VM.
 func (m market) between(gamma, u float64) float64 {
-	return places((m.reserved+float64((m.onDemand-m.reserved)*u))*gamma, penaltyPlaces)
+	return Places((m.reserved+float64((m.OnDemand-m.reserved)*u))*gamma, PenaltyPlaces)
 }
 
 // hundredths returns gamma rounded to two places, never 0.
-func (f figures) hundredths() float64 {
-	return max(0.01, places(f.vmsPerJob(), gammaPlaces))
+func (f Figures) hundredths() float64 {
+	return max(0.01, Places(f.VmsPerJob(), gammaPlaces))
 }
 
 // Names lists the families in the order shown to people.

@@ -16,10 +16,10 @@ func TestObjectiveEqualsWholeNumberArithmetic(t *testing.T) {
 	for seed := range uint64(5000) {
 		in := Small(seed)
 		jobs := make([]int64, len(in.Gamma))
-		s := &stream{state: ^seed}
+		s := &Stream{State: ^seed}
 		load, want := int64(0), int64(0) // VM hundredths; money in ten-thousandths
 		for i := range jobs {
-			jobs[i] = s.whole(in.Low[i], in.High[i])
+			jobs[i] = s.Whole(in.Low[i], in.High[i])
 			load += hundredths(in.Gamma[i]) * jobs[i]
 			want -= int64(math.Round(in.Penalty[i]*1e4)) * jobs[i]
 		}

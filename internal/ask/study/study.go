@@ -51,7 +51,7 @@ const reservedShare = 0.5
 // becoming 10 (E12).
 const promisedShare, promisedSlack = 0.9, 1e-9
 
-func promised(jobs int64) int64 {
+func Promised(jobs int64) int64 {
 	return int64(math.Ceil(promisedShare*float64(jobs) - promisedSlack))
 }
 
@@ -64,8 +64,8 @@ func Generate(name string, classes int, seed uint64) (Instance, error) {
 	if classes < 1 || classes > MostClasses {
 		return Instance{}, fmt.Errorf("an instance has 1 to %d classes, not %d: %w", MostClasses, classes, fault.Invalid)
 	}
-	s := &stream{state: seed}
-	m := drawMarket(s)
+	s := &Stream{State: seed}
+	m := DrawMarket(s)
 	in := Instance{
 		Family: name, Seed: seed,
 		Gamma: make([]float64, classes), Penalty: make([]float64, classes),
@@ -73,30 +73,30 @@ func Generate(name string, classes int, seed uint64) (Instance, error) {
 	}
 	demand := 0.0
 	for i := range classes {
-		drawn := draw(s, usualAverages)
+		drawn := DrawClass(s, UsualAverages)
 		in.Gamma[i], in.Penalty[i] = f.class(m, drawn, i)
-		in.High[i] = drawn.high
+		in.High[i] = drawn.High
 		if f.promised {
-			in.Low[i] = promised(drawn.high)
+			in.Low[i] = Promised(drawn.High)
 		}
-		demand += float64(in.Gamma[i] * float64(drawn.high))
+		demand += float64(in.Gamma[i] * float64(drawn.High))
 	}
 	reserved := int64(math.Floor(reservedShare * demand))
 	if f.odd {
 		reserved |= 1
 	}
-	in.Supply = []Tier{{VMs: reserved, Price: m.reserved}, {VMs: Unlimited, Price: m.onDemand}}
+	in.Supply = []Tier{{VMs: reserved, Price: m.reserved}, {VMs: Unlimited, Price: m.OnDemand}}
 	return in, nil
 }
 
-// drawMarket draws the two prices. The on-demand price is drawn again until it is the higher one:
+// DrawMarket draws the two prices. The on-demand price is drawn again until it is the higher one:
 // the paper's ranges overlap (E12).
-func drawMarket(s *stream) market {
-	m := market{reserved: places(s.between(5, 20), pricePlaces)}
-	for m.onDemand <= m.reserved {
-		m.onDemand = places(s.between(5, 40), pricePlaces)
+func DrawMarket(s *Stream) market {
+	m := market{reserved: Places(s.Between(5, 20), pricePlaces)}
+	for m.OnDemand <= m.reserved {
+		m.OnDemand = Places(s.Between(5, 40), pricePlaces)
 	}
-	m.middle = places((m.reserved+m.onDemand)/2, pricePlaces)
+	m.middle = Places((m.reserved+m.OnDemand)/2, pricePlaces)
 	return m
 }
 
@@ -130,15 +130,15 @@ func (in Instance) Profiled() (capacity.Problem, error) {
 			in.Family, fault.Invalid)
 	}
 	p := in.Problem()
-	s := &stream{state: in.Seed}
-	drawMarket(s)
+	s := &Stream{State: in.Seed}
+	DrawMarket(s)
 	for i := range p.Classes {
-		drawn := draw(s, usualAverages)
+		drawn := DrawClass(s, UsualAverages)
 		c := &p.Classes[i]
 		c.VMsPerJob = nil
-		c.Profile = &drawn.profile
-		c.DeadlineSeconds = drawn.deadline
-		c.SlotsPerVM = drawn.slots
+		c.Profile = &drawn.Profile
+		c.DeadlineSeconds = drawn.Deadline
+		c.SlotsPerVM = drawn.Slots
 	}
 	return p, nil
 }
@@ -148,25 +148,25 @@ func (in Instance) class(i int) capacity.Class {
 	return capacity.Class{
 		Name:    fmt.Sprintf("class-%0*d", width, i+1),
 		Jobs:    capacity.JobRange{Min: float64(in.Low[i]), Max: float64(in.High[i])},
-		Penalty: amountOf(in.Penalty[i]),
+		Penalty: AmountOf(in.Penalty[i]),
 	}
 }
 
 func (in Instance) supply() capacity.Supply {
 	last := len(in.Supply) - 1
-	s := capacity.Supply{OnDemand: capacity.OnDemand{Price: amountOf(in.Supply[last].Price)}}
+	s := capacity.Supply{OnDemand: capacity.OnDemand{Price: AmountOf(in.Supply[last].Price)}}
 	if quota := in.Supply[last].VMs; quota != Unlimited {
 		s.OnDemand.Quota = &quota
 	}
 	for i, t := range in.Supply[:last] {
 		s.Contracts = append(s.Contracts, capacity.Contract{
-			Name: fmt.Sprintf("contract-%d", i+1), VMs: t.VMs, Price: amountOf(t.Price), Billing: capacity.BilledUsed,
+			Name: fmt.Sprintf("contract-%d", i+1), VMs: t.VMs, Price: AmountOf(t.Price), Billing: capacity.BilledUsed,
 		})
 	}
 	return s
 }
 
-func amountOf(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }
+func AmountOf(x float64) money.Amount { return money.Amount{Decimal: decimal.NewFromFloat(x)} }
 
 // Objective returns the cost of the VMs for these jobs of each class, minus the penalties avoided (paper P2). Every
 // VM is taken from the cheapest tier that has one left. It is infinite if the tiers do not suffice. Sums are
@@ -177,7 +177,7 @@ func (in Instance) Objective(jobs []int64) float64 {
 		load.Add(in.Gamma[i] * float64(h))
 		avoided.Add(in.Penalty[i] * float64(h))
 	}
-	need := int64(math.Ceil(load.Value() - loadNoise))
+	need := int64(math.Ceil(load.Value() - LoadNoise))
 	tiers := slices.Clone(in.Supply)
 	slices.SortFunc(tiers, func(a, b Tier) int { return cmp.Compare(a.Price, b.Price) })
 	var cost money.Sum
@@ -210,5 +210,5 @@ func (in Instance) Program() *lp.Program {
 	return &p
 }
 
-// loadNoise is in VMs: the float64 rounding error of decimals in the loads of a million classes.
-const loadNoise = 1e-7
+// LoadNoise is in VMs: the float64 rounding error of decimals in the loads of a million classes.
+const LoadNoise = 1e-7

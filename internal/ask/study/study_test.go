@@ -15,7 +15,7 @@ import (
 )
 
 func TestStreamIsSplitMix64(t *testing.T) {
-	s := &stream{state: 1234567}
+	s := &Stream{State: 1234567}
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431} {
 		if got := s.next(); got != want {
 			t.Errorf("number %d: got %d, want %d", i, got, want)
@@ -82,8 +82,8 @@ func TestEveryFamilyKeepsTheCommonRanges(t *testing.T) {
 				if !(in.Gamma[i] > 0 && in.Penalty[i] >= 0) || in.High[i] < 10 || in.High[i] > 30 {
 					t.Errorf("%s %d class %d: gamma %g, penalty %g, jobs %d", name, seed, i, in.Gamma[i], in.Penalty[i], in.High[i])
 				}
-				if decimals(in.Penalty[i]) > penaltyPlaces {
-					t.Errorf("%s %d class %d: penalty %v has more than %d decimals", name, seed, i, in.Penalty[i], penaltyPlaces)
+				if decimals(in.Penalty[i]) > PenaltyPlaces {
+					t.Errorf("%s %d class %d: penalty %v has more than %d decimals", name, seed, i, in.Penalty[i], PenaltyPlaces)
 				}
 			}
 			if off := float64(reserved.VMs) - demand/2; math.Abs(off) > 1 {
@@ -151,7 +151,7 @@ func TestFamiliesKeepTheirFormula(t *testing.T) {
 			in := generate(t, name, 60, seed)
 			rho, delta := in.Supply[0].Price, in.Supply[1].Price
 			for i := range in.Gamma {
-				c := class{in.Gamma[i], in.Penalty[i], rho, delta, places((rho+delta)/2, 2), in.Low[i], in.High[i]}
+				c := class{in.Gamma[i], in.Penalty[i], rho, delta, Places((rho+delta)/2, 2), in.Low[i], in.High[i]}
 				if !holds[name](c) {
 					t.Fatalf("%s, seed %d: %+v breaks the family's rule", name, seed, c)
 				}

@@ -358,7 +358,7 @@ func (a *applying) unknownType(name string) {
 // be done.
 func (a *applying) unknown(member, name, otherwise string, known []string) {
 	hint := &fault.Hint{Detail: otherwise}
-	if best := fault.Nearest(name, known[:min(len(known), strict.MostCompared)]); best != "" {
+	if best := fault.Nearest(name, known[:min(len(known), strict.MaxCompared)]); best != "" {
 		hint = a.Hint(member, best, "Did you mean %q?", best)
 	}
 	kind := map[string]string{"class": "class", "contract": "contract", "vm_type": "VM type"}[member]
@@ -479,7 +479,7 @@ func (a *applying) unknownClass(name string) {
 }
 
 func (a *applying) classNames() []string {
-	names := make([]string, min(len(a.Classes), strict.MostCompared))
+	names := make([]string, min(len(a.Classes), strict.MaxCompared))
 	for i := range names {
 		names[i] = a.Classes[i].Name
 	}

@@ -154,7 +154,7 @@ func (n Near) check(c *strict.Checker, classes strict.Names) {
 			names = slices.Sorted(maps.Keys(classes))
 		}
 		var hint *fault.Hint
-		if compared += len(names); compared <= strict.MostCompared {
+		if compared += len(names); compared <= strict.MaxCompared {
 			hint = fault.DidYouMean(name, names)
 		}
 		c.Found(name, "unknown_name", fmt.Sprintf("There is no class %q; leave it out.", fault.Clip(name)), hint)

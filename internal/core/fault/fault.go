@@ -6,49 +6,49 @@ import (
 	"strings"
 )
 
-// Kind is one of the six kinds of error a caller can act on. Every other error is
-// ours to mend. A Kind is itself an error, so errors.Is(err, fault.Invalid) asks for it.
+// Kind is one of the six kinds of error that a caller can act on. Every other error is ours to mend. A Kind is itself
+// an error, so errors.Is(err, fault.Invalid) checks for it.
 type Kind string
 
 // The six kinds.
 const (
-	Invalid    Kind = "invalid"    // the input breaks a rule; the findings say which and how to mend it
+	Invalid    Kind = "invalid"    // the input breaks a rule; the findings name it and a remedy
 	NotFound   Kind = "not found"  // the thing named does not exist
 	Conflict   Kind = "conflict"   // somebody else changed it first
 	Forbidden  Kind = "forbidden"  // the caller may not
-	Infeasible Kind = "infeasible" // no plan meets the demands; the conflicts say why
+	Infeasible Kind = "infeasible" // no plan meets the demands; the conflicts give the reasons
 	Busy       Kind = "busy"       // try again later: queue full, or no solver for a model that needs one
 )
 
 func (k Kind) Error() string { return string(k) }
 
-// Hint is a cure in a form a button can apply: put Value at Pointer.
+// Hint is a cure that a button can apply: put Value at Pointer.
 type Hint struct {
 	Detail  string `json:"detail"`
 	Pointer string `json:"pointer,omitempty"`
 	Value   any    `json:"value,omitempty"`
 }
 
-// Finding is one thing wrong with an input.
+// Finding is one fault of an input.
 type Finding struct {
 	Pointer string `json:"pointer"`        // JSON pointer (RFC 6901) to the member; "" is the whole document
-	Detail  string `json:"detail"`         // what is wrong, as a sentence
+	Detail  string `json:"detail"`         // the fault, as a sentence
 	Code    string `json:"code"`           // stable word for programs: unknown_member, missing, range, ...
-	Line    int    `json:"line,omitempty"` // where the text cannot be read at all; 0 where the pointer says it
+	Line    int    `json:"line,omitempty"` // if the text cannot be read at all; 0 if the pointer gives the place
 	Column  int    `json:"column,omitempty"`
 	Hint    *Hint  `json:"hint,omitempty"`
 }
 
-// InputError is every finding about one input at once (up to MaxFindings). It is of kind Invalid.
+// InputError lists all findings about one input (up to MaxFindings). It is of kind Invalid.
 type InputError struct {
 	Findings []Finding
 }
 
-// MaxFindings bounds how many findings one InputError lists: nobody mends more at a time.
+// MaxFindings bounds the findings that one InputError lists: nobody mends more at a time.
 const MaxFindings = 50
 
-// Refusal is findings as one error of kind Invalid; nil where there are none. Of more than MaxFindings, those not
-// even listed included, the last says how many more there are.
+// Refusal returns findings as one error of kind Invalid, or nil if there are none. Of more than MaxFindings, counting
+// the unlisted ones, the last gives the number of the rest.
 func Refusal(findings []Finding, unlisted int) error {
 	if len(findings) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func Refusal(findings []Finding, unlisted int) error {
 	return &InputError{findings}
 }
 
-// Error says the findings one a line, the pointer first.
+// Error formats the findings, one a line, the pointer first.
 func (e *InputError) Error() string {
 	var b strings.Builder
 	for i, f := range e.Findings {
@@ -84,7 +84,7 @@ func (e *InputError) Error() string {
 // Is makes an InputError an error of kind Invalid.
 func (e *InputError) Is(target error) bool { return target == Invalid }
 
-// Findings returns what an InputError lists; nil for any other error.
+// Findings returns the findings of an InputError, or nil for any other error.
 func Findings(err error) []Finding {
 	var input *InputError
 	if errors.As(err, &input) {

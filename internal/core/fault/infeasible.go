@@ -1,6 +1,6 @@
 package fault
 
-// InfeasibleError is a cluster that cannot be planned; the conflicts say why and what would cure it.
+// InfeasibleError reports a cluster that cannot be planned; the conflicts give reasons and cures.
 type InfeasibleError struct {
 	Conflicts []Finding
 }

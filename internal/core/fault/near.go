@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// DidYouMean suggests the known name nearest to a mistaken one; nil where none is near.
+// DidYouMean suggests the known name nearest to a mistaken one, or nil if none is near.
 func DidYouMean(name string, known []string) *Hint {
 	if best := Nearest(name, known); best != "" {
 		return &Hint{Detail: fmt.Sprintf("Did you mean %q?", best)}
@@ -14,13 +14,13 @@ func DidYouMean(name string, known []string) *Hint {
 	return nil
 }
 
-// UnknownWord is the sentence about a word that is none of the known ones, and the nearest of them.
+// UnknownWord returns a sentence about a word that is none of the known ones, and the nearest of them.
 func UnknownWord(word string, known []string) (detail, best string) {
 	return fmt.Sprintf("%q is none of the words that can stand here: %s.", Clip(word), strings.Join(known, ", ")), Nearest(word, known)
 }
 
-// Nearest is the known name with the fewest typing errors between it and name, letter case, hyphens
-// and underscores aside; "" where even that one needs more than a third of its letters changed.
+// Nearest returns the known name with the fewest typing errors between it and name, ignoring letter case, hyphens and
+// underscores. It returns "" if the nearest one needs more than a third of its letters changed.
 func Nearest(name string, known []string) string {
 	const longest = 60 // nobody mistypes a short name into a longer one
 	if utf8.RuneCountInString(name) > longest {
@@ -35,7 +35,7 @@ func Nearest(name string, known []string) string {
 		errors := 1 // the unit left out: deadline for deadline_s
 		if len(bare) < 3 || !strings.HasPrefix(candidate, bare) {
 			if apart := utf8.RuneCountInString(candidate) - letters; max(apart, -apart) > most {
-				continue // so many letters are missing at least
+				continue // at least so many letters are missing
 			}
 			errors = typingErrors(bare, candidate)
 		} else if candidate == bare {
@@ -52,8 +52,8 @@ var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 func bareName(s string) string { return separators.Replace(strings.ToLower(s)) }
 
-// typingErrors is the least number of letters to insert, remove, replace or swap with the next one
-// that makes b of a (the restricted Damerau-Levenshtein distance).
+// typingErrors returns the smallest number of letters to insert, remove, replace or swap with the next one that turns
+// a into b (the restricted Damerau-Levenshtein distance).
 func typingErrors(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	width := len(y) + 1

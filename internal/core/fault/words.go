@@ -31,7 +31,7 @@ func Words[T ~string](known []T) []string {
 	return all
 }
 
-// Plain writes a number as people do, without an exponent where it is not absurd.
+// Plain writes a number for people, without an exponent unless the number is absurd.
 func Plain(x float64) string {
 	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e15) {
 		return strconv.FormatFloat(x, 'g', -1, 64)

@@ -13,20 +13,19 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Amount is an exact amount in the problem's currency. In JSON it is a decimal string with at
-// least two and at most nine places; a JSON number is accepted as well.
+// Amount is an exact amount in the problem's currency. JSON has it as a decimal string with two to nine places; a
+// JSON number is accepted as well.
 type Amount struct {
 	decimal.Decimal
 }
 
-// Places is how many decimal places money keeps at most (numeric(20,9) in the database).
+// Places is the maximum number of decimal places of money (numeric(20,9) in the database).
 const Places = 9
 
-// longestMoney is how many digits an amount may have before its point, however it is written: far more than any has
-// (MaxMoney), and so few that every amount, written out, can be read again.
+// longestMoney is the maximum number of digits before the point, in any notation. It is far above MaxMoney, and low
+// enough that every amount, written out, can be read again.
 const longestMoney = strict.LongestNumeral - Places - 2
 
-// Parse reads a decimal such as "0.10".
 func Parse(s string) (Amount, error) {
 	n, wrong := strict.ParseNumeral([]byte(s))
 	if wrong != "" || len(n.Text) != len(s) {
@@ -39,8 +38,8 @@ func Parse(s string) (Amount, error) {
 	return Amount{d}, nil
 }
 
-// Round is the amount nearest to x that money can hold. It is for figures that come out of
-// floating-point work (duals, bounds); sums of input amounts stay exact and do not need it.
+// Round returns the amount nearest to x. It serves figures of floating-point work (duals, bounds); sums of input
+// amounts stay exact and do not need it.
 func Round(x float64) Amount {
 	if units := math.Round(x * 1e9); math.Abs(units) < 1<<53 { // exact in an int64: the usual case
 		return Amount{decimal.New(int64(units), -Places)}
@@ -48,9 +47,20 @@ func Round(x float64) Amount {
 	return Amount{decimal.NewFromFloat(x).Round(Places)}
 }
 
-// Billionths is the amount in whole billionths, its last place, where an int64 holds them. Nearly all
-// amounts are such, and arithmetic with them needs no big numbers; for the others, and for those of
-// more places, exact is false.
+// Smallest is the least amount above nothing that money holds.
+const Smallest = 1e-9
+
+// Finite returns the amount nearest to x, and nil if x is infinite.
+func Finite(x float64) *Amount {
+	if math.IsInf(x, 1) {
+		return nil
+	}
+	m := Round(x)
+	return &m
+}
+
+// Billionths returns the amount in whole billionths, its last place, if an int64 holds them. That covers nearly all
+// amounts and needs no big numbers. For other amounts exact is false.
 func (m Amount) Billionths() (n int64, exact bool) {
 	places := Places + int(m.Exponent())
 	if places < 0 || places >= len(wholePowers) || m.NumDigits() > strict.ExactDigits {
@@ -63,10 +73,10 @@ func (m Amount) Billionths() (n int64, exact bool) {
 	return n * power, true
 }
 
-// wholePowers is the powers of ten that an int64 holds.
+// wholePowers holds the powers of ten that fit an int64.
 var wholePowers = [...]int64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// String is the amount with at least two places: 5.2 is "5.20".
+// String formats the amount with at least two places: 5.2 is "5.20".
 func (m Amount) String() string { return string(m.append(make([]byte, 0, 24))) }
 
 func (m Amount) append(dst []byte) []byte {
@@ -90,7 +100,7 @@ func (m Amount) append(dst []byte) []byte {
 	return dst
 }
 
-// AppendLong is append for amounts of any size.
+// AppendLong does the same as append for amounts of any size.
 func (m Amount) AppendLong(dst []byte) []byte {
 	s := m.Decimal.Round(Places).String()
 	dst = append(dst, s...)
@@ -103,10 +113,10 @@ func (m Amount) AppendLong(dst []byte) []byte {
 	return dst
 }
 
-// Format makes every verb write what String does; the decimal's own Format would leave places out.
+// Format makes every verb write what String does; the decimal's own Format would omit places.
 func (m Amount) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, m.String()) }
 
-// MarshalJSON writes the amount as a string, so that no reader makes a float of it.
+// MarshalJSON writes the amount as a string, so that readers do not turn it into a float.
 func (m Amount) MarshalJSON() ([]byte, error) { return AppendMoney(make([]byte, 0, 24), m), nil }
 
 func AppendMoney(dst []byte, m Amount) []byte { return append(m.append(append(dst, '"')), '"') }
@@ -117,7 +127,7 @@ func (m *Amount) UnmarshalJSON(text []byte) (err error) {
 	return err
 }
 
-// Float is the float64 nearest to the amount, for solvers.
+// Float returns the float64 nearest to the amount, for solvers.
 func (m Amount) Float() float64 {
 	if m.NumDigits() <= strict.ExactDigits {
 		digits, power := m.CoefficientInt64(), int(m.Exponent())

@@ -4,8 +4,7 @@ import (
 	"math"
 )
 
-// Sum adds any number of floats and loses no more than a few additions would (Neumaier): whoever adds them exactly
-// comes to the same.
+// Sum adds floats with compensation (Neumaier): any number of additions loses no more than a few would.
 type Sum struct{ sum, lost float64 }
 
 // Add adds a number.
@@ -19,5 +18,5 @@ func (s *Sum) Add(x float64) {
 	s.sum = t
 }
 
-// Value is the sum of what was added.
+// Value returns the sum of the added numbers.
 func (s *Sum) Value() float64 { return s.sum + s.lost }

@@ -4,8 +4,8 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// BoundsQuestion asks how long something takes; exactly one member is set, chosen by the JSON
-// member "kind": phase, two_jobs, shared_phase or job.
+// BoundsQuestion asks for bounds on a time. Exactly one member is set, chosen by the JSON member "kind": phase,
+// two_jobs, shared_phase or job.
 type BoundsQuestion struct {
 	Phase       *PhaseQuestion
 	TwoJobs     *TwoJobsQuestion
@@ -13,7 +13,7 @@ type BoundsQuestion struct {
 	Job         *JobQuestion
 }
 
-// PhaseQuestion is one phase alone on its slots.
+// PhaseQuestion describes one phase alone on its slots.
 type PhaseQuestion struct {
 	Tasks       int64   `json:"tasks"`
 	MeanSeconds float64 `json:"mean_s"`
@@ -21,7 +21,7 @@ type PhaseQuestion struct {
 	Slots       int64   `json:"slots"`
 }
 
-// TwoJobsQuestion is two jobs that start together and lend each other idle slots.
+// TwoJobsQuestion describes two jobs that start together and lend each other idle slots.
 type TwoJobsQuestion struct {
 	Slots int64       `json:"slots"`
 	Jobs  []PairedJob `json:"jobs"` // exactly two
@@ -35,8 +35,8 @@ type PairedJob struct {
 	Share       float64 `json:"share"`
 }
 
-// SharedPhaseQuestion is one phase of a class that has a share (0..1) of the slots and divides it
-// among its concurrent jobs.
+// SharedPhaseQuestion describes one phase of a class that has a share (0..1) of the slots and divides it among its
+// concurrent jobs.
 type SharedPhaseQuestion struct {
 	Tasks       int64   `json:"tasks"`
 	MeanSeconds float64 `json:"mean_s"`
@@ -46,7 +46,7 @@ type SharedPhaseQuestion struct {
 	Jobs        int64   `json:"jobs"`
 }
 
-// JobQuestion is a whole execution of a class with a share of the map and of the reduce slots.
+// JobQuestion describes a whole execution of a class with a share of the map and of the reduce slots.
 type JobQuestion struct {
 	Profile capacity.Profile `json:"profile"`
 	Slots   SlotPools        `json:"slots"`
@@ -60,7 +60,7 @@ type PhaseShare struct {
 	Reduce float64 `json:"reduce"`
 }
 
-// SlotPools is all the map and all the reduce slots there are.
+// SlotPools counts all map and all reduce slots.
 type SlotPools struct {
 	Map    int64 `json:"map"`
 	Reduce int64 `json:"reduce"`

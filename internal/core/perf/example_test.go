@@ -7,8 +7,8 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// A phase of 300 tasks of 30 s in the mean and 60 s at most, on 50 slots: 9000/50 s at least.
-// At most it takes (9000 − 60)/50 + 60 s.
+// A phase of 300 tasks with a mean of 30 s and a maximum of 60 s, on 50 slots. It takes at least 9000/50 s and at
+// most (9000 − 60)/50 + 60 s.
 func ExampleBounds() {
 	answer, err := perf.Bounds(perf.BoundsQuestion{Phase: &perf.PhaseQuestion{Tasks: 300, MeanSeconds: 30, MaxSeconds: 60, Slots: 50}})
 	if err != nil {
@@ -53,7 +53,7 @@ func ExampleFitPower() {
 	// a 100.0, b -0.5; on 25 VMs 20.0 s
 }
 
-// One core of four is busy: three quarters of the node are left.
+// One core of four is busy, so three quarters of the node are left.
 func ExampleResidual() {
 	fmt.Println(perf.Residual(4, 100))
 	// Output:

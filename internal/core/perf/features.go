@@ -45,11 +45,11 @@ func FeaturesOf(e Evidence) (f JobFeatures) {
 		}
 	}
 	cpu, disk := 0, 0
-	if t := e.TaskTime; t != nil && t.LeastResidual < halfLeft && t.Residuals > 1 {
+	if t := e.TaskTime; t != nil && t.MinResidual < halfLeft && t.Residuals > 1 {
 		// A task that only computes takes 1/r times as long with r of a node as with all of it. One that never
 		// computes takes equally long.
-		r := max(t.LeastResidual, halfLeft)
-		highest := max(r, t.MostResidual)
+		r := max(t.MinResidual, halfLeft)
+		highest := max(r, t.MaxResidual)
 		if slower := t.Seconds(r)/t.Seconds(highest) - 1; highest > r {
 			cpu = tenths(slower / (highest/r - 1))
 		}

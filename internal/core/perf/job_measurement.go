@@ -9,34 +9,34 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// FitKind is what was measured of a job, and so what is fitted to it.
+// FitKind names a kind of measurements of a job, and the fit to them.
 type FitKind string
 
 const (
-	PowerFits    FitKind = "power"     // how long it takes on so many VMs
-	TaskTimeFits FitKind = "task_time" // how long its tasks take by what their node has left for them
-	RateFits     FitKind = "rate"      // how long its tasks take on types of nodes
+	PowerFits    FitKind = "power"     // times on numbers of VMs
+	TaskTimeFits FitKind = "task_time" // times of tasks by the residual of their node
+	RateFits     FitKind = "rate"      // times of tasks by type of node
 	UsageFits    FitKind = "usage"     // how busy it keeps processors and disks
 )
 
-// FitKinds is all of them.
+// FitKinds lists all kinds.
 var FitKinds = []FitKind{PowerFits, RateFits, TaskTimeFits, UsageFits}
 
-// Limits of what is kept of measurements.
+// Limits of stored measurements.
 const (
-	// MaxKeptMeasurements is how many of a job and kind are kept: the latest.
+	// MaxKeptMeasurements is the number of latest measurements stored for a job and kind.
 	MaxKeptMeasurements = 2_000
 	MaxMeasuredJobs     = 2_000 // kinds counted apart, of a cluster
 	MaxSentMeasurements = 2_000 // at once
 	MaxSentSeries       = 100   // jobs, kinds counted apart, at once
 	MaxKeptFits         = 200   // versions of a job and kind
-	mostIOMBPerS        = 1e9
+	maxIOMBPerS         = 1e9
 )
 
-// MeasurementsKind is what the audit log calls measurements that are deleted.
+// MeasurementsKind names deleted measurements in the audit log.
 const MeasurementsKind = "measurements"
 
-// MeasurementRequest is a measurement as somebody tells it. Which members it has depends on the kind.
+// MeasurementRequest holds a measurement as sent. Its members depend on the kind.
 type MeasurementRequest struct {
 	Job  string     `json:"job"`
 	Kind FitKind    `json:"kind"`
@@ -51,7 +51,7 @@ type MeasurementRequest struct {
 	IOMBPerS    *float64 `json:"io_mb_s,omitempty"`     // usage: of all VMs together
 }
 
-// JobMeasurement is one that is kept. It never changes.
+// JobMeasurement is a stored measurement. It never changes.
 type JobMeasurement struct {
 	ID         string    `json:"id"` // UUID version 7
 	Job        string    `json:"job"`
@@ -66,7 +66,7 @@ type JobMeasurement struct {
 	IOMBPerS   *float64  `json:"io_mb_s" db:"io_mb_s"`
 }
 
-// CheckMeasurements reads what was sent at a moment, below the member "measurements".
+// CheckMeasurements reads the measurements sent at a moment, below the member "measurements".
 func CheckMeasurements(sent []MeasurementRequest, now time.Time) ([]JobMeasurement, error) {
 	all := make([]JobMeasurement, 0, len(sent))
 	err := strict.Check(func(k *strict.Checker) {
@@ -142,14 +142,14 @@ func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time)
 	if m.Residual != nil {
 		c.Between("residual", "What is left of the node", *m.Residual, 0, 1)
 	}
-	if m.Seconds != nil && c.Number("seconds", "The time", "seconds", *m.Seconds, capacity.MaxSeconds) && *m.Seconds < LeastSeconds {
+	if m.Seconds != nil && c.Number("seconds", "The time", "seconds", *m.Seconds, capacity.MaxSeconds) && *m.Seconds < MinMeasuredSeconds {
 		c.Refuse("seconds", "range", "The time is %s seconds; it must be more than 0.", fault.Plain(*m.Seconds))
 	}
 	if m.CPUPercent != nil {
 		c.Between("cpu_percent", "The processors' mean load", *m.CPUPercent, 0, 100)
 	}
 	if m.IOMBPerS != nil {
-		c.Number("io_mb_s", "What is read and written", "MB/s", *m.IOMBPerS, mostIOMBPerS)
+		c.Number("io_mb_s", "What is read and written", "MB/s", *m.IOMBPerS, maxIOMBPerS)
 	}
 	if m.NodeType != "" {
 		c.NameAt("node_type", m.NodeType)
@@ -158,5 +158,5 @@ func checkJobMeasurement(c *strict.Checker, m MeasurementRequest, now time.Time)
 	return kept
 }
 
-// LeastSeconds is the shortest time that counts as measured.
-const LeastSeconds = 1e-9
+// MinMeasuredSeconds is the shortest time that counts as measured.
+const MinMeasuredSeconds = 1e-9

@@ -162,11 +162,11 @@ func leastSquares(points []Measurement) PowerModel {
 // quality computes the errors of a fit on its measurements, and warns of doubts.
 func quality(f *PowerFit, points []Measurement, l line) {
 	f.Warnings = []capacity.Warning{}
-	f.LeastVMs, f.MostVMs = math.Inf(1), 0
+	f.MinVMs, f.MaxVMs = math.Inf(1), 0
 	m := float64(len(points))
 	var seconds, logs, left, relative money.Sum
 	for _, p := range points {
-		f.LeastVMs, f.MostVMs = min(f.LeastVMs, p.VMs), max(f.MostVMs, p.VMs)
+		f.MinVMs, f.MaxVMs = min(f.MinVMs, p.VMs), max(f.MaxVMs, p.VMs)
 		seconds.Add(p.Seconds)
 		e := p.Seconds - Power(f.PowerModel, p.VMs)
 		left.Add(e * e)
@@ -269,9 +269,9 @@ func PredictPower(f PowerFit, vms float64) (PowerPrediction, error) {
 
 // Extrapolated returns a warning of a prediction outside the measured range, or nil inside it.
 func Extrapolated(f PowerFit, vms float64) *capacity.Warning {
-	if vms >= f.LeastVMs && vms <= f.MostVMs {
+	if vms >= f.MinVMs && vms <= f.MaxVMs {
 		return nil
 	}
 	return &capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-		"The time on %g VMs is extrapolated: it was measured on %g to %g VMs.", vms, f.LeastVMs, f.MostVMs)}
+		"The time on %g VMs is extrapolated: it was measured on %g to %g VMs.", vms, f.MinVMs, f.MaxVMs)}
 }

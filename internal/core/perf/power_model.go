@@ -34,19 +34,19 @@ func ReadPowerModel(r *strict.Reader, m *PowerModel) {
 	})
 }
 
-// PowerModel says that a job takes a·n^b seconds on n VMs.
+// PowerModel predicts that a job takes a·n^b seconds on n VMs.
 type PowerModel struct {
 	A float64 `json:"a"`
 	B float64 `json:"b"`
 }
 
-// Measurement is how long a job took on so many VMs.
+// Measurement holds a job's time on a number of VMs.
 type Measurement struct {
 	VMs     float64 `json:"vms"`
 	Seconds float64 `json:"seconds"`
 }
 
-// FitMethod is what a fit makes small.
+// FitMethod names the quantity that a fit minimises.
 type FitMethod string
 
 const (
@@ -54,7 +54,7 @@ const (
 	FitNLS FitMethod = "nls" // squared differences of seconds
 )
 
-// JobRole is how a job's VMs stand on machines.
+// JobRole names the way in which a job's VMs share machines.
 type JobRole string
 
 const (
@@ -63,11 +63,11 @@ const (
 	GuestRole JobRole = "guest" // CPU-bound extra VMs beside hosts
 )
 
-// Usage is what a job was seen to use, from which it is classified.
+// Usage holds a job's measured use of resources, by which it is classified.
 type Usage struct {
 	CPUPercent   float64 `json:"cpu_percent"`   // mean of a VM
 	IOMBPerS     float64 `json:"io_mb_s"`       // of all VMs together
-	ProfiledAtVM int64   `json:"vms,omitempty"` // how many VMs it was measured on; 0: ReferenceVMs
+	ProfiledAtVM int64   `json:"vms,omitempty"` // number of measured VMs; 0: ReferenceVMs
 }
 
 // Usage above these makes a job processor-bound, or disk-bound.
@@ -76,16 +76,16 @@ const (
 	DefaultIOMBPerS   = 100.
 )
 
-// ReferenceVMs is on how many VMs usage is to be measured: the thresholds belong to it.
+// ReferenceVMs is the number of VMs on which usage should be measured; the thresholds assume it.
 const ReferenceVMs = 6
 
-// PowerFit is a power model fitted to measurements, and how well it fits.
+// PowerFit holds a power model fitted to measurements, and the quality of the fit.
 type PowerFit struct {
 	Method FitMethod `json:"method"`
 	PowerModel
-	LeastVMs float64 `json:"least_vms"` // measured
-	MostVMs  float64 `json:"most_vms"`
-	Points   int     `json:"points"`
+	MinVMs float64 `json:"least_vms"` // measured
+	MaxVMs float64 `json:"most_vms"`
+	Points int     `json:"points"`
 
 	R2Log           float64 `json:"r2_log"` // share of the variance of the logarithms that the model explains
 	R2              float64 `json:"r2"`     // of the seconds
@@ -93,29 +93,29 @@ type PowerFit struct {
 	MeanErrorShare  float64 `json:"mean_error"` // mean of |error| / measured
 	WorstErrorShare float64 `json:"worst_error"`
 
-	// Spread is what the intervals are made of; nil with fewer than three points.
+	// Spread yields the intervals; it is nil with fewer than three points.
 	Spread    *PowerSpread       `json:"spread,omitempty"`
 	AInterval *Interval          `json:"a_interval,omitempty"` // of 95 %
 	BInterval *Interval          `json:"b_interval,omitempty"`
 	Warnings  []capacity.Warning `json:"warnings"`
 }
 
-// PowerSpread is how far measurements lie about the line of logarithms, and where on it they lie.
+// PowerSpread holds the deviation of measurements from the line of logarithms, and their places on it.
 type PowerSpread struct {
 	Deviation   float64 `json:"deviation"`    // s: of the logarithms from the line
 	MeanLogVMs  float64 `json:"mean_log_vms"` // of the measurements
 	SquaredLogs float64 `json:"squared_logs"` // Sxx: Σ (ln n − mean)²
 }
 
-// PowerPrediction is how long a job will take on so many VMs.
+// PowerPrediction predicts a job's time on a number of VMs.
 type PowerPrediction struct {
 	VMs      float64            `json:"vms"`
 	Seconds  float64            `json:"seconds"`            // as many executions take less as take more
-	Interval *Interval          `json:"interval,omitempty"` // in which 95 of 100 executions end; nil where the fit has no spread
+	Interval *Interval          `json:"interval,omitempty"` // 95 of 100 executions end in it; nil if the fit has no spread
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// Interval is from low to high.
+// Interval reaches from low to high.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`

@@ -115,7 +115,7 @@ func TestPredictionsAtTheirEnds(t *testing.T) {
 
 // A fast slot and slow ones: the orders of the predictions for the cases that the paper mixes up.
 func TestPredictionsOfUnequalSlots(t *testing.T) {
-	m := TaskTime{A: 1000, B: -5, LeastResidual: 0.1}
+	m := TaskTime{A: 1000, B: -5, MinResidual: 0.1}
 	slots := Slots{1, 0.1, 0.1, 0.1}
 	c, _ := CompletionOf(&m, slots, 40)
 	if !(c.CautiousSeconds > 5*c.FluidSeconds) || !(c.DiscreteSeconds < c.CautiousSeconds) {

@@ -20,8 +20,7 @@ var (
 
 var kinds = []string{"phase", "two_jobs", "shared_phase", "job"}
 
-// ReadBounds reads a question about bounds: its members and their types. Whether the figures make
-// sense is for perf to say, which knows what is done with them.
+// ReadBounds reads the members of a question about bounds and checks their types. Bounds checks their figures.
 func ReadBounds(data []byte) (BoundsQuestion, error) {
 	r := strict.NewReader(data)
 	var q BoundsQuestion
@@ -48,8 +47,8 @@ func ReadBounds(data []byte) (BoundsQuestion, error) {
 	return q, nil
 }
 
-// readKind looks ahead for the member that says which other members there are; whatever is wrong on the
-// way is left to the reading itself.
+// readKind looks ahead for the member that determines the other members. Faults on the way are left to the reading
+// itself.
 func readKind(r *strict.Reader) (kind string) {
 	ahead := r.Ahead()
 	if ahead.Space() != '{' {
@@ -65,7 +64,7 @@ func readKind(r *strict.Reader) (kind string) {
 	return kind
 }
 
-// readNoKind says what is wrong with a question whose kind is not known.
+// readNoKind reports the fault of a question without a known kind.
 func readNoKind(r *strict.Reader) {
 	given := false
 	object := r.Members("a question about bounds", func(key []byte) {

@@ -1,6 +1,6 @@
 package perf
 
-// TaskUsage is from 1 (next to nothing) to 10 (all there is); 0: nobody knows.
+// TaskUsage rates each use from 1 (next to nothing) to 10 (everything); 0 is unknown.
 type TaskUsage struct {
 	CPU     float64 `json:"cpu,omitempty"`
 	Memory  float64 `json:"memory,omitempty"`
@@ -8,8 +8,8 @@ type TaskUsage struct {
 	Network float64 `json:"network,omitempty"`
 }
 
-// MeasuredTasks is seconds of tasks, or equally spaced quantiles of them, by phase. An empty list: as the
-// profile says.
+// MeasuredTasks holds seconds of tasks, or equally spaced quantiles of them, by phase. For an empty list the
+// profile's figures count.
 type MeasuredTasks struct {
 	MapSeconds          []float64   `json:"map_s,omitempty"`
 	FirstShuffleSeconds []float64   `json:"first_shuffle_s,omitempty"`

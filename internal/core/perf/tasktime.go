@@ -18,13 +18,13 @@ type TaskTime struct {
 	D float64 `json:"d"`
 	// The measured range of r. Outside it the time is that of the nearest measured r, because the effect of noise on
 	// a slope grows with the distance. Two times at 0.5 and 0.52 could imply anything for 1.
-	LeastResidual float64 `json:"least_residual"`
-	MostResidual  float64 `json:"most_residual,omitzero"` // 0 means 1
+	MinResidual float64 `json:"least_residual"`
+	MaxResidual float64 `json:"most_residual,omitzero"` // 0 means 1
 }
 
 // Seconds returns a task's time at r.
 func (t *TaskTime) Seconds(r float64) float64 {
-	return t.at(min(max(r, t.LeastResidual), cmp.Or(t.MostResidual, 1)))
+	return t.at(min(max(r, t.MinResidual), cmp.Or(t.MaxResidual, 1)))
 }
 
 func (t *TaskTime) at(r float64) float64 { return t.A*math.Exp(t.B*r) + t.C*math.Exp(t.D*r) }
@@ -91,12 +91,12 @@ func PredictTaskTime(f TaskTimeFit, r float64) (TaskTimePrediction, error) {
 	}
 	p := TaskTimePrediction{Residual: r, Seconds: f.Seconds(r), Normed: f.Normed(r), Warnings: []capacity.Warning{}}
 	switch {
-	case r < f.LeastResidual-sameResidual:
+	case r < f.MinResidual-sameResidual:
 		p.Warnings = append(p.Warnings, capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-			"No task was measured with less than %.3g of a node; the time is that of %.3g, and it may be longer.", f.LeastResidual, f.LeastResidual)})
-	case r > cmp.Or(f.MostResidual, 1)+sameResidual:
+			"No task was measured with less than %.3g of a node; the time is that of %.3g, and it may be longer.", f.MinResidual, f.MinResidual)})
+	case r > cmp.Or(f.MaxResidual, 1)+sameResidual:
 		p.Warnings = append(p.Warnings, capacity.Warning{Code: "extrapolated", Detail: fmt.Sprintf(
-			"No task was measured with more than %.3g of a node; the time is that of %.3g, and it may be shorter.", f.MostResidual, f.MostResidual)})
+			"No task was measured with more than %.3g of a node; the time is that of %.3g, and it may be shorter.", f.MaxResidual, f.MaxResidual)})
 	}
 	return p, nil
 }
@@ -123,7 +123,7 @@ func unfitTasks(samples []TaskSample) (findings []fault.Finding) {
 
 // isTime reports whether a measured time is possible. Nothing is measured below a nanosecond.
 func isTime(seconds float64) bool {
-	return seconds >= LeastSeconds && seconds <= capacity.MaxSeconds
+	return seconds >= MinMeasuredSeconds && seconds <= capacity.MaxSeconds
 }
 
 func secondsDetail(what string, seconds float64) string {

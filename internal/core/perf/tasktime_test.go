@@ -156,7 +156,7 @@ func TestUnconstrainedTaskTimes(t *testing.T) {
 		}
 		cost = max(cost, math.Pow(tied.RMSESeconds/loose.RMSESeconds, 2)-1)
 		for i := 1; i <= 100; i++ {
-			from := loose.LeastResidual
+			from := loose.MinResidual
 			a, b := from+(1-from)*float64(i-1)/100, from+(1-from)*float64(i)/100
 			if !(loose.at(b) > 0) || loose.at(b) > loose.at(a)*(1+1e-9) {
 				t.Errorf("%+v grows or falls to nothing", loose)

@@ -139,7 +139,7 @@ func fitParts(parts []TaskPart, unconstrained bool) TaskTimeFit {
 			}
 		}
 	}
-	f.LeastResidual, f.MostResidual = parts[0].Residual, parts[len(parts)-1].Residual
+	f.MinResidual, f.MaxResidual = parts[0].Residual, parts[len(parts)-1].Residual
 	if f.B == 0 && f.D == 0 && f.Form != ConstantTime {
 		f.Form = ConstantTime
 	}
@@ -194,14 +194,14 @@ func (f *TaskTimeFit) doubt(parts []TaskPart) {
 	first, last := parts[0], parts[len(parts)-1]
 	switch f.Residuals {
 	case 1:
-		f.warn("one_residual", "All tasks had about the same part of their nodes (%.3g), which does not say how their time changes with it; measure with other parts, at best five or more.", f.LeastResidual)
+		f.warn("one_residual", "All tasks had about the same part of their nodes (%.3g), which does not say how their time changes with it; measure with other parts, at best five or more.", f.MinResidual)
 	case 2, 3, 4:
 		f.warn("few_residuals", "Tasks were measured with %d different parts of their nodes, which allow for one exponential; two need five or more.", f.Residuals)
 	}
 	if f.Form == ConstantTime && f.Residuals > 1 && last.Seconds > first.Seconds {
 		f.warn("increasing", "Tasks took longer with more of a node (%.3g s with %.3g, %.3g s with %.3g). They are planned as if that changed nothing.", first.Seconds, first.Residual, last.Seconds, last.Residual)
 	}
-	if f.MostResidual < nearlyDedicated && f.Residuals > 1 {
-		f.warn("not_dedicated", "No task was measured with more than %.3g of a node; a dedicated one is taken to be no faster.", f.MostResidual)
+	if f.MaxResidual < nearlyDedicated && f.Residuals > 1 {
+		f.warn("not_dedicated", "No task was measured with more than %.3g of a node; a dedicated one is taken to be no faster.", f.MaxResidual)
 	}
 }

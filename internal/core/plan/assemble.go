@@ -10,6 +10,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // answer is a plan's decisions before they are priced and explained.
@@ -36,7 +37,7 @@ func (a *answer) giveSlots(i int, s capacity.Slots) {
 // plan writes the decision down.
 func (d *decision) plan() capacity.Plan {
 	n := len(d.classes)
-	d.load = d.front.load(d.best.Jobs)
+	d.load = d.front.Load(d.best.Jobs)
 	a := newAnswer(n, float64(d.best.VMs))
 	for i := range d.classes {
 		h := d.best.Jobs[i]
@@ -46,7 +47,7 @@ func (d *decision) plan() capacity.Plan {
 		}
 		switch {
 		case d.Options.Sharing == capacity.Dedicated:
-			a.shares[i] = float64(d.front.units(i, h))
+			a.shares[i] = float64(d.front.Units(i, h))
 		case d.Options.Integrality == capacity.Executable && a.slots[i] != nil:
 			a.shares[i] = d.classes[i].shape.size(a.slots[i].Map, a.slots[i].Reduce)
 		default:
@@ -56,7 +57,7 @@ func (d *decision) plan() capacity.Plan {
 	pl := d.priced(a)
 	pl.Proof = d.proof(&pl)
 	pl.Status = capacity.Feasible
-	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
+	if pl.Proof.Gap <= max(d.Options.Gap, integer.ProofResolution) {
 		pl.Status = capacity.Optimal
 	}
 	if d.brief() {
@@ -99,7 +100,7 @@ func (d *decision) proof(pl *capacity.Plan) *capacity.Proof {
 		Bound: pl.Objective, Method: methodCore,
 		Engine: d.second.engine, Agreed: d.second.agreed,
 	}
-	if d.best.Gap > smallestMoney {
+	if d.best.Gap > money.Smallest {
 		p.Bound = money.Amount{Decimal: pl.Objective.Sub(decimal.NewFromFloat(d.best.Gap)).RoundFloor(money.Places)}
 		p.Gap = relativeGap(pl.Objective.Sub(p.Bound.Decimal).InexactFloat64(), pl)
 	}
@@ -112,7 +113,7 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 	total := pl.Cost.Total.Float()
 	size := min(math.Abs(pl.Objective.Float()), total)
 	switch vms := total - pl.Cost.Penalties.Float(); {
-	case gap <= max(proofResolution*size, smallestMoney, gapNoise*(total-pl.Objective.Float())):
+	case gap <= max(integer.ProofResolution*size, money.Smallest, integer.GapNoise*(total-pl.Objective.Float())):
 		return 0
 	case size != 0:
 		return gap / size
@@ -125,13 +126,13 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 // tolerance is how much more than the best a plan with this objective may cost and be optimal. Contracts
 // that are billed always are a constant beside the objective.
 func (m *model) tolerance(objective float64) float64 {
-	return max(m.Options.Gap, proofResolution) * yardstick(objective+m.committed(), m.wanted())
+	return max(m.Options.Gap, integer.ProofResolution) * integer.Yardstick(objective+m.committed(), m.wanted())
 }
 
 // target is the tolerance as a search asks for it, a little below what is reported.
 func (m *model) target() func(objective float64) float64 {
-	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, proofResolution/10)
-	return func(objective float64) float64 { return gap * yardstick(objective+committed, wanted) }
+	committed, wanted, gap := m.committed(), m.wanted(), max(m.Options.Gap, integer.ProofResolution/10)
+	return func(objective float64) float64 { return gap * integer.Yardstick(objective+committed, wanted) }
 }
 
 // priced fills in jobs, VMs and money, the money exactly from the counts.
@@ -161,13 +162,13 @@ func (m *model) priced(a answer) capacity.Plan {
 
 // money is what the VMs and the refused jobs cost, and P2's objective: VMs minus penalties avoided.
 func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, money.Amount) {
-	var penalties, avoided amountSum
+	var penalties, avoided money.Tally
 	for i := range m.classes {
 		c := &m.classes[i]
-		penalties.add(c.Penalty, c.Jobs.Max-admitted[i])
-		avoided.add(c.Penalty, admitted[i])
+		penalties.Add(c.Penalty, c.Jobs.Max-admitted[i])
+		avoided.Add(c.Penalty, admitted[i])
 	}
-	return m.cost(m.hourly(v), penalties.value(), avoided.value())
+	return m.cost(m.hourly(v), penalties.Value(), avoided.Value())
 }
 
 // vms spreads a number of VMs over the tiers, cheapest first.

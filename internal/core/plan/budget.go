@@ -11,6 +11,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // keepWithin cuts the tiers at the most VMs that the budget pays for: since VMs are rented cheapest first,
@@ -20,8 +22,8 @@ func (m *model) keepWithin(budget money.Amount) {
 	if !pays(0) { // not even for the contracts that are paid in any case
 		m.overspent = true
 	}
-	unlimited := newSupply(m.tiers).most()
-	low, high := int64(0), min(unlimited, int64(mostVMs)+1)
+	unlimited := integer.NewSupply(m.tiers).Most()
+	low, high := int64(0), min(unlimited, int64(integer.MostVMs)+1)
 	if pays(high) {
 		return
 	}
@@ -46,7 +48,7 @@ func (m *model) budgetWorth(r *relaxation) *money.Amount {
 		return nil
 	}
 	worth := 0.0
-	if m.budgeted && r.capacity >= float64(r.supply.most())-1 { // it is used up but for a VM's price
+	if m.budgeted && r.capacity >= float64(r.supply.Most())-1 { // it is used up but for a VM's price
 		next := math.Inf(1)
 		for k, t := range m.tiers {
 			if full := m.fullTier(k); t.VMs < full {
@@ -57,7 +59,7 @@ func (m *model) budgetWorth(r *relaxation) *money.Amount {
 			worth = max(0, r.nuLow-next) / next
 		}
 	}
-	return finite(worth)
+	return money.Finite(worth)
 }
 
 // fullTier is a tier's VMs without the budget.
@@ -68,7 +70,7 @@ func (m *model) fullTier(k int) int64 {
 	if quota := m.Supply.OnDemand.Quota; quota != nil {
 		return *quota
 	}
-	return Unlimited
+	return integer.Unlimited
 }
 
 // overBudget is the conflict of promised jobs that need more VMs than the budget pays for; the cure is
@@ -76,7 +78,7 @@ func (m *model) fullTier(k int) int64 {
 func (m *model) overBudget(need float64) fault.Finding {
 	f := fault.Finding{
 		Pointer: "/budget/vm_cost", Code: "shortage",
-		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", number(need), m.Budget.VMCost, newSupply(m.tiers).most()),
+		Detail: fmt.Sprintf("The promised jobs need %s VMs, and the budget of %v pays for %d.", words.Number(need), m.Budget.VMCost, integer.NewSupply(m.tiers).Most()),
 	}
 	if m.overspent {
 		f.Detail = fmt.Sprintf("The contracts that are paid in any case cost more than the budget of %v.", m.Budget.VMCost)
@@ -85,7 +87,7 @@ func (m *model) overBudget(need float64) fault.Finding {
 	free.Budget = nil
 	all := &model{Problem: &free, hours: m.hours}
 	all.addSupply()
-	if float64(newSupply(all.tiers).most()) >= need {
+	if float64(integer.NewSupply(all.tiers).Most()) >= need {
 		hourly := all.hourly(all.vms(math.Ceil(need))).sum()
 		period, hour := decimal.NewFromInt(m.PeriodSeconds), decimal.NewFromInt(3600)
 		least := money.Amount{Decimal: hourly.Mul(period).Div(hour).RoundCeil(money.Places)}
@@ -127,15 +129,6 @@ func (m *model) atMost(hourly decimal.Decimal, budget money.Amount) bool {
 	return hourly.Mul(decimal.NewFromInt(m.PeriodSeconds)).Cmp(budget.Mul(decimal.NewFromInt(3600))) <= 0
 }
 
-// finite is an amount, nil where it has no end.
-func finite(x float64) *money.Amount {
-	if math.IsInf(x, 1) {
-		return nil
-	}
-	m := money.Round(x)
-	return &m
-}
-
 // affordable says whether the budget pays for so many VMs; in decimals where floats could not say.
 func (f *fleet) affordable(vms []int64) bool {
 	if math.IsInf(f.budget, 1) {
@@ -154,9 +147,9 @@ func (f *fleet) affordable(vms []int64) bool {
 // target is the gap at which the search may stop: the options', and where the plan costs hardly more than the
 // budget for everything, one that tells whether a better plan could cost less.
 func (f *fleet) target() func(objective float64) float64 {
-	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, proofResolution/10)
+	fixed, wanted, gap := f.committed(), f.wanted(), max(f.Options.Gap, integer.ProofResolution/10)
 	return func(objective float64) float64 {
-		allowed := gap * yardstick(objective+fixed, wanted)
+		allowed := gap * integer.Yardstick(objective+fixed, wanted)
 		if f.Budget != nil && f.Budget.Total != nil {
 			if over := objective + fixed + wanted - f.Budget.Total.Float(); over > 0 {
 				allowed = min(allowed, over*(1-1e-6))
@@ -208,7 +201,7 @@ func openBudget(ctx context.Context, pl *capacity.Plan, over fault.Finding) erro
 	}
 	open, avoided := pl.Objective.Sub(pl.Proof.Bound.Decimal), pl.Objective.Abs()
 	objective, wanted := pl.Objective.Float(), pl.Cost.Total.Sub(pl.Objective.Decimal).InexactFloat64()
-	if open.InexactFloat64() > 1.01*max(proofResolution*yardstick(objective, wanted), gapNoise*wanted) {
+	if open.InexactFloat64() > 1.01*max(integer.ProofResolution*integer.Yardstick(objective, wanted), integer.GapNoise*wanted) {
 		return fmt.Errorf("the best plan found costs %s, more than the budget for everything, and whether another is within it was not decided in the time there was; allow more by options.max_solve_ms, or raise the budget: %w", pl.Cost.Total, fault.Busy)
 	}
 	over.Code = "range"

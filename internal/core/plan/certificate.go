@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and
@@ -55,7 +56,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 		for i := range m.classes {
 			if c := &m.classes[i]; c.slotted {
 				for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
-					if next := perVM / gcd(perVM, n) * n; float64(next) <= fineGrid {
+					if next := perVM / integer.GCD(perVM, n) * n; float64(next) <= integer.FineGrid {
 						perVM = next
 					}
 				}
@@ -73,19 +74,19 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 	for i := range high {
 		high[i] = int64(m.classes[i].high)
 	}
-	if g, _ := newGrid(directGammas(m.classes, exact), high, false); (g.tolerance > 0 || g.rounded > 0 || m.rounded(exact) || exact && m.coarse(g)) && !dedicated {
-		p.RowUpper[row] = max(loadSlack, 1.001*float64(g.rounded)/float64(g.perVM)) * units
+	if g, _ := integer.NewGrid(directGammas(m.classes, exact), high, false); (g.Tolerance > 0 || g.Rounded > 0 || m.rounded(exact) || exact && m.coarse(g)) && !dedicated {
+		p.RowUpper[row] = max(integer.LoadSlack, 1.001*float64(g.Rounded)/float64(g.PerVM)) * units
 	}
 	for k, t := range m.tiers {
 		used := pl.VMs.OnDemand
 		if s := m.source[k]; s != onDemand {
 			used = pl.VMs.Contracts[s].Used
 		}
-		p.Column(t.Price, 0, float64(min(t.VMs, Unlimited)), whole, lp.Entry{Row: row, Coefficient: -units})
+		p.Column(t.Price, 0, float64(min(t.VMs, integer.Unlimited)), whole, lp.Entry{Row: row, Coefficient: -units})
 		x = append(x, used)
 	}
 	if s := m.Supply.Spot; s != nil {
-		p.Column(s.Price.Float()*m.hours, 0, mostVMs, whole, lp.Entry{Row: row, Coefficient: -units})
+		p.Column(s.Price.Float()*m.hours, 0, integer.MostVMs, whole, lp.Entry{Row: row, Coefficient: -units})
 		x = append(x, pl.VMs.Spot)
 	}
 	for i := range m.classes {
@@ -107,7 +108,7 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 				least = c.shape.size(out.Slots.Map, out.Slots.Reduce)
 			}
 			if c.slotted || c.long {
-				least -= loadNoise
+				least -= integer.LoadNoise
 			}
 			p.Column(0, least-1e-15*least, math.Inf(1), true, lp.Entry{Row: row, Coefficient: units})
 			x = append(x, out.VMs)
@@ -130,8 +131,8 @@ func (m *model) certificate(pl *capacity.Plan) (*lp.Program, []float64, error) {
 }
 
 // coarse says that no grid of the loads carries all sizes of slots too, so that slots are rounded.
-func (m *model) coarse(g grid) bool {
-	perVM, most := g.perVM, 1.0
+func (m *model) coarse(g integer.Grid) bool {
+	perVM, most := g.PerVM, 1.0
 	for i := range m.classes {
 		most += m.classes[i].gamma*m.classes[i].high + mostRounding
 	}
@@ -141,7 +142,7 @@ func (m *model) coarse(g grid) bool {
 			continue
 		}
 		for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
-			if perVM = perVM / gcd(perVM, n) * n; perVM > fineGrid || float64(perVM)*most >= maxLoad {
+			if perVM = perVM / integer.GCD(perVM, n) * n; perVM > integer.FineGrid || float64(perVM)*most >= integer.MaxLoad {
 				return true
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // Jobs whose penalties are exactly what their VMs cost have an objective of nothing, which is the difference of large
@@ -16,7 +17,7 @@ func TestPenaltiesThatEqualLargeCostsArePlanned(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		p := capacity.Problem{Currency: "IDR", PeriodSeconds: 730 * 3600, Options: capacity.DefaultOptions()}
 		p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
-		p.Supply.OnDemand.Price = amountOf("9876.123456789")
+		p.Supply.OnDemand.Price = plantest.Amount("9876.123456789")
 		for i := range n {
 			gamma := decimal.NewFromInt(int64(7 + i))
 			penalty := money.Amount{Decimal: p.Supply.OnDemand.Price.Mul(gamma).Mul(decimal.NewFromInt(730))}

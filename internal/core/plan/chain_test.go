@@ -10,13 +10,14 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // chained is a random problem, of one kind of VM or of several, in which every class with a profile has stages.
 func chained(r *rand.Rand) capacity.Problem {
-	p := drawn(r)
+	p := plantest.DrawAny(r)
 	if r.IntN(3) == 0 {
-		p = drawFleet(r, fleetKinds[[]string{"budget", "spot", "types", "mixed"}[r.IntN(4)]], 4, 4)
+		p = plantest.DrawFleet(r, plantest.FleetKinds[[]string{"budget", "spot", "types", "mixed"}[r.IntN(4)]], 4, 4)
 	}
 	p.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound}[r.IntN(4)]
 	for i := range p.Classes {
@@ -45,7 +46,7 @@ func chained(r *rand.Rand) capacity.Problem {
 func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 15))
 	count := map[string]int{}
-	for trial := range trials(2_000, 20_000) {
+	for trial := range plantest.Trials(2_000, 20_000) {
 		p := chained(r)
 		if err := p.Validate(); err != nil {
 			t.Fatalf("trial %d: %v", trial, err)
@@ -72,7 +73,7 @@ func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 		}
 	}
 	t.Logf("%v", count)
-	if count["proved twice"] < trials(1_000, 10_000) {
+	if count["proved twice"] < plantest.Trials(1_000, 10_000) {
 		t.Errorf("of the plans %v", count)
 	}
 }
@@ -81,8 +82,8 @@ func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
 func TestACalibratedClassIsItsFactoredDemand(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 16))
 	compared := 0
-	for trial := range trials(1_000, 10_000) {
-		p := drawn(r)
+	for trial := range plantest.Trials(1_000, 10_000) {
+		p := plantest.DrawAny(r)
 		p.Options.Bound = capacity.CalibratedBound
 		by := p
 		by.Options.Bound = []capacity.Bound{capacity.LowerBound, capacity.UpperBound}[r.IntN(2)] // which demands do not know
@@ -134,7 +135,7 @@ func TestACalibratedClassIsItsFactoredDemand(t *testing.T) {
 			t.Fatalf("trial %d: %s\nby profiles\n%s\nby demands\n%s", trial, text, got, want)
 		}
 	}
-	if compared < trials(300, 3_000) {
+	if compared < plantest.Trials(300, 3_000) {
 		t.Errorf("only %d problems were compared", compared)
 	}
 }
@@ -143,11 +144,11 @@ func TestClassesWithoutACalibrationAreNamed(t *testing.T) {
 	stages := &capacity.Profile{Stages: []capacity.Stage{{Tasks: 40, AvgSeconds: 10, MaxSeconds: 20}}}
 	for _, typed := range []bool{false, true} {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Classes: []capacity.Class{
-			{Name: "b", Profile: stages, DeadlineSeconds: 900, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 2}, Penalty: hundredths(500)},
-			{Name: "a", Profile: stages, Calibration: &capacity.Calibration{Bound: capacity.UpperBound, Factor: 0.5}, DeadlineSeconds: 900, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 2}, Penalty: hundredths(500)},
-			{Name: "c", Demand: &capacity.Demand{MapWorkSeconds: 300}, DeadlineSeconds: 900, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 2}, Penalty: hundredths(500)},
+			{Name: "b", Profile: stages, DeadlineSeconds: 900, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 2}, Penalty: plantest.Hundredths(500)},
+			{Name: "a", Profile: stages, Calibration: &capacity.Calibration{Bound: capacity.UpperBound, Factor: 0.5}, DeadlineSeconds: 900, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 2}, Penalty: plantest.Hundredths(500)},
+			{Name: "c", Demand: &capacity.Demand{MapWorkSeconds: 300}, DeadlineSeconds: 900, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}, Jobs: capacity.JobRange{Max: 2}, Penalty: plantest.Hundredths(500)},
 		}}
-		price := capacity.OnDemand{Price: hundredths(20)}
+		price := capacity.OnDemand{Price: plantest.Hundredths(20)}
 		p.Supply.OnDemand = price
 		if typed {
 			p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{{Name: "x", OnDemand: price}, {Name: "y", OnDemand: price}}}

@@ -8,6 +8,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // conflictsMost bounds the classes named in one conflict; the ones that take most come first.
@@ -22,8 +24,8 @@ func (m *model) conflicts() []fault.Finding {
 			found = append(found, m.impossible(i))
 		}
 	}
-	most := newSupply(m.tiers).most()
-	if most >= Unlimited { // newModel has seen to it that not even all jobs need so many
+	most := integer.NewSupply(m.tiers).Most()
+	if most >= integer.Unlimited { // newModel has seen to it that not even all jobs need so many
 		return found
 	}
 	need := m.promised(m.classes)
@@ -63,9 +65,9 @@ func (m *model) promised(classes []class) float64 {
 		low[i] = int64(classes[i].low)
 	}
 	if m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Shared {
-		return float64(vms(newLinear(floor.instance()), low))
+		return float64(integer.VMsFor(integer.NewLinear(floor.instance()), low))
 	}
-	need := vms(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
+	need := integer.VMsFor(floor.newOptions(m.Options.Integrality == capacity.Executable), low)
 	if m.Options.Integrality == capacity.Executable {
 		need = max(need, (&decision{model: &floor}).vmsFor(low))
 	}
@@ -78,10 +80,10 @@ func (m *model) impossible(i int) fault.Finding {
 	least := c.shape.work.FixedSeconds
 	f := fault.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, number(least), number(c.DeadlineSeconds)),
+		Detail: fmt.Sprintf("Class %q cannot keep its promise: an execution takes %s s even with any number of slots, and the deadline is %s s.", c.Name, words.Number(least), words.Number(c.DeadlineSeconds)),
 	}
 	if deadline, ok := m.cureByDeadline(i); ok {
-		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: f.Pointer, Value: deadline}
+		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(deadline)), Pointer: f.Pointer, Value: deadline}
 	}
 	return f
 }
@@ -98,7 +100,7 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		quota := *m.Supply.OnDemand.Quota + int64(math.Ceil(need-float64(most)))
 		f := fault.Finding{
 			Pointer: "/supply/on_demand/quota", Code: "shortage",
-			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", more(need, most), most),
+			Detail: fmt.Sprintf("The promised jobs need %s VMs and there are %d.", words.More(need, most), most),
 		}
 		if m.paysWithQuota(quota, need) {
 			f.Hint = &fault.Hint{Detail: fmt.Sprintf("Raise the quota to %d.", quota), Pointer: f.Pointer, Value: quota}
@@ -125,7 +127,7 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		c := &m.classes[i]
 		f := fault.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, jobCount(c.low), number(c.gamma)),
+			Detail: fmt.Sprintf("Class %q alone is promised %s at %s VMs each.", c.Name, words.Jobs(c.low), words.Number(c.gamma)),
 		}
 		if jobs, ok := m.cureByJobs(i, most); ok {
 			f.Hint = &fault.Hint{Detail: promiseAtMost(jobs), Pointer: f.Pointer, Value: jobs}
@@ -134,8 +136,8 @@ func (m *model) shortage(need float64, most int64) []fault.Finding {
 		if deadline, ok := m.cureByDeadline(i); ok {
 			found = append(found, fault.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
-				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
-				Hint:   &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
+				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, words.Number(c.DeadlineSeconds)),
+				Hint:   &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(deadline)), Pointer: c.pointer("deadline_s"), Value: deadline},
 			})
 		}
 	}
@@ -170,7 +172,7 @@ func (m *model) cureByDeadline(i int) (float64, bool) {
 	if !m.classes[i].slotted {
 		return 0, false
 	}
-	most := float64(newSupply(m.tiers).most())
+	most := float64(integer.NewSupply(m.tiers).Most())
 	fits := func(deadline float64) bool {
 		classes := slices.Clone(m.classes)
 		c := &classes[i]
@@ -182,7 +184,7 @@ func (m *model) cureByDeadline(i int) (float64, bool) {
 		}
 		c.shape, c.impossible, c.low, c.high = shape, false, c.Jobs.Min, c.Jobs.Max
 		c.gamma = shape.gamma()
-		return c.gamma*c.high <= mostVMs && m.promised(classes) <= most
+		return c.gamma*c.high <= integer.MostVMs && m.promised(classes) <= most
 	}
 	low, high := 0.0, math.Max(1, math.Ceil(m.classes[i].DeadlineSeconds))
 	for !fits(high) {
@@ -205,5 +207,5 @@ func promiseAtMost(jobs float64) string {
 	if jobs == 0 {
 		return "Promise none."
 	}
-	return fmt.Sprintf("Promise at most %s.", jobCount(jobs))
+	return fmt.Sprintf("Promise at most %s.", words.Jobs(jobs))
 }

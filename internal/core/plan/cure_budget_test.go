@@ -8,6 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // The least budget that is offered is what the VMs cost, to the next billionth.
@@ -21,24 +22,24 @@ func TestLeastBudgetIsRoundedUpOnce(t *testing.T) {
 				p := capacity.Problem{Currency: "USD", PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
 				p.Options.Integrality, p.Options.Engine = integrality, capacity.EngineExact
 				p.Budget = &capacity.Budget{VMCost: &money.Amount{}}
-				p.Supply.Contracts = []capacity.Contract{{Name: "always", VMs: 10, Price: amountOf("1"), Billing: capacity.BilledAlways}}
-				p.Supply.OnDemand.Price = amountOf("0.1")
+				p.Supply.Contracts = []capacity.Contract{{Name: "always", VMs: 10, Price: plantest.Amount("1"), Billing: capacity.BilledAlways}}
+				p.Supply.OnDemand.Price = plantest.Amount("0.1")
 				if types > 0 {
 					p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
 						{Name: "a", Contracts: p.Supply.Contracts, OnDemand: p.Supply.OnDemand},
-						{Name: "b", OnDemand: capacity.OnDemand{Price: amountOf("0.7")}},
+						{Name: "b", OnDemand: capacity.OnDemand{Price: plantest.Amount("0.7")}},
 					}}
 				}
-				gamma := amountOf("3.25").Decimal
-				p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 5, Max: 5}, Penalty: amountOf("1")}}
+				gamma := plantest.Amount("3.25").Decimal
+				p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 5, Max: 5}, Penalty: plantest.Amount("1")}}
 				pl := answered(t, p)
 				if pl.Status != capacity.InfeasibleStatus || len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil {
-					t.Fatalf("status %s, conflicts %+v\n%s", pl.Status, pl.Conflicts, asText(p))
+					t.Fatalf("status %s, conflicts %+v\n%s", pl.Status, pl.Conflicts, plantest.Text(p))
 				}
-				said := amountOf(pl.Conflicts[0].Hint.Value.(string))
+				said := plantest.Amount(pl.Conflicts[0].Hint.Value.(string))
 				spent, allowed := hourly[integrality].Mul(decimal.NewFromInt(seconds)), said.Mul(decimal.NewFromInt(3600))
 				if over := allowed.Sub(spent); over.IsNegative() || over.GreaterThanOrEqual(decimal.New(3600, -money.Places)) {
-					t.Errorf("%s is said to be the least budget; an hour costs %s\n%s", said, hourly[integrality], asText(p))
+					t.Errorf("%s is said to be the least budget; an hour costs %s\n%s", said, hourly[integrality], plantest.Text(p))
 				}
 			}
 		}
@@ -54,17 +55,17 @@ func TestBudgetAHairTooSmallIsOneWithoutPlan(t *testing.T) {
 		for places := int32(2); places < 10; places++ {
 			p := capacity.Problem{Currency: "USD", PeriodSeconds: x.seconds, Options: capacity.DefaultOptions()}
 			p.Options.Integrality, p.Options.Engine = capacity.Relaxed, capacity.EngineExact
-			p.Supply.OnDemand.Price = amountOf(x.price)
-			gamma := amountOf(x.gamma).Decimal
-			p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 1, Max: 2}, Penalty: amountOf("3.3")}}
+			p.Supply.OnDemand.Price = plantest.Amount(x.price)
+			gamma := plantest.Amount(x.gamma).Decimal
+			p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Min: 1, Max: 2}, Penalty: plantest.Amount("3.3")}}
 			short := decimal.New(1, -places)
-			p.Budget = &capacity.Budget{VMCost: &money.Amount{Decimal: amountOf(x.cost).Sub(short)}}
+			p.Budget = &capacity.Budget{VMCost: &money.Amount{Decimal: plantest.Amount(x.cost).Sub(short)}}
 			pl := answered(t, p)
-			if noise := amountOf(x.cost).Mul(decimal.New(1, -9)).Add(decimal.New(1, -9)); (pl.Status == capacity.InfeasibleStatus) != short.GreaterThan(noise) {
-				t.Errorf("%s too little: %s\n%s", short, pl.Status, asText(p))
+			if noise := plantest.Amount(x.cost).Mul(decimal.New(1, -9)).Add(decimal.New(1, -9)); (pl.Status == capacity.InfeasibleStatus) != short.GreaterThan(noise) {
+				t.Errorf("%s too little: %s\n%s", short, pl.Status, plantest.Text(p))
 			}
 			if report := proof.Verify(p, pl, proof.Options{}); !report.Accepted() {
-				t.Errorf("%s too little: %s\n%s", short, report, asText(p))
+				t.Errorf("%s too little: %s\n%s", short, report, plantest.Text(p))
 			}
 		}
 	}
@@ -75,12 +76,12 @@ func TestContractsThatCostMuchAreProved(t *testing.T) {
 	for seconds := int64(1); seconds < 60; seconds++ {
 		p := capacity.Problem{Currency: "USD", PeriodSeconds: seconds, Options: capacity.DefaultOptions()}
 		p.Options.Engine = capacity.EngineExact
-		p.Supply.Contracts = []capacity.Contract{{Name: "dear", VMs: 1, Price: amountOf("999999999"), Billing: capacity.BilledAlways}}
-		p.Supply.OnDemand.Price = amountOf("0.1")
-		gamma := amountOf("3.25").Decimal
-		p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 5}, Penalty: amountOf("1")}}
+		p.Supply.Contracts = []capacity.Contract{{Name: "dear", VMs: 1, Price: plantest.Amount("999999999"), Billing: capacity.BilledAlways}}
+		p.Supply.OnDemand.Price = plantest.Amount("0.1")
+		gamma := plantest.Amount("3.25").Decimal
+		p.Classes = []capacity.Class{{Name: "k", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 5}, Penalty: plantest.Amount("1")}}
 		if report := proof.Verify(p, answered(t, p), proof.Options{}); !report.Accepted() {
-			t.Errorf("%s\n%s", report, asText(p))
+			t.Errorf("%s\n%s", report, plantest.Text(p))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
 // Curve is the linear program's cost over one parameter. Between two of its points the cost is a straight
@@ -124,7 +125,7 @@ func (c *curving) beginning(least float64) (at float64, ok bool) {
 	return least, true
 }
 
-func number3(x float64) string { return number(roundedTo(x, 3)) }
+func number3(x float64) string { return words.Number(words.Rounded(x, 3)) }
 
 // stretch is a part of the demand above the promised jobs that meets one price: so many VMs, worth theta
 // each, at price each.

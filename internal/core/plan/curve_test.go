@@ -10,6 +10,8 @@ import (
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/test/plantest"
 )
 
 // clpCost is the whole cost of the linear program at a number of the parameter, as Clp finds it; false
@@ -57,7 +59,7 @@ func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v capacity.Vary
 				contract = c.Price.Float() * m.hours * (vms - float64(c.VMs))
 			}
 		}
-		if tier.VMs >= Unlimited {
+		if tier.VMs >= integer.Unlimited {
 			vms = math.Inf(1)
 		}
 		entries := rows
@@ -138,8 +140,8 @@ func TestCurvesEqualClp(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(5, 6))
 	bends, begun, nowhere, compared, unanswered := map[capacity.What]int{}, 0, 0, 0, 0
-	for trial := range trials(250, 6_000) {
-		p := drawProblem(t, r, 1+r.IntN(12), capacity.Relaxed)
+	for trial := range plantest.Trials(250, 6_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(12), capacity.Relaxed)
 		p.Budget = nil
 		v := drawCurve(r, &p)
 		c, err := NewCurve(p, v)
@@ -156,7 +158,7 @@ func TestCurvesEqualClp(t *testing.T) {
 				nowhere++
 			}
 			if v.What == capacity.ChangeBudget { // Clp gives up on budgets that are too small
-				if cost, ok := clpCost(t, pool, p, v, math.NaN()); ok && c.Least != nil && !math.IsNaN(cost) && !near(cost, *c.Least, 1e-7) || !ok && c.Least != nil {
+				if cost, ok := clpCost(t, pool, p, v, math.NaN()); ok && c.Least != nil && !math.IsNaN(cost) && !plantest.Near(cost, *c.Least, 1e-7) || !ok && c.Least != nil {
 					t.Fatalf("trial %d: the promised jobs cost %v, Clp says %g (%v)", trial, c.Least, cost, ok)
 				}
 			} else if below >= 0 {
@@ -169,7 +171,7 @@ func TestCurvesEqualClp(t *testing.T) {
 			}
 			from = *c.Least
 		}
-		if last := c.Points[len(c.Points)-1].At; !near(last, to, 1e-9) || !near(c.Points[0].At, from, 1e-9) && c.Exact {
+		if last := c.Points[len(c.Points)-1].At; !plantest.Near(last, to, 1e-9) || !plantest.Near(c.Points[0].At, from, 1e-9) && c.Exact {
 			t.Fatalf("trial %d, %+v: the curve goes from %g to %g, want %g to %g", trial, v, c.Points[0].At, last, from, to)
 		}
 		var numbers []float64
@@ -199,7 +201,7 @@ func TestCurvesEqualClp(t *testing.T) {
 				unanswered++
 				continue
 			}
-			if got := height(c, inside); !ok || !near(got, cost, 2e-6) {
+			if got := height(c, inside); !ok || !plantest.Near(got, cost, 2e-6) {
 				t.Fatalf("trial %d, %+v at %.12g: the curve says %.12g, Clp %.12g (%v)\n%+v\n%+v", trial, v, x, got, cost, ok, c.Points, p)
 			}
 		}

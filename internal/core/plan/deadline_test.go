@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // A million jobs a class, all as dear as their VMs: the time limit holds inside every loop, and what
@@ -16,11 +17,11 @@ func TestTimeLimitHoldsForWideClasses(t *testing.T) {
 	quota := int64(3_000_000)
 	p.Currency, p.PeriodSeconds, p.Options = "USD", 3600, capacity.DefaultOptions()
 	p.Options.Engine = capacity.EngineExact
-	p.Supply.OnDemand = capacity.OnDemand{Price: exactMoney(1), Quota: &quota}
+	p.Supply.OnDemand = capacity.OnDemand{Price: plantest.ExactMoney(1), Quota: &quota}
 	for i := range 50 {
 		p.Classes = append(p.Classes, capacity.Class{
 			Name: fmt.Sprintf("class-%02d", i), Demand: &capacity.Demand{MapWorkSeconds: 100, ReduceWorkSeconds: 50, FixedSeconds: 10},
-			DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 3, Reduce: 2}, Jobs: capacity.JobRange{Max: 1_000_000}, Penalty: exactMoney(2),
+			DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 3, Reduce: 2}, Jobs: capacity.JobRange{Max: 1_000_000}, Penalty: plantest.ExactMoney(2),
 		})
 	}
 	if err := p.Validate(); err != nil {

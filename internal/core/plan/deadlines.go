@@ -5,6 +5,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/words"
 )
 
 // ImpossibleDeadlines names the classes of a valid problem whose deadline no number of slots meets,
@@ -31,7 +32,7 @@ func ImpossibleDeadlines(p capacity.Problem) (findings []fault.Finding, warnings
 			continue
 		}
 		detail := fmt.Sprintf("No job of class %q will be admitted: an execution takes %s s even with any number of slots, and the deadline is %s s.",
-			c.Name, number(c.shape.work.FixedSeconds), number(c.DeadlineSeconds))
+			c.Name, words.Number(c.shape.work.FixedSeconds), words.Number(c.DeadlineSeconds))
 		if f.Hint != nil {
 			detail += " " + f.Hint.Detail
 		}
@@ -56,7 +57,7 @@ func impossibleOfFleet(p *capacity.Problem) (findings []fault.Finding, warnings 
 			findings = append(findings, finding)
 			continue
 		}
-		detail := fmt.Sprintf("No job of class %q will be admitted: on no VM type can an execution end by the deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds))
+		detail := fmt.Sprintf("No job of class %q will be admitted: on no VM type can an execution end by the deadline of %s s, whatever the number of slots.", c.Name, words.Number(c.DeadlineSeconds))
 		if finding.Hint != nil {
 			detail += " " + finding.Hint.Detail
 		}

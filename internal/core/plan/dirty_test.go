@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // dirtyRatio draws VMs per job as programs print them: quotients of up to 17 places, and decimals a hair beside
@@ -39,7 +40,7 @@ func dirty(r *rand.Rand) capacity.Problem {
 	o.Integrality = []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Integer, capacity.Executable, capacity.Executable}[r.IntN(5)]
 	o.Sharing = []capacity.Sharing{capacity.Shared, capacity.Dedicated}[r.IntN(2)]
 	o.Gap, o.Engine = 0, capacity.EngineExact
-	price := func() money.Amount { return hundredths(1 + r.IntN(250)) }
+	price := func() money.Amount { return plantest.Hundredths(1 + r.IntN(250)) }
 	for k := range r.IntN(4) {
 		c := capacity.Contract{Name: fmt.Sprintf("contract-%d", k), VMs: r.Int64N(6), Price: price(), Billing: capacity.BilledUsed}
 		if r.IntN(4) == 0 {
@@ -54,15 +55,15 @@ func dirty(r *rand.Rand) capacity.Problem {
 	}
 	switch r.IntN(8) {
 	case 0:
-		most := hundredths(r.IntN(2000))
+		most := plantest.Hundredths(r.IntN(2000))
 		p.Budget = &capacity.Budget{VMCost: &most}
 	case 1:
-		most := hundredths(r.IntN(4000))
+		most := plantest.Hundredths(r.IntN(4000))
 		p.Budget = &capacity.Budget{Total: &most}
 	}
 	for i := range 1 + r.IntN(3) {
 		low := float64(max(0, r.IntN(6)-2))
-		c := capacity.Class{Name: fmt.Sprintf("class-%d", i), Jobs: capacity.JobRange{Min: low, Max: low + float64(r.IntN(6))}, Penalty: hundredths(r.IntN(800))}
+		c := capacity.Class{Name: fmt.Sprintf("class-%d", i), Jobs: capacity.JobRange{Min: low, Max: low + float64(r.IntN(6))}, Penalty: plantest.Hundredths(r.IntN(800))}
 		if r.IntN(5) == 0 { // one phase: gamma is a fraction, and whole slots need no search
 			c.Demand = &capacity.Demand{MapWorkSeconds: float64(1 + r.IntN(40))}
 			c.DeadlineSeconds, c.SlotsPerVM = float64(1+r.IntN(30)), capacity.SlotsPerVM{Map: 1 + r.Int64N(4), Reduce: 1}
@@ -234,7 +235,7 @@ func TestDirtyRatiosEqualEnumeration(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(41, 7))
 	count := map[string]int{}
-	for trial := range trials(500, 60_000) {
+	for trial := range plantest.Trials(500, 60_000) {
 		p := dirty(r)
 		if trial%4 == 0 {
 			p.Options.Engine, p.Options.MaxSolveMs = capacity.EngineCBC, 60_000
@@ -244,7 +245,7 @@ func TestDirtyRatiosEqualEnumeration(t *testing.T) {
 		}
 		pl, err := Solve(t.Context(), p, pool)
 		if wrong := unsound(p, pl, err); wrong != "" {
-			t.Errorf("trial %d: %s\n%s", trial, wrong, asText(p))
+			t.Errorf("trial %d: %s\n%s", trial, wrong, plantest.Text(p))
 			continue
 		}
 		count[string(p.Options.Integrality)+" "+string(pl.Status)]++
@@ -258,18 +259,18 @@ func TestDirtyRatiosEqualEnumeration(t *testing.T) {
 		least, most := e.best(big.NewRat(-1, 1e10)), e.best(big.NewRat(1, 1e9))
 		if pl.Status == capacity.InfeasibleStatus {
 			if most != nil {
-				t.Errorf("trial %d: infeasible, but a plan costs %s\n%s", trial, most.FloatString(9), asText(p))
+				t.Errorf("trial %d: infeasible, but a plan costs %s\n%s", trial, most.FloatString(9), plantest.Text(p))
 			}
 			continue
 		}
 		got := rat(pl.Objective.Decimal)
 		if least == nil || got.Cmp(least) < 0 || most != nil && got.Cmp(most) > 0 || pl.Status != capacity.Optimal {
-			t.Errorf("trial %d: the %s plan costs %s and should cost %v to %v\n%s", trial, pl.Status, pl.Objective, least, most, asText(p))
+			t.Errorf("trial %d: the %s plan costs %s and should cost %v to %v\n%s", trial, pl.Status, pl.Objective, least, most, plantest.Text(p))
 		}
 	}
 	t.Log(count)
-	if count["integer optimal"] < trials(100, 10_000) || count["executable optimal"] < trials(100, 10_000) || count["relaxed optimal"] < trials(50, 5_000) ||
-		count["integer infeasible"] == 0 || count["relaxed infeasible"] == 0 || count["cbc says nothing"] > trials(500, 60_000)/100 {
+	if count["integer optimal"] < plantest.Trials(100, 10_000) || count["executable optimal"] < plantest.Trials(100, 10_000) || count["relaxed optimal"] < plantest.Trials(50, 5_000) ||
+		count["integer infeasible"] == 0 || count["relaxed infeasible"] == 0 || count["cbc says nothing"] > plantest.Trials(500, 60_000)/100 {
 		t.Errorf("of the plans %v", count)
 	}
 }
@@ -280,9 +281,9 @@ func TestDirtyRatiosOnFleets(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(43, 7))
 	count := map[capacity.Status]int{}
-	for trial := range trials(150, 20_000) {
+	for trial := range plantest.Trials(150, 20_000) {
 		p := dirty(r)
-		other := capacity.OnDemand{Price: hundredths(1 + r.IntN(250))}
+		other := capacity.OnDemand{Price: plantest.Hundredths(1 + r.IntN(250))}
 		p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
 			{Name: "usual", Contracts: p.Supply.Contracts, OnDemand: p.Supply.OnDemand}, {Name: "other", OnDemand: other},
 		}}
@@ -301,12 +302,12 @@ func TestDirtyRatiosOnFleets(t *testing.T) {
 		}
 		pl, err := Solve(t.Context(), p, pool)
 		if wrong := unsound(p, pl, err); wrong != "" {
-			t.Errorf("trial %d: %s\n%s", trial, wrong, asText(p))
+			t.Errorf("trial %d: %s\n%s", trial, wrong, plantest.Text(p))
 		}
 		count[pl.Status]++
 	}
 	t.Log(count)
-	if count[capacity.Optimal] < trials(80, 10_000) {
+	if count[capacity.Optimal] < plantest.Trials(80, 10_000) {
 		t.Errorf("of the plans %v", count)
 	}
 }

@@ -8,29 +8,24 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/words"
 )
 
-// Fact is one of the few numbers that drive an answer, for programs.
-type Fact struct {
-	Name  string `json:"name"`         // a stable word
-	Of    string `json:"of,omitempty"` // whose: a class, a contract, a point
-	Value string `json:"value"`        // a decimal number
-	Unit  string `json:"unit"`
-}
-
-// driversOf is what drives a plan's cost: the price of one more VM, the class at the margin, and the
+// Drivers returns what drives a plan's cost: the price of one more VM, the class at the margin, and the
 // contracts, the quota and the budget that bind. The prices are the linear program's, per hour.
-func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text string) {
+func Drivers(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text string) {
 	if pl.Prices == nil {
-		return []Fact{}, ""
+		return []words.Fact{}, ""
 	}
-	facts = []Fact{}
+	facts = []words.Fact{}
 	hours := float64(p.PeriodSeconds) / 3600
 	about := About(p.Options.Integrality)
-	perHour := func(m money.Amount) string { return about + cents(m.Float()/hours) }
+	perHour := func(m money.Amount) string { return about + words.Cents(m.Float()/hours) }
 	unit := p.Currency + " per VM and hour"
 	var said []string
-	fact := func(name, of, value, unit string) { facts = append(facts, Fact{name, of, value, unit}) }
+	fact := func(name, of, value, unit string) {
+		facts = append(facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
+	}
 
 	prices := pl.Prices.Types
 	if len(prices) == 0 {
@@ -44,7 +39,7 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 		}
 	}
 	for _, price := range rentedTypes(prices, pl) {
-		of := ofType(price.Name)
+		of := words.OfType(price.Name)
 		if price.High == nil {
 			said = append(said, fmt.Sprintf("no more VMs%s can be had, and one more would be worth %s %s an hour or more", of, perHour(price.Low), p.Currency))
 			continue
@@ -64,15 +59,15 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 		if refused {
 			role = "the next to be served"
 		}
-		of := fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, perPeriodOf(p))
+		of := fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, words.PerPeriod(p.PeriodSeconds))
 		if len(pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
-			fact("class_at_the_margin", c.Name, c.BreakEvenPenalty.String(), p.Currency+" per job "+perPeriodOf(p))
-			said = append(said, of+fmt.Sprintf("one more to serve %s%s", about, cents(c.BreakEvenPenalty.Float())))
+			fact("class_at_the_margin", c.Name, c.BreakEvenPenalty.String(), p.Currency+" per job "+words.PerPeriod(p.PeriodSeconds))
+			said = append(said, of+fmt.Sprintf("one more to serve %s%s", about, words.Cents(c.BreakEvenPenalty.Float())))
 		} else {
 			worth := class.Penalty.Float() / c.VMsPerJob / hours
 			fact("class_at_the_margin", c.Name, money.Round(worth).String(), unit)
 			fact("class_at_the_margin_vms_per_job", c.Name, money.Round(c.VMsPerJob).String(), "VMs")
-			said = append(said, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it", vmCountOf(roundedTo(c.VMsPerJob, 3)), cents(worth)))
+			said = append(said, of+fmt.Sprintf("a served one takes %s, so that a VM's hour is worth %s to it", words.VMs(words.Rounded(c.VMsPerJob, 3)), words.Cents(worth)))
 		}
 	}
 	for k, use := range pl.VMs.Contracts {
@@ -89,7 +84,7 @@ func driversOf(p *capacity.Problem, pl *capacity.Plan) (facts []Fact, text strin
 	}
 	if b := budget; b != nil && b.Sign() > 0 {
 		fact("budget_worth", "", b.String(), p.Currency+" saved by one "+p.Currency)
-		said = append(said, fmt.Sprintf("one %s more in the budget would save %s%s", p.Currency, about, cents(b.Float())))
+		said = append(said, fmt.Sprintf("one %s more in the budget would save %s%s", p.Currency, about, words.Cents(b.Float())))
 	}
 	if len(said) == 0 {
 		return facts, ""
@@ -151,9 +146,4 @@ func marginalClass(pl *capacity.Plan, p *capacity.Problem) (at int, refused bool
 		return best, true
 	}
 	return worst, false
-}
-
-func roundedTo(x float64, places int) float64 {
-	scale := math.Pow10(places)
-	return math.Round(x*scale) / scale
 }

@@ -17,6 +17,7 @@ import (
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // solver is a lp.Solver made of a function.
@@ -41,12 +42,12 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 2})
 	defer pool.Close()
 	asked := 0
-	for seed := range uint64(trials(300, 20_000)) {
+	for seed := range uint64(plantest.Trials(300, 20_000)) {
 		p := study.Small(seed).Problem()
 		p.Options.Engine = capacity.EngineExact
 		p.Options.MaxSolveMs = 60_000 // CBC is done within milliseconds, on a machine that has time for it
 		exact := answered(t, p)
-		want, _, feasible := newBrute(p).best()
+		want, _, feasible := plantest.NewBrute(p).Best()
 		for _, engine := range []capacity.Engine{capacity.EngineCBC, capacity.EngineAuto} {
 			p.Options.Engine = engine
 			pl, err := Solve(context.Background(), p, pool)
@@ -65,14 +66,14 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 			if engine == capacity.EngineCBC {
 				asked++
 				if pl.Proof.Agreed == nil || !*pl.Proof.Agreed || pl.Proof.Engine == "" || len(pl.Warnings) > 0 {
-					t.Fatalf("seed %d: CBC did not agree: %+v %v\n%s", seed, pl.Proof, pl.Warnings, asText(p))
+					t.Fatalf("seed %d: CBC did not agree: %+v %v\n%s", seed, pl.Proof, pl.Warnings, plantest.Text(p))
 				}
 			} else if pl.Status == capacity.Optimal && pl.Proof.Engine != "" {
 				t.Fatalf("seed %d: the automatic engine asked CBC although the plan was proved", seed)
 			}
 		}
 	}
-	if asked < trials(150, 10_000) {
+	if asked < plantest.Trials(150, 10_000) {
 		t.Errorf("CBC was asked %d times, want more", asked)
 	}
 }
@@ -88,11 +89,11 @@ func TestSecondOpinionSeesAHair(t *testing.T) {
 		quota := int64(5)
 		for name, p := range map[string]capacity.Problem{
 			"one more job": {
-				Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: hundredths(179)}},
-				Classes: []capacity.Class{fixed, {Name: "open", VMsPerJob: ratio("2.5"), Jobs: capacity.JobRange{Max: 4}, Penalty: hundredths(460)}},
+				Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: plantest.Hundredths(179)}},
+				Classes: []capacity.Class{fixed, {Name: "open", VMsPerJob: ratio("2.5"), Jobs: capacity.JobRange{Max: 4}, Penalty: plantest.Hundredths(460)}},
 			},
 			"nothing to choose": {
-				Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: hundredths(179), Quota: &quota}},
+				Supply:  capacity.Supply{OnDemand: capacity.OnDemand{Price: plantest.Hundredths(179), Quota: &quota}},
 				Classes: []capacity.Class{fixed},
 			},
 		} {
@@ -118,12 +119,12 @@ func TestEnginesAgreeOnFamilies(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 2})
 	defer pool.Close()
 	sizes := []int{20, 60}
-	if trials(0, 1) > 0 {
+	if plantest.Trials(0, 1) > 0 {
 		sizes = []int{20, 60, 150, 300}
 	}
 	for _, family := range study.Names() {
 		for _, n := range sizes {
-			for seed := range uint64(trials(1, 5)) {
+			for seed := range uint64(plantest.Trials(1, 5)) {
 				in, err := study.Generate(family, n, seed+1)
 				if err != nil {
 					t.Fatal(err)
@@ -188,8 +189,8 @@ func unproved(t *testing.T) (capacity.Problem, context.Context, context.CancelFu
 
 // Whatever a solver answers, the plan is the core's, and what is said of the solver is true.
 func TestSolversThatMisbehave(t *testing.T) {
-	p := market(t, 5, "0.10", "0.20", capacity.Integer)
-	p.Classes = []capacity.Class{byGamma(t, "worth it", "1", "1.00", 1, 3), byGamma(t, "at the margin", "1.5", "0.26", 0, 4)}
+	p := plantest.Market(t, 5, "0.10", "0.20", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "worth it", "1", "1.00", 1, 3), plantest.ByGamma(t, "at the margin", "1.5", "0.26", 0, 4)}
 	exact := answered(t, p)
 	if exact.Status != capacity.Optimal || exact.Objective.String() != "-2.82" {
 		t.Fatalf("got %s, %s, want optimal, -2.82", exact.Status, exact.Objective)
@@ -368,7 +369,7 @@ func TestABetterPlanFromTheSolverIsTaken(t *testing.T) {
 func TestTimeIsUp(t *testing.T) {
 	unproved := 0
 	for _, family := range study.Names() {
-		in, err := study.Generate(family, trials(50, 100), 1)
+		in, err := study.Generate(family, plantest.Trials(50, 100), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

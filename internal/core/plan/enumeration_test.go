@@ -18,6 +18,8 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/test/plantest"
 )
 
 // smallProblem draws an instance that can be enumerated, half of them from the seeded family and
@@ -67,34 +69,34 @@ func smallProblem(seed uint64) capacity.Problem {
 // infeasible are exactly the problems for which nothing fits.
 func TestNothingCalledOptimalIsBeaten(t *testing.T) {
 	infeasible, unproved := 0, 0
-	count := uint64(trials(8_000, 100_000))
+	count := uint64(plantest.Trials(8_000, 100_000))
 	for seed := range count {
 		p := smallProblem(seed)
 		p.Options.Gap = []float64{0, 1e-6, 1e-3}[seed%3]
 		pl := answered(t, p)
-		want, jobs, feasible := newBrute(p).best()
+		want, jobs, feasible := plantest.NewBrute(p).Best()
 		if (pl.Status != capacity.InfeasibleStatus) != feasible {
-			t.Fatalf("seed %d: status %s, but a plan is %v\n%s", seed, pl.Status, jobs, asText(p))
+			t.Fatalf("seed %d: status %s, but a plan is %v\n%s", seed, pl.Status, jobs, plantest.Text(p))
 		}
 		if !feasible {
 			infeasible++
 			continue
 		}
-		got := millionths(pl.Objective.Decimal)
+		got := plantest.Millionths(pl.Objective.Decimal)
 		if got < want {
-			t.Fatalf("seed %d: the objective %s is below the optimum, %d millionths with jobs %v\n%s", seed, pl.Objective, want, jobs, asText(p))
+			t.Fatalf("seed %d: the objective %s is below the optimum, %d millionths with jobs %v\n%s", seed, pl.Objective, want, jobs, plantest.Text(p))
 		}
 		if bound := pl.Proof.Bound.Float(); bound > float64(want)/1e6+1e-9 {
-			t.Fatalf("seed %d: the bound %s is above the optimum, %d millionths\n%s", seed, pl.Proof.Bound, want, asText(p))
+			t.Fatalf("seed %d: the bound %s is above the optimum, %d millionths\n%s", seed, pl.Proof.Bound, want, plantest.Text(p))
 		}
 		gap := float64(got-want) / math.Max(1, math.Abs(float64(got)))
 		if gap > pl.Proof.Gap+1e-9 {
-			t.Fatalf("seed %d: the plan is %g from optimal and says %g\n%s", seed, gap, pl.Proof.Gap, asText(p))
+			t.Fatalf("seed %d: the plan is %g from optimal and says %g\n%s", seed, gap, pl.Proof.Gap, plantest.Text(p))
 		}
 		if pl.Status != capacity.Optimal {
 			unproved++
-		} else if gap > max(p.Options.Gap, proofResolution) {
-			t.Fatalf("seed %d: %s is called optimal and beaten by %d millionths with jobs %v\n%s", seed, pl.Objective, want, jobs, asText(p))
+		} else if gap > max(p.Options.Gap, integer.ProofResolution) {
+			t.Fatalf("seed %d: %s is called optimal and beaten by %d millionths with jobs %v\n%s", seed, pl.Objective, want, jobs, plantest.Text(p))
 		}
 	}
 	if unproved > 0 {
@@ -134,7 +136,7 @@ func TestOptimumThatCBCMisses(t *testing.T) {
 func cured(t *testing.T, p capacity.Problem, pointer string, value any) capacity.Problem {
 	t.Helper()
 	var document any
-	if err := json.Unmarshal([]byte(asText(p)), &document); err != nil {
+	if err := json.Unmarshal([]byte(plantest.Text(p)), &document); err != nil {
 		t.Fatal(err)
 	}
 	at := document
@@ -171,11 +173,11 @@ func cured(t *testing.T, p capacity.Problem, pointer string, value any) capacity
 // tightProblem draws problems of all kinds whose quota is too small half of the time, and some with
 // impossible deadlines.
 func tightProblem(r *rand.Rand) capacity.Problem {
-	kinds := []sample{
-		{3, 5, 4, capacity.Executable, capacity.Shared}, {3, 5, 4, capacity.Executable, capacity.Dedicated},
-		{3, 5, 4, capacity.Integer, capacity.Shared}, {3, 5, 4, capacity.Integer, capacity.Dedicated},
+	kinds := []plantest.Sample{
+		{Classes: 3, Width: 5, Slots: 4, Integrality: capacity.Executable, Sharing: capacity.Shared}, {Classes: 3, Width: 5, Slots: 4, Integrality: capacity.Executable, Sharing: capacity.Dedicated},
+		{Classes: 3, Width: 5, Slots: 4, Integrality: capacity.Integer, Sharing: capacity.Shared}, {Classes: 3, Width: 5, Slots: 4, Integrality: capacity.Integer, Sharing: capacity.Dedicated},
 	}
-	p := kinds[r.IntN(len(kinds))].problem(r)
+	p := kinds[r.IntN(len(kinds))].Problem(r)
 	quota := r.Int64N(8)
 	p.Supply.OnDemand.Quota = &quota
 	for i := range p.Classes {
@@ -196,18 +198,18 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 1))
 	infeasible := 0
 	cures := make(map[string]int)
-	for trial := range trials(1500, 20_000) {
+	for trial := range plantest.Trials(1500, 20_000) {
 		p := tightProblem(r)
 		pl := answered(t, p)
-		if feasible := newBrute(p).each(func(_, _ int64, _ []int64) {}); (pl.Status != capacity.InfeasibleStatus) != feasible {
-			t.Fatalf("trial %d: status %s, but plans exist: %v\n%s", trial, pl.Status, feasible, asText(p))
+		if feasible := plantest.NewBrute(p).Each(func(_, _ int64, _ []int64) {}); (pl.Status != capacity.InfeasibleStatus) != feasible {
+			t.Fatalf("trial %d: status %s, but plans exist: %v\n%s", trial, pl.Status, feasible, plantest.Text(p))
 		}
 		if pl.Status != capacity.InfeasibleStatus {
 			continue
 		}
 		infeasible++
 		if len(pl.Conflicts) == 0 {
-			t.Fatalf("trial %d: no conflict is named\n%s", trial, asText(p))
+			t.Fatalf("trial %d: no conflict is named\n%s", trial, plantest.Text(p))
 		}
 		for _, c := range pl.Conflicts {
 			if c.Detail == "" || c.Code == "" || c.Pointer == "" {
@@ -218,7 +220,7 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 			}
 			after := answered(t, cured(t, p, c.Hint.Pointer, c.Hint.Value))
 			if remains(pl, after, c) {
-				t.Fatalf("trial %d: %q does not cure %q; it leaves %+v\n%s", trial, c.Hint.Detail, c.Detail, after.Conflicts, asText(p))
+				t.Fatalf("trial %d: %q does not cure %q; it leaves %+v\n%s", trial, c.Hint.Detail, c.Detail, after.Conflicts, plantest.Text(p))
 			}
 			kind := c.Code + " " + c.Hint.Pointer[strings.LastIndexByte(c.Hint.Pointer, '/')+1:]
 			cures[kind]++
@@ -229,11 +231,11 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 			after = answered(t, cured(t, p, c.Hint.Pointer, less))
 			worse := func(f fault.Finding) bool { return f.Pointer == c.Hint.Pointer } // now impossible
 			if !remains(pl, after, c) && !slices.ContainsFunc(after.Conflicts, worse) {
-				t.Fatalf("trial %d: %q is more than %q needs: %v does\n%s", trial, c.Hint.Detail, c.Detail, less, asText(p))
+				t.Fatalf("trial %d: %q is more than %q needs: %v does\n%s", trial, c.Hint.Detail, c.Detail, less, plantest.Text(p))
 			}
 		}
 	}
-	if infeasible < trials(375, 5000) {
+	if infeasible < plantest.Trials(375, 5000) {
 		t.Errorf("%d problems had no plan, want more", infeasible)
 	}
 	for _, kind := range []string{"shortage quota", "shortage min", "impossible_deadline deadline_s"} {
@@ -242,7 +244,7 @@ func TestInfeasibleExactlyWhereNothingFitsAndCuresCure(t *testing.T) {
 		}
 	}
 	t.Logf("%d infeasible, cures %v", infeasible, cures)
-	t.Attr("R6", fmt.Sprintf("0 false in %d problems, %d of them infeasible, each with its conflict", trials(1500, 20_000), infeasible))
+	t.Attr("R6", fmt.Sprintf("0 false in %d problems, %d of them infeasible, each with its conflict", plantest.Trials(1500, 20_000), infeasible))
 }
 
 // remains says that a cured problem still has a conflict. Shortages share one cause; impossible

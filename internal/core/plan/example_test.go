@@ -99,29 +99,6 @@ func ExampleSolve_infeasible() {
 	// shortage at /classes/0/jobs/min
 }
 
-// Two plans, and what changed from one to the other: ten VMs cost 0.10 more each.
-func ExampleCompare() {
-	before, after := read(shop), read(strings.Replace(shop, `"0.50"`, `"0.60"`, 1))
-	was, err := plan.Solve(context.Background(), before, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	is, err := plan.Solve(context.Background(), after, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	d := plan.Compare(plan.Answered{Problem: before, Plan: was}, plan.Answered{Problem: after, Plan: is})
-	fmt.Println(d.Cost[0].Name, d.Cost[0].From, "to", d.Cost[0].To)
-	for _, c := range d.Inputs {
-		fmt.Println("changed:", c.Pointer)
-	}
-	// Output:
-	// total 6.60 to 7.60
-	// changed: /supply/on_demand/price
-}
-
 // Many problems that differ little are solved in brief, without reasons and layout.
 func ExampleNewSeries() {
 	base := read(shop)
@@ -138,16 +115,4 @@ func ExampleNewSeries() {
 	// at 0.20: 16 VMs
 	// at 0.50: 10 VMs
 	// at 1.30: 0 VMs
-}
-
-// P2 is the bare optimisation: VMs per job, penalties, ranges of jobs, and tiers from the cheapest.
-// The objective is 10 · 0.5 − 4 · 3, the VMs less the penalties avoided.
-func ExampleP2() {
-	r := plan.P2(context.Background(), plan.Instance{
-		Gamma: []float64{2.5, 1.5}, Penalty: []float64{3, 0.4}, Low: []int64{0, 0}, High: []int64{4, 4},
-		Supply: []plan.Tier{{VMs: plan.Unlimited, Price: 0.5}},
-	}, plan.Within(0))
-	fmt.Println(r.Feasible, r.Jobs, r.VMs, r.Objective, r.Gap)
-	// Output:
-	// true [4 0] 10 -7 0
 }

@@ -3,10 +3,11 @@ package plan
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // oneMore says what admitting one more job of a class would cost in VMs, all else as planned; the
@@ -16,12 +17,12 @@ type oneMore func(class int) (vms int64, cost float64)
 // next is oneMore for a whole plan.
 func (d *decision) next(i int) (vms int64, cost float64) {
 	supply := &d.relaxed.supply
-	load := d.load + d.front.units(i, d.best.Jobs[i]+1) - d.front.units(i, d.best.Jobs[i])
-	n := max(d.best.VMs, ceilDiv(load, d.front.perVM()))
-	if most := supply.most(); n > most {
+	load := d.load + d.front.Units(i, d.best.Jobs[i]+1) - d.front.Units(i, d.best.Jobs[i])
+	n := max(d.best.VMs, integer.CeilDiv(load, d.front.PerVM()))
+	if most := supply.Most(); n > most {
 		return n - most, math.Inf(1)
 	}
-	return n - d.best.VMs, supply.cost(n) - supply.cost(d.best.VMs)
+	return n - d.best.VMs, supply.Cost(n) - supply.Cost(d.best.VMs)
 }
 
 // explain fills in verdicts, reasons, break-even penalties, flips and prices. All but the reasons
@@ -80,12 +81,12 @@ func verdict(c *class, admitted float64) capacity.Verdict {
 // reason says in a sentence why the class got what it got. It speaks of a tie only where one more job of a proved plan
 // costs what refusing it does, in whole VMs: the relaxation's prices prove none.
 func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, next oneMore, proved bool) string {
-	period := m.perPeriod()
-	penalty := cents(c.penalty)
+	period := words.PerPeriod(m.PeriodSeconds)
+	penalty := words.Cents(c.penalty)
 	margin := c.gamma * r.nuHigh
 	switch {
 	case c.impossible:
-		return "An execution takes " + number(c.shape.work.FixedSeconds) + " s even with any number of slots, and the deadline is " + number(c.DeadlineSeconds) + " s."
+		return "An execution takes " + words.Number(c.shape.work.FixedSeconds) + " s even with any number of slots, and the deadline is " + words.Number(c.DeadlineSeconds) + " s."
 	case c.Jobs.Max == 0:
 		return "No jobs are wanted."
 	case c.gamma == 0 && out.Verdict == capacity.VerdictFull:
@@ -112,7 +113,7 @@ func (m *model) reason(c *class, out *capacity.ClassPlan, r *relaxation, i int, 
 	case vms == 0:
 		return "One more job would fit, but refusing it costs nothing that would pay for it." + floor
 	case proved && money.Round(cost).Equal(c.Penalty.Decimal):
-		return "One more job needs " + counted(vms, "VM") + " for " + cents(cost) + " " + period + ", as much as refusing it costs: a tie, and no VMs are rented that save nothing." + floor
+		return "One more job needs " + counted(vms, "VM") + " for " + words.Cents(cost) + " " + period + ", as much as refusing it costs: a tie, and no VMs are rented that save nothing." + floor
 	case cost < c.penalty && !tied(cost, c.penalty):
 		return "One more job would pay for its " + counted(vms, "VM") + ", but the plan as a whole is cheaper without it." + floor
 	default:
@@ -128,7 +129,26 @@ func (m *model) compared(more, penalty float64, in string) string {
 	if more > penalty && !tied(more, penalty) {
 		only = "only "
 	}
-	return "One more job costs " + About(m.Options.Integrality) + a + " " + m.perPeriod() + " " + in + ", refusing it " + only + b + "."
+	return "One more job costs " + About(m.Options.Integrality) + a + " " + words.PerPeriod(m.PeriodSeconds) + " " + in + ", refusing it " + only + b + "."
+}
+
+// tied says that two amounts are the same but for the noise of float64.
+func tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
+
+// apart is two amounts for one sentence, with more places where two do not tell them apart.
+func apart(a, b float64) (string, string) {
+	x, y := words.Cents(a), words.Cents(b)
+	for places := 3; x == y && !tied(a, b) && a != b && places <= money.Places; places++ {
+		x, y = strconv.FormatFloat(a, 'f', places, 64), strconv.FormatFloat(b, 'f', places, 64)
+	}
+	return x, y
+}
+
+func counted(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.FormatInt(n, 10) + " " + word + "s"
 }
 
 // About is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it.
@@ -137,85 +157,4 @@ func About(i capacity.Integrality) string {
 		return ""
 	}
 	return "about "
-}
-
-// tied says that two amounts are the same but for the noise of float64.
-func tied(a, b float64) bool { return a > 0 && math.Abs(a-b) <= 1e-9*b }
-
-// apart is two amounts for one sentence, with more places where two do not tell them apart.
-func apart(a, b float64) (string, string) {
-	x, y := cents(a), cents(b)
-	for places := 3; x == y && !tied(a, b) && a != b && places <= money.Places; places++ {
-		x, y = strconv.FormatFloat(a, 'f', places, 64), strconv.FormatFloat(b, 'f', places, 64)
-	}
-	return x, y
-}
-
-func (m *model) perPeriod() string {
-	switch m.PeriodSeconds {
-	case 3600:
-		return "an hour"
-	case 86400:
-		return "a day"
-	}
-	return "a period"
-}
-
-// cents is money for a sentence: two places, more where the amount is smaller than that.
-func cents(x float64) string {
-	switch {
-	case x != 0 && math.Abs(x) < 0.01:
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	case x >= 0 && x < mostCents:
-		return twoPlaces(x)
-	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
-}
-
-// mostCents keeps an amount's hundredths exact in a float64.
-const mostCents = 1e12
-
-// twoPlaces is what strconv writes with two places, in a fifth of its time: it takes the long way for
-// a fixed number of places. The product's rounding error is known exactly, so that the nearest
-// hundredth is found, the even one of two equally near.
-func twoPlaces(x float64) string {
-	product := x * 100
-	missing := math.FMA(x, 100, -product)
-	n := math.Floor(product)
-	if above := (product - n - 0.5) + missing; above > 0 || above == 0 && math.Mod(n, 2) == 1 {
-		n++
-	}
-	var text [24]byte
-	digits := strconv.AppendInt(text[:0], int64(n)/100, 10)
-	rest := byte(int64(n) % 100)
-	return string(append(digits, '.', '0'+rest/10, '0'+rest%10))
-}
-
-// number is a figure for a sentence: three decimals at most.
-func number(x float64) string {
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', 3, 64), "0"), ".")
-}
-
-// more is a figure for a sentence that says it to be more than another: with as many decimals as show that.
-func more(x float64, than int64) string {
-	said := number(x)
-	if said == strconv.FormatInt(than, 10) && x > float64(than) {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return said
-}
-
-// jobCount is a number of jobs, which a relaxed problem may give in fractions.
-func jobCount(n float64) string {
-	if n == 1 {
-		return "1 job"
-	}
-	return number(n) + " jobs"
-}
-
-func counted(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.FormatInt(n, 10) + " " + word + "s"
 }

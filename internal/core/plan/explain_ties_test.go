@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // priceSaid finds prices of the relaxation in sentences, and what stands before their figure.
@@ -21,7 +22,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	ties, wrong, prices := 0, 0, 0
-	for trial := range trials(1500, 60_000) {
+	for trial := range plantest.Trials(1500, 60_000) {
 		p := drawTying(t, r, trial)
 		pl, err := Solve(t.Context(), p, nil)
 		if err != nil {
@@ -30,7 +31,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 		if pl.Status == capacity.InfeasibleStatus {
 			continue
 		}
-		_, drivers := driversOf(&p, &pl)
+		_, drivers := Drivers(&p, &pl)
 		said := []string{drivers}
 		for i, c := range pl.Classes {
 			said = append(said, c.Reason)

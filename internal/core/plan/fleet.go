@@ -9,6 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/plan/integer"
 )
 
 // fleet is a problem with several VM types, or with spot VMs, made ready for planning. Each type is a
@@ -45,7 +46,7 @@ func (f *fleet) committed() (sum float64) {
 type vmType struct {
 	*model
 	name   string
-	loads  *options // of the classes' jobs on this type
+	loads  *integer.Options // of the classes' jobs on this type
 	rental rental
 }
 
@@ -128,7 +129,7 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 			c.low, c.high, c.penalty = 0, 0, whole.penalty
 			continue
 		}
-		if c.gamma*c.high > mostVMs { // no cluster could carry it here; elsewhere it may run
+		if c.gamma*c.high > integer.MostVMs { // no cluster could carry it here; elsewhere it may run
 			if x := f.beyond[i]; x == nil || c.gamma < x.gamma {
 				copied := *c
 				f.beyond[i] = &copied
@@ -144,15 +145,15 @@ func (f *fleet) addType(v int, s capacity.VMTypeSupply) error {
 		total += c.gamma * c.high
 		t.warnings = t.warnings[:0]
 	}
-	if total > mostVMs {
+	if total > integer.MostVMs {
 		return &fault.InputError{Findings: []fault.Finding{{
 			Pointer: "/classes", Code: "range",
-			Detail: fmt.Sprintf("All classes together need %.3g VMs of type %q; a problem may need at most %.0g. Plan parts of it separately.", total, s.Name, mostVMs),
+			Detail: fmt.Sprintf("All classes together need %.3g VMs of type %q; a problem may need at most %.0g. Plan parts of it separately.", total, s.Name, integer.MostVMs),
 		}}}
 	}
 	t.loads = t.newOptions(f.Options.Integrality == capacity.Executable)
 	if f.Options.Integrality == capacity.Relaxed {
-		t.loads.grid.tolerance = 0 // for whole VMs alone
+		t.loads.Grid.Tolerance = 0 // for whole VMs alone
 	}
 	need := int64(1)
 	for i := range t.classes {

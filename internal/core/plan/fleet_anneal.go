@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"slices"
+
+	"headroom/internal/core/plan/integer"
 )
 
 // annealing changes a fleet's plan at random, by a job or a few at a time, and accepts what makes it dearer the
@@ -10,7 +12,7 @@ import (
 // class has thousands of mixes that are worth the same, and only some of them fill whole VMs.
 type annealing struct {
 	*fleetSearch
-	random splitMix
+	random integer.SplitMix
 	jobs   [][]int64 // of each class on each type
 	total  []int64   // of each class
 	load   []int64   // of each type
@@ -96,7 +98,7 @@ func newAnnealing(s *fleetSearch) *annealing {
 		for v, h := range mix {
 			if h > 0 {
 				a.total[i] += h
-				a.load[v] += s.types[v].loads.units(i, h)
+				a.load[v] += s.types[v].loads.Units(i, h)
 			}
 		}
 		a.cost -= s.penalty[i] * float64(a.total[i])
@@ -122,7 +124,7 @@ func (a *annealing) vmPrice() float64 {
 }
 
 func (a *annealing) fraction() float64 {
-	return (float64(a.random.below(1<<53)) + 1) / (1 << 53)
+	return (float64(a.random.Below(1<<53)) + 1) / (1 << 53)
 }
 
 // choose lists where the jobs of each class may be without costing more than what is open: a job in another place
@@ -153,7 +155,7 @@ func (a *annealing) choose(nu []float64, gap float64) {
 // try makes one to four moves at random and returns how much dearer the plan becomes; false where it cannot be.
 func (a *annealing) try() (change float64, ok bool) {
 	a.moves, a.touched, a.worth = a.moves[:0], a.touched[:0], 0
-	i := a.movable[a.random.below(len(a.movable))]
+	i := a.movable[a.random.Below(len(a.movable))]
 	from, ok := a.source(i)
 	if !ok {
 		return 0, false
@@ -163,7 +165,7 @@ func (a *annealing) try() (change float64, ok bool) {
 		return 0, false
 	}
 	a.move(jobMove{i, from, to})
-	for a.random.below(4) > 0 && len(a.moves) < 4 {
+	for a.random.Below(4) > 0 && len(a.moves) < 4 {
 		if !a.another(from, to) {
 			return 0, false
 		}
@@ -174,8 +176,8 @@ func (a *annealing) try() (change float64, ok bool) {
 // another makes room where the first move went, or fills what it left.
 func (a *annealing) another(from, to int) bool {
 	for range classesTried {
-		i := a.movable[a.random.below(len(a.movable))]
-		if to != outside && (from == outside || a.random.below(2) == 0) {
+		i := a.movable[a.random.Below(len(a.movable))]
+		if to != outside && (from == outside || a.random.Below(2) == 0) {
 			if a.jobs[i][to] == 0 {
 				continue
 			}
@@ -201,7 +203,7 @@ func (a *annealing) another(from, to int) bool {
 
 // source draws where a job of the class is taken from.
 func (a *annealing) source(i int) (from int, ok bool) {
-	at := a.random.below(len(a.on[i]) + 1)
+	at := a.random.Below(len(a.on[i]) + 1)
 	for range len(a.on[i]) + 1 {
 		if at == len(a.on[i]) {
 			if a.total[i] < a.high[i] {
@@ -221,9 +223,9 @@ func (a *annealing) target(i, from int) (to int, ok bool) {
 	if len(places) == 0 {
 		return 0, false
 	}
-	to = places[a.random.below(len(places))]
+	to = places[a.random.Below(len(places))]
 	if to == from {
-		to = places[a.random.below(len(places))]
+		to = places[a.random.Below(len(places))]
 	}
 	return to, to != from && (to != outside || a.total[i] > a.low[i])
 }
@@ -244,7 +246,7 @@ func (a *annealing) shift(i, v int, jobs int64) {
 	loads := a.types[v].loads
 	before := a.jobs[i][v]
 	a.jobs[i][v] += jobs
-	a.load[v] += loads.units(i, before+jobs) - loads.units(i, before)
+	a.load[v] += loads.Units(i, before+jobs) - loads.Units(i, before)
 	if !slices.Contains(a.touched, v) {
 		a.touched = append(a.touched, v)
 	}
@@ -269,8 +271,8 @@ func (a *annealing) change() (change float64, ok bool) {
 }
 
 func (a *annealing) need(v int) int64 {
-	g := &a.types[v].loads.grid
-	return ceilDiv(max(0, a.load[v]-g.tolerance), g.perVM)
+	g := &a.types[v].loads.Grid
+	return integer.CeilDiv(max(0, a.load[v]-g.Tolerance), g.PerVM)
 }
 
 func (a *annealing) accept(change float64) {

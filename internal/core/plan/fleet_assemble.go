@@ -7,6 +7,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // plan writes the decision down.
@@ -19,18 +21,18 @@ func (d *fleetDecision) plan() capacity.Plan {
 	for v := range d.types {
 		own[v] = d.types[v].priced(d.part(v))
 	}
-	var penalties, avoided amountSum
+	var penalties, avoided money.Tally
 	for i := range d.classes {
 		c := &d.classes[i]
 		pl.Classes[c.index] = d.class(i, own)
-		penalties.add(c.Penalty, c.Jobs.Max-pl.Classes[c.index].Admitted)
-		avoided.add(c.Penalty, pl.Classes[c.index].Admitted)
+		penalties.Add(c.Penalty, c.Jobs.Max-pl.Classes[c.index].Admitted)
+		avoided.Add(c.Penalty, pl.Classes[c.index].Admitted)
 	}
 	hourly := d.rentAll(&pl, own)
-	pl.Cost, pl.Objective = d.cost(hourly, penalties.value(), avoided.value())
+	pl.Cost, pl.Objective = d.cost(hourly, penalties.Value(), avoided.Value())
 	pl.Proof = &capacity.Proof{Method: d.method, Engine: d.second.engine, Agreed: d.second.agreed}
 	pl.Proof.Bound, pl.Proof.Gap = gapOf(&pl, d.gap)
-	if pl.Proof.Gap <= max(d.Options.Gap, proofResolution) {
+	if pl.Proof.Gap <= max(d.Options.Gap, integer.ProofResolution) {
 		pl.Status = capacity.Optimal
 	}
 	pl.Relaxed = d.relaxedSummary(d.relaxed)
@@ -46,7 +48,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 	if pl.VMs.Spot > 0 {
 		pl.Warnings = append(pl.Warnings, capacity.Warning{
 			Code: "spot_interruptions", Pointer: "/supply",
-			Detail: "The plan rents " + number(pl.VMs.Spot) + " spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again.",
+			Detail: "The plan rents " + words.Number(pl.VMs.Spot) + " spot VMs. They can be taken away at any time, and the plan does not reckon with that: keep them to jobs that can be started again.",
 		})
 	}
 	return pl
@@ -77,7 +79,7 @@ func (d *fleetDecision) part(v int) answer {
 		switch {
 		case h == 0:
 		case d.Options.Sharing == capacity.Dedicated && d.Options.Integrality != capacity.Relaxed:
-			a.shares[i] = float64(t.loads.units(i, int64(h)))
+			a.shares[i] = float64(t.loads.Units(i, int64(h)))
 		case d.Options.Integrality == capacity.Executable && c.slotted:
 			a.shares[i] = c.shape.size(a.slots[i].Map, a.slots[i].Reduce)
 		default:
@@ -164,8 +166,8 @@ func (t *vmType) rented(n float64, whole bool) capacity.VMs {
 	case whole:
 		spot = float64(t.rental.spotOf(int64(n)))
 	default:
-		_, cheap := t.rental.supply.below(t.rental.spot.price)
-		spot = min(t.rental.spot.share*n, max(0, n-float64(cheap), n-float64(t.rental.supply.most())))
+		_, cheap := t.rental.Supply.Below(t.rental.spot.price)
+		spot = min(t.rental.spot.share*n, max(0, n-float64(cheap), n-float64(t.rental.Supply.Most())))
 	}
 	v := t.vms(n - spot)
 	v.Total, v.Spot = n, spot
@@ -178,7 +180,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 	prices := &capacity.Prices{Contracts: []capacity.ContractWorth{}}
 	for v := range d.types {
 		t := &d.types[v]
-		p := capacity.CapacityPrice{Low: money.Round(r.nuLow[v]), High: finite(r.nuHigh[v])}
+		p := capacity.CapacityPrice{Low: money.Round(r.nuLow[v]), High: money.Finite(r.nuHigh[v])}
 		if v == 0 || p.Low.LessThan(prices.Capacity.Low.Decimal) {
 			prices.Capacity = p
 		}
@@ -194,7 +196,7 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		}
 	}
 	if !math.IsInf(d.budget, 1) {
-		prices.Budget = finite(r.budgetWorth)
+		prices.Budget = money.Finite(r.budgetWorth)
 	}
 	pl.Prices = prices
 	for i := range d.classes {
@@ -202,14 +204,14 @@ func (d *fleetDecision) price(pl *capacity.Plan) {
 		out := &pl.Classes[c.index]
 		kind, more := d.cheapestOn(i, r.nuHigh)
 		if kind >= 0 && !c.impossible {
-			out.BreakEvenPenalty = finite(more)
+			out.BreakEvenPenalty = money.Finite(more)
 			_, less := d.cheapestOn(i, r.nuLow)
 			switch jobs := d.total(r.jobs[i]); {
 			case c.high <= c.low:
 			case jobs >= c.high:
-				out.Flips.Penalty = finite(less)
+				out.Flips.Penalty = money.Finite(less)
 			case jobs <= c.low:
-				out.Flips.Penalty = finite(more)
+				out.Flips.Penalty = money.Finite(more)
 			}
 		}
 		out.Reason = d.reasonOf(i, out, kind, more)
@@ -226,7 +228,7 @@ func (d *fleetDecision) total(jobs []float64) (sum float64) {
 // reasonOf says in a sentence or two why a class got what it got, and why on these types.
 func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more float64) string {
 	c := &d.classes[i]
-	period, penalty := d.perPeriod(), cents(c.penalty)
+	period, penalty := words.PerPeriod(d.PeriodSeconds), words.Cents(c.penalty)
 	in := "in VMs"
 	if d.relaxed.mu > 0 {
 		in += " and jobs that would give way to it under the budget"
@@ -234,7 +236,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	var said string
 	switch {
 	case c.impossible:
-		return "On no VM type can an execution end by the deadline of " + number(c.DeadlineSeconds) + " s, whatever the number of slots."
+		return "On no VM type can an execution end by the deadline of " + words.Number(c.DeadlineSeconds) + " s, whatever the number of slots."
 	case c.Jobs.Max == 0:
 		return "No jobs are wanted."
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
@@ -246,7 +248,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
 	case more < c.penalty && !tied(more, c.penalty):
-		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
+		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
 		said = d.compared(more, c.penalty, in)
 	}
@@ -269,14 +271,14 @@ func (d *fleetDecision) whereOf(i int, out *capacity.ClassPlan) string {
 	about, other, least := About(d.Options.Integrality), -1, math.Inf(1)
 	for _, v := range d.on[i] {
 		if d.jobs[i][v] > 0 {
-			here = append(here, d.types[v].name+" ("+about+cents(cost(v))+" a job)")
+			here = append(here, d.types[v].name+" ("+about+words.Cents(cost(v))+" a job)")
 		} else if x := d.relaxed.nuHigh[v] * d.types[v].classes[i].gamma; x < least { // one more VM there
 			other, least = v, x
 		}
 	}
 	said := "It runs on " + strings.Join(here, " and ")
 	if other >= 0 {
-		said += "; on " + d.types[other].name + " a job would cost " + about + cents(least)
+		said += "; on " + d.types[other].name + " a job would cost " + about + words.Cents(least)
 	}
 	return said + "."
 }

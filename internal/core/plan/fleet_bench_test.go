@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // largeFleet draws a problem as large as a real one: every type with three contracts, every class with
@@ -112,12 +113,12 @@ var largeFleets = map[string]largeFleet{
 
 // sixClasses draws the largest problem that is to be decided: six classes of ten jobs on up to three types.
 func sixClasses(r *rand.Rand, quota bool) capacity.Problem {
-	p := drawFleet(r, fleetKind{types: 3, spot: true, quota: quota, contracts: true, spreads: true}, 1, 1)
-	d := sample{classes: 6, width: 6, slots: 4, integrality: p.Options.Integrality, sharing: p.Options.Sharing}
+	p := plantest.DrawFleet(r, plantest.FleetKind{Types: 3, Spot: true, Quota: quota, Contracts: true, Spreads: true}, 1, 1)
+	d := plantest.Sample{Classes: 6, Width: 6, Slots: 4, Integrality: p.Options.Integrality, Sharing: p.Options.Sharing}
 	prices := capacity.Problem{PeriodSeconds: p.PeriodSeconds, Supply: capacity.Supply{OnDemand: p.Supply.VMTypes[0].OnDemand}, Options: p.Options}
 	p.Classes = nil
 	for i := range 6 {
-		c := d.class(r, i, prices)
+		c := d.Class(r, i, prices)
 		c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, 2), Max: 10}
 		p.Classes = append(p.Classes, c)
 	}
@@ -127,7 +128,7 @@ func sixClasses(r *rand.Rand, quota bool) capacity.Problem {
 // Nearly every small problem is decided, and none is left without a plan.
 func TestSmallFleetsAreDecided(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	open, all := 0, trials(30, 600)
+	open, all := 0, plantest.Trials(30, 600)
 	for trial := range all {
 		pl, err := Solve(t.Context(), sixClasses(r, trial%2 == 0), nil)
 		if err != nil {
@@ -156,13 +157,13 @@ func TestLargeFleets(t *testing.T) {
 	slices.Sort(names)
 	for _, integrality := range []capacity.Integrality{capacity.Integer, capacity.Executable} {
 		for _, name := range names {
-			if trials(0, 1) == 0 && (integrality == capacity.Integer || name != "tight" && name != "free") {
+			if plantest.Trials(0, 1) == 0 && (integrality == capacity.Integer || name != "tight" && name != "free") {
 				continue
 			}
 			l := largeFleets[name]
 			l.classes, l.types, l.integrality = 100, 6, integrality
 			var gaps, times []float64
-			for seed := range uint64(trials(1, 10)) {
+			for seed := range uint64(plantest.Trials(1, 10)) {
 				p := l.problem(t, seed)
 				begin := time.Now()
 				pl, err := Solve(t.Context(), p, nil)

@@ -12,6 +12,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // shortages is why the promised jobs of a fleet cannot all run, each with what would cure it alone. A
@@ -44,7 +46,7 @@ func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 		c := &f.classes[i]
 		finding := fault.Finding{
 			Pointer: c.pointer("jobs/min"), Code: "shortage",
-			Detail: fmt.Sprintf("Class %q is promised %s; what that takes is %s at least.", c.Name, jobCount(c.low), vmCountOf(need(i))),
+			Detail: fmt.Sprintf("Class %q is promised %s; what that takes is %s at least.", c.Name, words.Jobs(c.low), words.VMs(need(i))),
 		}
 		jobs, ok := f.cure(ctx, 1, int64(math.Floor(c.low)), func(p *capacity.Problem, fewer int64) {
 			p.Classes[c.index].Jobs.Min = math.Floor(c.low) - float64(fewer)
@@ -60,7 +62,7 @@ func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 		if hint := f.deadlineCure(ctx, i); hint != nil {
 			found = append(found, fault.Finding{
 				Pointer: c.pointer("deadline_s"), Code: "shortage",
-				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, number(c.DeadlineSeconds)),
+				Detail: fmt.Sprintf("Class %q must finish within %s s; with more time its jobs need fewer VMs.", c.Name, words.Number(c.DeadlineSeconds)),
 				Hint:   hint,
 			})
 		}
@@ -82,7 +84,7 @@ func (f *fleet) deadlineCure(ctx context.Context, class int) *fault.Hint {
 
 // allow is the hint to give a class a later deadline.
 func allow(c *class, deadline int64) *fault.Hint {
-	return &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
+	return &fault.Hint{Detail: fmt.Sprintf("Allow %s s or more.", words.Number(float64(deadline))), Pointer: c.pointer("deadline_s"), Value: float64(deadline)}
 }
 
 // supplyConflicts is the quotas and the budget that keep the promised jobs from running.
@@ -107,7 +109,7 @@ func (f *fleet) supplyConflicts(ctx context.Context) (found []fault.Finding) {
 		})
 		had := "VMs"
 		if most := f.types[v].rental.most; most < capacity.MaxVMs { // spot VMs alone may have no limit
-			had = vmCountOf(float64(most))
+			had = words.VMs(float64(most))
 		}
 		finding := fault.Finding{
 			Pointer: pointer, Code: "shortage",
@@ -179,7 +181,7 @@ func promisedAlone(p *capacity.Problem) *capacity.Problem {
 // largest; whatever will do goes on doing. The linear program says quickly below which number they
 // cannot; from there on plans are looked for.
 func (f *fleet) cure(ctx context.Context, low, high int64, change func(p *capacity.Problem, to int64)) (int64, bool) {
-	done := expired(ctx)
+	done := integer.Expired(ctx)
 	with := func(x int64) *fleet {
 		if done() {
 			return nil

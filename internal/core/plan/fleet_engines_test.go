@@ -14,10 +14,11 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // unbudgeted is the mixed fleets without the budget, which is drawn by trying everything.
-var unbudgeted = fleetKind{types: 3, spot: true, quota: true, contracts: true, spreads: true}
+var unbudgeted = plantest.FleetKind{Types: 3, Spot: true, Quota: true, Contracts: true, Spreads: true}
 
 // The linear program of random fleets has the objective that Clp finds, and its prices prove it.
 func TestClpFindsTheSamePricesOfFleets(t *testing.T) {
@@ -25,8 +26,8 @@ func TestClpFindsTheSamePricesOfFleets(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(4, 77))
 	compared, infeasible := 0, 0
-	for trial := range trials(150, 3_000) {
-		p := drawFleet(r, unbudgeted, 1+r.IntN(8), 9)
+	for trial := range plantest.Trials(150, 3_000) {
+		p := plantest.DrawFleet(r, unbudgeted, 1+r.IntN(8), 9)
 		p.Options.Integrality, p.Options.Sharing, p.Options.Engine = capacity.Relaxed, capacity.Shared, capacity.EngineCBC
 		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
 			spent := pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal)
@@ -56,8 +57,8 @@ func TestCBCAgreesOnSmallFleets(t *testing.T) {
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(8, 15))
 	agreed, silent := 0, 0
-	for trial := range trials(20, 1_000) {
-		p := drawFleet(r, unbudgeted, 4, 6)
+	for trial := range plantest.Trials(20, 1_000) {
+		p := plantest.DrawFleet(r, unbudgeted, 4, 6)
 		p.Options.Engine, p.Options.MaxSolveMs = capacity.EngineCBC, 1000
 		pl, err := Solve(t.Context(), p, pool)
 		text, _ := json.Marshal(p)
@@ -90,7 +91,7 @@ func TestFleetsAreMonotone(t *testing.T) {
 				more := *s.OnDemand.Quota + 1 + r.Int64N(4)
 				s.OnDemand.Quota = &more
 			}
-			s.Contracts = append(append([]capacity.Contract(nil), s.Contracts...), capacity.Contract{Name: "more", VMs: 1 + r.Int64N(5), Price: hundredths(1 + r.IntN(30)), Billing: capacity.BilledUsed})
+			s.Contracts = append(append([]capacity.Contract(nil), s.Contracts...), capacity.Contract{Name: "more", VMs: 1 + r.Int64N(5), Price: plantest.Hundredths(1 + r.IntN(30)), Billing: capacity.BilledUsed})
 		},
 		"later deadline": func(p *capacity.Problem) {
 			for i := range p.Classes {
@@ -117,15 +118,15 @@ func TestFleetsAreMonotone(t *testing.T) {
 			})
 		},
 	}
-	for trial := range trials(20, 1_500) {
-		p := drawFleet(r, unbudgeted, 5, 8)
+	for trial := range plantest.Trials(20, 1_500) {
+		p := plantest.DrawFleet(r, unbudgeted, 5, 8)
 		if pl := solved(t, p); pl.Status != capacity.InfeasibleStatus && r.IntN(2) == 0 {
 			spent := money.Amount{Decimal: pl.Cost.Total.Sub(pl.Cost.Penalties.Decimal).Mul(decimal.NewFromFloat(0.8)).Round(4)}
 			p.Budget = &capacity.Budget{VMCost: &spent}
 		}
 		before := solved(t, p)
 		for name, change := range changes {
-			q := copied(p)
+			q := plantest.Copied(p)
 			q.Supply.VMTypes = append([]capacity.VMTypeSupply(nil), p.Supply.VMTypes...)
 			change(&q)
 			after := solved(t, q)
@@ -147,8 +148,8 @@ func TestFleetsAreMonotone(t *testing.T) {
 func TestCuresOfFleetsCure(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 42))
 	tried := 0
-	for trial := 0; tried < trials(60, 800) && trial < 20_000; trial++ {
-		p := drawFleet(r, fleetKinds[[]string{"mixed", "quota", "spot", "budget"}[r.IntN(4)]], 4, 6)
+	for trial := 0; tried < plantest.Trials(60, 800) && trial < 20_000; trial++ {
+		p := plantest.DrawFleet(r, plantest.FleetKinds[[]string{"mixed", "quota", "spot", "budget"}[r.IntN(4)]], 4, 6)
 		pl := solved(t, p)
 		if pl.Status != capacity.InfeasibleStatus {
 			continue
@@ -198,7 +199,7 @@ func withCure(t *testing.T, p capacity.Problem, h fault.Hint) capacity.Problem {
 	if text, err = json.Marshal(document); err != nil {
 		t.Fatal(err)
 	}
-	q := copied(p)
+	q := plantest.Copied(p)
 	q.Supply.VMTypes = append([]capacity.VMTypeSupply(nil), p.Supply.VMTypes...)
 	var changed struct {
 		Supply  capacity.Supply
@@ -242,13 +243,13 @@ func TestCheapestPlanOverBudgetIsNamed(t *testing.T) {
 	defer pool.Close()
 	ratio, quota := decimal.New(37, -1), int64(2)
 	p := capacity.Problem{
-		Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Budget: &capacity.Budget{Total: new(hundredths(444))},
+		Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Budget: &capacity.Budget{Total: new(plantest.Hundredths(444))},
 		Supply: capacity.Supply{VMTypes: []capacity.VMTypeSupply{
-			{Name: "usual", OnDemand: capacity.OnDemand{Price: hundredths(101), Quota: &quota},
-				Contracts: []capacity.Contract{{Name: "four", VMs: 4, Price: hundredths(45), Billing: capacity.BilledAlways}}},
-			{Name: "other", OnDemand: capacity.OnDemand{Price: hundredths(186)}},
+			{Name: "usual", OnDemand: capacity.OnDemand{Price: plantest.Hundredths(101), Quota: &quota},
+				Contracts: []capacity.Contract{{Name: "four", VMs: 4, Price: plantest.Hundredths(45), Billing: capacity.BilledAlways}}},
+			{Name: "other", OnDemand: capacity.OnDemand{Price: plantest.Hundredths(186)}},
 		}},
-		Classes: []capacity.Class{{Name: "two", VMsPerJob: &ratio, Speed: capacity.Speed{"other": 0.7}, Jobs: capacity.JobRange{Max: 2}, Penalty: hundredths(306)}},
+		Classes: []capacity.Class{{Name: "two", VMsPerJob: &ratio, Speed: capacity.Speed{"other": 0.7}, Jobs: capacity.JobRange{Max: 2}, Penalty: plantest.Hundredths(306)}},
 	}
 	p.Options.Sharing, p.Options.MaxSolveMs = capacity.Dedicated, 60_000
 	for _, engine := range []capacity.Engine{capacity.EngineExact, capacity.EngineCBC} {

@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"slices"
+
+	"headroom/internal/core/plan/integer"
 )
 
 // enumerateMost bounds the combinations of mixes that are looked at for one part of the tree; for all
@@ -74,9 +76,9 @@ func (e *enumeration) hopelessly(k int, extra float64) bool {
 	}
 	above := e.bound + extra
 	for v := range e.types {
-		g := &e.types[v].loads.grid
+		g := &e.types[v].loads.Grid
 		low, high := e.loads[v]+e.least[k][v], e.loads[v]+e.most[k][v]
-		above += e.beyond[v].between(ceilDiv(max(0, low-g.tolerance), g.perVM), ceilDiv(max(0, high-g.tolerance), g.perVM))
+		above += e.beyond[v].between(integer.CeilDiv(max(0, low-g.Tolerance), g.PerVM), integer.CeilDiv(max(0, high-g.Tolerance), g.PerVM))
 	}
 	return above >= e.best.cost
 }

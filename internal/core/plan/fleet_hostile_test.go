@@ -17,6 +17,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // hostileFleet draws a valid problem whose figures stand at the edges of what is allowed: nothing at all,
@@ -134,7 +135,7 @@ func hostileClass(r *rand.Rand, i int, types []capacity.VMTypeSupply, integralit
 func TestHostileFleetsAreAnswered(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	answers := map[string]int{}
-	for trial := range trials(300, 20_000) {
+	for trial := range plantest.Trials(300, 20_000) {
 		p := hostileFleet(r)
 		for p.Validate() != nil {
 			p = hostileFleet(r)
@@ -244,7 +245,7 @@ func TestRaisedBudgetsAreRoundedUp(t *testing.T) {
 	if len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "1.272222223" {
 		t.Fatalf("got %+v, want a budget of 1.272222223", pl.Conflicts)
 	}
-	raised := amountIn(t, "1.272222223")
+	raised := plantest.AmountIn(t, "1.272222223")
 	p.Budget.VMCost = &raised
 	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus {
 		t.Errorf("got %+v with the budget raised", pl.Conflicts)
@@ -273,13 +274,13 @@ func TestOddSlotsOfFleets(t *testing.T) {
 	odd := func(name string, perVM int64, slots float64) capacity.Class {
 		return capacity.Class{
 			Name: name, Demand: &capacity.Demand{MapWorkSeconds: 60 * slots}, DeadlineSeconds: 60,
-			SlotsPerVM: capacity.SlotsPerVM{Map: perVM, Reduce: 1}, Jobs: capacity.JobRange{Min: 1, Max: 1}, Penalty: amountIn(t, "1"),
+			SlotsPerVM: capacity.SlotsPerVM{Map: perVM, Reduce: 1}, Jobs: capacity.JobRange{Min: 1, Max: 1}, Penalty: plantest.AmountIn(t, "1"),
 		}
 	}
 	two := int64(2)
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Classes: []capacity.Class{odd("half", 2, 1), odd("third", 3, 2), odd("fifth", 5, 4)}}
 	p.Options.Engine = capacity.EngineExact
-	p.Supply.VMTypes = []capacity.VMTypeSupply{{Name: "only", OnDemand: capacity.OnDemand{Price: amountIn(t, "0.1"), Quota: &two}}}
+	p.Supply.VMTypes = []capacity.VMTypeSupply{{Name: "only", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.1"), Quota: &two}}}
 	pl := solved(t, p)
 	if pl.Status != capacity.InfeasibleStatus || len(pl.Conflicts) == 0 || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != int64(3) {
 		t.Errorf("got %s with %v, want a quota of 3", pl.Status, pl.Conflicts)
@@ -291,14 +292,14 @@ func TestOddSlotsOfFleets(t *testing.T) {
 	}
 	// Another type takes what does not lay out, although it is dearer.
 	p.Supply.VMTypes[0].OnDemand.Quota = &two
-	p.Supply.VMTypes = append(p.Supply.VMTypes, capacity.VMTypeSupply{Name: "other", OnDemand: capacity.OnDemand{Price: amountIn(t, "5")}})
+	p.Supply.VMTypes = append(p.Supply.VMTypes, capacity.VMTypeSupply{Name: "other", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "5")}})
 	if pl = solved(t, p); pl.Status == capacity.InfeasibleStatus || pl.VMs.Total != 3 && pl.VMs.Total != 2 || !pl.Proof.Checked {
 		t.Errorf("got %s with %+v VMs", pl.Status, pl.VMs)
 	}
 	// A budget that pays for two is raised to what three cost.
 	p.Supply.VMTypes = p.Supply.VMTypes[:1]
 	p.Supply.VMTypes[0].OnDemand.Quota = nil
-	budget := amountIn(t, "0.2")
+	budget := plantest.AmountIn(t, "0.2")
 	p.Budget = &capacity.Budget{VMCost: &budget}
 	if pl = solved(t, p); pl.Status != capacity.InfeasibleStatus || pl.Conflicts[0].Hint == nil || pl.Conflicts[0].Hint.Value != "0.30" {
 		t.Errorf("got %s with %v, want a budget of 0.30", pl.Status, pl.Conflicts)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"headroom/internal/core/plan/integer"
 )
 
 // listed is the alternatives of all classes together that are kept, and the fewest of one class.
@@ -105,8 +107,8 @@ func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
 		}
 		short := -1
 		for v, load := range loads {
-			g := &s.types[v].loads.grid
-			if ceilDiv(max(0, load-g.tolerance), g.perVM) > s.types[v].rental.most {
+			g := &s.types[v].loads.Grid
+			if integer.CeilDiv(max(0, load-g.Tolerance), g.PerVM) > s.types[v].rental.most {
 				short = v
 			}
 		}
@@ -125,7 +127,7 @@ func (s *fleetSearch) thin(jobs [][]int64, nu []float64) {
 			return
 		}
 		h := jobs[class][kind]
-		loads[kind] -= s.types[kind].loads.units(class, h) - s.types[kind].loads.units(class, h-1)
+		loads[kind] -= s.types[kind].loads.Units(class, h) - s.types[kind].loads.Units(class, h-1)
 		jobs[class][kind]--
 		totals[class]--
 	}
@@ -216,7 +218,7 @@ func (d *field) ready() {
 	d.sum()
 	for v := range d.types {
 		t := &d.types[v]
-		middle := ceilDiv(max(0, d.load[v]), t.loads.grid.perVM)
+		middle := integer.CeilDiv(max(0, d.load[v]), t.loads.Grid.PerVM)
 		d.least[v] = max(0, middle-rentsMost)
 		for n := d.least[v]; n <= middle+rentsMost; n++ {
 			d.rents[v] = append(d.rents[v], d.rentOf(v, n))
@@ -243,7 +245,7 @@ func (d *field) rentOf(v int, n int64) float64 {
 func (d *field) sum() {
 	d.extra = 0
 	for v := range d.load {
-		d.load[v] = -d.types[v].loads.grid.tolerance
+		d.load[v] = -d.types[v].loads.Grid.Tolerance
 	}
 	for i, k := range d.chosen {
 		d.extra += d.lists[i][k].extra
@@ -259,8 +261,8 @@ func (d *field) above(load []int64) float64 {
 	d.work += len(load)
 	sum, spend := 0.0, 0.0
 	for v := range load {
-		perVM := d.types[v].loads.grid.perVM
-		n := ceilDiv(max(0, load[v]), perVM)
+		perVM := d.types[v].loads.Grid.PerVM
+		n := integer.CeilDiv(max(0, load[v]), perVM)
 		rent := 0.0
 		if at := n - d.least[v]; at >= 0 && at < int64(len(d.rents[v])) {
 			rent = d.rents[v][at]

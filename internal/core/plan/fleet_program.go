@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/lp"
+	"headroom/internal/core/plan/integer"
 )
 
 // fleetProgram is a fleet as a program for Clp or CBC: VMs of every tier of every type, spot VMs, and for
@@ -38,24 +39,24 @@ func (f *fleet) program(as fidelity, free []int, jobs [][]int64) *fleetProgram {
 	for _, i := range free {
 		total := p.Row(float64(f.classes[i].low), f.classes[i].high)
 		for _, v := range f.on[i] {
-			perVM := float64(f.types[v].loads.grid.perVM)
+			perVM := float64(f.types[v].loads.Grid.PerVM)
 			if as != faithful || f.linear[i] {
 				load := f.types[v].classes[i].gamma
 				if as == averaged && !f.linear[i] && f.high[i] > 0 {
-					load = float64(f.types[v].loads.units(i, f.high[i])) / perVM / float64(f.high[i])
+					load = float64(f.types[v].loads.Units(i, f.high[i])) / perVM / float64(f.high[i])
 				}
 				p.addJobs(f, i, v, 1, f.classes[i].high, as != fractional, float64(at(jobs, i, v)),
 					lp.Entry{Row: rows[v], Coefficient: load}, lp.Entry{Row: total, Coefficient: 1})
 				continue
 			}
 			one := p.Row(0, 1)
-			for h := int64(1); h <= min(f.high[i], optionsMost); h++ {
+			for h := int64(1); h <= min(f.high[i], integer.MaxOptions); h++ {
 				chosen := 0.0
 				if h == at(jobs, i, v) {
 					chosen = 1
 				}
 				p.addJobs(f, i, v, float64(h), 1, true, chosen,
-					lp.Entry{Row: rows[v], Coefficient: float64(f.types[v].loads.units(i, h)) / perVM},
+					lp.Entry{Row: rows[v], Coefficient: float64(f.types[v].loads.Units(i, h)) / perVM},
 					lp.Entry{Row: total, Coefficient: float64(h)}, lp.Entry{Row: one, Coefficient: 1})
 			}
 		}
@@ -87,15 +88,15 @@ func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]in
 		t := &f.types[v]
 		held, total := 0.0, int64(0)
 		for i := range jobs {
-			units := t.loads.units(i, jobs[i][v])
+			units := t.loads.Units(i, jobs[i][v])
 			total += units
 			if !slices.Contains(free, i) {
 				held += float64(units)
 			}
 		}
-		row := p.Row(math.Inf(-1), -(held-float64(t.loads.grid.tolerance))/float64(t.loads.grid.perVM))
+		row := p.Row(math.Inf(-1), -(held-float64(t.loads.Grid.Tolerance))/float64(t.loads.Grid.PerVM))
 		rows = append(rows, row)
-		n := ceilDiv(max(0, total-t.loads.grid.tolerance), t.loads.grid.perVM)
+		n := integer.CeilDiv(max(0, total-t.loads.Grid.Tolerance), t.loads.Grid.PerVM)
 		spot := t.rental.spotOf(n)
 		share := -1
 		if t.rental.spot != nil {
@@ -113,8 +114,8 @@ func (f *fleet) addSupplies(p *fleetProgram, whole bool, free []int, jobs [][]in
 			p.start = append(p.start, start)
 		}
 		left := n - spot
-		for k, price := range t.rental.supply.price {
-			from, to := t.rental.supply.tier(k)
+		for k, price := range t.rental.Supply.Price {
+			from, to := t.rental.Supply.Tier(k)
 			used := min(left, to-from)
 			left -= used
 			most := math.Min(float64(to-from), float64(t.rental.limit))

@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // fleetRelaxation is the fleet's linear program solved: fractional jobs and VMs, every job at its
@@ -126,7 +127,7 @@ func (f *fleet) provedMissing(b *box, p *prices) bool {
 	for v, x := range p.nu {
 		nu[v] = min(x, 1)
 	}
-	return f.boundAt(b, f.straightWeigher, nu, mu, true) > loadNoise/2
+	return f.boundAt(b, f.straightWeigher, nu, mu, true) > integer.LoadNoise/2
 }
 
 // marginStep, in VMs or money, is how far the linear program is moved to see what one more is worth: the

@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For
@@ -107,7 +108,7 @@ func (f *fleet) search(ctx context.Context, target func(objective float64) float
 
 // newSearch prepares a search of everything.
 func (f *fleet) newSearch(ctx context.Context, target func(objective float64) float64, nu []float64) *fleetSearch {
-	f.done = expired(ctx)
+	f.done = integer.Expired(ctx)
 	s := &fleetSearch{fleet: f, target: target, paid: f.committed(), all: f.wanted(), bound: math.Inf(-1), made: 1}
 	s.root = &treeNode{box: f.everything(), bound: math.Inf(-1), nu: nu}
 	s.open = openNodes{s.root}
@@ -179,7 +180,7 @@ func (s *fleetSearch) costOfBest() float64 {
 
 // allowed is the gap that is not worth closing: what float64 sums cannot tell from none.
 func (s *fleetSearch) allowed() float64 {
-	return 0.3 * max(smallestMoney, proofResolution*yardstick(s.best.cost+s.paid, s.all), gapNoise*s.all)
+	return 0.3 * max(money.Smallest, integer.ProofResolution*integer.Yardstick(s.best.cost+s.paid, s.all), integer.GapNoise*s.all)
 }
 
 // settled says that a part of the tree with this bound holds no plan worth finding.
@@ -203,7 +204,7 @@ func (f *fleet) oracle(b *box) oracle {
 		for v, h := range jobs {
 			if h > 0 {
 				t := &f.types[v]
-				c.vms[v] = float64(t.loads.units(i, h)) / float64(t.loads.grid.perVM)
+				c.vms[v] = float64(t.loads.Units(i, h)) / float64(t.loads.Grid.PerVM)
 				c.jobs[v] = float64(h)
 				c.all += c.jobs[v]
 			}
@@ -239,7 +240,7 @@ func (f *fleet) boundAt(b *box, weigh weigher, nu []float64, mu float64, missing
 	}
 	for v := range f.types {
 		t := &f.types[v]
-		sum.Add(-nu[v] * float64(t.loads.grid.tolerance) / float64(t.loads.grid.perVM))
+		sum.Add(-nu[v] * float64(t.loads.Grid.Tolerance) / float64(t.loads.Grid.PerVM))
 		price := 1 + mu
 		if missing {
 			price = mu
@@ -273,7 +274,7 @@ func (s *fleetSearch) visit(n *treeNode) []*treeNode {
 			p.nu[v] = min(p.nu[v], 1)
 		}
 		p.mu = min(p.mu, 1)
-		if s.boundAt(&n.box, s.weigher(&n.box), p.nu, p.mu, true) > loadNoise/2 {
+		if s.boundAt(&n.box, s.weigher(&n.box), p.nu, p.mu, true) > integer.LoadNoise/2 {
 			return nil
 		}
 	} else {
@@ -296,7 +297,7 @@ func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 	for i, mix := range jobs {
 		for v, h := range mix {
 			if h > 0 {
-				loads[v] += f.types[v].loads.units(i, h)
+				loads[v] += f.types[v].loads.Units(i, h)
 				sum.Add(-f.penalty[i] * float64(h))
 			}
 		}
@@ -314,8 +315,8 @@ func (f *fleet) evaluate(jobs [][]int64) *fleetPlan {
 // rent finds the VMs that carry the loads; false where there are not so many, or not the money.
 func (f *fleet) rent(plan *fleetPlan, loads []int64) bool {
 	for v := range f.types {
-		g := &f.types[v].loads.grid
-		plan.vms[v] = ceilDiv(max(0, loads[v]-g.tolerance), g.perVM)
+		g := &f.types[v].loads.Grid
+		plan.vms[v] = integer.CeilDiv(max(0, loads[v]-g.Tolerance), g.PerVM)
 		if plan.vms[v] > f.types[v].rental.most {
 			return false
 		}

@@ -8,6 +8,8 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // What CBC does for fleets. Where our own search has proved its plan, CBC checks it and may find it wrong. Where
@@ -73,8 +75,8 @@ func (s *fleetSearch) proved() bool {
 	if s.best == nil {
 		return len(s.open) == 0
 	}
-	allowed := max(s.Options.Gap, proofResolution) * yardstick(s.best.cost+s.paid, s.all)
-	return s.best.cost-s.bound <= max(allowed, smallestMoney, gapNoise*s.all)
+	allowed := max(s.Options.Gap, integer.ProofResolution) * integer.Yardstick(s.best.cost+s.paid, s.all)
+	return s.best.cost-s.bound <= max(allowed, money.Smallest, integer.GapNoise*s.all)
 }
 
 // movable lists the classes that could change in a better plan than the best known, and those that would make it
@@ -98,7 +100,7 @@ func (s *fleetSearch) movable(most int) []int {
 	slices.SortStableFunc(list, func(a, b changing) int { return cmp.Compare(a.extra, b.extra) })
 	free := make([]int, 0, most)
 	for k, c := range list[:min(len(list), most)] {
-		if k < secondClasses || c.extra < gap {
+		if k < integer.MinFree || c.extra < gap {
 			free = append(free, c.class)
 		}
 	}
@@ -130,9 +132,9 @@ func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSear
 		free = s.movable(helpColumns / len(d.types))
 	}
 	p := d.program(averaged, free, jobs)
-	o := lp.Options{Gap: max(d.Options.Gap, proofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000}
+	o := lp.Options{Gap: max(d.Options.Gap, integer.ProofResolution), Cuts: true, Seconds: helpShare * float64(d.Options.MaxSolveMs) / 1000}
 	if s.best != nil {
-		o.AbsGap = proofResolution * math.Max(1, math.Abs(s.best.cost+s.paid))
+		o.AbsGap = integer.ProofResolution * math.Max(1, math.Abs(s.best.cost+s.paid))
 	}
 	sol, ok := d.consult(ctx, solver, &p.Program, o)
 	if !ok || len(sol.X) == 0 || lp.CheckAdvice(&p.Program, sol.X, sol.Objective) != nil {
@@ -157,11 +159,11 @@ func (d *fleetDecision) help(ctx context.Context, solver lp.Solver, s *fleetSear
 // check asks CBC whether a plan that has been proved is the best one.
 func (d *fleetDecision) check(ctx context.Context, solver lp.Solver, s *fleetSearch) {
 	scale := math.Max(1, math.Abs(s.best.cost+s.paid))
-	within := max(d.Options.Gap, proofResolution) * scale
+	within := max(d.Options.Gap, integer.ProofResolution) * scale
 	free := s.movable(checkedClasses)
 	p := d.program(faithful, free, s.best.jobs)
 	sol, ok := d.consult(ctx, solver, &p.Program, lp.Options{
-		Gap: max(d.Options.Gap, proofResolution), AbsGap: proofResolution * scale, Start: p.start,
+		Gap: max(d.Options.Gap, integer.ProofResolution), AbsGap: integer.ProofResolution * scale, Start: p.start,
 		Seconds: provedShare * float64(d.Options.MaxSolveMs) / 1000, Nodes: provedNodes,
 	})
 	if !ok || len(sol.X) == 0 {

@@ -14,6 +14,8 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/core/words"
 )
 
 // solveFleet answers a problem of several types, of spot VMs, or both.
@@ -27,7 +29,7 @@ func solveFleet(ctx context.Context, p *capacity.Problem, solver lp.Solver) (cap
 	}
 	searching, cancel := f.sparing(ctx)
 	defer cancel()
-	f.done, f.most = expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*pricesPerMs)
+	f.done, f.most = integer.Expired(searching), int(relaxShare*float64(p.Options.MaxSolveMs)*pricesPerMs)
 	relaxed := f.relax()
 	d := fleetDecision{fleet: f, relaxed: relaxed, warnings: f.warnings}
 	switch {
@@ -280,7 +282,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 	c := &f.classes[i]
 	finding := fault.Finding{
 		Pointer: c.pointer("deadline_s"), Code: "impossible_deadline",
-		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, number(c.DeadlineSeconds)),
+		Detail: fmt.Sprintf("Class %q cannot keep its promise: on no VM type can an execution end by its deadline of %s s, whatever the number of slots.", c.Name, words.Number(c.DeadlineSeconds)),
 	}
 	alone := f.copied()
 	alone.Classes = []capacity.Class{*c.Class}
@@ -290,7 +292,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 		return err == nil && !other.classes[0].impossible
 	})
 	if ok {
-		finding.Detail += fmt.Sprintf(" From %s s on one can.", number(float64(deadline)))
+		finding.Detail += fmt.Sprintf(" From %s s on one can.", words.Number(float64(deadline)))
 		finding.Hint = allow(c, deadline)
 	}
 	return finding
@@ -299,7 +301,7 @@ func (f *fleet) impossible(i int) fault.Finding {
 // gapOf is the relative gap of a plan and its bound, rounded down so that it stays one.
 func gapOf(pl *capacity.Plan, gap float64) (bound money.Amount, relative float64) {
 	bound = pl.Objective
-	if gap > smallestMoney {
+	if gap > money.Smallest {
 		bound = money.Amount{Decimal: pl.Objective.Sub(decimal.NewFromFloat(gap)).RoundFloor(money.Places)}
 		relative = relativeGap(pl.Objective.Sub(bound.Decimal).InexactFloat64(), pl)
 	}

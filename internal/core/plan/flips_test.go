@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // knob is one input of a class that can be turned alone.
@@ -31,7 +32,7 @@ var knobs = []knob{
 	{
 		"penalty",
 		func(p capacity.Problem, i int) float64 { return p.Classes[i].Penalty.Float() },
-		func(p *capacity.Problem, i int, to float64) { p.Classes[i].Penalty = exactMoney(to) },
+		func(p *capacity.Problem, i int, to float64) { p.Classes[i].Penalty = plantest.ExactMoney(to) },
 		func(f capacity.Flips) *float64 { return ofMoney(f.Penalty) }, money.Max,
 	},
 	{
@@ -43,7 +44,7 @@ var knobs = []knob{
 	{
 		"on_demand_price",
 		func(p capacity.Problem, i int) float64 { return p.Supply.OnDemand.Price.Float() },
-		func(p *capacity.Problem, i int, to float64) { p.Supply.OnDemand.Price = exactMoney(to) },
+		func(p *capacity.Problem, i int, to float64) { p.Supply.OnDemand.Price = plantest.ExactMoney(to) },
 		func(f capacity.Flips) *float64 { return ofMoney(f.OnDemandPrice) }, money.Max,
 	},
 }
@@ -57,7 +58,7 @@ func (k *knob) at(p capacity.Problem, i int, to float64) (float64, bool) {
 	if to < 0 || to > k.most {
 		return 0, false
 	}
-	q := copied(p)
+	q := plantest.Copied(p)
 	k.turn(&q, i, to)
 	m, err := newModel(&q)
 	if err != nil {
@@ -222,7 +223,7 @@ func TestFlipsByHand(t *testing.T) {
 	demand := func(mapWork, reduceWork, fixed, deadline float64, slots capacity.SlotsPerVM, penalty string) capacity.Class {
 		return capacity.Class{
 			Name: "a", Demand: &capacity.Demand{MapWorkSeconds: mapWork, ReduceWorkSeconds: reduceWork, FixedSeconds: fixed},
-			DeadlineSeconds: deadline, SlotsPerVM: slots, Jobs: capacity.JobRange{Max: 10}, Penalty: amountIn(t, penalty),
+			DeadlineSeconds: deadline, SlotsPerVM: slots, Jobs: capacity.JobRange{Max: 10}, Penalty: plantest.AmountIn(t, penalty),
 		}
 	}
 	none := math.NaN()
@@ -235,12 +236,12 @@ func TestFlipsByHand(t *testing.T) {
 		deadline  float64
 		rentPrice float64
 	}{
-		{"worth a contract's VM", 20, "3", []capacity.Class{byGamma(t, "a", "2", "5", 0, 10)}, 2, none, none},
-		{"part of it is worth a contract's VM", 10, "3", []capacity.Class{byGamma(t, "a", "2", "5", 0, 10)}, 6, none, 2.5},
+		{"worth a contract's VM", 20, "3", []capacity.Class{plantest.ByGamma(t, "a", "2", "5", 0, 10)}, 2, none, none},
+		{"part of it is worth a contract's VM", 10, "3", []capacity.Class{plantest.ByGamma(t, "a", "2", "5", 0, 10)}, 6, none, 2.5},
 		{"the second of two that are worth the same", 3, "3",
-			[]capacity.Class{byGamma(t, "a", "1", "2.5", 0, 2), byGamma(t, "b", "1", "2.5", 0, 2)}, 2.5, none, 2.5},
-		{"jobs that take nothing", 3, "3", []capacity.Class{byGamma(t, "a", "0", "5", 0, 2)}, 0, none, none},
-		{"refusing costs nothing", 3, "3", []capacity.Class{byGamma(t, "a", "1", "0", 0, 2)}, 1, none, none},
+			[]capacity.Class{plantest.ByGamma(t, "a", "1", "2.5", 0, 2), plantest.ByGamma(t, "b", "1", "2.5", 0, 2)}, 2.5, none, 2.5},
+		{"jobs that take nothing", 3, "3", []capacity.Class{plantest.ByGamma(t, "a", "0", "5", 0, 2)}, 0, none, none},
+		{"refusing costs nothing", 3, "3", []capacity.Class{plantest.ByGamma(t, "a", "1", "0", 0, 2)}, 1, none, none},
 		// 100 s of map work in F s take 100/F slots, worth a VM at 1 each from F = 100/3 on.
 		{"impossible deadline", 0, "1", []capacity.Class{demand(100, 0, 200, 100, capacity.SlotsPerVM{Map: 1, Reduce: 1}, "3")}, none, 200 + 100.0/3, none},
 		// One slot of each kind is 7/12 VM, so that 4 VMs carry 6 jobs. More time helps none; six jobs
@@ -253,7 +254,7 @@ func TestFlipsByHand(t *testing.T) {
 		{"fixed time below zero", 0, "1", []capacity.Class{demand(100, 0, -50, 10, capacity.SlotsPerVM{Map: 1, Reduce: 1}, "3")}, 100.0 / 60, none, 1.8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := market(t, c.reserved, "1", c.onDemand, capacity.Relaxed)
+			p := plantest.Market(t, c.reserved, "1", c.onDemand, capacity.Relaxed)
 			p.Classes = c.classes
 			i := len(c.classes) - 1
 			f := solved(t, p).Classes[i].Flips
@@ -277,8 +278,8 @@ func TestFlipsAreTheNearestChange(t *testing.T) {
 	for _, k := range knobs {
 		seen[k.name] = new(flipCount)
 	}
-	for trial := range trials(600, 30_000) {
-		p := drawProblem(t, r, 1+r.IntN(6), capacity.Relaxed)
+	for trial := range plantest.Trials(600, 30_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(6), capacity.Relaxed)
 		checkFlips(t, r, fmt.Sprintf("trial %d (floors %v)", trial, p.Options.OneSlotPerJob), p, seen)
 		if t.Failed() {
 			t.Logf("%+v", p.Supply)

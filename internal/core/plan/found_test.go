@@ -7,6 +7,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
+	"headroom/internal/test/plantest"
 )
 
 // Problems on which planning was wrong once.
@@ -42,13 +43,13 @@ func TestProblemsThatWereSolvedWrongly(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		best, jobs, _ := newBrute(p).best()
+		best, jobs, _ := plantest.NewBrute(p).Best()
 		pl, err := Solve(t.Context(), p, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := pl.Objective.String(); got != c.want || pl.Status != capacity.Optimal || pl.Proof.Gap != 0 || millionths(pl.Objective.Decimal) != best {
+		if got := pl.Objective.String(); got != c.want || pl.Status != capacity.Optimal || pl.Proof.Gap != 0 || plantest.Millionths(pl.Objective.Decimal) != best {
 			t.Errorf("%s: got %s, %s, gap %g, want optimal, %s with jobs %v (%d millionths)", c.name, pl.Status, got, pl.Proof.Gap, c.want, jobs, best)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
 )
 
 // The most that a class may take, in bytes: of the problem as read with its plan, and handed out on the way from text
@@ -33,7 +34,7 @@ func TestLargeProblemsGrowAsTheirText(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%s", family, integrality), func(t *testing.T) {
 				var before large
 				for i, n := range sizes {
-					x := measureLarge(t, callBody(t, family, integrality, n), n)
+					x := measureLarge(t, plantest.CallBody(t, family, integrality, n), n)
 					t.Logf("%9d classes: %4.0f bytes kept, %4.0f handed out, %.2f µs of CPU a class", n, x.kept, x.given, x.micros)
 					if x.kept > mostKept || x.given > mostGiven {
 						t.Errorf("%d classes: %.0f bytes of memory a class are kept and %.0f handed out; at most %d and %d are meant", n, x.kept, x.given, mostKept, mostGiven)
@@ -58,7 +59,7 @@ func measureLarge(t *testing.T, text []byte, n int) large {
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&before)
-	began := cpuSeconds(t)
+	began := plantest.CPUSeconds(t)
 	p, err := capacity.ReadProblem(text, capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func measureLarge(t *testing.T, text []byte, n int) large {
 	if err := capacity.WritePlan(io.Discard, pl); err != nil {
 		t.Fatal(err)
 	}
-	spent := cpuSeconds(t) - began
+	spent := plantest.CPUSeconds(t) - began
 	runtime.ReadMemStats(&after)
 	runtime.GC()
 	runtime.ReadMemStats(&held)

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // slotKind is one class's slots of one phase: so many, each taking 1/perVM of a VM.
@@ -228,8 +229,8 @@ func mixed(rest []slotKind) packing {
 	}
 	grid := int64(1)
 	for _, k := range rest {
-		if grid = grid / gcd(grid, k.perVM) * k.perVM; grid > fineGrid {
-			grid = fineGrid
+		if grid = grid / integer.GCD(grid, k.perVM) * k.perVM; grid > integer.FineGrid {
+			grid = integer.FineGrid
 			break
 		}
 	}
@@ -237,13 +238,13 @@ func mixed(rest []slotKind) packing {
 	var items []item
 	for at, k := range rest {
 		for range k.count {
-			items = append(items, item{at, ceilDiv(grid, k.perVM)})
-			sum += ceilDiv(grid, k.perVM)
+			items = append(items, item{at, integer.CeilDiv(grid, k.perVM)})
+			sum += integer.CeilDiv(grid, k.perVM)
 		}
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(b.size, a.size) })
 	p := packing{items: items, grid: grid, budget: mixMost}
-	for bins := int(ceilDiv(sum, grid)); ; bins++ {
+	for bins := int(integer.CeilDiv(sum, grid)); ; bins++ {
 		p.bins = make([]int64, bins)
 		p.at = make([]int, len(items))
 		if p.place(0) || p.firstFit() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // checkLayout says what is wrong with a layout: a VM that carries more than itself, counted
@@ -160,7 +160,7 @@ func TestLayoutOfEveryResidue(t *testing.T) {
 func TestRandomLayouts(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 1))
 	more := make(map[int64]int) // VMs above the sum of sizes, by cases
-	for range trials(1000, 30_000) {
+	for range plantest.Trials(1000, 30_000) {
 		most := []int64{4, 6, 8, 12, 64, 1000}[r.IntN(6)]
 		var kinds []slotKind
 		for i := range 1 + r.IntN(12) {
@@ -190,25 +190,17 @@ func TestRandomLayouts(t *testing.T) {
 func oddSlots(min [3]float64, penalty [3]string, quota *int64) capacity.Problem {
 	p := capacity.Problem{
 		Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(),
-		Supply: capacity.Supply{OnDemand: capacity.OnDemand{Price: amountOf("0.10"), Quota: quota}},
+		Supply: capacity.Supply{OnDemand: capacity.OnDemand{Price: plantest.Amount("0.10"), Quota: quota}},
 	}
 	p.Options.Engine = capacity.EngineExact
 	for i, c := range []struct{ slots, jobs int64 }{{2, 1}, {3, 2}, {5, 4}} {
 		p.Classes = append(p.Classes, capacity.Class{
 			Name: fmt.Sprintf("class-%d", i), Demand: &capacity.Demand{MapWorkSeconds: 100}, DeadlineSeconds: 100,
 			SlotsPerVM: capacity.SlotsPerVM{Map: c.slots, Reduce: c.slots},
-			Jobs:       capacity.JobRange{Min: min[i], Max: float64(c.jobs)}, Penalty: amountOf(penalty[i]),
+			Jobs:       capacity.JobRange{Min: min[i], Max: float64(c.jobs)}, Penalty: plantest.Amount(penalty[i]),
 		})
 	}
 	return p
-}
-
-func amountOf(s string) money.Amount {
-	m, err := money.Parse(s)
-	if err != nil {
-		panic(err)
-	}
-	return m
 }
 
 // Odd slots of three sizes take a VM more than they add up to. It is rented where there is one;
@@ -251,12 +243,12 @@ func TestOddSlotsTakeAVMMore(t *testing.T) {
 func TestExecutablePlansFitTheirVMs(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 1))
 	feasible, above := 0, 0
-	for trial := range trials(1500, 30_000) {
-		d := sample{6, 6, 8, capacity.Executable, capacity.Shared}
+	for trial := range plantest.Trials(1500, 30_000) {
+		d := plantest.Sample{Classes: 6, Width: 6, Slots: 8, Integrality: capacity.Executable, Sharing: capacity.Shared}
 		if trial%4 == 0 {
-			d.sharing = capacity.Dedicated
+			d.Sharing = capacity.Dedicated
 		}
-		p := d.problem(r)
+		p := d.Problem(r)
 		quota := r.Int64N(12)
 		p.Supply.OnDemand.Quota = &quota
 		for i := range p.Classes {
@@ -269,21 +261,21 @@ func TestExecutablePlansFitTheirVMs(t *testing.T) {
 			continue
 		}
 		feasible++
-		checkPlanLayout(t, asText(p), p, pl)
+		checkPlanLayout(t, plantest.Text(p), p, pl)
 		// Slots alone are not enough to beat the bound, with or without the odd ones' VM.
-		want, _, is := newBrute(p).best()
-		got := millionths(pl.Objective.Decimal)
+		want, _, is := plantest.NewBrute(p).Best()
+		got := plantest.Millionths(pl.Objective.Decimal)
 		if !is || got < want || pl.Proof.Bound.Float() > float64(want)/1e6+1e-9 {
-			t.Fatalf("trial %d: got %s with the bound %s, and by the sum of slots %d millionths\n%s", trial, pl.Objective, pl.Proof.Bound, want, asText(p))
+			t.Fatalf("trial %d: got %s with the bound %s, and by the sum of slots %d millionths\n%s", trial, pl.Objective, pl.Proof.Bound, want, plantest.Text(p))
 		}
 		if got > want {
 			above++
 			if distance := float64(got-want) / math.Abs(float64(got)); got != 0 && distance > pl.Proof.Gap+1e-9 {
-				t.Fatalf("trial %d: the plan is up to %g from optimal and says %g\n%s", trial, distance, pl.Proof.Gap, asText(p))
+				t.Fatalf("trial %d: the plan is up to %g from optimal and says %g\n%s", trial, distance, pl.Proof.Gap, plantest.Text(p))
 			}
 		}
 	}
-	if feasible < trials(500, 10_000) {
+	if feasible < plantest.Trials(500, 10_000) {
 		t.Errorf("%d problems had a plan, want more", feasible)
 	}
 	if above == 0 {

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // A change is what may be done to a problem without making its plan worse.
@@ -108,7 +109,7 @@ func drawAny(t *testing.T, r *rand.Rand, integrality capacity.Integrality) capac
 			t.Fatal(err)
 		}
 	default:
-		p = drawProblem(t, r, 1+r.IntN(8), integrality)
+		p = plantest.DrawProblem(t, r, 1+r.IntN(8), integrality)
 	}
 	p.Options.Integrality, p.Options.Engine, p.Options.Gap = integrality, capacity.EngineExact, 1e-9
 	if integrality != capacity.Relaxed && r.IntN(5) == 0 {
@@ -121,12 +122,12 @@ func TestChangesThatCannotHurt(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	type tally struct{ pairs, better, unproved int }
 	seen := map[string]*tally{}
-	for trial := range trials(1_500, 30_000) {
+	for trial := range plantest.Trials(1_500, 30_000) {
 		integrality := []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable}[trial%3]
 		p := drawAny(t, r, integrality)
 		before := solved(t, p)
 		for _, c := range changes {
-			q := copied(p)
+			q := plantest.Copied(p)
 			factor, ok := c.of(r, &q)
 			if !ok {
 				continue
@@ -196,9 +197,9 @@ func described(p capacity.Problem, pl capacity.Plan) string {
 // nothing in the relaxation, which breaks ties by name.
 func TestOrderAndUnitChangeNoRelaxedJobs(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 2))
-	for trial := range trials(600, 12_000) {
+	for trial := range plantest.Trials(600, 12_000) {
 		p := drawAny(t, r, capacity.Relaxed)
-		q := copied(p)
+		q := plantest.Copied(p)
 		reorder(r, &q)
 		four := decimal.New(4, 0)
 		q.Supply.OnDemand.Price.Decimal = q.Supply.OnDemand.Price.Mul(four)
@@ -209,7 +210,7 @@ func TestOrderAndUnitChangeNoRelaxedJobs(t *testing.T) {
 			q.Classes[i].Penalty.Decimal = q.Classes[i].Penalty.Mul(four)
 		}
 		before, after := solved(t, p), solved(t, q)
-		if before.Status != after.Status || !near(before.VMs.Total, after.VMs.Total, 1e-9) {
+		if before.Status != after.Status || !plantest.Near(before.VMs.Total, after.VMs.Total, 1e-9) {
 			t.Fatalf("trial %d: %s on %g VMs, then %s on %g\n%s\nthen\n%s", trial,
 				before.Status, before.VMs.Total, after.Status, after.VMs.Total, described(p, before), described(q, after))
 		}
@@ -218,7 +219,7 @@ func TestOrderAndUnitChangeNoRelaxedJobs(t *testing.T) {
 			jobs[c.Name] = c.Admitted
 		}
 		for _, c := range after.Classes {
-			if !near(c.Admitted, jobs[c.Name], 1e-9) {
+			if !plantest.Near(c.Admitted, jobs[c.Name], 1e-9) {
 				t.Fatalf("trial %d: %s gets %g jobs, then %g\n%s\nthen\n%s", trial, c.Name, jobs[c.Name], c.Admitted,
 					described(p, before), described(q, after))
 			}

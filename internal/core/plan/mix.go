@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"headroom/internal/core/plan/integer"
 )
 
 // A class's choice in a fleet is a mix: how many of its jobs run on each type. For any prices of
@@ -47,9 +49,9 @@ func (f *fleet) worthOn(i, v int, jobs int64, nu float64) float64 {
 	t := &f.types[v]
 	tried := &t.classes[i].shape.tried
 	before := *tried
-	units := t.loads.units(i, jobs)
+	units := t.loads.Units(i, jobs)
 	f.work += *tried - before
-	return nu * float64(units) / float64(t.loads.grid.perVM)
+	return nu * float64(units) / float64(t.loads.Grid.PerVM)
 }
 
 // window is the mixes of a class that can be worth at most a limit, seen from the straight line.
@@ -67,7 +69,7 @@ type window struct {
 func (f *fleet) window(i int, p pricing, beyond float64) window {
 	s := &f.mixScratch
 	w := window{order: append(s.order[:0], f.on[i]...), slope: s.slope[:0], from: s.from[:0], to: s.to[:0], low: f.low[i], high: f.high[i], all: true}
-	slope := func(v int) float64 { return p.nu[v] * f.types[v].classes[i].gamma * (1 - lineNoise) }
+	slope := func(v int) float64 { return p.nu[v] * f.types[v].classes[i].gamma * (1 - integer.LineNoise) }
 	slices.SortStableFunc(w.order, func(a, b int) int {
 		switch x, y := slope(a), slope(b); {
 		case x < y:
@@ -81,7 +83,7 @@ func (f *fleet) window(i int, p pricing, beyond float64) window {
 	for _, v := range w.order {
 		w.slope = append(w.slope, slope(v))
 		w.from, w.to = append(w.from, 0), append(w.to, f.high[i])
-		noise += p.nu[v] * loadNoise
+		noise += p.nu[v] * integer.LoadNoise
 	}
 	defer func() { s.order, s.slope, s.from, s.to = w.order, w.slope, w.from, w.to }()
 	if len(w.order) == 0 {
@@ -196,7 +198,7 @@ func (f *fleet) alongLine(i int, p pricing, w *window) (jobs []int64, worth, lea
 		total += more
 		worth += f.worthOn(i, v, s.jobs[v], p.nu[v])
 		least += w.slope[k] * float64(s.jobs[v])
-		noise += p.nu[v] * loadNoise
+		noise += p.nu[v] * integer.LoadNoise
 	}
 	avoided := p.penalty * float64(total)
 	return s.jobs, worth - avoided, min(worth, least) - avoided - noise, total >= w.low && total <= w.high
@@ -302,7 +304,7 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 	line := net * float64(end) // whatever the other types' excess
 	noise := 0.0
 	for _, v := range w.order {
-		noise += p.nu[v]*loadNoise + 1e-13*p.penalty*float64(f.high[i])
+		noise += p.nu[v]*integer.LoadNoise + 1e-13*p.penalty*float64(f.high[i])
 	}
 	var visit func(k int, total int64, worth, excess float64)
 	visit = func(k int, total int64, worth, excess float64) {
@@ -368,7 +370,7 @@ func (f *fleet) loadsOf(i int, jobs []int64) []int64 {
 	loads := make([]int64, len(jobs))
 	for v, h := range jobs {
 		if h > 0 {
-			loads[v] = f.types[v].loads.units(i, h)
+			loads[v] = f.types[v].loads.Units(i, h)
 		}
 	}
 	return loads

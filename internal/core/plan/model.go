@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
+	"headroom/internal/core/plan/integer"
 )
 
 // class is a class of the problem as planning sees it.
@@ -30,10 +31,10 @@ type class struct {
 // model is a problem made ready for planning: every class has its gamma and supply is tiers.
 type model struct {
 	*capacity.Problem
-	classes  []class // by name, so that ties fall the same whatever the order of the problem's classes
-	tiers    []Tier  // in the order they are used; price per VM and period
-	source   []int   // contract index of a tier, onDemand for the last
-	hours    float64 // in a period
+	classes  []class        // by name, so that ties fall the same whatever the order of the problem's classes
+	tiers    []integer.Tier // in the order they are used; price per VM and period
+	source   []int          // contract index of a tier, onDemand for the last
+	hours    float64        // in a period
 	warnings []capacity.Warning
 
 	known *prepared // of a series: the plan is made in brief
@@ -43,9 +44,6 @@ type model struct {
 }
 
 const onDemand = -1
-
-// mostVMs bounds what all demand together may need: beyond it float64 sums lose whole VMs.
-const mostVMs = 1e9
 
 func newModel(p *capacity.Problem) (*model, error) { return newModelFrom(p, nil) }
 
@@ -65,15 +63,15 @@ func newModelFrom(p *capacity.Problem, known *prepared) (*model, error) {
 	for i, index := range known.orderOf(p.Classes) {
 		c := &m.classes[i]
 		m.addClass(c, index, &demands)
-		if need := c.gamma * c.high; need > mostVMs {
+		if need := c.gamma * c.high; need > integer.MostVMs {
 			findings = append(findings, tooLarge(c, need))
 		}
 		total += c.gamma * c.high
 	}
-	if len(findings) == 0 && total > mostVMs {
+	if len(findings) == 0 && total > integer.MostVMs {
 		findings = append(findings, fault.Finding{
 			Pointer: "/classes", Code: "range",
-			Detail: fmt.Sprintf("All classes together need %.3g VMs; a problem may need at most %.0g. Plan parts of it separately.", total, mostVMs),
+			Detail: fmt.Sprintf("All classes together need %.3g VMs; a problem may need at most %.0g. Plan parts of it separately.", total, integer.MostVMs),
 		})
 	}
 	if len(findings) > 0 {
@@ -97,10 +95,10 @@ func byName(classes []capacity.Class) []int {
 func tooLarge(c *class, need float64) fault.Finding {
 	f := fault.Finding{
 		Pointer: c.pointer("jobs/max"), Code: "range",
-		Detail: fmt.Sprintf("Class %q needs %.3g VMs for %g jobs; a problem may need at most %.0g.", c.Name, need, c.high, mostVMs),
+		Detail: fmt.Sprintf("Class %q needs %.3g VMs for %g jobs; a problem may need at most %.0g.", c.Name, need, c.high, integer.MostVMs),
 	}
 	if c.slotted {
-		later := math.Ceil(c.shape.work.FixedSeconds + c.shape.slack*need/mostVMs*1.01)
+		later := math.Ceil(c.shape.work.FixedSeconds + c.shape.slack*need/integer.MostVMs*1.01)
 		f.Pointer = c.pointer("deadline_s")
 		f.Detail = fmt.Sprintf("The deadline of class %q leaves %.3g s for the work itself, which would need %.3g VMs.", c.Name, c.shape.slack, need)
 		f.Hint = &fault.Hint{Detail: fmt.Sprintf("Allow %g s or more.", later), Pointer: f.Pointer, Value: later}
@@ -129,10 +127,10 @@ func (m *model) addSupply() {
 		return cmp.Or(cmp.Compare(price(a), price(b)), cmp.Compare(contracts[a].Name, contracts[b].Name))
 	})
 	for _, i := range order {
-		m.tiers = append(m.tiers, Tier{contracts[i].VMs, price(i)})
+		m.tiers = append(m.tiers, integer.Tier{VMs: contracts[i].VMs, Price: price(i)})
 		m.source = append(m.source, i)
 	}
-	rent := Tier{Unlimited, m.Supply.OnDemand.Price.Float() * m.hours}
+	rent := integer.Tier{VMs: integer.Unlimited, Price: m.Supply.OnDemand.Price.Float() * m.hours}
 	if m.Supply.OnDemand.Quota != nil {
 		rent.VMs = *m.Supply.OnDemand.Quota
 	}
@@ -162,7 +160,7 @@ func (m *model) addClass(c *class, index int, demands *[]perf.JobDemands) {
 		}
 	case c.VMsPerJob != nil:
 		c.gamma = money.Amount{Decimal: *c.VMsPerJob}.Float()
-		c.long = c.VMsPerJob.Exponent() < -maxGridDigits && !c.VMsPerJob.Equal(c.VMsPerJob.Round(maxGridDigits))
+		c.long = c.VMsPerJob.Exponent() < -integer.MaxGridDigits && !c.VMsPerJob.Equal(c.VMsPerJob.Round(integer.MaxGridDigits))
 		return
 	case c.Profile != nil:
 		c.demands = keep(demands, perf.Demands(*c.Profile))
@@ -225,7 +223,7 @@ func (m *model) lack(vms float64, exact bool) float64 {
 	case m.Options.Integrality == capacity.Relaxed:
 		return realNoise(vms) / 2
 	case m.rounded(exact):
-		return loadSlack
+		return integer.LoadSlack
 	}
 	return sumNoise * vms
 }
@@ -234,9 +232,9 @@ func (m *model) lack(vms float64, exact bool) float64 {
 const sumNoise = 1e-15
 
 // instance is the paper's integer program of the model.
-func (m *model) instance() Instance {
+func (m *model) instance() integer.Instance {
 	n := len(m.classes)
-	in := Instance{
+	in := integer.Instance{
 		Gamma: make([]float64, n), Penalty: make([]float64, n), Low: make([]int64, n), High: make([]int64, n), Supply: m.tiers,
 		Rounded: m.rounded(false),
 	}

@@ -19,6 +19,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/proof"
+	"headroom/internal/test/plantest"
 )
 
 // unchecked is where a plan may be changed and stay accepted: what proof.NotChecked says in words.
@@ -157,7 +158,7 @@ func everyChangeIsFound(t *testing.T, seed uint64) (tried, allowed, plans int) {
 	r := rand.New(rand.NewPCG(20, seed))
 	kinds := map[string]capacity.Problem{}
 	for len(kinds) < 10 {
-		p := drawn(r)
+		p := plantest.DrawAny(r)
 		if p.Validate() != nil || len(p.Classes) < 2 {
 			continue
 		}
@@ -180,7 +181,7 @@ func everyChangeIsFound(t *testing.T, seed uint64) (tried, allowed, plans int) {
 	}
 	for _, kind := range []string{"budget", "spot", "types", "mixed"} {
 		for {
-			p := drawFleet(r, fleetKinds[kind], 3, 3)
+			p := plantest.DrawFleet(r, plantest.FleetKinds[kind], 3, 3)
 			if pl, err := Solve(context.Background(), p, nil); p.Validate() == nil && err == nil && pl.Status != capacity.InfeasibleStatus {
 				kinds[kind] = p
 				break

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // stayNear trades what the gap leaves open for calm: among the plans that are still within the
@@ -27,8 +28,8 @@ func (d *decision) stayNear() {
 		candidates = append(candidates, d.nearest(previous, limit))
 	}
 	for _, jobs := range candidates {
-		n := vms(d.front, jobs)
-		cost := d.front.objective(jobs, n)
+		n := integer.VMsFor(d.front, jobs)
+		cost := d.front.Objective(jobs, n)
 		if cost > limit {
 			continue
 		}
@@ -42,7 +43,7 @@ func (d *decision) stayNear() {
 
 // within is the most that a plan may cost that is no more than the gap above a bound.
 func (m *model) within(bound, committed float64) float64 {
-	return bound + m.Options.Gap*yardstick(bound+committed, m.wanted())/(1+m.Options.Gap)*(1-1e-9)
+	return bound + m.Options.Gap*integer.Yardstick(bound+committed, m.wanted())/(1+m.Options.Gap)*(1-1e-9)
 }
 
 // away is how far a plan is from the previous one.
@@ -51,7 +52,7 @@ type away struct{ vms, jobs float64 }
 func (a away) less(b away) bool { return a.vms < b.vms || a.vms == b.vms && a.jobs < b.jobs }
 
 func (d *decision) distance(jobs, previous []int64) away {
-	a := away{vms: math.Abs(float64(vms(d.front, jobs)) - d.Options.Near.VMs)}
+	a := away{vms: math.Abs(float64(integer.VMsFor(d.front, jobs)) - d.Options.Near.VMs)}
 	for i := range jobs {
 		a.jobs += math.Abs(float64(jobs[i] - previous[i]))
 	}
@@ -85,14 +86,14 @@ func (d *decision) walk(from, to []int64, limit float64, stop bool) []int64 {
 // walker is a plan that changes class by class, its cost kept up.
 type walker struct {
 	*decision
-	supply supply
+	supply integer.Supply
 	jobs   []int64
 	load   int64
 	worth  money.Sum
 }
 
 func (d *decision) newWalker(from []int64) *walker {
-	w := &walker{decision: d, supply: newSupply(d.tiers), jobs: slices.Clone(from), load: d.front.load(from)}
+	w := &walker{decision: d, supply: integer.NewSupply(d.tiers), jobs: slices.Clone(from), load: d.front.Load(from)}
 	for i, h := range from {
 		w.worth.Add(-d.classes[i].penalty * float64(h))
 	}
@@ -100,11 +101,11 @@ func (d *decision) newWalker(from []int64) *walker {
 }
 
 func (w *walker) cost() float64 {
-	return w.supply.cost(ceilDiv(w.load, w.front.perVM())) + w.worth.Value()
+	return w.supply.Cost(integer.CeilDiv(w.load, w.front.PerVM())) + w.worth.Value()
 }
 
 func (w *walker) move(i int, h int64) {
-	w.load += w.front.units(i, h) - w.front.units(i, w.jobs[i])
+	w.load += w.front.Units(i, h) - w.front.Units(i, w.jobs[i])
 	w.worth.Add(-w.classes[i].penalty * float64(h-w.jobs[i]))
 	w.jobs[i] = h
 }

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
 )
 
 // tiedProblem draws a problem in which many plans cost nearly the same: jobs are worth nearly the
@@ -58,14 +59,14 @@ func distanceTo(n *capacity.Near, pl capacity.Plan) away {
 func TestNearThePreviousPlan(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 1))
 	asked, room, nearest, calmer := 0, 0, 0, 0
-	for trial := range trials(1000, 50_000) {
+	for trial := range plantest.Trials(1000, 50_000) {
 		p := tiedProblem(r)
 		plain := answered(t, p)
 		if plain.Status != capacity.Optimal {
-			t.Fatalf("trial %d: %s\n%s", trial, plain.Status, asText(p))
+			t.Fatalf("trial %d: %s\n%s", trial, plain.Status, plantest.Text(p))
 		}
 		// The previous plan is of a market that has changed a little, or any.
-		before := copied(p)
+		before := plantest.Copied(p)
 		before.Supply.Contracts[0].VMs = max(0, before.Supply.Contracts[0].VMs+r.Int64N(7)-3)
 		previous := nearTo(answered(t, before))
 		if r.IntN(3) == 0 {
@@ -79,18 +80,18 @@ func TestNearThePreviousPlan(t *testing.T) {
 		pl := answered(t, p)
 		asked++
 
-		b := newBrute(p)
-		want, _, _ := b.best()
-		got := millionths(pl.Objective.Decimal)
+		b := plantest.NewBrute(p)
+		want, _, _ := b.Best()
+		got := plantest.Millionths(pl.Objective.Decimal)
 		if distance := float64(got-want) / math.Abs(float64(got)); got != want && !(distance <= p.Options.Gap+1e-9) || pl.Status != capacity.Optimal {
-			t.Fatalf("trial %d: %s plan is %g from optimal, want at most %g\n%s", trial, pl.Status, distance, p.Options.Gap, asText(p))
+			t.Fatalf("trial %d: %s plan is %g from optimal, want at most %g\n%s", trial, pl.Status, distance, p.Options.Gap, plantest.Text(p))
 		}
 		if bound := pl.Proof.Bound.Float(); bound > float64(want)/1e6+1e-9 {
-			t.Fatalf("trial %d: the bound %s is above the optimum, %d millionths\n%s", trial, pl.Proof.Bound, want, asText(p))
+			t.Fatalf("trial %d: the bound %s is above the optimum, %d millionths\n%s", trial, pl.Proof.Bound, want, plantest.Text(p))
 		}
 		at, plainAt := distanceTo(previous, pl), distanceTo(previous, plain)
 		if plainAt.less(at) {
-			t.Fatalf("trial %d: %+v away from the previous plan, without asking %+v\n%s", trial, at, plainAt, asText(p))
+			t.Fatalf("trial %d: %+v away from the previous plan, without asking %+v\n%s", trial, at, plainAt, plantest.Text(p))
 		}
 		if at.less(plainAt) {
 			calmer++
@@ -98,7 +99,7 @@ func TestNearThePreviousPlan(t *testing.T) {
 		// What is nearest among the plans within the same limit.
 		bound := plain.Proof.Bound.Float()
 		best := plainAt
-		b.each(func(objective, vms int64, jobs []int64) {
+		b.Each(func(objective, vms int64, jobs []int64) {
 			if cost := float64(objective) / 1e6; cost > plain.Objective.Float() && cost-bound > p.Options.Gap*math.Abs(cost) {
 				return
 			}
@@ -121,7 +122,7 @@ func TestNearThePreviousPlan(t *testing.T) {
 		p.Options.Near = nearTo(pl)
 		again := answered(t, p)
 		if moved := distanceTo(p.Options.Near, again); moved != (away{}) {
-			t.Fatalf("trial %d: the plan moves by %+v although nothing has changed\n%s", trial, moved, asText(p))
+			t.Fatalf("trial %d: the plan moves by %+v although nothing has changed\n%s", trial, moved, plantest.Text(p))
 		}
 	}
 	t.Logf("of %d plans %d could be nearer than without asking; %d were, %d of them the nearest there is", asked, room, calmer, nearest)
@@ -133,18 +134,18 @@ func TestNearThePreviousPlan(t *testing.T) {
 // Near is advice: previous jobs of a class that was not there, or beyond what is wanted now, do no harm.
 func TestNearAPlanThatIsNoLongerPossible(t *testing.T) {
 	r := rand.New(rand.NewPCG(52, 1))
-	for trial := range trials(300, 5000) {
+	for trial := range plantest.Trials(300, 5000) {
 		p := tiedProblem(r)
 		plain := answered(t, p)
 		p.Options.Near = &capacity.Near{VMs: 1e6, Jobs: map[string]float64{p.Classes[0].Name: 1e6}}
 		pl := answered(t, p)
 		for i, c := range pl.Classes {
 			if c.Admitted < p.Classes[i].Jobs.Min || c.Admitted > p.Classes[i].Jobs.Max {
-				t.Fatalf("trial %d: class %s has %g jobs\n%s", trial, c.Name, c.Admitted, asText(p))
+				t.Fatalf("trial %d: class %s has %g jobs\n%s", trial, c.Name, c.Admitted, plantest.Text(p))
 			}
 		}
 		if above := pl.Objective.Float() - plain.Proof.Bound.Float(); above > (p.Options.Gap+1e-9)*math.Abs(plain.Objective.Float())+1e-9 {
-			t.Fatalf("trial %d: %g above the bound, want at most the gap %g\n%s", trial, above, p.Options.Gap, asText(p))
+			t.Fatalf("trial %d: %g above the bound, want at most the gap %g\n%s", trial, above, p.Options.Gap, plantest.Text(p))
 		}
 	}
 }

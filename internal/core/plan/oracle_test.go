@@ -8,6 +8,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
+	"headroom/internal/test/plantest"
 )
 
 // The paper starts from P0, a nonlinear program over jobs, slots and VMs, and turns it into P1 and then
@@ -174,8 +175,8 @@ func TestLinearProgramEqualsP1(t *testing.T) {
 func compareWithNonlinear(t *testing.T, r *rand.Rand, promised bool, form func(*task, float64) float64) {
 	t.Helper()
 	compared, choosing := 0, 0
-	for compared < trials(50, 1_000) {
-		p := drawProblem(t, r, 1+r.IntN(6), capacity.Relaxed)
+	for compared < plantest.Trials(50, 1_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(6), capacity.Relaxed)
 		list, ok := tasks(&p, promised)
 		if !ok {
 			continue
@@ -185,7 +186,7 @@ func compareWithNonlinear(t *testing.T, r *rand.Rand, promised bool, form func(*
 			continue
 		}
 		compared++
-		if want := bound(&p, list, form); !near(relaxed.objective, want, 1e-8) {
+		if want := bound(&p, list, form); !plantest.Near(relaxed.objective, want, 1e-8) {
 			t.Fatalf("instance %d: the linear program says %.12g, the nonlinear one %.12g", compared, relaxed.objective, want)
 		}
 		// And its jobs, with slots, can be carried out for that.
@@ -202,7 +203,7 @@ func compareWithNonlinear(t *testing.T, r *rand.Rand, promised bool, form func(*
 				choosing++
 			}
 		}
-		if cost := relaxed.supply.costReal(load) - worth; !near(cost, relaxed.objective, 1e-9) {
+		if cost := relaxed.supply.CostReal(load) - worth; !plantest.Near(cost, relaxed.objective, 1e-9) {
 			t.Fatalf("instance %d: its slots cost %.12g, its objective is %.12g", compared, cost, relaxed.objective)
 		}
 	}
@@ -220,10 +221,10 @@ func TestSlotsEqualTheNumericMinimum(t *testing.T) {
 		t.Helper()
 		vms, mapSlots, redSlots := x.fewest(jobs)
 		gotMap, gotRed := s.perJob()
-		if !near(s.gamma()*jobs, vms, 1e-12) {
+		if !plantest.Near(s.gamma()*jobs, vms, 1e-12) {
 			t.Fatalf("%s: gamma·h is %.15g, the fewest VMs for %g jobs are %.15g", label, s.gamma()*jobs, jobs, vms)
 		}
-		if !near(gotMap*jobs, mapSlots, 1e-6) || !near(gotRed*jobs, redSlots, 1e-6) {
+		if !plantest.Near(gotMap*jobs, mapSlots, 1e-6) || !plantest.Near(gotRed*jobs, redSlots, 1e-6) {
 			t.Fatalf("%s: %.9g and %.9g slots for %g jobs, the search says %.9g and %.9g", label, gotMap*jobs, gotRed*jobs, jobs, mapSlots, redSlots)
 		}
 		if x.leastMap > 0 && (gotMap == 1 || gotRed == 1) {
@@ -232,15 +233,15 @@ func TestSlotsEqualTheNumericMinimum(t *testing.T) {
 			free++
 		}
 	}
-	for range trials(1_000, 10_000) {
-		p := drawProblem(t, r, 3, capacity.Relaxed)
+	for range plantest.Trials(1_000, 10_000) {
+		p := plantest.DrawProblem(t, r, 3, capacity.Relaxed)
 		list, _ := tasks(&p, false)
 		for i := range list {
 			s, _ := newShape(&p.Classes[i], *p.Classes[i].Demand, p.Options.OneSlotPerJob)
 			compare(p.Classes[i].Name, list[i], s, 0.1+20*r.Float64())
 		}
 	}
-	in, err := study.Generate("mixed", trials(300, 3_000), 7)
+	in, err := study.Generate("mixed", plantest.Trials(300, 3_000), 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +258,7 @@ func TestSlotsEqualTheNumericMinimum(t *testing.T) {
 		demand := perf.Demands(*p.Classes[i].Profile).Of(capacity.AverageBound)
 		p.Classes[i].Demand = &demand
 		compare(p.Classes[i].Name, newTask(&p, i), m.classes[i].shape, p.Classes[i].Jobs.Max)
-		if !near(m.classes[i].gamma, in.Gamma[i], 1e-12) {
+		if !plantest.Near(m.classes[i].gamma, in.Gamma[i], 1e-12) {
 			t.Errorf("%s: gamma %.15g, the instance says %.15g", p.Classes[i].Name, m.classes[i].gamma, in.Gamma[i])
 		}
 	}
@@ -271,8 +272,8 @@ func TestSlotsEqualTheNumericMinimum(t *testing.T) {
 func TestGammaIsThePrintedForm(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 4))
 	checked := 0
-	for range trials(2_000, 20_000) {
-		p := drawProblem(t, r, 3, capacity.Relaxed)
+	for range plantest.Trials(2_000, 20_000) {
+		p := plantest.DrawProblem(t, r, 3, capacity.Relaxed)
 		p.Options.OneSlotPerJob = false
 		list, _ := tasks(&p, false)
 		for i, x := range list {
@@ -281,11 +282,11 @@ func TestGammaIsThePrintedForm(t *testing.T) {
 			gamma2 := -(math.Sqrt(x.mapWork*x.reduceWork*x.mapSlots/x.redSlots) + x.mapWork) / (e * x.mapSlots)
 			s, _ := newShape(&p.Classes[i], *p.Classes[i].Demand, false)
 			mapSlots, redSlots := s.perJob()
-			if !near(redSlots/x.redSlots, gamma1, 1e-12) || !near(mapSlots/x.mapSlots, gamma2, 1e-12) || !near(s.gamma(), gamma1+gamma2, 1e-12) {
+			if !plantest.Near(redSlots/x.redSlots, gamma1, 1e-12) || !plantest.Near(mapSlots/x.mapSlots, gamma2, 1e-12) || !plantest.Near(s.gamma(), gamma1+gamma2, 1e-12) {
 				t.Fatalf("%+v: %g reduce and %g map slots, %g VMs; printed %g and %g", x, redSlots, mapSlots, s.gamma(), gamma1, gamma2)
 			}
 			// At its optimum the deadline is met exactly.
-			if time := perf.Time(*p.Classes[i].Demand, 3, 3*mapSlots, 3*redSlots); !near(time, p.Classes[i].DeadlineSeconds, 1e-12) {
+			if time := perf.Time(*p.Classes[i].Demand, 3, 3*mapSlots, 3*redSlots); !plantest.Near(time, p.Classes[i].DeadlineSeconds, 1e-12) {
 				t.Fatalf("%+v: takes %.15g s, deadline %.15g s", x, time, p.Classes[i].DeadlineSeconds)
 			}
 			// And a second more saves gamma/(D-C).
@@ -293,7 +294,7 @@ func TestGammaIsThePrintedForm(t *testing.T) {
 			sooner, later := s, s
 			sooner.slack -= step
 			later.slack += step
-			if slope := (later.gamma() - sooner.gamma()) / (2 * step) * x.slack; !near(slope, -s.gamma(), 1e-6) {
+			if slope := (later.gamma() - sooner.gamma()) / (2 * step) * x.slack; !plantest.Near(slope, -s.gamma(), 1e-6) {
 				t.Fatalf("%+v: all its time once more changes gamma by %g, want %g", x, slope, -s.gamma())
 			}
 			checked++
@@ -322,7 +323,7 @@ func TestOneSlotPerJobByHand(t *testing.T) {
 		class := capacity.Class{DeadlineSeconds: 120, SlotsPerVM: capacity.SlotsPerVM{Map: 2, Reduce: 2}}
 		s, _ := newShape(&class, capacity.Demand{MapWorkSeconds: c.mapWork, ReduceWorkSeconds: c.reduceWork, FixedSeconds: 20}, true)
 		mapSlots, redSlots := s.perJob()
-		if !near(mapSlots, c.mapSlots, 1e-12) || !near(redSlots, c.redSlots, 1e-12) || !near(s.gamma(), (c.mapSlots+c.redSlots)/2, 1e-12) {
+		if !plantest.Near(mapSlots, c.mapSlots, 1e-12) || !plantest.Near(redSlots, c.redSlots, 1e-12) || !plantest.Near(s.gamma(), (c.mapSlots+c.redSlots)/2, 1e-12) {
 			t.Errorf("%s: got %g map and %g reduce slots (%g VMs), want %g and %g", c.name, mapSlots, redSlots, s.gamma(), c.mapSlots, c.redSlots)
 		}
 	}

@@ -3,6 +3,8 @@ package plan
 import (
 	"math"
 	"slices"
+
+	"headroom/internal/core/plan/integer"
 )
 
 // The prices of a fleet come from its linear program: every class mixes some of its choices, every
@@ -52,7 +54,7 @@ type prices struct {
 	value    []float64 // of the basis
 	inverse  [][]float64
 	phaseOne bool
-	random   splitMix
+	random   integer.SplitMix
 	work     *int
 	ended    func() bool
 	block    int  // classes from here on are priced next
@@ -145,7 +147,7 @@ func (f *fleet) newPrices(b *box, best oracle, nu []float64) (p *prices, ok bool
 		if b.more != nil {
 			p.free[v] += b.more[v]
 		}
-		p.free[v] += float64(b.low[v]) + float64(t.loads.grid.tolerance)/float64(t.loads.grid.perVM)
+		p.free[v] += float64(b.low[v]) + float64(t.loads.Grid.Tolerance)/float64(t.loads.Grid.PerVM)
 		first := len(p.columns)
 		p.columns = append(p.columns, column{row: v, onRow: 1, upper: math.Inf(1)}) // capacity not used
 		for _, s := range line {
@@ -216,7 +218,7 @@ func (p *prices) solve() (missing float64) {
 				missing += p.value[k]
 			}
 		}
-		if missing > loadNoise {
+		if missing > integer.LoadNoise {
 			return missing
 		}
 		p.phaseOne = false
@@ -433,7 +435,7 @@ func (p *prices) step(enter basic, up bool) bool {
 	}
 	consider := func(ratio, by float64, at, key int) {
 		ratio = max(0, ratio)
-		if ratio < limit-1e-12 || ratio <= limit+1e-12 && by > strength*(0.5+float64(p.random.below(1024))/1024) {
+		if ratio < limit-1e-12 || ratio <= limit+1e-12 && by > strength*(0.5+float64(p.random.Below(1024))/1024) {
 			limit, leave, leaveKey, strength = min(ratio, limit), at, key, by
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // relaxation is P2 as a linear program, solved in closed form: classes by falling ratio of penalty
 // to VMs (theta in the paper) take supply by rising price while they are worth it. At most one
 // class is left with a fraction.
 type relaxation struct {
-	supply    supply
+	supply    integer.Supply
 	classes   []class
 	theta     []float64 // penalty per VM; +Inf for a class that takes none
 	jobs      []float64
@@ -40,7 +41,7 @@ type relaxation struct {
 // carried out may exceed the VMs by as much here.
 func newRelaxation(m *model) (r *relaxation, short float64) {
 	n := len(m.classes)
-	r = &relaxation{supply: newSupply(m.tiers), classes: m.classes, theta: make([]float64, n), jobs: make([]float64, n)}
+	r = &relaxation{supply: integer.NewSupply(m.tiers), classes: m.classes, theta: make([]float64, n), jobs: make([]float64, n)}
 	var floor money.Sum
 	for i := range m.classes {
 		c := &m.classes[i]
@@ -54,7 +55,7 @@ func newRelaxation(m *model) (r *relaxation, short float64) {
 		floor.Add(c.gamma * c.low)
 	}
 	r.floor = floor.Value()
-	if most := float64(r.supply.most()); r.floor > most*(1+1e-9)+loadNoise {
+	if most := float64(r.supply.Most()); r.floor > most*(1+1e-9)+integer.LoadNoise {
 		return nil, r.floor - most
 	}
 	if m.brief() {
@@ -76,8 +77,8 @@ func (r *relaxation) order() {
 		r.place[i] = k
 		r.before[k+1] = r.before[k] + r.span(i)
 	}
-	r.steps = make([]float64, 0, n+len(r.supply.price))
-	prices := r.supply.price
+	r.steps = make([]float64, 0, n+len(r.supply.Price))
+	prices := r.supply.Price
 	for k := n - 1; k >= 0 && !math.IsInf(r.theta[r.rank[k]], 1); k-- { // merged: both ascend
 		theta := r.theta[r.rank[k]]
 		for len(prices) > 0 && prices[0] <= theta {
@@ -99,11 +100,11 @@ func (r *relaxation) order() {
 			ahead--
 			r.own[r.rank[ahead]] = k
 		}
-		for tier < len(r.supply.price) && r.supply.price[tier] <= step {
+		for tier < len(r.supply.Price) && r.supply.Price[tier] <= step {
 			tier++
 		}
 		if r.dearer[k+1] = r.before[ahead]; tier > 0 {
-			r.cheaper[k+1] = float64(r.supply.total[tier-1])
+			r.cheaper[k+1] = float64(r.supply.Total[tier-1])
 		}
 	}
 }
@@ -143,8 +144,8 @@ func (r *relaxation) fill() {
 	used.Add(r.floor)
 	tier := 0
 	room := func() float64 { // of the tier
-		for tier < len(r.supply.price) {
-			_, to := r.supply.tier(tier)
+		for tier < len(r.supply.Price) {
+			_, to := r.supply.Tier(tier)
 			if left := float64(to) - used.Value(); left > 0 {
 				return left
 			}
@@ -161,7 +162,7 @@ func (r *relaxation) fill() {
 		} else {
 			for need := r.span(i); need > 0; {
 				left := room()
-				if left <= 0 || r.theta[i] <= r.supply.price[tier] {
+				if left <= 0 || r.theta[i] <= r.supply.Price[tier] {
 					break
 				}
 				if need <= left {
@@ -177,19 +178,19 @@ func (r *relaxation) fill() {
 		cost.Add(-c.penalty * r.jobs[i])
 	}
 	r.capacity = used.Value()
-	cost.Add(r.supply.costReal(r.capacity))
+	cost.Add(r.supply.CostReal(r.capacity))
 	r.objective = cost.Value()
 }
 
 // realNoise is how far a real number of VMs may stand beside a whole one that it counts as: what floats of relations
 // between large sums can tell apart, and no more.
-func realNoise(vms float64) float64 { return proofResolution * (1 + vms) }
+func realNoise(vms float64) float64 { return integer.ProofResolution * (1 + vms) }
 
 // margins is the interval of optimal duals of the capacity row.
 func (r *relaxation) margins() {
 	r.nuHigh = math.Inf(1)
-	for k, price := range r.supply.price {
-		from, to := r.supply.tier(k)
+	for k, price := range r.supply.Price {
+		from, to := r.supply.Tier(k)
 		if r.capacity > float64(from)+realNoise(r.capacity) {
 			r.nuLow = max(r.nuLow, price)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/test/plantest"
 )
 
 // The optimum is convex in every amount of VMs and jobs, so that a difference lies between the price
@@ -43,11 +45,11 @@ func TestPriceOfOneVMMoreNeeded(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	const step = 0.01 // VMs
 	var s slopes
-	for trial := range trials(2_000, 20_000) {
-		p := drawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
-		p.Classes = append(p.Classes, byGamma(t, "probe", "0.01", "0", 0, 0))
+	for trial := range plantest.Trials(2_000, 20_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
+		p.Classes = append(p.Classes, plantest.ByGamma(t, "probe", "0.01", "0", 0, 0))
 		probe := func(jobs float64) *relaxation {
-			q := copied(p)
+			q := plantest.Copied(p)
 			q.Classes[len(q.Classes)-1].Jobs = capacity.JobRange{Min: jobs, Max: jobs}
 			_, relaxed := relax(t, q)
 			return relaxed
@@ -57,7 +59,7 @@ func TestPriceOfOneVMMoreNeeded(t *testing.T) {
 			continue
 		}
 		if one == nil {
-			if left := float64(none.supply.most()) - none.floor; left > step+loadNoise {
+			if left := float64(none.supply.Most()) - none.floor; left > step+integer.LoadNoise {
 				t.Fatalf("trial %d: %g VMs are left over from the promises and one hundredth more is refused", trial, left)
 			}
 			continue
@@ -70,8 +72,8 @@ func TestPriceOfOneVMMoreNeeded(t *testing.T) {
 func TestWorthOfAContract(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	var used, always slopes
-	for trial := range trials(2_000, 20_000) {
-		p := drawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
+	for trial := range plantest.Trials(2_000, 20_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
 		if len(p.Supply.Contracts) == 0 {
 			continue
 		}
@@ -80,7 +82,7 @@ func TestWorthOfAContract(t *testing.T) {
 		if before.Status == capacity.InfeasibleStatus {
 			continue
 		}
-		q := copied(p)
+		q := plantest.Copied(p)
 		q.Supply.Contracts[k].VMs++
 		after := solved(t, q)
 		if after.Status == capacity.InfeasibleStatus {
@@ -106,8 +108,8 @@ func TestPriceOfOneMoreJob(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 3))
 	const step = 0.01 // jobs
 	var wanted, promised slopes
-	for trial := range trials(3_000, 30_000) {
-		p := drawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
+	for trial := range plantest.Trials(3_000, 30_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
 		i := r.IntN(len(p.Classes))
 		m, before := relax(t, p)
 		if before == nil || m.classes[i].impossible {
@@ -120,7 +122,7 @@ func TestPriceOfOneMoreJob(t *testing.T) {
 			}
 			return gamma * nu
 		}
-		q := copied(p)
+		q := plantest.Copied(p)
 		q.Classes[i].Jobs.Max += step
 		_, after := relax(t, q)
 		rise := penalty + (after.objective-before.objective)/step
@@ -129,7 +131,7 @@ func TestPriceOfOneMoreJob(t *testing.T) {
 		if p.Classes[i].Jobs.Min+step > p.Classes[i].Jobs.Max {
 			continue
 		}
-		q = copied(p)
+		q = plantest.Copied(p)
 		q.Classes[i].Jobs.Min += step
 		if _, after = relax(t, q); after == nil {
 			continue
@@ -145,8 +147,8 @@ func TestPriceOfOneMoreJob(t *testing.T) {
 func TestPriceOfASecond(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	checked, free := 0, 0
-	for trial := range trials(3_000, 30_000) {
-		p := drawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
+	for trial := range plantest.Trials(3_000, 30_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
 		p.Options.OneSlotPerJob = false
 		i := r.IntN(len(p.Classes))
 		m, now := relax(t, p)
@@ -156,18 +158,18 @@ func TestPriceOfASecond(t *testing.T) {
 		}
 		step := c.shape.slack * 1e-5
 		shifted := func(seconds float64) *relaxation {
-			q := copied(p)
+			q := plantest.Copied(p)
 			q.Classes[i].DeadlineSeconds += seconds
 			_, relaxed := relax(t, q)
 			return relaxed
 		}
 		sooner, later := shifted(-step), shifted(step)
-		if sooner == nil || !near(sooner.nuLow, now.nuLow, 1e-3) || !near(later.nuHigh, now.nuHigh, 1e-3) {
+		if sooner == nil || !plantest.Near(sooner.nuLow, now.nuLow, 1e-3) || !plantest.Near(later.nuHigh, now.nuHigh, 1e-3) {
 			continue // another price begins in between
 		}
 		got := (later.objective - sooner.objective) / (2 * step) * c.shape.slack
 		want := -now.nuLow * now.jobs[i] * c.gamma
-		if !near(got, want, 1e-6) {
+		if !plantest.Near(got, want, 1e-6) {
 			t.Fatalf("trial %d class %d: all its time once more changes the cost by %.12g, want %.12g", trial, i, got, want)
 		}
 		if checked++; want == 0 {
@@ -184,8 +186,8 @@ func TestPriceOfASecond(t *testing.T) {
 func TestBreakEvenPenaltyDecides(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	above, below := 0, 0
-	for trial := range trials(1_000, 10_000) {
-		p := drawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
+	for trial := range plantest.Trials(1_000, 10_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(8), capacity.Relaxed)
 		pl := solved(t, p)
 		if pl.Status == capacity.InfeasibleStatus {
 			continue
@@ -197,7 +199,7 @@ func TestBreakEvenPenaltyDecides(t *testing.T) {
 		}
 		margin := pl.Classes[i].BreakEvenPenalty.Float()
 		for _, factor := range []float64{0.9999, 1.0001} {
-			q := copied(p)
+			q := plantest.Copied(p)
 			like := q.Classes[i]
 			like.Name = "sliver"
 			like.Jobs = capacity.JobRange{Max: 1e-4}

@@ -10,27 +10,24 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/plan/integer"
+	"headroom/internal/test/plantest"
 )
-
-// near compares relative to the larger of the two, and of 1.
-func near(got, want, tolerance float64) bool {
-	return math.Abs(got-want) <= tolerance*max(1, math.Abs(got), math.Abs(want))
-}
 
 func TestClosedFormEqualsClp(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(3, 1))
 	var infeasible, exhausted, degenerate, decided, open int
-	for trial := range trials(1_000, 20_000) {
+	for trial := range plantest.Trials(1_000, 20_000) {
 		n := int(math.Round(math.Pow(1000, r.Float64())))
-		p := drawProblem(t, r, n, capacity.Relaxed)
+		p := plantest.DrawProblem(t, r, n, capacity.Relaxed)
 		m, err := newModel(&p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		relaxed, short := newRelaxation(m)
-		program := relaxedProgram(&relaxation{supply: newSupply(m.tiers), classes: m.classes})
+		program := relaxedProgram(&relaxation{supply: integer.NewSupply(m.tiers), classes: m.classes})
 		clp, err := pool.Solve(t.Context(), &program, lp.Options{})
 		if err != nil {
 			t.Fatalf("trial %d: %v", trial, err)
@@ -41,7 +38,7 @@ func TestClosedFormEqualsClp(t *testing.T) {
 			for i := range m.classes {
 				promised += m.classes[i].gamma * m.classes[i].low
 			}
-			if clp.Status != lp.Infeasible || !near(short, promised-float64(newSupply(m.tiers).most()), 1e-9) {
+			if clp.Status != lp.Infeasible || !plantest.Near(short, promised-float64(integer.NewSupply(m.tiers).Most()), 1e-9) {
 				t.Fatalf("trial %d: the closed form misses %g VMs of %g, Clp says %s", trial, short, promised, clp.Status)
 			}
 			continue
@@ -49,7 +46,7 @@ func TestClosedFormEqualsClp(t *testing.T) {
 		if clp.Status != lp.Optimal {
 			t.Fatalf("trial %d: Clp says %s of a program with the answer %g", trial, clp.Status, relaxed.objective)
 		}
-		if !near(relaxed.objective, clp.Objective, 1e-7) {
+		if !plantest.Near(relaxed.objective, clp.Objective, 1e-7) {
 			t.Fatalf("trial %d, %d classes: objective %.12g, Clp %.12g", trial, n, relaxed.objective, clp.Objective)
 		}
 		if nu := -clp.RowDual[0]; nu < relaxed.nuLow-1e-7*max(1, nu) || nu > relaxed.nuHigh+1e-7*max(1, nu) {
@@ -62,14 +59,14 @@ func TestClosedFormEqualsClp(t *testing.T) {
 			degenerate++
 		}
 		checkRelaxation(t, trial, relaxed)
-		first := len(relaxed.supply.price)
+		first := len(relaxed.supply.Price)
 		for i := range m.classes {
 			if !determined(relaxed, i) {
 				open++
 				continue
 			}
 			decided++
-			if !near(relaxed.jobs[i], clp.X[first+i], 1e-6/min(1, max(1e-3, m.classes[i].gamma))) {
+			if !plantest.Near(relaxed.jobs[i], clp.X[first+i], 1e-6/min(1, max(1e-3, m.classes[i].gamma))) {
 				t.Fatalf("trial %d class %d: %.12g jobs, Clp %.12g (gamma %g, theta %g, price %g..%g)", trial, i,
 					relaxed.jobs[i], clp.X[first+i], m.classes[i].gamma, relaxed.theta[i], relaxed.nuLow, relaxed.nuHigh)
 			}
@@ -102,11 +99,11 @@ func checkRelaxation(t *testing.T, trial int, r *relaxation) {
 	if fractions > 1 {
 		t.Fatalf("trial %d: %d classes inside their range, want one at most", trial, fractions)
 	}
-	if !near(load, r.capacity, 1e-9) || load > float64(r.supply.most())+loadNoise {
-		t.Fatalf("trial %d: load %.12g, capacity %.12g of %d", trial, load, r.capacity, r.supply.most())
+	if !plantest.Near(load, r.capacity, 1e-9) || load > float64(r.supply.Most())+integer.LoadNoise {
+		t.Fatalf("trial %d: load %.12g, capacity %.12g of %d", trial, load, r.capacity, r.supply.Most())
 	}
-	if !near(r.supply.costReal(load)-worth, r.objective, 1e-9) {
-		t.Fatalf("trial %d: objective %.12g, its jobs cost %.12g", trial, r.objective, r.supply.costReal(load)-worth)
+	if !plantest.Near(r.supply.CostReal(load)-worth, r.objective, 1e-9) {
+		t.Fatalf("trial %d: objective %.12g, its jobs cost %.12g", trial, r.objective, r.supply.CostReal(load)-worth)
 	}
 }
 
@@ -117,7 +114,7 @@ func determined(r *relaxation, i int) bool {
 	if !math.IsInf(r.nuHigh, 1) {
 		price = (r.nuLow + r.nuHigh) / 2
 	}
-	tied := func(x float64) bool { return near(x/max(price, 1e-300), 1, 1e-9) || x == price }
+	tied := func(x float64) bool { return plantest.Near(x/max(price, 1e-300), 1, 1e-9) || x == price }
 	switch c := &r.classes[i]; {
 	case c.high == c.low:
 		return true
@@ -134,7 +131,7 @@ func determined(r *relaxation, i int) bool {
 			return false
 		}
 	}
-	for _, x := range r.supply.price {
+	for _, x := range r.supply.Price {
 		if tied(x) {
 			return false
 		}
@@ -147,8 +144,8 @@ func TestRelaxedPlanAgreesWithClp(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(3, 2))
-	for trial := range trials(100, 1_000) {
-		p := drawProblem(t, r, 1+r.IntN(60), capacity.Relaxed)
+	for trial := range plantest.Trials(100, 1_000) {
+		p := plantest.DrawProblem(t, r, 1+r.IntN(60), capacity.Relaxed)
 		p.Options.Engine = capacity.EngineCBC
 		pl, err := Solve(t.Context(), p, pool)
 		if err != nil {
@@ -161,7 +158,7 @@ func TestRelaxedPlanAgreesWithClp(t *testing.T) {
 			t.Fatalf("trial %d: engine %q agreed %v, want an engine that agrees", trial, pl.Proof.Engine, pl.Proof.Agreed)
 		}
 		_, relaxed := relax(t, p)
-		if got, want := pl.Objective.Float(), relaxed.objective+committedCost(p); !near(got, want, 1e-8) {
+		if got, want := pl.Objective.Float(), relaxed.objective+committedCost(p); !plantest.Near(got, want, 1e-8) {
 			t.Fatalf("trial %d: the plan's objective is %g, the program's with what is paid anyway %g", trial, got, want)
 		}
 	}
@@ -188,21 +185,21 @@ func TestPriceOfCapacityWhereItIsNotUnique(t *testing.T) {
 		low, high float64
 		jobs      float64
 	}{
-		{"contract exactly used up by promises", 10, nil, byGamma(t, "a", "1", "100", 10, 10), 5, 8, 10},
-		{"contract exactly used up by a class worth less than on-demand", 10, nil, byGamma(t, "a", "1", "7", 0, 10), 5, 7, 10},
-		{"contract exactly used up by part of a class", 10, nil, byGamma(t, "a", "1", "7", 0, 12), 7, 7, 10},
-		{"nothing is worth a VM", 0, nil, byGamma(t, "a", "1", "3", 0, 10), 3, 8, 0},
-		{"nothing is wanted", 10, nil, byGamma(t, "a", "1", "3", 0, 0), 0, 5, 0},
-		{"quota exhausted by promises", 10, quota(5), byGamma(t, "a", "1.5", "3", 10, 10), 8, math.Inf(1), 10},
-		{"quota exhausted by choice", 10, quota(5), byGamma(t, "a", "1.5", "30", 0, 10), 8, 20, 10},
-		{"quota exhausted, more wanted", 10, quota(5), byGamma(t, "a", "1", "30", 0, 20), 30, 30, 15},
-		{"quota exhausted by promises, more wanted", 10, quota(5), byGamma(t, "a", "1", "30", 15, 20), 30, math.Inf(1), 15},
-		{"no VMs at all", 0, quota(0), byGamma(t, "a", "1", "30", 0, 20), 30, math.Inf(1), 0},
-		{"worth exactly on-demand: not added", 10, nil, byGamma(t, "a", "1", "8", 0, 20), 8, 8, 10},
-		{"worth exactly the contract: not added", 10, nil, byGamma(t, "a", "1", "5", 0, 20), 5, 5, 0},
+		{"contract exactly used up by promises", 10, nil, plantest.ByGamma(t, "a", "1", "100", 10, 10), 5, 8, 10},
+		{"contract exactly used up by a class worth less than on-demand", 10, nil, plantest.ByGamma(t, "a", "1", "7", 0, 10), 5, 7, 10},
+		{"contract exactly used up by part of a class", 10, nil, plantest.ByGamma(t, "a", "1", "7", 0, 12), 7, 7, 10},
+		{"nothing is worth a VM", 0, nil, plantest.ByGamma(t, "a", "1", "3", 0, 10), 3, 8, 0},
+		{"nothing is wanted", 10, nil, plantest.ByGamma(t, "a", "1", "3", 0, 0), 0, 5, 0},
+		{"quota exhausted by promises", 10, quota(5), plantest.ByGamma(t, "a", "1.5", "3", 10, 10), 8, math.Inf(1), 10},
+		{"quota exhausted by choice", 10, quota(5), plantest.ByGamma(t, "a", "1.5", "30", 0, 10), 8, 20, 10},
+		{"quota exhausted, more wanted", 10, quota(5), plantest.ByGamma(t, "a", "1", "30", 0, 20), 30, 30, 15},
+		{"quota exhausted by promises, more wanted", 10, quota(5), plantest.ByGamma(t, "a", "1", "30", 15, 20), 30, math.Inf(1), 15},
+		{"no VMs at all", 0, quota(0), plantest.ByGamma(t, "a", "1", "30", 0, 20), 30, math.Inf(1), 0},
+		{"worth exactly on-demand: not added", 10, nil, plantest.ByGamma(t, "a", "1", "8", 0, 20), 8, 8, 10},
+		{"worth exactly the contract: not added", 10, nil, plantest.ByGamma(t, "a", "1", "5", 0, 20), 5, 5, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := market(t, c.reserved, "5", "8", capacity.Relaxed)
+			p := plantest.Market(t, c.reserved, "5", "8", capacity.Relaxed)
 			p.Supply.OnDemand.Quota = c.quota
 			p.Classes = []capacity.Class{c.class}
 			pl := solved(t, p)
@@ -234,10 +231,10 @@ func TestPriceOfCapacityWhereItIsNotUnique(t *testing.T) {
 func TestClpAgreesWhereAClassIsWorthExactlyAPrice(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
-	p := market(t, 0, "0.88", "0.58", capacity.Relaxed)
+	p := plantest.Market(t, 0, "0.88", "0.58", capacity.Relaxed)
 	p.PeriodSeconds = 86400
 	p.Options.Engine = capacity.EngineCBC
-	p.Classes = []capacity.Class{byGamma(t, "a", "2", "27.84", 0, 4)}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "2", "27.84", 0, 4)}
 	pl, err := Solve(t.Context(), p, pool)
 	if err != nil {
 		t.Fatal(err)

@@ -7,13 +7,14 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan/integer"
 )
 
 // rental is what VMs of one type cost: its contracts and on-demand VMs, and spot VMs for a share of
 // all. In whole VMs it is not convex where there is spot, because a share of five VMs is rounded
 // down; the linear program sees the convex line below it.
 type rental struct {
-	supply
+	integer.Supply
 	spot  *spot
 	most  int64 // VMs that can be had
 	limit int64 // likewise, or as many as are ever needed
@@ -30,8 +31,8 @@ type spot struct {
 // shareDigits is how many decimals of a share count: a float64 has no more.
 const shareDigits = 18
 
-func newRental(tiers []Tier, offer *capacity.Spot, hours float64, need int64) rental {
-	r := rental{supply: newSupply(tiers)}
+func newRental(tiers []integer.Tier, offer *capacity.Spot, hours float64, need int64) rental {
+	r := rental{Supply: integer.NewSupply(tiers)}
 	if share := spotShare(offer); share.IsPositive() {
 		power := max(0, -share.Exponent())
 		r.spot = &spot{
@@ -42,7 +43,7 @@ func newRental(tiers []Tier, offer *capacity.Spot, hours float64, need int64) re
 	r.most, r.need = r.mostVMs(), need
 	r.limit = min(need, r.most)
 	if r.spot == nil {
-		r.supply = r.supply.upTo(need)
+		r.Supply = r.Supply.UpTo(need)
 	}
 	return r
 }
@@ -84,11 +85,11 @@ func (s *spot) most(n int64) int64 {
 
 // mostVMs is how many VMs can be had at all.
 func (r *rental) mostVMs() int64 {
-	most := r.supply.most()
-	if r.spot == nil || most >= Unlimited {
+	most := r.Supply.Most()
+	if r.spot == nil || most >= integer.Unlimited {
 		return most
 	}
-	low, high := most, Unlimited
+	low, high := most, integer.Unlimited
 	for low < high {
 		if middle := low + (high-low+1)/2; middle-r.spot.most(middle) <= most {
 			low = middle
@@ -104,17 +105,17 @@ func (r *rental) spotOf(n int64) int64 {
 	if r.spot == nil {
 		return 0
 	}
-	_, cheap := r.supply.below(r.spot.price)
-	return min(r.spot.most(n), max(0, n-cheap, n-r.supply.most()))
+	_, cheap := r.Supply.Below(r.spot.price)
+	return min(r.spot.most(n), max(0, n-cheap, n-r.Supply.Most()))
 }
 
 // cost is phi(n); +Inf where there are not so many VMs.
 func (r *rental) cost(n int64) float64 {
 	if r.spot == nil {
-		return r.supply.cost(n)
+		return r.Supply.Cost(n)
 	}
 	s := r.spotOf(n)
-	return r.spot.price*float64(s) + r.supply.cost(n-s)
+	return r.spot.price*float64(s) + r.Supply.Cost(n-s)
 }
 
 // segment is a number of VMs that cost the same each.
@@ -158,18 +159,18 @@ func (r *rental) reach() (vms float64) {
 // lines is the linear program's phi: of x real VMs, share·x real ones may be spot.
 func (r *rental) lines() (lines []segment) {
 	tier := func(k int) (length float64) {
-		from, to := r.supply.tier(k)
+		from, to := r.Supply.Tier(k)
 		return float64(to - from)
 	}
 	if r.spot == nil {
-		for k, price := range r.supply.price {
+		for k, price := range r.Supply.Price {
 			lines = append(lines, segment{tier(k), price})
 		}
 		return lines
 	}
 	share, cheap, k := r.spot.share, 0.0, 0
-	for ; k < len(r.supply.price) && r.supply.price[k] <= r.spot.price; k++ {
-		lines = append(lines, segment{tier(k), r.supply.price[k]})
+	for ; k < len(r.Supply.Price) && r.Supply.Price[k] <= r.spot.price; k++ {
+		lines = append(lines, segment{tier(k), r.Supply.Price[k]})
 		cheap += tier(k)
 	}
 	if share >= 1 {
@@ -178,8 +179,8 @@ func (r *rental) lines() (lines []segment) {
 	if cheap > 0 {
 		lines = append(lines, segment{cheap * share / (1 - share), r.spot.price})
 	}
-	for ; k < len(r.supply.price); k++ {
-		lines = append(lines, segment{tier(k) / (1 - share), share*r.spot.price + (1-share)*r.supply.price[k]})
+	for ; k < len(r.Supply.Price); k++ {
+		lines = append(lines, segment{tier(k) / (1 - share), share*r.spot.price + (1-share)*r.Supply.Price[k]})
 	}
 	return lines
 }

@@ -34,12 +34,17 @@ func (s *Series) Solve(ctx context.Context, p capacity.Problem) (capacity.Plan, 
 	if isFleet(&p) {
 		return Solve(ctx, p, s.solver)
 	}
-	k, _ := s.known.Get().(*prepared)
-	if k == nil {
-		k = prepare(&s.base)
-	}
+	k := s.take()
 	defer s.known.Put(k)
 	return solveWithin(ctx, &p, s.solver, k)
+}
+
+// take returns what is known of the base's classes, for one use at a time.
+func (s *Series) take() *prepared {
+	if k, _ := s.known.Get().(*prepared); k != nil {
+		return k
+	}
+	return prepare(&s.base)
 }
 
 // prepared is what is known of the classes of a problem.

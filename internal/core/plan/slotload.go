@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan/integer"
 )
 
 // slotLoads is the load of a class's jobs when slots are whole (exact), and of whole VMs when no
@@ -14,9 +15,9 @@ type slotLoads struct {
 	classes   []class
 	exact     bool // whole slots; otherwise gamma·jobs
 	dedicated bool
-	fine      grid    // before VMs are made whole
-	direct    []int64 // units per job of classes without known slots, or of all if not exact
-	known     []bool  // direct is all of a given gamma, nothing was rounded away
+	fine      integer.Grid // before VMs are made whole
+	direct    []int64      // units per job of classes without known slots, or of all if not exact
+	known     []bool       // direct is all of a given gamma, nothing was rounded away
 	memo      [][]int64
 	room      []int64            // for more tables
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
@@ -30,15 +31,25 @@ const memoRoom = 1 << 10
 
 // newOptions makes the program whose loads are not multiples of one job: with whole slots if exact,
 // with whole VMs a class if they are dedicated.
-func (m *model) newOptions(exact bool) *options {
+func (m *model) newOptions(exact bool) *integer.Options {
 	in := m.instance()
-	s := &slotLoads{
+	s, need := m.newSlotLoads(&in, exact)
+	g := s.fine
+	if s.dedicated {
+		g = integer.Grid{PerVM: 1}
+	}
+	return integer.NewOptions(s, g, in, need)
+}
+
+// newSlotLoads makes the loads of newOptions, and says how many VMs all jobs take at most.
+func (m *model) newSlotLoads(in *integer.Instance, exact bool) (s *slotLoads, need int64) {
+	s = &slotLoads{
 		classes: m.classes, exact: exact,
 		dedicated: m.Options.Sharing == capacity.Dedicated,
 		memo:      make([][]int64, len(m.classes)), rare: make(map[[2]int64]int64),
 	}
-	s.fine, s.direct = newGrid(directGammas(m.classes, s.exact), in.High, m.rounded(exact))
-	need := int64(1)
+	s.fine, s.direct = integer.NewGrid(directGammas(m.classes, s.exact), in.High, m.rounded(exact))
+	need = 1
 	for i, g := range in.Gamma {
 		need += int64(g*float64(in.High[i])) + mostRounding
 	}
@@ -48,16 +59,10 @@ func (m *model) newOptions(exact bool) *options {
 	s.known = make([]bool, len(s.direct))
 	for i := range s.direct {
 		if c := &m.classes[i]; c.VMsPerJob != nil && !c.long {
-			_, s.known[i] = unitsFor(c.gamma, s.fine.perVM)
+			_, s.known[i] = integer.UnitsFor(c.gamma, s.fine.PerVM)
 		}
 	}
-	supply := newSupply(in.Supply)
-	o := &options{loader: s, supply: supply.upTo(need), penalty: in.Penalty, low: in.Low, high: in.High, plenty: supply.most() >= need}
-	o.grid = s.fine
-	if s.dedicated {
-		o.grid = grid{perVM: 1}
-	}
-	return o
+	return s, need
 }
 
 // mostRounding is more VMs than whole slots and whole VMs add to any class's gamma·jobs: less than
@@ -78,52 +83,52 @@ func directGammas(classes []class, exact bool) []float64 {
 // refine makes the grid fine enough for every slot size. Where no common grid is small enough a
 // class's slots are rounded down on a fine one.
 func (s *slotLoads) refine(most float64) {
-	perVM := s.fine.perVM
+	perVM := s.fine.PerVM
 	for i := range s.classes {
 		c := &s.classes[i]
 		if !c.slotted {
 			continue
 		}
 		for _, n := range [2]int64{c.SlotsPerVM.Map, c.SlotsPerVM.Reduce} {
-			perVM = perVM / gcd(perVM, n) * n
-			if perVM > fineGrid || float64(perVM)*most >= maxLoad {
+			perVM = perVM / integer.GCD(perVM, n) * n
+			if perVM > integer.FineGrid || float64(perVM)*most >= integer.MaxLoad {
 				s.coarsen(most)
 				return
 			}
 		}
 	}
 	for i := range s.direct {
-		s.direct[i] *= perVM / s.fine.perVM
+		s.direct[i] *= perVM / s.fine.PerVM
 	}
-	s.fine.tolerance *= perVM / s.fine.perVM
-	s.fine.rounded *= perVM / s.fine.perVM
-	s.fine.perVM = perVM
+	s.fine.Tolerance *= perVM / s.fine.PerVM
+	s.fine.Rounded *= perVM / s.fine.PerVM
+	s.fine.PerVM = perVM
 }
 
 func (s *slotLoads) coarsen(most float64) {
-	s.fine = fine(most)
+	s.fine = integer.GridUpTo(most)
 	for i, g := range directGammas(s.classes, s.exact) {
-		s.direct[i], _ = unitsFor(g, s.fine.perVM)
+		s.direct[i], _ = integer.UnitsFor(g, s.fine.PerVM)
 		c := &s.classes[i]
 		if c.slotted {
-			s.fine.rounded += 2 // map slots and reduce slots
+			s.fine.Rounded += 2 // map slots and reduce slots
 		} else {
-			s.fine.rounded += int64(c.high)
+			s.fine.Rounded += int64(c.high)
 		}
 	}
-	s.fine.tolerance = max(0, int64(loadNoise*float64(s.fine.perVM))-s.fine.rounded)
+	s.fine.Tolerance = max(0, int64(integer.LoadNoise*float64(s.fine.PerVM))-s.fine.Rounded)
 }
 
-func (s *slotLoads) perJob(class int) float64 { return s.classes[class].gamma }
+func (s *slotLoads) PerJob(class int) float64 { return s.classes[class].gamma }
 
-func (s *slotLoads) units(class int, jobs int64) int64 {
+func (s *slotLoads) Units(class int, jobs int64) int64 {
 	if jobs == 0 {
 		return 0
 	}
 	c := &s.classes[class]
 	switch given := s.dedicated && c.VMsPerJob != nil; {
 	case given && s.known[class]:
-		return ceilDiv(s.direct[class]*jobs, s.fine.perVM)
+		return integer.CeilDiv(s.direct[class]*jobs, s.fine.PerVM)
 	case !given && (!s.exact || !c.slotted):
 		return s.wholeVMs(s.direct[class] * jobs)
 	}
@@ -156,7 +161,7 @@ func (s *slotLoads) worked(c *class, jobs int64) int64 {
 		return c.ownVMs(jobs)
 	}
 	mapSlots, redSlots := c.shape.whole(jobs)
-	return s.wholeVMs(slotUnitsOf(mapSlots, s.fine.perVM, c.SlotsPerVM.Map) + slotUnitsOf(redSlots, s.fine.perVM, max(1, c.SlotsPerVM.Reduce)))
+	return s.wholeVMs(slotUnitsOf(mapSlots, s.fine.PerVM, c.SlotsPerVM.Map) + slotUnitsOf(redSlots, s.fine.PerVM, max(1, c.SlotsPerVM.Reduce)))
 }
 
 // slotUnitsOf is slots·perVM/ofVM, rounded down once: rounding every slot would lose half a VM of 25 million.
@@ -173,7 +178,7 @@ func slotUnitsOf(slots, perVM, ofVM int64) int64 {
 func (c *class) ownVMs(jobs int64) int64 {
 	need := c.VMsPerJob.Mul(decimal.NewFromInt(jobs))
 	if c.long {
-		need = need.Sub(decimal.NewFromFloat(loadNoise))
+		need = need.Sub(decimal.NewFromFloat(integer.LoadNoise))
 	}
 	return max(0, need.Ceil().IntPart())
 }
@@ -181,7 +186,7 @@ func (c *class) ownVMs(jobs int64) int64 {
 // wholeVMs rounds a load up to whole VMs where they are dedicated; the load is then counted in VMs.
 func (s *slotLoads) wholeVMs(units int64) int64 {
 	if s.dedicated {
-		return ceilDiv(max(0, units-s.fine.tolerance), s.fine.perVM)
+		return integer.CeilDiv(max(0, units-s.fine.Tolerance), s.fine.PerVM)
 	}
 	return units
 }

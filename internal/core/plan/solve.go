@@ -11,6 +11,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan/integer"
 )
 
 // Solve answers a valid problem: what to rent, whom to admit, and the proof. The context's
@@ -76,19 +78,19 @@ func solveOne(ctx context.Context, p *capacity.Problem, solver lp.Solver, known 
 // wholePlan is the integer, dedicated or slot-exact plan.
 func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxation) capacity.Plan {
 	target := m.target()
-	var f modeller
-	var s *search
+	var f integer.Modeller
+	var s *integer.Search
 	d := decision{model: m, relaxed: relaxed, warnings: m.warnings}
 	switch {
 	case m.brief() && m.Options.Integrality == capacity.Executable: // it would only be shown
 	case m.Options.Sharing == capacity.Dedicated:
 		o := m.newOptions(false)
 		f = o
-		d.integer, s = solve(ctx, o, target)
+		d.integer, s = integer.Solve(ctx, o, target)
 	default:
-		l := newLinear(m.instance())
+		l := integer.NewLinear(m.instance())
 		f = l
-		d.integer, s = solve(ctx, l, target)
+		d.integer, s = integer.Solve(ctx, l, target)
 	}
 	if m.Options.Integrality == capacity.Integer {
 		d.settle(ctx, solver, f, s, d.integer)
@@ -96,7 +98,7 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 		return d.plan()
 	}
 	o := m.newOptions(true)
-	result, search := solve(ctx, o, target)
+	result, search := integer.Solve(ctx, o, target)
 	d.settle(ctx, solver, o, search, result)
 	d.layOut(ctx, o, target)
 	return d.plan()
@@ -106,9 +108,9 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 // than their sum: it is rented or, where none is left, jobs give way (the fewest, or those that a
 // search with VMs held back gives up). The bound stays the one of the plan without it, so the gap
 // says what that may cost.
-func (d *decision) layOut(ctx context.Context, o *options, target func(float64) float64) {
+func (d *decision) layOut(ctx context.Context, o *integer.Options, target func(float64) float64) {
 	bound := d.best.Objective - d.best.Gap
-	supply := newSupply(d.tiers)
+	supply := integer.NewSupply(d.tiers)
 	for {
 		var need int64
 		if d.brief() {
@@ -119,15 +121,15 @@ func (d *decision) layOut(ctx context.Context, o *options, target func(float64) 
 		extra := need - d.best.VMs
 		switch {
 		case extra <= 0:
-		case need <= supply.most():
-			d.best.Objective += supply.cost(need) - supply.cost(d.best.VMs)
+		case need <= supply.Most():
+			d.best.Objective += supply.Cost(need) - supply.Cost(d.best.VMs)
 			d.best.VMs = need
 		default:
-			jobs := d.thinned(supply.most())
-			n := vms(o, jobs)
-			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, n, o.objective(jobs, n)
-			o.supply, o.plenty = o.supply.without(extra), false
-			if r, _ := solve(ctx, o, target); r.Feasible && r.Objective < d.best.Objective {
+			jobs := d.thinned(supply.Most())
+			n := integer.VMsFor(o, jobs)
+			d.best.Jobs, d.best.VMs, d.best.Objective = jobs, n, o.Objective(jobs, n)
+			o.HoldBack(extra)
+			if r, _ := integer.Solve(ctx, o, target); r.Feasible && r.Objective < d.best.Objective {
 				d.best = r
 			}
 			continue
@@ -171,9 +173,9 @@ func (d *decision) thinned(most int64) []int64 {
 type decision struct {
 	*model
 	relaxed  *relaxation
-	integer  Result // with whole jobs and VMs alone: the paper's program
-	front    modeller
-	best     Result
+	integer  integer.Result // with whole jobs and VMs alone: the paper's program
+	front    integer.Modeller
+	best     integer.Result
 	second   second
 	warnings []capacity.Warning
 
@@ -181,13 +183,10 @@ type decision struct {
 	layout []capacity.VMLayout
 }
 
-// smallestMoney is the smallest amount that money can tell from nothing.
-const smallestMoney = 1e-9
-
 // settle asks the second engine where the options want it, and keeps the better plan.
-func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *search, r Result) {
+func (d *decision) settle(ctx context.Context, solver lp.Solver, f integer.Modeller, s *integer.Search, r integer.Result) {
 	d.front, d.best = f, r
-	proved := r.Gap <= max(d.tolerance(r.Objective), smallestMoney, gapNoise*d.wanted())
+	proved := r.Gap <= max(d.tolerance(r.Objective), money.Smallest, integer.GapNoise*d.wanted())
 	if d.Options.Near != nil {
 		defer d.stayNear()
 	}
@@ -203,8 +202,8 @@ func (d *decision) settle(ctx context.Context, solver lp.Solver, f modeller, s *
 	}
 	bound := r.Objective - r.Gap
 	d.best.Jobs = d.second.jobs
-	d.best.VMs = vms(f, d.second.jobs)
-	d.best.Objective = f.objective(d.second.jobs, d.best.VMs)
+	d.best.VMs = integer.VMsFor(f, d.second.jobs)
+	d.best.Objective = f.Objective(d.second.jobs, d.best.VMs)
 	d.best.Gap = max(0, d.best.Objective-bound)
 	if proved {
 		// Our own proof has been refuted: say so rather than hide it.

@@ -26,11 +26,11 @@ func AppendNumber(dst []byte, x float64) []byte {
 	}
 }
 
-// AppendText writes a string. What JSON demands is escaped, and the line separators that old
-// JavaScript takes for the end of a line; bytes that are not UTF-8 become U+FFFD.
+// AppendText writes a string. It escapes the characters that JSON requires to be escaped, and the line separators
+// that old JavaScript takes for line ends. Bytes that are not UTF-8 become U+FFFD.
 func AppendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	from := 0 // what stands between from and at needs no escape
+	from := 0 // the text between from and at needs no escape
 	for at := 0; at < len(s); {
 		c := s[at]
 		if ordinary[c] {

@@ -13,8 +13,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Checker collects findings about the value at path below base. covered, if given, says that a
-// pointer has a finding already.
+// Checker collects findings about the value at path below base. covered, if set, reports whether a pointer already
+// has a finding.
 type Checker struct {
 	Base string
 	path
@@ -23,7 +23,7 @@ type Checker struct {
 	Covered  func(pointer string) bool
 }
 
-// At is the pointer to a member of the value being checked; "" is the value itself.
+// At returns the pointer to a member of the checked value; "" is the value itself.
 func (c *Checker) At(member string) string {
 	pointer := c.Base + c.pointer()
 	if member != "" {
@@ -42,12 +42,12 @@ func (c *Checker) Found(member, code, detail string, hint *fault.Hint) {
 	}
 }
 
-// Refuse notes a finding whose sentence holds the way out.
+// Refuse notes a finding whose sentence already gives the remedy.
 func (c *Checker) Refuse(member, code, detail string, values ...any) {
 	c.Found(member, code, fmt.Sprintf(detail, values...), nil)
 }
 
-// Hint is the cure that puts a value at a member.
+// Hint returns a cure that puts a value at a member.
 func (c *Checker) Hint(member string, value any, detail string, values ...any) *fault.Hint {
 	return &fault.Hint{Detail: fmt.Sprintf(detail, values...), Pointer: c.At(member), Value: value}
 }
@@ -83,7 +83,7 @@ func (c *Checker) Whole(member, what, unit string, x, low, high int64) {
 	}
 }
 
-// Number refuses what is not finite, negative or above the limit; it is false then.
+// Number refuses numbers that are not finite, negative or above the limit, and then returns false.
 func (c *Checker) Number(member, what, unit string, x, limit float64) bool {
 	if x >= 0 && x <= limit {
 		return true
@@ -109,7 +109,7 @@ func (c *Checker) Finite(member, what string, x float64) bool {
 	return true
 }
 
-// Places notes a decimal with more places than are kept.
+// Places notes a decimal with more places than are stored.
 func (c *Checker) Places(member string, d decimal.Decimal, places int) {
 	detail, rounded := tooManyPlaces(d, places)
 	c.Found(member, "precision", detail, c.Hint(member, rounded, "Write %q.", rounded))

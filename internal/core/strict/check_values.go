@@ -10,20 +10,20 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// MaxAhead bounds how far past events may lie in the future: clocks differ a little.
+// MaxAhead bounds how far in the future past events may lie, because clocks differ a little.
 const MaxAhead = time.Minute
 
-// MaxNameLength is the most characters of a name.
+// MaxNameLength is the maximum number of characters of a name.
 const MaxNameLength = 200
 
-// MostCompared bounds the names that mistaken ones are compared with: every mistake of a usual problem,
-// some tenths of a second where somebody makes it last.
-const MostCompared = 50_000
+// MaxCompared bounds the known names that mistaken ones are compared with. It covers every mistake of a usual
+// problem; a hostile one costs some tenths of a second.
+const MaxCompared = 50_000
 
-// MaxDescription is how many bytes a description or note may have.
+// MaxDescription is the maximum number of bytes of a description or note.
 const MaxDescription = 2000
 
-// Names is which index has which name.
+// Names maps names to indices.
 type Names map[string]int
 
 // Add refuses a name that something of the same kind has already.
@@ -44,7 +44,7 @@ func Check(check func(*Checker)) error {
 	return fault.Refusal(k.Findings, k.Unlisted)
 }
 
-// StoredName is a name that can be part of an address.
+// StoredName checks a name that can be part of an address.
 func (c *Checker) StoredName(name string) {
 	switch {
 	case name == "." || name == "..":
@@ -65,7 +65,7 @@ func (c *Checker) Description(member, text string) {
 	}
 }
 
-// Moment is a point in time that calendars and the database agree on.
+// Moment checks a point in time that calendars and the database represent equally.
 func (c *Checker) Moment(member string, t time.Time) bool {
 	switch year := t.UTC().Year(); {
 	case t.IsZero():
@@ -78,7 +78,7 @@ func (c *Checker) Moment(member string, t time.Time) bool {
 	return false
 }
 
-// Term refuses what ends before it has lasted a microsecond, the least that is kept.
+// Term refuses periods shorter than a microsecond, the smallest stored unit.
 func (c *Checker) Term(what string, from, until time.Time) {
 	from, until = from.Truncate(time.Microsecond), until.Truncate(time.Microsecond)
 	switch {
@@ -89,7 +89,7 @@ func (c *Checker) Term(what string, from, until time.Time) {
 	}
 }
 
-// Between refuses what is not from low to high; it is false then.
+// Between refuses numbers outside the range from low to high, and then returns false.
 func (c *Checker) Between(member, what string, x, low, high float64) bool {
 	if x >= low && x <= high {
 		return true
@@ -100,7 +100,7 @@ func (c *Checker) Between(member, what string, x, low, high float64) bool {
 	return false
 }
 
-// NameAt is storedName of another member.
+// NameAt checks the name in another member as StoredName does.
 func (c *Checker) NameAt(member, name string) {
 	before := len(c.Findings)
 	c.StoredName(name)
@@ -113,14 +113,14 @@ func (c *Checker) NameAt(member, name string) {
 	}
 }
 
-// InRange refuses what is not from low to high, and NaN.
+// InRange refuses NaN and numbers outside the range from low to high.
 func (c *Checker) InRange(member, what string, x, low, high float64) {
 	if !(x >= low && x <= high) {
 		c.Refuse(member, "range", "%s is from %.15g to %.15g, not %v.", what, low, high, x)
 	}
 }
 
-// Label is a name that is no part of an address.
+// Label checks a name that is not part of an address.
 func (c *Checker) Label(member, text string) {
 	if plainName(text) {
 		return
@@ -133,7 +133,7 @@ func (c *Checker) Label(member, text string) {
 // UnknownName refuses a name that nothing of a kind has, and suggests the one probably meant.
 func UnknownName(c *Checker, member, kind, name string, known []string) {
 	var hint *fault.Hint
-	if best := fault.Nearest(name, known[:min(len(known), MostCompared)]); best != "" {
+	if best := fault.Nearest(name, known[:min(len(known), MaxCompared)]); best != "" {
 		hint = c.Hint(member, best, "Did you mean %q?", best)
 	} else if len(known) > 0 {
 		hint = &fault.Hint{Detail: fmt.Sprintf("There is %q, for instance.", fault.Clip(known[0]))}
@@ -141,21 +141,21 @@ func UnknownName(c *Checker, member, kind, name string, known []string) {
 	c.Found(member, "unknown_name", fmt.Sprintf("There is no %s %q.", kind, fault.Clip(name)), hint)
 }
 
-// Optional checks a word that may be left out.
+// Optional checks a word that may be missing.
 func Optional[T ~string](c *Checker, member string, x T, known []T) {
 	if x != "" {
 		OneOf(c, member, x, known)
 	}
 }
 
-// Above checks a number that must be above 0, if it is given.
+// Above checks that a number, if present, is above 0.
 func Above(c *Checker, member, what string, x *float64, limit float64) {
 	if x != nil && c.Number(member, what, "", *x, limit) && *x == 0 {
 		c.Refuse(member, "range", "%s is 0; it must be above 0.", what)
 	}
 }
 
-// Within checks a whole number, if it is given.
+// Within checks a whole number, if present.
 func Within(c *Checker, member, what, unit string, x *int64, low, high int64) {
 	if x != nil {
 		c.Whole(member, what, unit, *x, low, high)
@@ -179,7 +179,7 @@ func Each[T any](c *Checker, member string, items []T, check func(*T)) {
 	c.Leave()
 }
 
-// plainName says that a name is of printable ASCII and not too long: most are, and need no other look.
+// plainName reports whether a name is short printable ASCII. Most names are, and need no other check.
 func plainName(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' {

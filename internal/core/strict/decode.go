@@ -10,12 +10,11 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// MaxNesting bounds how deep values may stand in one another; no shape of ours needs more than six.
+// MaxNesting bounds how deep values may be nested; our shapes need at most six levels.
 const MaxNesting = 32
 
-// Reader reads JSON text in one pass, without reflection. It knows two kinds of fault: text that is
-// not JSON ends the reading (failure), while a member that is wrong is noted with its pointer and
-// passed over, so that all such findings are reported at once.
+// Reader reads JSON text in one pass, without reflection. Text that is not JSON ends the reading (failure). A wrong
+// member is noted with its pointer and skipped, so that all such findings are reported at once.
 type Reader struct {
 	data  []byte
 	At    int
@@ -26,9 +25,9 @@ type Reader struct {
 	Failure  *fault.Finding
 }
 
-// Shape is the member names an object may have; the first Required of them must be there.
+// Shape lists the member names of an object; the first Required of them are mandatory.
 type Shape struct {
-	what     string // such as "a profile", for sentences
+	what     string // for messages, such as "a profile"
 	Names    []string
 	required int
 }
@@ -37,8 +36,8 @@ func NewShape(what string, required []string, optional ...string) *Shape {
 	return &Shape{what, append(append([]string{}, required...), optional...), len(required)}
 }
 
-// index is where a name stands among the shape's; -1 where it does not. The search starts at a place
-// where it probably stands: members tend to be written in the order they are listed in.
+// index returns the position of a name in the shape, or -1. The search starts at from, the likely position: members
+// tend to be written in the listed order.
 func (s *Shape) index(name []byte, from int) int {
 	for i := range s.Names {
 		if i += from; i >= len(s.Names) {
@@ -54,7 +53,7 @@ func (s *Shape) index(name []byte, from int) int {
 // Given is the set of a shape's members that an object had.
 type Given uint32
 
-// Given is the set of these members.
+// Given returns the set of these members.
 func (s *Shape) Given(names ...string) (g Given) {
 	for _, name := range names {
 		g |= 1 << slices.Index(s.Names, name)
@@ -62,7 +61,7 @@ func (s *Shape) Given(names ...string) (g Given) {
 	return g
 }
 
-// Has says whether the object had the member.
+// Has reports whether the object had the member.
 func (g Given) Has(s *Shape, name string) bool { return g&s.Given(name) != 0 }
 
 // NewReader returns a reader at the start of a document's value.
@@ -72,13 +71,13 @@ func NewReader(data []byte) *Reader {
 	return r
 }
 
-// Ahead returns a second reader at the same place, to look at what follows without reading it.
+// Ahead returns a second reader at the same place, to look ahead without reading.
 func (r *Reader) Ahead() *Reader { return &Reader{data: r.data, At: r.At} }
 
 // Since returns the text read since a place.
 func (r *Reader) Since(from int) []byte { return r.data[from:r.At] }
 
-// start passes over what may precede a document and refuses what may not.
+// start skips what may precede a document and refuses anything else.
 func (r *Reader) start() {
 	switch {
 	case bytes.HasPrefix(r.data, []byte("\xef\xbb\xbf")):
@@ -97,7 +96,7 @@ func (r *Reader) End() {
 	}
 }
 
-// fail ends the reading: everything after sees the end of the text, and only the first failure counts.
+// fail ends the reading: all later reads see the end of the text, and only the first failure counts.
 func (r *Reader) fail(at int, detail string) {
 	if r.Failure == nil {
 		line, column := position(r.data, at)
@@ -106,7 +105,7 @@ func (r *Reader) fail(at int, detail string) {
 	r.At = len(r.data)
 }
 
-// unexpected is the failure at a byte that cannot stand where it does.
+// unexpected fails at a byte that cannot occur here.
 func (r *Reader) unexpected(want string) {
 	if r.At >= len(r.data) {
 		r.fail(len(r.data), fmt.Sprintf("The document ends where %s should follow; it seems to be cut off.", want))
@@ -115,7 +114,7 @@ func (r *Reader) unexpected(want string) {
 	r.fail(r.At, fmt.Sprintf("Here stands %s where %s should stand.", r.character(r.At), want))
 }
 
-// position is the line and column (in characters, from 1) of a byte.
+// position returns the line and column (in characters, from 1) of a byte.
 func position(data []byte, at int) (line, column int) {
 	before := data[:at]
 	line = 1 + bytes.Count(before, []byte("\n"))
@@ -135,7 +134,7 @@ func (r *Reader) character(at int) string {
 	}
 }
 
-// full says that no more findings are listed, so that nothing need be put into words.
+// full reports that no more findings are listed, so that no more sentences need be made.
 func (r *Reader) full() bool { return len(r.Findings) >= fault.MaxFindings }
 
 // Found notes something wrong at the current pointer.
@@ -159,8 +158,8 @@ func (r *Reader) Space() byte {
 	return 0
 }
 
-// Object reads an object of a shape; read is called at each member's value and must consume it.
-// Unknown, repeated and missing members are findings.
+// Object reads an object of a shape. It calls read at each member's value, which read must consume. Unknown, repeated
+// and missing members are findings.
 func (r *Reader) Object(s *Shape, read func(name string)) (g Given) {
 	next := 0
 	opened := r.Members(s.what, func(key []byte) {
@@ -207,8 +206,8 @@ func (r *Reader) Missing(name, what string) {
 	r.Leave()
 }
 
-// Members reads an object's members whatever their names; read is called at each member's value. It
-// is false where the value is no object.
+// Members reads an object with any member names. It calls read at each member's value, and returns false if the value
+// is no object.
 func (r *Reader) Members(what string, read func(key []byte)) bool {
 	if !r.open('{', what) {
 		return false
@@ -253,8 +252,7 @@ func (r *Reader) Members(what string, read func(key []byte)) bool {
 	return true
 }
 
-// Array reads an array; read is called at each element, with its index. It is false where the value
-// is no array.
+// Array reads an array. It calls read at each element, with its index, and returns false if the value is no array.
 func (r *Reader) Array(what string, read func(i int)) bool {
 	if !r.open('[', what) {
 		return false
@@ -323,7 +321,7 @@ func (r *Reader) WrongType(want string) {
 	r.Skip()
 }
 
-// Sees says whether a word of JSON (or of what is taken for it) stands here.
+// Sees reports whether a word of JSON (or one mistaken for it) follows.
 func (r *Reader) Sees(word string) bool {
 	rest := r.data[r.At:]
 	return len(rest) >= len(word) && string(rest[:len(word)]) == word &&
@@ -367,7 +365,7 @@ func (r *Reader) notFinite() bool {
 	return false
 }
 
-// explain is the failure at a byte that starts no value, with what its writer may have meant.
+// explain fails at a byte that starts no value, with a guess at the writer's intention.
 func (r *Reader) explain(c byte) {
 	switch {
 	case c == '\'':

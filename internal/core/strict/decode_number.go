@@ -11,11 +11,11 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Unread marks a whole number that could not be read, as NaN marks the others: it lies outside every
-// range, and its own finding is never reported because the reader has already reported a better one.
+// Unread marks a whole number that could not be read, as NaN marks the others. It lies outside every range. Its own
+// finding is never reported because the reader has already reported a better one.
 const Unread = math.MinInt64
 
-// Numeral is a number as written: ±digits · 10^exponent, where digits holds them all if exact.
+// Numeral holds a number as written: ±digits · 10^exponent. If exact, digits holds all digits.
 type Numeral struct {
 	Text     []byte
 	negative bool
@@ -24,14 +24,14 @@ type Numeral struct {
 	Exponent int
 }
 
-// ExactDigits is how many decimal digits surely fit an int64.
+// ExactDigits is the number of decimal digits that surely fit an int64.
 const ExactDigits = 18
 
 // LongestNumeral bounds the text of one number; no program writes more than 25 characters.
 const LongestNumeral = 100
 
-// ParseNumeral reads the number at the start of a text by JSON's grammar. The fault, if any, is a
-// sentence, and the numeral's text then ends where it was found.
+// ParseNumeral reads the number at the start of a text by JSON's grammar. The fault, if any, is a sentence, and the
+// numeral's text then ends at the faulty byte.
 func ParseNumeral(b []byte) (n Numeral, fault string) {
 	fault = n.Parse(b)
 	return n, fault
@@ -106,8 +106,8 @@ func (n *Numeral) Parse(b []byte) (fault string) {
 	return ""
 }
 
-// significant is the digits of a text of digits and a point without its leading zeros; false where
-// there are more than fit.
+// significant returns the digits of a text of digits and a point without its leading zeros, or false if they do not
+// fit.
 func significant(b []byte) (digits uint64, exact bool) {
 	count := 0
 	for _, c := range b {
@@ -122,7 +122,7 @@ func significant(b []byte) (digits uint64, exact bool) {
 	return digits, true
 }
 
-// numeral reads the number that stands here.
+// numeral reads a number.
 func (r *Reader) numeral(n *Numeral) bool {
 	fault := n.Parse(r.data[r.At:])
 	switch {
@@ -143,7 +143,7 @@ func (r *Reader) numeral(n *Numeral) bool {
 
 var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// Float is the nearest float64; infinite where there is none.
+// Float returns the nearest float64, or an infinity if the number is too large.
 func (n *Numeral) Float() float64 {
 	x, exact := 0.0, false
 	if n.Exact {
@@ -164,10 +164,10 @@ func (n *Numeral) Float() float64 {
 	return x
 }
 
-// LongFloat is the float64 nearest to digits·10^power where there are more digits than a float64 holds,
-// as in most figures that programs write, and power is a small negative one. It divides two floats that
-// add up to the digits and knows the error it makes to some 100 bits; where that could turn the
-// rounding it leaves the number to strconv, which takes three times as long for any.
+// LongFloat returns the float64 nearest to digits·10^power if there are more digits than a float64 holds, as in most
+// figures that programs write, and power is a small negative one. It divides two floats whose sum is the digits, and
+// knows its error to some 100 bits. If the error could change the rounding, it leaves the number to strconv, which
+// takes three times as long.
 func LongFloat(digits int64, power int) (x float64, exact bool) {
 	if power >= 0 || power < -22 {
 		return 0, false
@@ -183,7 +183,7 @@ func LongFloat(digits int64, power int) (x float64, exact bool) {
 	return x, x+missing*(1+0x1p-30) == x
 }
 
-// Decimal is the number exactly; false where it is absurdly long or large.
+// Decimal returns the number exactly, or false if it is absurdly long or large.
 func (n *Numeral) Decimal() (decimal.Decimal, bool) {
 	switch {
 	case n.Exponent < -LongestNumeral || n.Exponent > LongestNumeral || len(n.Text) > LongestNumeral:
@@ -197,7 +197,7 @@ func (n *Numeral) Decimal() (decimal.Decimal, bool) {
 	return d, err == nil
 }
 
-// beyondDecimals says why a number is none that is kept exactly.
+// beyondDecimals explains why a number cannot be stored exactly.
 func (n *Numeral) beyondDecimals() string {
 	text, why := fault.Clip(string(n.Text)), "long"
 	switch {
@@ -210,7 +210,7 @@ func (n *Numeral) beyondDecimals() string {
 	return text + " is too " + why + " for a decimal."
 }
 
-// isNumber says whether a number (or what is taken for one) starts here; another value is a finding.
+// isNumber reports whether a number (or something mistaken for one) starts here. Any other value is a finding.
 func (r *Reader) isNumber(want string) bool {
 	if c := r.Space(); (c == '-' || '0' <= c && c <= '9') && !r.Sees("-Infinity") {
 		return true
@@ -219,7 +219,7 @@ func (r *Reader) isNumber(want string) bool {
 	return false
 }
 
-// Float reads a finite number; what is none leaves NaN.
+// Float reads a finite number; any other value leaves NaN.
 func (r *Reader) Float(into *float64) {
 	*into = math.NaN()
 	if !r.isNumber("a number") {
@@ -237,7 +237,7 @@ func (r *Reader) Float(into *float64) {
 	*into = x
 }
 
-// Whole reads a whole number, however written (10, 10.0, 1e1); what is none leaves unread.
+// Whole reads a whole number in any notation (10, 10.0, 1e1); any other value leaves Unread.
 func (r *Reader) Whole(into *int64) {
 	*into = Unread
 	if !r.isNumber("a whole number") {
@@ -265,7 +265,7 @@ func (r *Reader) Whole(into *int64) {
 	}
 }
 
-// Exact reads a decimal with at most so many places, given as a string or as a number.
+// Exact reads a decimal with at most that many places, given as a string or as a number.
 func (r *Reader) Exact(into *decimal.Decimal, places int, example string) {
 	var n Numeral
 	if r.Space() == '"' {
@@ -304,8 +304,8 @@ func (r *Reader) notDecimal(text, example string) {
 	r.Found("type", fmt.Sprintf("%q is not a decimal such as %q.", fault.Clip(text), example), hint)
 }
 
-// ShortFloat is the float64 nearest to digits·10^power where it takes one operation on two numbers that
-// are both exact, so that one rounding happens, the right one.
+// ShortFloat returns the float64 nearest to digits·10^power if one operation on two exact numbers suffices: then
+// there is only one rounding, which is the correct one.
 func ShortFloat(digits int64, power int) (x float64, exact bool) {
 	switch {
 	case digits > 1<<53 || digits < -1<<53 || power < -22 || power > 22:

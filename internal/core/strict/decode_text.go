@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quoted reads a string, the text standing at its opening quote. The answer is a part of the input
-// where no escape stands in it and must not be kept.
+// Quoted reads a string, starting at its opening quote. Without escapes the answer is a part of the input and must
+// not be kept.
 func (r *Reader) Quoted() ([]byte, bool) {
 	start := r.At + 1
 	for i := start; i < len(r.data); {
@@ -31,8 +31,8 @@ func (r *Reader) Quoted() ([]byte, bool) {
 	return nil, false
 }
 
-// ordinary is the bytes that stand for themselves in a string: ASCII but for quotes, backslashes and
-// control characters.
+// ordinary marks the bytes that represent themselves in a string: ASCII but for quotes, backslashes and control
+// characters.
 var ordinary = func() (table [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		table[c] = c != '"' && c != '\\'
@@ -40,7 +40,7 @@ var ordinary = func() (table [256]bool) {
 	return table
 }()
 
-// plain is the length of the unescaped character at i of a string; 0 where it may not stand there.
+// plain returns the length of the unescaped character at i of a string, or 0 if it is not allowed there.
 func (r *Reader) plain(i int) int {
 	c := r.data[i]
 	if c < ' ' {
@@ -94,7 +94,7 @@ func (r *Reader) escaped(start, i int) ([]byte, bool) {
 	return nil, false
 }
 
-// escape is the character an escape sequence at i stands for, and its length; 0 where it is none.
+// escape returns the character of the escape sequence at i, and its length, or 0 if there is none.
 func (r *Reader) escape(i int) (char rune, size int) {
 	if i+1 >= len(r.data) {
 		r.cutString()
@@ -138,7 +138,7 @@ func (r *Reader) escape(i int) (char rune, size int) {
 	}
 }
 
-// hex is the number in a \uXXXX escape at i.
+// hex returns the number in a \uXXXX escape at i.
 func (r *Reader) hex(i int) (x rune, ok bool) {
 	if i+6 > len(r.data) {
 		r.cutString()

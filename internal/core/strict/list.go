@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// List reads an array of one kind of object, of which there may be limit; an empty one is nil.
+// List reads an array of up to limit objects of one kind; an empty one becomes nil.
 func List[T any](r *Reader, what string, limit int, read func(*Reader, *T)) (items []T) {
 	var count int
 	from := r.At
@@ -25,8 +25,8 @@ func List[T any](r *Reader, what string, limit int, read func(*Reader, *T)) (ite
 	return items
 }
 
-// another is the list that started at from with room for one item more. Where it is long, room is made for as many
-// as the rest of the text holds if they are like those before, because growing copies.
+// another returns the list that started at from with room for one more item. A long list gets room for as many items
+// as the rest of the text holds if they are like the earlier ones, because growing copies.
 func another[T any](r *Reader, items []T, from, limit int) []T {
 	if n := len(items); n == cap(items) && n >= longList {
 		each := (r.At - from) / n
@@ -39,10 +39,10 @@ func another[T any](r *Reader, items []T, from, limit int) []T {
 	return append(items, *new(T))
 }
 
-// longList is from how many items on a list's length is foreseen.
+// longList is the number of items from which a list's length is estimated.
 const longList = 1000
 
-// Named reads an object whose members' names are those of things of a kind, of which there may be limit.
+// Named reads an object that maps names to up to limit things of a kind.
 func Named[T any](r *Reader, what, kind string, limit int, read func(*Reader, *T)) map[string]T {
 	items := map[string]T{}
 	count := 0
@@ -92,7 +92,7 @@ func Elements[T any](r *Reader, read func(*T)) []T {
 	return items
 }
 
-// Null reads null, if it stands here.
+// Null reads null, if it follows.
 func (r *Reader) Null() bool {
 	if r.Space(); !r.Sees("null") {
 		return false
@@ -101,8 +101,8 @@ func (r *Reader) Null() bool {
 	return true
 }
 
-// Result is what went wrong: the failure, or the reader's findings and those of check that do not
-// concern members the reader could not read.
+// Result returns the failure, or else the reader's findings and those of check, except for members that the reader
+// could not read.
 func (r *Reader) Result(check func(*Checker)) error {
 	if r.Failure != nil {
 		return &fault.InputError{Findings: []fault.Finding{*r.Failure}}
@@ -120,7 +120,7 @@ func (r *Reader) Result(check func(*Checker)) error {
 	return fault.Refusal(append(r.Findings, c.Findings...), r.unlisted+c.Unlisted)
 }
 
-// HoldsObjects looks ahead whether the value is an object whose first member is one.
+// HoldsObjects looks ahead and reports whether the value is an object whose first member is an object.
 func (r *Reader) HoldsObjects() bool {
 	ahead := r.Ahead()
 	if ahead.Space() != '{' {

@@ -7,10 +7,10 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// path is where in a document one is. Its pointer is only written out when something is wrong there.
+// path holds the current place in a document. Its pointer is written only for a finding.
 type path []step
 
-// step is one member name or, where index is not negative, one array index.
+// step holds one member name, or one array index if index is not negative.
 type step struct {
 	name  string
 	index int
@@ -20,7 +20,7 @@ func (p *path) Enter(name string) { *p = append(*p, step{name, -1}) }
 func (p *path) Element(i int)     { *p = append(*p, step{"", i}) }
 func (p *path) Leave()            { *p = (*p)[:len(*p)-1] }
 
-// pointer is the JSON pointer (RFC 6901).
+// pointer returns the JSON pointer (RFC 6901).
 func (p path) pointer() string {
 	var b strings.Builder
 	for _, s := range p {

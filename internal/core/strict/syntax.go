@@ -9,9 +9,9 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// CheckSyntax reads a JSON document whatever its members, and refuses what readers take in different
-// ways: repeated members, NaN, numbers beyond all bounds, NUL characters, deep nesting, text that is
-// not UTF-8, and whatever ReadProblem would not read. The error is an *InputError.
+// CheckSyntax reads any JSON document. It refuses what readers interpret differently: repeated members, NaN, numbers
+// beyond all bounds, NUL characters, deep nesting and text that is not UTF-8. It also refuses everything that
+// ReadProblem would not read. The error is an *InputError.
 func CheckSyntax(data []byte) error {
 	r := NewReader(data)
 	r.Value()
@@ -19,11 +19,11 @@ func CheckSyntax(data []byte) error {
 	return r.Result(func(*Checker) {})
 }
 
-// mostMembers bounds the names that are kept of an object; the largest that mean something have one for each of
-// ten thousand classes.
-const mostMembers = 20_000
+// maxMembers bounds the remembered names of an object; the largest sensible object has one for each of ten thousand
+// classes.
+const maxMembers = 20_000
 
-// Value reads any value, noting what is wrong inside it.
+// Value reads any value and notes findings inside it.
 func (r *Reader) Value() {
 	switch c := r.Space(); {
 	case c == '{':
@@ -31,8 +31,8 @@ func (r *Reader) Value() {
 		seen := map[string]bool{} // of objects with many members
 		n := 0
 		r.Members("", func(key []byte) {
-			if n++; n > mostMembers {
-				r.fail(r.At, fmt.Sprintf("An object has more than %d members, the most that are read.", mostMembers))
+			if n++; n > maxMembers {
+				r.fail(r.At, fmt.Sprintf("An object has more than %d members, the most that are read.", maxMembers))
 				return
 			}
 			name := string(key)
@@ -65,8 +65,8 @@ func (r *Reader) Value() {
 	}
 }
 
-// longPower says whether a number's power of ten has more than three digits: no float64 needs them, and
-// exact decimals would take for ever to add.
+// longPower reports whether a number's power of ten has more than three digits. No float64 needs them, and exact
+// decimals would take for ever to add.
 func longPower(text []byte) bool {
 	e := bytes.IndexAny(text, "eE")
 	return e >= 0 && len(bytes.TrimLeft(text[e+1:], "+-")) > 3

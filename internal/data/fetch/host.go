@@ -14,15 +14,13 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// AllowedHost is a place that the server may send to and read from, by an admin's word. Everything
-// else is out of its reach.
+// AllowedHost is a host that an admin allows the server to send to and read from. All others are out of reach.
 type AllowedHost struct {
 	ID   string `json:"id,omitzero"`
 	Host string `json:"host"` // one exact name (or address), never a pattern
 	Port int64  `json:"port"`
 	HTTP bool   `json:"http"` // plain HTTP is allowed as well as HTTPS
-	// Networks are the only addresses the name may stand for. Without any, all public ones are allowed
-	// and no others.
+	// Networks are the only addresses that the name may resolve to. Without any, only public ones are allowed.
 	Networks  []string  `json:"networks"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
 	CreatedBy string    `json:"created_by,omitzero"`
@@ -36,7 +34,7 @@ const (
 	widestIPv6 = 16
 )
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (h *AllowedHost) UnmarshalJSON(text []byte) error {
 	type members AllowedHost
 	var m members
@@ -61,7 +59,7 @@ func portOfTarget(scheme string) int64 {
 	return 443
 }
 
-// Label is the host with its port, as people write it.
+// Label returns the host with its port, as people write it.
 func (h AllowedHost) Label() string { return hostPort(h.Host, h.Port) }
 
 func hostPort(host string, port int64) string {
@@ -71,7 +69,7 @@ func hostPort(host string, port int64) string {
 	return host + ":" + strconv.FormatInt(port, 10)
 }
 
-// Validate says what is wrong with the entry.
+// Validate checks the entry.
 func (h AllowedHost) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		if detail, better := hostFault(h.Host); detail != "" {
@@ -110,7 +108,7 @@ func checkNetwork(c *strict.Checker, text string) {
 	}
 }
 
-// Target is an address to send to or read from, taken apart.
+// Target holds the parts of an address to send to or read from.
 type Target struct {
 	URL    string
 	Scheme string // http or https
@@ -118,13 +116,13 @@ type Target struct {
 	Port   int64
 }
 
-// Label is the host with its port, as people write it. The rest of an address may be a secret.
+// Label returns the host with its port, as people write it. The rest of an address may be a secret.
 func (t Target) Label() string { return hostPort(t.Host, t.Port) }
 
 const longestURL = 2000
 
-// ParseTarget reads an address, in the one way it can be written. Whatever two readers could take for
-// different hosts is refused: then fault is a sentence that says why.
+// ParseTarget reads an address, which has only one valid form. It refuses every text that two readers could take for
+// different hosts; fault is then a sentence with the reason.
 func ParseTarget(text string) (t Target, wrong string) {
 	refuse := func(sentence string, values ...any) (Target, string) {
 		return Target{}, fmt.Sprintf(sentence, values...)
@@ -180,7 +178,7 @@ func ParseTarget(text string) (t Target, wrong string) {
 	return t, ""
 }
 
-// authority is what stands between :// and the path.
+// authority returns the part between :// and the path.
 func authority(rest string) string {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		return rest[:i]
@@ -190,8 +188,8 @@ func authority(rest string) string {
 
 var hostName = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// hostFault says what is wrong with a host's name, and how to write it where that is known. A name
-// whose last label begins like a number is some reader's address.
+// hostFault returns the fault of a host's name and, if known, the right spelling. Some readers take a name whose last
+// label begins like a number for an address.
 func hostFault(host string) (detail, better string) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		switch {
@@ -222,7 +220,7 @@ func hostFault(host string) (detail, better string) {
 	return "", ""
 }
 
-// Allows says why an entry does not let the server use a target, "" where it does.
+// Allows explains why an entry does not allow a target; it returns "" if it does.
 func (h AllowedHost) Allows(t Target) (fault string) {
 	switch {
 	case h.Host != t.Host || h.Port != t.Port:
@@ -233,7 +231,7 @@ func (h AllowedHost) Allows(t Target) (fault string) {
 	return ""
 }
 
-// NotAllowed is the refusal of a target that no entry names.
+// NotAllowed returns the refusal of a target that no entry names.
 func (t Target) NotAllowed() string {
 	needs := ""
 	if t.Scheme == "http" {
@@ -245,7 +243,7 @@ func (t Target) NotAllowed() string {
 	return fmt.Sprintf("%s is not on the list of allowed hosts; an admin adds it (\"headroom host allow %s%s\").", t.Label(), t.Label(), needs)
 }
 
-// Reaches says why the entry does not let the server connect to an address, "" where it does.
+// Reaches explains why the entry does not allow connections to an address; it returns "" if it does.
 func (h AllowedHost) Reaches(a netip.Addr) (fault string) {
 	a = a.Unmap()
 	if len(h.Networks) == 0 {
@@ -262,9 +260,8 @@ func (h AllowedHost) Reaches(a netip.Addr) (fault string) {
 	return fmt.Sprintf("%s stands for %s, which is in none of the networks listed with the allowed host.", h.Host, a)
 }
 
-// public says whether an address is one of the open internet: not of this machine or its surroundings,
-// and none that leads elsewhere by translation (NAT64, 6to4, Teredo), because what it leads to cannot
-// be looked at.
+// public reports whether an address belongs to the open internet, not to this machine or its surroundings. Addresses
+// that are translated (NAT64, 6to4, Teredo) do not count, because their real targets cannot be checked.
 func public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false
@@ -280,11 +277,11 @@ func public(a netip.Addr) bool {
 	return true
 }
 
-// globalIPv6 is all that is given out of IPv6: outside of it are loopback, link-local, unique local,
-// multicast, mapped and translated (64:ff9b::/96) addresses.
+// globalIPv6 is the allocated part of IPv6. Outside of it are loopback, link-local, unique local, multicast, mapped
+// and translated (64:ff9b::/96) addresses.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// special are the networks of IANA's registries of special-purpose addresses.
+// special lists the networks of IANA's registries of special-purpose addresses.
 var special = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 	"192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",

@@ -148,7 +148,7 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-// What the refusal of an address says to do makes it reachable.
+// The remedy in the refusal of an address makes the address reachable.
 func TestRefusalsSayWhatToAllow(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://a.example/x":    `"headroom host allow a.example:443"`,

@@ -35,12 +35,11 @@ const (
 	Delete = "delete"
 )
 
-// Changes is what makes a cluster that looks like before look like after. Lists of after that are nil
-// are left alone, and so are profile versions it does not name. The order can be carried out: first
-// deletions, from what depends to what is depended on, then kind by kind updates before creations, and
-// VM types are deleted last, when nothing refers to them any more.
-// The forecasts of a class are one change, whose fields count the rows. A cluster that does not
-// exist yet has the zero Document before.
+// Changes returns the changes that turn the cluster from before to after. Lists of after that are nil stay as they
+// are, and so do profile versions it does not name. The changes can be carried out in their order: first deletions,
+// dependants before what they depend on, then updates before creations, kind by kind. VM types are deleted last, when
+// nothing refers to them any more. The forecasts of a class are one change, whose fields count the rows. A cluster
+// that does not exist yet has the zero Document before.
 func Changes(before, after Document) []Change {
 	all := []Change{}
 	add := func(some []Change) { all = append(all, some...) }
@@ -96,7 +95,7 @@ func only(changes []Change, action string) []Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Action != action })
 }
 
-// compare finds the changes of one list; bare removes what does not count as a difference.
+// compare returns the changes of one list; bare clears the members that are not compared.
 func compare[T any](kind string, before, after []T, label func(T) string, bare func(*T)) (changes []Change) {
 	if after == nil {
 		return nil
@@ -129,8 +128,7 @@ func compare[T any](kind string, before, after []T, label func(T) string, bare f
 	return changes
 }
 
-// forecastChanges compares forecasts, of which there may be hundreds of thousands, row by row and
-// tells them class by class.
+// forecastChanges compares forecasts row by row, up to hundreds of thousands, and lists the changes by class.
 func forecastChanges(before, after []Forecast) (changes []Change) {
 	if after == nil {
 		return nil

@@ -15,27 +15,27 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// What is wrong with stored things on their own; what only others can tell (does the profile exist,
-// do periods overlap) the store says. Each answer is an *InputError or nil.
+// The checks of stored things on their own. The store checks what concerns others (whether the profile exists,
+// whether periods overlap). Each answer is an *InputError or nil.
 
-// ClusterNameLength is how long a cluster's name may be: it is a label of addresses and metrics.
+// ClusterNameLength is the maximum length of a cluster's name, which is a label of addresses and metrics.
 const ClusterNameLength = 63
 
-// MaxMachine is the most vCPUs, GiB of memory or GPUs that one machine may have.
+// MaxMachine is the maximum of vCPUs, GiB of memory or GPUs of one machine.
 const MaxMachine = 1_000_000
 
-// MaxForecastRows is how many rows are written at once.
+// MaxForecastRows is the maximum number of rows written at once.
 const MaxForecastRows = 100_000
 
-// MaxHoldSeconds is how long a decrease of VMs can be held back at most.
+// MaxHoldSeconds is the longest time that a decrease of VMs can be held back.
 const MaxHoldSeconds = 24 * 3600
 
-// NewCluster is a cluster of which nothing but the name is said.
+// NewCluster returns a cluster with a name and defaults.
 func NewCluster(name string) Cluster {
 	return Cluster{Name: name, Currency: "USD", PeriodSeconds: 3600, TimeZone: "UTC", Options: capacity.DefaultOptions()}
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (c *Cluster) UnmarshalJSON(text []byte) error {
 	type members Cluster
 	m := members(NewCluster(""))
@@ -44,7 +44,7 @@ func (c *Cluster) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON fills in what is left out: a new type is meant to be used.
+// UnmarshalJSON fills in defaults: a new type is in use.
 func (v *VMType) UnmarshalJSON(text []byte) error {
 	type members VMType
 	m := members{InUse: true}
@@ -53,7 +53,7 @@ func (v *VMType) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (p *PricePeriod) UnmarshalJSON(text []byte) error {
 	type members PricePeriod
 	m := members{Purchase: capacity.PurchaseOnDemand}
@@ -62,7 +62,7 @@ func (p *PricePeriod) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (s *SignedContract) UnmarshalJSON(text []byte) error {
 	type members SignedContract
 	m := members{Billing: capacity.BilledUsed}
@@ -71,7 +71,7 @@ func (s *SignedContract) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Validate says what is wrong with the cluster's settings.
+// Validate checks the cluster's settings.
 func (c Cluster) Validate() error { return strict.Check(c.check) }
 
 func (c Cluster) check(k *strict.Checker) {
@@ -100,7 +100,7 @@ func (c Cluster) check(k *strict.Checker) {
 	k.Leave()
 }
 
-// ClusterNameFault says why a name is no slug; "" when it is one.
+// ClusterNameFault explains why a name is no slug; it returns "" for a slug.
 func ClusterNameFault(name string) string {
 	const small = "abcdefghijklmnopqrstuvwxyz0123456789"
 	switch {
@@ -114,7 +114,7 @@ func ClusterNameFault(name string) string {
 	return ""
 }
 
-// Validate says what is wrong with the type.
+// Validate checks the type.
 func (v VMType) Validate() error { return strict.Check(v.check) }
 
 func (v VMType) check(k *strict.Checker) {
@@ -140,7 +140,7 @@ func (v VMType) check(k *strict.Checker) {
 	}
 }
 
-// Validate says what is wrong with the period.
+// Validate checks the period.
 func (p PricePeriod) Validate() error { return strict.Check(p.check) }
 
 func (p PricePeriod) check(k *strict.Checker) {
@@ -154,7 +154,7 @@ func (p PricePeriod) check(k *strict.Checker) {
 	}
 }
 
-// Validate says what is wrong with the contract.
+// Validate checks the contract.
 func (s SignedContract) Validate() error { return strict.Check(s.check) }
 
 func (s SignedContract) check(k *strict.Checker) {
@@ -171,7 +171,7 @@ func (s SignedContract) check(k *strict.Checker) {
 	}
 }
 
-// Validate says what is wrong with the version.
+// Validate checks the version.
 func (p ProfileVersion) Validate() error { return strict.Check(p.check) }
 
 func (p ProfileVersion) check(k *strict.Checker) {
@@ -183,7 +183,7 @@ func (p ProfileVersion) check(k *strict.Checker) {
 	p.checkSource(k)
 }
 
-// Validate says what is wrong with the class in a cluster planned with this integrality.
+// Validate checks the class for a cluster planned with this integrality.
 func (p PlannedClass) Validate(integrality capacity.Integrality) error {
 	return strict.Check(func(k *strict.Checker) { p.check(k, integrality) })
 }
@@ -206,7 +206,7 @@ func (p PlannedClass) check(k *strict.Checker, integrality capacity.Integrality)
 	}
 }
 
-// Class is the class as a problem has it, with the profile its reference stands for.
+// Class returns the class for a problem, with the profile that it refers to.
 func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
 	return capacity.Class{
 		Name: p.Name, Profile: profile, Demand: p.Demand, VMsPerJob: p.VMsPerJob, Calibration: p.Calibration,
@@ -214,7 +214,7 @@ func (p PlannedClass) Class(profile *capacity.Profile) capacity.Class {
 	}
 }
 
-// ValidateForecasts says what is wrong with rows that are to be written together, below /rows.
+// ValidateForecasts checks rows that are written together, below /rows.
 func ValidateForecasts(rows []Forecast) error {
 	return strict.Check(func(k *strict.Checker) {
 		k.Enter("rows")
@@ -253,7 +253,7 @@ func checkForecasts(k *strict.Checker, rows []Forecast) {
 	}
 }
 
-// Validate says what is wrong with the document on its own, with pointers into it.
+// Validate checks the document on its own, with pointers into it.
 func (d Document) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		k.Enter("cluster")

@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// Series is the forecast rows of one class that are written together, in the order of their hours.
+// Series holds the forecast rows of one class that are written together, in the order of their hours.
 type Series struct {
 	Class string
 	Rows  []SeriesRow
-	Clear []HourSpan // hours in which no row is left
-	At    string     // a pointer to where the class is named; "" is the whole input
+	Clear []HourSpan // hours that keep no row
+	At    string     // pointer to the name of the class; "" is the whole input
 }
 
-// SeriesRow is one hour. There may be a million of them in memory.
+// SeriesRow holds one hour. Memory may hold a million of them.
 type SeriesRow struct {
 	Hour int32 // since 1970, see HourOf
-	Line int32 // where it was read; 0 when it was not
+	Line int32 // its line in the file; 0 without a file
 	Jobs float64
 }
 
-// HourSpan is the hours [From, Until).
+// HourSpan holds the hours [From, Until).
 type HourSpan struct{ From, Until int32 }
 
-// HourOf is how many hours after the beginning of 1970 a moment is.
+// HourOf returns the whole hours from the beginning of 1970 to a moment.
 func HourOf(t time.Time) int32 { return int32(t.Unix() / 3600) }
 
-// TimeOf is the moment an hour begins.
+// TimeOf returns the beginning of an hour.
 func TimeOf(hour int32) time.Time { return time.Unix(int64(hour)*3600, 0).UTC() }
 
-// Written is what a write of forecasts did, or would do.
+// Written counts the rows that a write of forecasts changed, or would change.
 type Written struct {
 	Written      int64 `json:"written"`                 // rows given
-	Added        int64 `json:"added"`                   // of them for hours that had none
-	Changed      int64 `json:"changed"`                 // of them with another number than before
+	Added        int64 `json:"added"`                   // of them, for hours without a row
+	Changed      int64 `json:"changed"`                 // of them, with another number than before
 	Deleted      int64 `json:"deleted"`                 // rows of hours that have none now
 	FromArrivals int64 `json:"from_arrivals,omitempty"` // rows made of arrivals per hour
 	DryRun       bool  `json:"dry_run,omitempty"`       // nothing was written
 }
 
-// SeriesOf is valid rows by class, the classes in the order they come in.
+// SeriesOf groups valid rows by class, the classes in the order of their first rows.
 func SeriesOf(rows []Forecast) []Series {
 	var all []Series
 	index := map[string]int{}
@@ -67,19 +67,19 @@ func (s *Series) sort() {
 	}
 }
 
-// Holes says what hours between the first and the last row of a class mean that have no row.
+// Holes names the treatment of hours without a row between the first and the last row of a class.
 type Holes string
 
 const (
 	HolesRefuse Holes = "refuse" // they are a mistake
 	HolesOwn    Holes = "own"    // the class's own jobs.max holds there: rows stored for them are deleted
-	HolesKeep   Holes = "keep"   // what is stored for them stays
+	HolesKeep   Holes = "keep"   // the stored rows stay
 )
 
-// HolesWords are all of them.
+// HolesWords lists all of them.
 var HolesWords = []string{string(HolesRefuse), string(HolesOwn), string(HolesKeep)}
 
-// holes are the hours between rows, which are sorted and of different hours.
+// holes returns the hours without a row between rows, which are sorted by different hours.
 func (s *Series) holes(each func(after, before SeriesRow)) {
 	for i := 1; i < len(s.Rows); i++ {
 		if s.Rows[i].Hour > s.Rows[i-1].Hour+1 {

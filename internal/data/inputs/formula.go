@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// GuardFormula is a text as tables have it: with an apostrophe in front where a spreadsheet would take it for a formula.
+// GuardFormula prepares a text for a table: it puts an apostrophe in front if a spreadsheet would take the text for a
+// formula.
 func GuardFormula(s string) string {
 	if StartsFormula(s) {
 		return "'" + s
@@ -14,7 +15,7 @@ func GuardFormula(s string) string {
 	return s
 }
 
-// UnguardFormula is the text that GuardFormula was given.
+// UnguardFormula returns the original text of GuardFormula's result.
 func UnguardFormula(s string) string {
 	if rest, ok := strings.CutPrefix(s, "'"); ok && StartsFormula(rest) {
 		return rest
@@ -22,8 +23,8 @@ func UnguardFormula(s string) string {
 	return s
 }
 
-// StartsFormula says whether a spreadsheet may take a text for a formula: in the full-width forms alike, and after
-// spaces, which some of them take off.
+// StartsFormula reports whether a spreadsheet may take a text for a formula. That includes full-width forms, and
+// leading spaces, which some spreadsheets strip.
 func StartsFormula(s string) bool {
 	if s == "" {
 		return false

@@ -11,11 +11,11 @@ type localHours struct {
 	from, until, offset int64
 }
 
-// Furthest is more than any clock is away from UTC.
+// Furthest exceeds the distance of any clock from UTC.
 const Furthest = 26 * 3600
 
-// moments are when clocks show a time, which is given as if it were UTC: once, but never in the hour
-// that is skipped in spring and twice in the one that is repeated in autumn, the earlier first.
+// moments returns the moments at which clocks show a time, given as if it were UTC. There is one, but none in the
+// hour skipped in spring and two in the hour repeated in autumn, the earlier first.
 func (l *localHours) moments(shown int64) (first, second int64, n int) {
 	if l.from <= shown && shown < l.until {
 		return shown - l.offset, 0, 1
@@ -45,8 +45,7 @@ func (l *localHours) moments(shown int64) (first, second int64, n int) {
 	}
 }
 
-// skipped is the change of the clocks that a time which never comes falls into: what they show before
-// and after.
+// skipped returns the change of the clocks that skips a time: the times shown before and after it.
 func (l *localHours) skipped(shown int64) (before, after time.Time) {
 	_, end := time.Unix(shown-Furthest, 0).In(l.zone).ZoneBounds()
 	for !end.IsZero() {

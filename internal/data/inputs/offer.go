@@ -9,8 +9,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// StandingOffer is a contract of a VM type that may be bought, as a cluster keeps it: an Offer without a
-// day. No plan depends on one.
+// StandingOffer stores a contract of a VM type that may be bought: an Offer without a day. No plan depends on one.
 type StandingOffer struct {
 	Name      string           `json:"name"`
 	VMType    string           `json:"vm_type"`
@@ -20,11 +19,11 @@ type StandingOffer struct {
 	TermHours int64            `json:"term_hours,omitzero"` // exactly one of the two
 	TermYears int64            `json:"term_years,omitzero"` // calendar years
 	Max       int64            `json:"max"`                 // VMs; left out: MaxOfferVMs
-	Note      string           `json:"note"`                // where it comes from
+	Note      string           `json:"note"`                // its source
 	capacity.Stamp
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (o *StandingOffer) UnmarshalJSON(text []byte) error {
 	type members StandingOffer
 	m := members{Billing: capacity.BilledUsed, Max: capacity.MaxOfferVMs}
@@ -33,13 +32,12 @@ func (o *StandingOffer) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Offer is the offer as a question about purchases has it; without a from it is bought when the horizon
-// starts.
+// Offer returns the offer for a question about purchases; without a from it is bought when the horizon starts.
 func (o StandingOffer) Offer(from *time.Time) capacity.Offer {
 	return capacity.Offer{Name: o.Name, Price: o.Price, Upfront: o.Upfront, Billing: o.Billing, From: from, TermHours: o.TermHours, TermYears: o.TermYears, Max: o.Max}
 }
 
-// Validate says what is wrong with the offer.
+// Validate checks the offer.
 func (o StandingOffer) Validate() error { return strict.Check(o.check) }
 
 func (o StandingOffer) check(k *strict.Checker) {

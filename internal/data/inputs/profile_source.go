@@ -13,11 +13,11 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// MaxSource is how many bytes the source of a profile version may have.
+// MaxSource is the maximum number of bytes of a profile version's source.
 const MaxSource = 64 << 10
 
-// checkSource refuses what the database would not give back as it was: it keeps numbers with all
-// their digits, and no text with a NUL in it.
+// checkSource refuses sources that the database would not return unchanged. It stores numbers with all their digits,
+// and no text with a NUL.
 func (p ProfileVersion) checkSource(k *strict.Checker) {
 	switch {
 	case p.Source == nil:
@@ -32,7 +32,7 @@ func (p ProfileVersion) checkSource(k *strict.Checker) {
 	}
 }
 
-// sourceFault is why a source cannot be kept; empty where it can.
+// sourceFault explains why a source cannot be stored; it returns "" if it can.
 func sourceFault(source json.RawMessage) string {
 	value, err := readSource(source)
 	if err != nil {
@@ -68,8 +68,8 @@ func sourceFault(source json.RawMessage) string {
 	return wrong
 }
 
-// sourceDigits is how many digits before and after the point a number of a source may have: a few bytes
-// such as 1e99999 would be many in the database.
+// sourceDigits is the maximum number of digits before and after the point of a number in a source. A few bytes such
+// as 1e99999 would be many in the database.
 const sourceDigits = 30
 
 func readSource(source json.RawMessage) (value any, err error) {
@@ -81,8 +81,8 @@ func readSource(source json.RawMessage) (value any, err error) {
 	return value, err
 }
 
-// CanonicalSource is a source that equals others that say the same: members in order, numbers without exponents
-// and without zeros at their end.
+// CanonicalSource returns the same bytes for all sources of the same meaning: members in order, numbers without
+// exponents and trailing zeros.
 func CanonicalSource(source json.RawMessage) json.RawMessage {
 	value, err := readSource(source)
 	if err != nil {
@@ -113,7 +113,7 @@ func CanonicalSource(source json.RawMessage) json.RawMessage {
 	return text
 }
 
-// Says says whether two versions say the same.
+// Says reports whether two versions have the same content.
 func (p ProfileVersion) Says(q ProfileVersion) bool {
 	return p.Note == q.Note && reflect.DeepEqual(p.Profile, q.Profile) && bytes.Equal(CanonicalSource(p.Source), CanonicalSource(q.Source))
 }

@@ -17,26 +17,25 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// MostForecastCells is how many forecasts a file may have: ten years of a class, or two of fifty.
-const MostForecastCells = 1_000_000
+// MaxForecastCells is the maximum number of forecasts in a file: ten years of ten classes, or two years of fifty.
+const MaxForecastCells = 1_000_000
 
-// longestRecord bounds what is in memory of a file at a time: a header with ten thousand classes is
-// shorter.
+// longestRecord bounds the part of a file in memory at a time. A header with ten thousand classes is shorter.
 const longestRecord = 4 << 20
 
-// mostCommas bounds the fields of a record: each takes many times the byte that it can be written in.
-const mostCommas = 100_000
+// maxCommas bounds the fields of a record: each takes many times the byte that it can be written in.
+const maxCommas = 100_000
 
-// ForecastFile is what must be known to read a file of forecasts.
+// ForecastFile holds the settings for reading a file of forecasts.
 type ForecastFile struct {
 	Classes []PlannedClass
-	Zone    *time.Location // whose clocks times without an offset are read from
+	Zone    *time.Location // the clocks for times without an offset
 	Holes   Holes
 }
 
-// Read reads CSV in one of two forms: a row a class and hour, with columns class, hour, and jobs or
-// arrivals_per_hour; or a row an hour, with the column hour and one for each class. Everything that is
-// wrong is found at once, by line and column, up to MaxFindings; trouble with reading is no InputError.
+// Read reads CSV in one of two forms. Either each row is a class and hour, with columns class, hour, and jobs or
+// arrivals_per_hour; or each row is an hour, with the column hour and one column for each class. It reports all
+// faults at once, by line and column, up to MaxFindings. An error of reading is no InputError.
 func (f ForecastFile) Read(in io.Reader) (series []Series, fromArrivals int64, err error) {
 	r := forecastReader{ForecastFile: f, local: localHours{zone: f.Zone}, index: map[string]int{}, guard: newRecordGuard(in)}
 	for _, c := range f.Classes {
@@ -76,21 +75,20 @@ type forecastReader struct {
 	findings     []fault.Finding
 }
 
-// forecastColumn is what a column holds: the class, the hour, jobs or arrivals, or in the wide form the
-// jobs of one class.
+// forecastColumn describes a column: class, hour, jobs, arrivals, or in the wide form the jobs of one class.
 type forecastColumn struct {
 	holds  string
 	series int
 }
 
-// readSeries is a class's rows while they are read.
+// readSeries holds a class's rows while they are read.
 type readSeries struct {
 	Series
-	deadline   float64 // 0 is none
+	deadline   float64 // 0 if unknown
 	last       int64   // the moment of the row before
 	descends   int32   // the first line that is not later than the one before
 	twice      int32   // the first line with a time that comes twice
-	half       int64   // the moment of a time that comes twice and was there once so far; 0 is none
+	half       int64   // the moment of a time that clocks show twice and that was read once so far; 0 for none
 	halfLine   int32
 	halfColumn int
 }
@@ -125,7 +123,7 @@ func (r *forecastReader) read() error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLongRecord):
-			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB or %d commas; is a quotation mark not closed?", longestRecord>>20, mostCommas)
+			r.found(last+1, 1, "too_long", nil, "A row that begins here or soon after has more than %d MiB or %d commas; is a quotation mark not closed?", longestRecord>>20, maxCommas)
 			return nil
 		case errors.As(err, &syntax):
 			r.found(syntax.Line, max(syntax.Column, 1), "syntax", nil, "Here the quotation marks do not fit: a field stands in them whole or not at all, and those inside it are doubled.")
@@ -147,8 +145,7 @@ func (r *forecastReader) read() error {
 	return nil
 }
 
-// begins looks at the beginning of the file for what spreadsheets do to it, and takes the byte order
-// mark off.
+// begins checks the beginning of the file for traces of spreadsheets, and removes the byte order mark.
 func (r *forecastReader) begins(start *[]byte) bool {
 	*start = bytes.TrimPrefix(*start, []byte("\xef\xbb\xbf"))
 	first, _, _ := bytes.Cut(*start, []byte("\n"))
@@ -213,7 +210,7 @@ func (r *forecastReader) header(record []string) bool {
 	return false
 }
 
-// series is where a class's rows are gathered; -1 where there is no such class, which is said once.
+// series returns the index of a class's rows, or -1 for an unknown class, which it reports once.
 func (r *forecastReader) series(class string, field int) int {
 	if at, known := r.index[class]; known {
 		return at
@@ -242,7 +239,7 @@ func (r *forecastReader) series(class string, field int) int {
 }
 
 func (r *forecastReader) meant(class string) *fault.Hint {
-	if best := fault.Nearest(class, r.names[:min(len(r.names), strict.MostCompared)]); best != "" {
+	if best := fault.Nearest(class, r.names[:min(len(r.names), strict.MaxCompared)]); best != "" {
 		return &fault.Hint{Detail: fmt.Sprintf("Did you mean %q?", best), Value: best}
 	}
 	if len(r.names) == 0 {
@@ -293,14 +290,14 @@ func (r *forecastReader) row(record []string) bool {
 		}
 		r.cell(at, shown, moment, said, hourField, jobs+arrivals, jobsField, arrivals != "")
 	}
-	if r.cells > MostForecastCells {
-		r.foundIn(0, "too_large", nil, "There are more than %d forecasts up to here, the most of one file; send them in parts.", MostForecastCells)
+	if r.cells > MaxForecastCells {
+		r.foundIn(0, "too_large", nil, "There are more than %d forecasts up to here, the most of one file; send them in parts.", MaxForecastCells)
 		return false
 	}
 	return true
 }
 
-// cell takes one number. The hour is a moment, or what the zone's clocks show.
+// cell adds one number. The hour is a moment, or a time on the zone's clocks.
 func (r *forecastReader) cell(at int, shown, moment int64, said hourSaid, hourField int, text string, field int, arrivals bool) {
 	jobs, ok := r.number(text, field, arrivals)
 	if at < 0 || said == hourUnread {
@@ -339,22 +336,22 @@ func (r *forecastReader) cell(at int, shown, moment int64, said hourSaid, hourFi
 	r.cells++
 }
 
-// Thousands says whether the comma of a number could stand between thousands as well as before a fraction, as in
-// 1,500: nobody but its writer knows which.
+// Thousands reports whether the comma of a number could separate thousands as well as a fraction, as in 1,500: only
+// its writer knows.
 func Thousands(text string) bool {
 	whole, rest, _ := strings.Cut(text, ",")
 	digits := strings.TrimLeft(whole, "-+$€£¥ ")
 	return len(rest) == 3 && strings.Trim(rest, "0123456789") == "" && len(digits) >= 1 && len(digits) <= 3 && digits[0] != '0'
 }
 
-// number reads a number as JSON has it, which is how most programs write one.
+// number reads a number in JSON's notation, which most programs write.
 func (r *forecastReader) number(text string, field int, arrivals bool) (float64, bool) {
 	what := "The number of jobs"
 	limit := float64(capacity.MaxJobs)
 	if arrivals {
-		what, limit = "The number of arrivals", 1e12 // beyond, no deadline makes it fewer than MaxJobs
+		what, limit = "The number of arrivals", 1e12 // above this, no deadline brings it below MaxJobs
 	}
-	if text == "" { // said already
+	if text == "" { // already reported
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(text, 64)
@@ -390,7 +387,7 @@ func (r *forecastReader) number(text string, field int, arrivals bool) (float64,
 	return 0, false
 }
 
-// recordGuard ends the reading of a record that goes on and on.
+// recordGuard stops the reading of an endless record.
 type recordGuard struct {
 	in           io.Reader
 	left, commas int // until then
@@ -404,7 +401,7 @@ func newRecordGuard(in io.Reader) *recordGuard {
 	return g
 }
 
-func (g *recordGuard) begin() { g.left, g.commas = longestRecord, mostCommas }
+func (g *recordGuard) begin() { g.left, g.commas = longestRecord, maxCommas }
 
 func (g *recordGuard) Read(into []byte) (int, error) {
 	if g.left < 0 || g.commas < 0 {

@@ -151,7 +151,7 @@ func TestWhatIsReadIsBounded(t *testing.T) {
 	}
 }
 
-// repeated is a text again and again.
+// repeated reads a text again and again.
 type repeated struct {
 	text string
 	at   int
@@ -165,7 +165,7 @@ func (r *repeated) Read(into []byte) (n int, _ error) {
 	return n, nil
 }
 
-// What clocks show, written hour after hour of UTC through years of changes, is read as the same hours.
+// Local times, written hour by hour of UTC through years of clock changes, are read as the same hours.
 func TestLocalTimesAreReadBack(t *testing.T) {
 	t.Parallel()
 	for _, name := range zones {

@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// hourSaid is how an hour was told.
+// hourSaid tells the form in which an hour was given.
 type hourSaid int
 
 const (
@@ -35,13 +35,13 @@ func (r *forecastReader) hour(text string, field int) (shown, moment int64, said
 		switch {
 		case n == 2 && first%3600 == 0 && second%3600 == 0:
 			return t.Unix(), first, hourTwice
-		case n == 2 && second%3600 == 0: // the other one is no hour's beginning
+		case n == 2 && second%3600 == 0: // the other one is not the start of an hour
 			return t.Unix(), second, hourOnce
 		case n > 0:
 			return t.Unix(), first, r.whole(time.Unix(first, 0).In(r.Zone), field)
 		}
 		before, after := r.local.skipped(t.Unix())
-		// The hour after it begins at the change, so that no hour of UTC is without a row.
+		// The next hour begins at the change, so that every hour of UTC has a row.
 		r.foundIn(field, "skipped", &fault.Hint{Detail: "Leave the row out; no hour is missing without it."},
 			"%s never comes in %s: its clocks go from %s to %s.", t.Format("2006-01-02 15:04"), r.Zone, before.Format("2006-01-02 15:04"), after.Format("2006-01-02 15:04"))
 		return 0, 0, hourUnread
@@ -49,7 +49,7 @@ func (r *forecastReader) hour(text string, field int) (shown, moment int64, said
 	return 0, 0, hourUnread
 }
 
-// whole refuses what is no whole hour of UTC.
+// whole refuses moments that are not whole hours of UTC.
 func (r *forecastReader) whole(t time.Time, field int) hourSaid {
 	if t.Nanosecond() == 0 && t.Unix()%3600 == 0 {
 		return hourOnce
@@ -89,7 +89,7 @@ func parseHour(text string) (t time.Time, local, ok bool) {
 	return t, local, t.UnmarshalText([]byte(text[:10]+"T"+clock+offset)) == nil
 }
 
-// halved says that a time which clocks show twice was there once.
+// halved reports a time that clocks show twice and that was given once.
 func (r *forecastReader) halved(s *readSeries) {
 	if s.half == 0 {
 		return
@@ -102,7 +102,7 @@ func (r *forecastReader) halved(s *readSeries) {
 	s.half = 0
 }
 
-// wallOf is what clocks show at a moment, as if it were UTC.
+// wallOf returns the time on the clocks at a moment, as if it were UTC.
 func wallOf(t time.Time) int64 {
 	_, offset := t.Zone()
 	return t.Unix() + int64(offset)
@@ -131,7 +131,7 @@ func (r *forecastReader) check() {
 	}
 }
 
-// twins are rows of the same hour.
+// twins reports rows of the same hour.
 func (r *forecastReader) twins(s *readSeries) {
 	for j := 1; j < len(s.Rows); j++ {
 		a, b := s.Rows[j-1], s.Rows[j]

@@ -12,8 +12,8 @@ var (
 	forecastShape = strict.NewShape("a forecast", []string{"class", "hour", "jobs"})
 )
 
-// ReadForecasts reads {"rows": […]} with up to MaxForecastRows rows, strictly and in one pass. What
-// the rows say is for ValidateForecasts to check.
+// ReadForecasts reads {"rows": […]} with up to MaxForecastRows rows, strictly and in one pass. ValidateForecasts
+// checks their values.
 func ReadForecasts(data []byte) (rows []Forecast, err error) {
 	r := strict.NewReader(data)
 	r.Object(rowsShape, func(string) {

@@ -21,7 +21,7 @@ type WeeklyForecast struct {
 	DryRun         bool      `json:"dry_run,omitzero"`
 }
 
-// MaxGrowth bounds how many times as much there is to come in a year or month besides what there is.
+// MaxGrowth bounds the yearly or monthly growth, as a multiple of the current jobs.
 const MaxGrowth = 1000
 
 var weeklyShape = strict.NewShape("a weekly forecast", []string{"class", "from", "until", "week"}, "growth_per_year", "growth_per_month", "dry_run")
@@ -91,7 +91,7 @@ func readNumbers(r *strict.Reader, into []float64, which string) {
 	}
 }
 
-// Check says what is wrong with one that was not read.
+// Check checks a forecast that was not read from JSON.
 func (w *WeeklyForecast) Check() error {
 	return strict.Check(func(k *strict.Checker) { w.check(k, 0) })
 }
@@ -133,8 +133,8 @@ func (w *WeeklyForecast) check(k *strict.Checker, given strict.Given) {
 	}
 }
 
-// Series makes the rows: the week by the clocks of a zone, so that the hour skipped in spring is left
-// out and the one repeated in autumn comes twice, times the growth since From.
+// Series makes the rows: the week on the clocks of a zone, times the growth since From. The hour skipped in spring is
+// left out, and the one repeated in autumn comes twice.
 func (w *WeeklyForecast) Series(zone *time.Location) (Series, error) {
 	rate := math.Log1p(w.GrowthPerYear) / HoursPerYear
 	if w.GrowthPerMonth != 0 {

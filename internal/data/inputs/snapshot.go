@@ -13,11 +13,11 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Snapshot is a cluster's inputs, read in one transaction.
+// Snapshot holds a cluster's inputs, read in one transaction.
 type Snapshot struct {
 	Cluster   Cluster
 	VMTypes   []VMType
-	Prices    []PricePeriod    // those that touch the moments asked for
+	Prices    []PricePeriod    // those that touch the requested moments
 	Contracts []SignedContract // likewise
 	Classes   []PlannedClass   // by name
 	Profiles  map[ProfileRef]capacity.Profile
@@ -25,11 +25,10 @@ type Snapshot struct {
 	Previous  *capacity.Plan // the current plan, if there is one
 }
 
-// Problem is what the cluster asks at one moment: the prices of that moment, the contracts that run
-// then, the forecast of its hour. With one VM type in use, of which no class says anything, it is a
-// problem with one kind of VM. Forecasts are rounded up to whole jobs unless the cluster is planned
-// relaxed. What is missing comes as an *InputError that says what to give, with pointers into the
-// cluster's document.
+// Problem returns the cluster's problem at one moment, with the prices, running contracts and forecasts of that
+// moment. With one VM type in use that no class mentions, the problem has one kind of VM. Forecasts are rounded up to
+// whole jobs unless the cluster is planned relaxed. Missing inputs are reported as an *InputError, with pointers into
+// the cluster's document.
 func (s Snapshot) Problem(at time.Time) (capacity.Problem, error) {
 	p := capacity.Problem{Currency: s.Cluster.Currency, PeriodSeconds: s.Cluster.PeriodSeconds, Options: s.Cluster.Options}
 	var k strict.Checker
@@ -100,7 +99,7 @@ func (s Snapshot) Class(c PlannedClass) (capacity.Class, error) {
 	return c.Class(&profile), nil
 }
 
-// supplyOf is where the VMs of a type come from at a moment. A price that is missing is a finding.
+// supplyOf returns the supply of VMs of a type at a moment. A missing price is a finding.
 func (s Snapshot) supplyOf(k *strict.Checker, v VMType, at time.Time) capacity.VMTypeSupply {
 	t := capacity.VMTypeSupply{Name: v.Name, OnDemand: capacity.OnDemand{Quota: v.Quota}}
 	price, known := s.PriceAt(v.Name, capacity.PurchaseOnDemand, at)
@@ -124,7 +123,7 @@ func (s Snapshot) supplyOf(k *strict.Checker, v VMType, at time.Time) capacity.V
 	return t
 }
 
-// keepTypes leaves out what the class says about VM types that are not in use.
+// keepTypes removes the class's settings for VM types that are not in use.
 func keepTypes(class *capacity.Class, used []VMType) {
 	isUsed := func(name string) bool {
 		return slices.ContainsFunc(used, func(v VMType) bool { return v.Name == name })
@@ -150,15 +149,15 @@ func (s Snapshot) PriceAt(vmType string, purchase capacity.Purchase, at time.Tim
 	return money.Amount{}, false
 }
 
-// HoldsAt says whether the price is that of a moment.
+// HoldsAt reports whether the price applies at a moment.
 func (p PricePeriod) HoldsAt(t time.Time) bool {
 	return !t.Before(p.From) && (p.Until == nil || t.Before(*p.Until))
 }
 
-// RunsAt says whether the contract's term holds a moment.
+// RunsAt reports whether the contract's term includes a moment.
 func (s SignedContract) RunsAt(t time.Time) bool { return !t.Before(s.From) && t.Before(s.Until) }
 
-// near is the previous plan, as far as it is about classes that still exist.
+// near returns the previous plan, limited to classes that still exist.
 func (s Snapshot) near() *capacity.Near {
 	if s.Previous == nil {
 		return nil

@@ -13,19 +13,19 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// What a cluster's inputs look like where they are kept. A Problem is made from them for one moment
-// (see Snapshot). Each carries a Stamp; a document that people write leaves it out.
+// The stored inputs of a cluster. Snapshot makes a Problem of them for one moment. Each carries a Stamp, which
+// documents written by people omit.
 
-// Cluster is the shared pool being planned. Its name is part of addresses and never changes.
+// Cluster is the shared pool that is planned. Its name is part of addresses and never changes.
 type Cluster struct {
 	Name          string           `json:"name"`
 	Description   string           `json:"description"`
 	Currency      string           `json:"currency"`
 	PeriodSeconds int64            `json:"period_s"`
-	TimeZone      string           `json:"time_zone"` // IANA; weekly patterns are read in it, everything else is UTC
+	TimeZone      string           `json:"time_zone"` // IANA; weekly patterns use it, everything else is UTC
 	Options       capacity.Options `json:"options"`   // without Near, which comes from the previous plan
 	Budget        *capacity.Budget `json:"budget,omitempty"`
-	HoldSeconds   int64            `json:"hold_s"`                  // how long autoscalers hold a decrease of VMs back
+	HoldSeconds   int64            `json:"hold_s"`                  // time for which autoscalers hold a decrease of VMs back
 	InputsVersion int64            `json:"inputs_version,omitzero"` // counts the changes of everything a plan depends on
 	capacity.Stamp
 }
@@ -34,25 +34,25 @@ type Cluster struct {
 type VMType struct {
 	Name        string     `json:"name"`
 	Description string     `json:"description"`
-	Quota       *int64     `json:"quota"` // the most that may be rented on demand at once; null is no limit
+	Quota       *int64     `json:"quota"` // maximum rented on demand at once; null is no limit
 	InUse       bool       `json:"in_use"`
 	Spot        *SpotTerms `json:"spot,omitempty"` // none: no spot VMs
-	// What a machine of the type is; no plan depends on it. Nil is not known.
+	// The size of a machine of the type; no plan depends on it. Nil is unknown.
 	VCPU      *float64 `json:"vcpu,omitempty"`
 	MemoryGiB *float64 `json:"memory_gib,omitempty"`
 	GPUs      *int64   `json:"gpus,omitempty"`
 	capacity.Stamp
 }
 
-// SpotTerms is how far spot VMs may be used; their price is a price period's.
+// SpotTerms limits the use of spot VMs. A price period holds their price.
 type SpotTerms struct {
 	MaxShare float64 `json:"max_share"` // of all VMs of the type
 }
 
-// PricePeriod is a price of a VM type in [From, Until), on demand or spot. Periods of a type and purchase
-// do not overlap; an Until of nil is open. No price is carried on past its period.
+// PricePeriod is a price of a VM type in [From, Until), on demand or spot. Periods of a type and purchase do not
+// overlap; an Until of nil is open. No price applies beyond its period.
 type PricePeriod struct {
-	ID       string            `json:"id,omitzero"` // UUID; in documents a period is known by its type, purchase and start
+	ID       string            `json:"id,omitzero"` // UUID; documents identify a period by its type, purchase and start
 	VMType   string            `json:"vm_type"`
 	Purchase capacity.Purchase `json:"purchase,omitempty"` // none is on demand
 	Price    money.Amount      `json:"price"`              // per VM-hour, in the cluster's currency
@@ -78,27 +78,27 @@ type SignedContract struct {
 type ProfileVersion struct {
 	Name      string           `json:"name"`
 	Version   int64            `json:"version"` // 1, 2, … per name
-	Note      string           `json:"note"`    // where it comes from
+	Note      string           `json:"note"`    // its source
 	Profile   capacity.Profile `json:"profile"`
 	CreatedAt time.Time        `json:"created_at,omitzero"`
 
-	// A JSON object that whoever made the version keeps with it: what job and executions it was made of.
-	// Nothing here reads it; nil is none.
+	// A JSON object that the maker of the version stores with it: the job and executions behind it. Nothing here
+	// reads it; nil is none.
 	Source json.RawMessage `json:"source,omitempty"`
 }
 
-// Tag tells the version from one of the same number of a profile of this name that was deleted before.
+// Tag distinguishes the version from a deleted one with the same name and number.
 func (p ProfileVersion) Tag() string {
 	return fmt.Sprintf("%d-%s", p.Version, strconv.FormatInt(p.CreatedAt.UnixMicro(), 36))
 }
 
-// ProfileRef names one version of a profile. Where it is written, version 0 (or none) is the latest.
+// ProfileRef names one version of a profile. In requests, version 0 (or none) is the latest.
 type ProfileRef struct {
 	Name    string `json:"name"`
 	Version int64  `json:"version,omitzero"`
 }
 
-// PlannedClass is a Class as a cluster keeps it: its profile is a reference to one version.
+// PlannedClass is a stored Class: its profile is a reference to one version.
 type PlannedClass struct {
 	Name            string                `json:"name"`
 	Profile         *ProfileRef           `json:"profile,omitempty"`
@@ -112,20 +112,19 @@ type PlannedClass struct {
 	Penalty         money.Amount          `json:"penalty"`
 	capacity.Stamp
 	Warnings []capacity.Warning `json:"warnings,omitempty"` // in answers to writes
-	Drift    *perf.Drift        `json:"drift,omitempty"`    // in lists, of a class whose calibration was made of executions
+	Drift    *perf.Drift        `json:"drift,omitempty"`    // in lists, for classes calibrated by executions
 }
 
-// Forecast is how many jobs of a class are expected to run at once in one hour (UTC, whole hour). It
-// takes the place of the class's jobs.max; jobs.min becomes the smaller of itself and this.
+// Forecast is the expected number of concurrent jobs of a class in one hour (UTC, whole hour). It replaces the
+// class's jobs.max; jobs.min becomes the smaller of itself and this.
 type Forecast struct {
 	Class string    `json:"class"`
 	Hour  time.Time `json:"hour"`
 	Jobs  float64   `json:"jobs"`
 }
 
-// Document is a whole cluster as one file: what "apply" makes a cluster like and "export" writes. A
-// list that is nil is left alone; one that is there is what the cluster has afterwards. Profile
-// versions are only ever added.
+// Document holds a whole cluster as one file, which "apply" reads and "export" writes. A list that is nil leaves the
+// cluster's as it is; any other list replaces it. Profile versions are only ever added.
 type Document struct {
 	Cluster   Cluster          `json:"cluster"`
 	VMTypes   []VMType         `json:"vm_types,omitzero"`
@@ -137,7 +136,7 @@ type Document struct {
 	Forecasts []Forecast       `json:"forecasts,omitzero"`
 }
 
-// Change is one difference between two states of a cluster, or one entry's worth of an audit log.
+// Change is one difference between two states of a cluster, or one entry of an audit log.
 type Change struct {
 	Action string                 `json:"action"` // create, update, delete
 	Kind   string                 `json:"kind"`   // cluster, vm_type, price, contract, offer, profile, class, forecast

@@ -122,7 +122,7 @@ func TestDefaultsOfStoredThings(t *testing.T) {
 	}
 }
 
-// snapshot is a small cluster in January 2026.
+// snapshot returns a small cluster in January 2026.
 func snapshot() Snapshot {
 	from := moment("2026-01-01T00:00:00Z")
 	return Snapshot{
@@ -300,7 +300,7 @@ func TestOffersAreCheckedAsThoseOfQuestions(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %q, want %q (%v)", got, test.want, input)
 			}
-			// Together with what a question asks besides, it is the same verdict.
+			// Within a question, the verdict is the same.
 			q := capacity.PurchaseQuestion{Horizon: smallHorizon(), Offers: []capacity.Offer{o.Offer(nil)}}
 			if err := q.Validate(); (err == nil) != (got == "" || strings.HasPrefix(got, "/name") || strings.HasPrefix(got, "/note") || strings.HasPrefix(got, "/vm_type")) {
 				t.Errorf("the offer: %v, in a question: %v", input, err)

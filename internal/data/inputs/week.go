@@ -20,13 +20,13 @@ const (
 	HoursPerYear = 12 * capacity.HoursPerMonth
 )
 
-// Week is how many jobs run at once in each hour of a week, from Monday 0:00 on local clocks. NaN is an
-// hour that nothing is known of.
+// Week holds the number of concurrent jobs in each hour of a week, from Monday 0:00 on local clocks. NaN is an
+// unknown hour.
 type Week [HoursPerWeek]float64
 
 var weekdays = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 
-// WeekDays is a week day by day, as JSON has it; nil is an hour that nothing is known of.
+// WeekDays holds a week day by day, as in JSON; nil is an unknown hour.
 type WeekDays struct {
 	Mon []*float64 `json:"mon"`
 	Tue []*float64 `json:"tue"`
@@ -37,7 +37,7 @@ type WeekDays struct {
 	Sun []*float64 `json:"sun"`
 }
 
-// Days is the week day by day.
+// Days returns the week day by day.
 func (w Week) Days() WeekDays {
 	hours := make([]*float64, len(w))
 	for i := range w {
@@ -48,11 +48,11 @@ func (w Week) Days() WeekDays {
 	return WeekDays{hours[:24], hours[24:48], hours[48:72], hours[72:96], hours[96:120], hours[120:144], hours[144:]}
 }
 
-// hourOfWeek is the hour that clocks in t's zone show.
+// hourOfWeek returns the hour on clocks in t's zone.
 func hourOfWeek(t time.Time) int { return (int(t.Weekday())+6)%7*24 + t.Hour() }
 
-// parts are the hours of the week that an hour of UTC lies in on a zone's clocks, with how many of its
-// seconds: one, unless the zone is not whole hours from UTC or its clocks change inside the hour.
+// parts visits the hours of the week that an hour of UTC overlaps on a zone's clocks, with the seconds of each. There
+// is one, unless the zone is not whole hours from UTC or its clocks change inside the hour.
 func parts(hour int32, zone *time.Location, each func(ofWeek int, seconds int64)) {
 	end := TimeOf(hour + 1)
 	for t := TimeOf(hour).In(zone); t.Before(end); {
@@ -68,7 +68,7 @@ func parts(hour int32, zone *time.Location, each func(ofWeek int, seconds int64)
 	}
 }
 
-// In is the number of jobs in an hour of UTC: where it is parts of two local hours, their mean by time.
+// In returns the number of jobs in an hour of UTC. If it overlaps two local hours, it returns their mean by time.
 func (w *Week) In(hour int32, zone *time.Location) (jobs float64) {
 	parts(hour, zone, func(ofWeek int, seconds int64) {
 		if seconds == 3600 {
@@ -80,7 +80,7 @@ func (w *Week) In(hour int32, zone *time.Location) (jobs float64) {
 	return jobs
 }
 
-// WeekOf is the mean week of rows. Hours of the week without rows are NaN.
+// WeekOf sums rows up to a mean week. Hours of the week without rows are NaN.
 type WeekOf struct {
 	sums, seconds, most [HoursPerWeek]float64
 	Rows                int64
@@ -96,15 +96,15 @@ func (m *WeekOf) Add(f Forecast, zone *time.Location) {
 	})
 }
 
-// Week is the mean so far.
+// Week returns the mean so far.
 func (m *WeekOf) Week() (w Week) {
 	for i := range w {
-		w[i] = m.sums[i] / m.seconds[i] // NaN where there is none
+		w[i] = m.sums[i] / m.seconds[i] // NaN without rows
 	}
 	return w
 }
 
-// Most is the largest row of each hour of the week so far.
+// Most returns the largest row of each hour of the week so far.
 func (m *WeekOf) Most() Week {
 	w := m.Week()
 	for i := range w {
@@ -117,9 +117,9 @@ func (m *WeekOf) Most() Week {
 
 const longestWeek = 64 << 10
 
-// ParseWeek reads a week as text: rules, or a table of 168 numbers. A table has 24 numbers a line for
-// seven lines or all 168 in any lines; lines may begin with their day's name, and the first line may
-// name the hours. Rules are separated by semicolons, and of several for an hour the first one counts:
+// ParseWeek reads a week as text: rules, or a table of 168 numbers. A table has 24 numbers a line for seven lines or
+// all 168 in any lines. Lines may begin with their day's name, and the first line may name the hours. Rules are
+// separated by semicolons. If several rules match an hour, the first one counts:
 //
 //	mon-fri 8-18: 40; sat 8-12: 20; else 5
 func ParseWeek(text string) (Week, error) {
@@ -212,7 +212,7 @@ func parseRules(text string) (w Week, err error) {
 	return w, nil
 }
 
-// parseWhen reads days and hours, such as "mon-wed,sat 8-18"; what is not said is all of them.
+// parseWhen reads days and hours, such as "mon-wed,sat 8-18". Unnamed days or hours mean all of them.
 func parseWhen(when string) (days [7]bool, from, until int, err error) {
 	days, until = [7]bool{true, true, true, true, true, true, true}, 24
 	for _, word := range strings.Fields(when) {
@@ -227,7 +227,7 @@ func parseWhen(when string) (days [7]bool, from, until int, err error) {
 				if a < 0 || b < 0 {
 					return days, 0, 0, fmt.Errorf("%q is no day; the days are mon, tue, wed, thu, fri, sat, sun, and mon-fri is five of them", fault.Clip(part))
 				}
-				for d := a; ; d = (d + 1) % 7 { // sat-mon goes over the end of the week
+				for d := a; ; d = (d + 1) % 7 { // sat-mon wraps around the end of the week
 					days[d] = true
 					if d == b {
 						break
@@ -251,7 +251,7 @@ func parseWhen(when string) (days [7]bool, from, until int, err error) {
 	return days, from, until, nil
 }
 
-// dayOf is a weekday's number by its name or the first three letters of it; -1 where it is none.
+// dayOf returns a weekday's number by its name or its first three letters, or -1.
 func dayOf(name string) int {
 	for i, day := range []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"} {
 		if name == day || name == day[:3] {

@@ -14,8 +14,8 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// zones change their clocks in every way there is: by an hour and by half of one, in both halves of the
-// year, at midnight, a minute past it, over a whole day, for a month of fasting, and never.
+// zones cover all ways of changing clocks: by an hour or half of one, in both halves of the year, at midnight or a
+// minute past, and over a whole day. They include a month of fasting and zones without changes.
 var zones = []string{"UTC", "Europe/Berlin", "Europe/London", "America/New_York", "America/St_Johns", "America/Goose_Bay", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Beirut",
 	"Australia/Sydney", "Australia/Lord_Howe", "Pacific/Chatham", "Pacific/Apia", "Africa/Casablanca", "Africa/Cairo", "America/Sao_Paulo", "Asia/Tehran", "Pacific/Kiritimati"}
 
@@ -36,8 +36,8 @@ func somewhat(t *testing.T, random *rand.Rand) (w Week) {
 	return w
 }
 
-// The rows of a week are held against a walk through the minutes: each shows an hour of the week on
-// clocks, and an hour of UTC has their mean.
+// The rows of a week agree with a walk through the minutes: each minute is in an hour of the week on clocks, and an
+// hour of UTC has their mean.
 func TestWeeksFollowTheClocks(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(20260329, 6))
@@ -57,7 +57,7 @@ func TestWeeksFollowTheClocks(t *testing.T) {
 				hour := from.Add(time.Duration(i) * time.Hour)
 				sum := 0.0
 				step := 15 * time.Minute
-				if name == "America/Goose_Bay" || name == "America/St_Johns" { // everybody else changes clocks on a quarter of an hour
+				if name == "America/Goose_Bay" || name == "America/St_Johns" { // all others change clocks on a quarter of an hour
 					step = time.Minute
 				}
 				for m := time.Duration(0); m < time.Hour; m += step {
@@ -106,7 +106,7 @@ func TestGrowthIsSmooth(t *testing.T) {
 	}
 }
 
-// The mean week of rows that a week made is that week, where local hours are whole.
+// The mean week of rows made from a week is that week, if local hours are whole.
 func TestTheMeanWeekIsTheWeek(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -247,7 +247,7 @@ func readCSV(in string, zone *time.Location, holes Holes) ([]Series, int64, erro
 	return ForecastFile{Classes: classes, Zone: zone, Holes: holes}.Read(bytes.NewReader([]byte(in)))
 }
 
-// rowsOf are rows as text.
+// rowsOf returns rows as text.
 func rowsOf(series []Series) string {
 	var b strings.Builder
 	for _, s := range series {

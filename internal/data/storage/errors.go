@@ -7,18 +7,18 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// VersionError is a change of something that somebody else has changed since the caller read it. It
-// is of kind Conflict.
+// VersionError refuses a change of a thing that somebody else has changed since the caller read it. It is of kind
+// Conflict.
 type VersionError struct {
 	Have int64       // the version that is there now
-	Last *LastChange // nil where that is not on record
+	Last *LastChange // nil if not on record
 }
 
-// LastChange says who changed something last, or deleted it.
+// LastChange names the author of the last change or deletion.
 type LastChange struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`   // the name of the key
-	Kind string    `json:"kind"` // of what was changed: class, …
+	Kind string    `json:"kind"` // of the changed thing: class, …
 	Name string    `json:"name"`
 }
 
@@ -29,7 +29,7 @@ func (e *VersionError) Error() string {
 // Is makes a VersionError an error of kind Conflict.
 func (e *VersionError) Is(target error) bool { return target == fault.Conflict }
 
-// DeletedError is a cluster that somebody has deleted. It is of kind NotFound.
+// DeletedError reports a cluster that somebody has deleted. It is of kind NotFound.
 type DeletedError struct {
 	Cluster string
 	LastChange

@@ -14,9 +14,9 @@ type Listener interface {
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 }
 
-// Followed is something that is kept in memory like it is in the store.
+// Followed is a copy of stored data in memory, for Prometheus.
 type Followed struct {
-	Channel string // on which the store tells that there may be others
+	Channel string // notifies of possible changes
 	What    string // in the plural
 	Read    func(ctx context.Context) error
 	Warn    func(message string, err error)
@@ -28,8 +28,7 @@ const (
 	followWait  = 10 * time.Second // for an answer of the store
 )
 
-// Follow reads, and reads anew whenever there is word of a change and every minute, at most once a second,
-// until the context ends. done is closed when it is at rest.
+// Follow reads at once, on every notification and every minute, at most once a second, until the context ends. done is closed when it is at rest.
 func (f Followed) Follow(ctx context.Context, l Listener) (done <-chan struct{}, err error) {
 	read := func() error {
 		asking, cancel := context.WithTimeout(ctx, followWait)
@@ -50,7 +49,7 @@ func (f Followed) Follow(ctx context.Context, l Listener) (done <-chan struct{},
 			case <-wake:
 			}
 			if err := read(); err != nil && ctx.Err() == nil {
-				f.Warn(f.What+" not refreshed", err) // listening begins anew within a minute, and wakes
+				f.Warn(f.What+" not refreshed", err) // listening restarts within a minute, and wakes
 			}
 			Rest(ctx, followAgain)
 		}
@@ -60,7 +59,7 @@ func (f Followed) Follow(ctx context.Context, l Listener) (done <-chan struct{},
 	return ended, nil
 }
 
-// listenTo wakes at each word. It starts anew every minute, which wakes in any case.
+// listenTo wakes on each notification. It restarts every minute, which wakes in any case.
 func listenTo(ctx context.Context, l Listener, channel string, wake chan<- struct{}) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, followEvery)

@@ -30,12 +30,12 @@ type Listed[T any] struct {
 	Next  string
 }
 
-// Checked is a collection that refuses what makes no sense before the store sees it.
+// Checked is a collection that refuses senseless items before the store sees them.
 type Checked[T any] struct {
 	Collection[T]
 	// check may complete the item, such as with warnings for the answer.
 	Check func(ctx context.Context, cluster string, item *T) error
-	Keep  func(stored *T, checked T) // what an answer carries over from the check; may be nil
+	Keep  func(stored *T, checked T) // carries members over from the check to the answer; may be nil
 }
 
 func (c Checked[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
@@ -61,5 +61,5 @@ func (c Checked[T]) answer(stored, item T) T {
 	return stored
 }
 
-// ErrClaimLost is a claim that somebody else has taken over, or whose cluster is gone.
+// ErrClaimLost reports a claim that somebody else has taken over, or whose cluster is gone.
 var ErrClaimLost = errors.New("somebody else plans the cluster")

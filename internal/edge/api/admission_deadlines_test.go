@@ -16,10 +16,10 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// near says whether a time that passes while a test runs is what it should be.
+// near reports whether a time that passes while a test runs is about as expected.
 func near(got, want float64) bool { return math.Abs(got-want) < 30 }
 
-// node declares a node and lets it tell of itself.
+// node declares a node and sends its first heartbeat.
 func (s *service) node(name string, slots int) {
 	s.Helper()
 	s.ask(s.admin, "PUT", "/v1/clusters/night/nodes/"+name, fmt.Sprintf(`{"type":"m5.large","cores":%d,"slots":{"map":%d,"reduce":0}}`, slots, slots)).want(s, 200)
@@ -62,7 +62,7 @@ func TestDeadlinesArePromised(t *testing.T) {
 	end(ask(`{"class":"nightly","deadline_s":3000}`, 201))
 	s.ask(s.admin, "DELETE", "/v1/clusters/night/nodes/c", nil).want(t, 204)
 
-	// A job due before it would make it late; when half of it is done it would not.
+	// A job due before it would make it late, but not once half of it is done.
 	if a := ask(`{"class":"nightly","deadline_s":1000,"maps":60,"reduces":0}`, 200); len(a.Deadline.Missed) != 1 || a.Deadline.Missed[0].ID != first.ID || a.Deadline.Missed[0].Name != "first" || !near(a.Deadline.Missed[0].LateSeconds, 200) {
 		t.Errorf("got %+v", a.Deadline)
 	}
@@ -117,7 +117,7 @@ func TestDeadlinesArePromised(t *testing.T) {
 	}
 }
 
-// A live job takes a place for as long as it is active, and one with a deadline is taken in only if that can be
+// A live job takes a place for as long as it is active. One with a deadline is accepted only if the deadline can be
 // promised beside leases and other jobs.
 func TestLiveJobsAreAdmitted(t *testing.T) {
 	t.Parallel()
@@ -170,7 +170,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 	if p := s.ask(agent, "DELETE", admissions+"/"+leases.Items[0].ID, nil).want(t, 409).problem(t); !strings.Contains(p.Detail, "live job 2") {
 		t.Errorf("got %+v", p)
 	}
-	// Full is full, whoever has the places.
+	// No place is left, whoever has them.
 	limit := lease.Limit
 	for i := range limit - 2 {
 		submit(fmt.Sprintf(`{"name":"more %d","class":"nightly","maps":1}`, i), 201)
@@ -179,7 +179,7 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 		t.Errorf("got %+v", j.Admission)
 	}
 	s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 200)
-	// A job that is killed, and one that is done, gives its place back.
+	// A killed job and a finished job give their places back.
 	s.ask(s.admin, "DELETE", fmt.Sprintf("%s/jobs/%d", at, first.Number), nil).want(t, 204)
 	done := submit(`{"name":"done","class":"nightly","maps":1,"deadline_s":1000}`, 201)
 	if got := s.beat("a", `{"seq":2,"running":[]}`); len(got.Assignments) == 0 || got.Assignments[0].Job != done.Number {
@@ -194,8 +194,8 @@ func TestLiveJobsAreAdmitted(t *testing.T) {
 	s.ask(agent, "POST", admissions, `{"class":"nightly"}`).want(t, 201)
 }
 
-// Sixty-four clients of three servers over one database ask at once, for leases and for live jobs: exactly as many
-// are promised as the rule allows, and nobody is told otherwise.
+// Sixty-four clients of three servers over one database ask at once, for leases and for live jobs. Exactly as many
+// get promises as the rule allows, and all others are refused.
 func TestPromisesAreOneSum(t *testing.T) {
 	t.Parallel()
 	servers, token := threeServers(t, auth.Admin, 1000)
@@ -293,7 +293,8 @@ func TestPromisesAreOneSum(t *testing.T) {
 	}
 }
 
-// A job that is read says when its tasks would be done: of the class nightly a map takes 30 s and a reduce 60 s.
+// The answer about a job predicts when its tasks would be done: of the class nightly a map takes 30 s and a reduce 60
+// s.
 func TestAJobSaysWhenItWouldBeDone(t *testing.T) {
 	t.Parallel()
 	s, _ := planned(t)

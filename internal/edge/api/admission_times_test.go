@@ -10,8 +10,8 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// A promise rests on what the cluster has seen of a class's tasks, else on the stored fit of what was measured, else on
-// the class's profile, and says which. What was measured of usage is that of jobs that say nothing of theirs.
+// A promise rests on the cluster's own observations of a class's tasks, otherwise on the stored fit of measurements,
+// otherwise on the class's profile, and names its basis. Measured usage applies to jobs that give none.
 func TestPromisesSayWhatTheyRestOn(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)

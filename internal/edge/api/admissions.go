@@ -25,7 +25,7 @@ func (s *server) ListAdmissionCounts(ctx context.Context, r ListAdmissionCountsR
 	})
 }
 
-// CreateAdmission answers 201 with a lease, or 200 with when to ask again.
+// CreateAdmission answers 201 with a lease, or 200 with the time to ask again.
 func (s *server) CreateAdmission(ctx context.Context, r CreateAdmissionRequest) (reply[Admission], error) {
 	a, err := s.app.Admit(ctx, r.Cluster, *r.Body)
 	return reply[Admission]{body: a, created: a.ID, retry: a.RetryAfterSeconds}, err

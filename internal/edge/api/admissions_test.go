@@ -28,7 +28,7 @@ import (
 
 const admissions = "/v1/clusters/night/admissions"
 
-// planned is a service with a planned cluster and an agent's key for it.
+// planned returns a service with a planned cluster and an agent's key for it.
 func planned(t *testing.T) (s *service, agent string) {
 	s = newService(t)
 	s.cluster("night")
@@ -200,8 +200,8 @@ func TestAdmissionsThatAreRefused(t *testing.T) {
 	s.ask(agent, "POST", at+"/heartbeat", nil).want(t, 200)
 }
 
-// threeServers are of one database, whose cluster "night" has a plan that admits so many jobs of the class "nightly";
-// the token is a key's of a role.
+// threeServers starts three servers over one database, whose cluster "night" has a plan that admits a number of jobs
+// of the class "nightly". The token is a key's of a role.
 func threeServers(t *testing.T, role auth.Role, admits int) (servers []string, token string) {
 	t.Helper()
 	address := pgtest.Database(t)
@@ -233,9 +233,8 @@ func threeServers(t *testing.T, role auth.Role, admits int) (servers []string, t
 	return servers, token
 }
 
-// Clients of three servers over one database never hold more places at once than the plan admits. A
-// client counts its place from when it was told of it until before it gives it back, so what is counted
-// is never more than what is held.
+// Clients of three servers over one database never hold more places at once than the plan admits. A client counts its
+// place from the answer until just before it returns the place, so the count never exceeds the places held.
 func TestThreeServersAdmitAsOne(t *testing.T) {
 	t.Parallel()
 	servers, token := threeServers(t, auth.Agent, 10)

@@ -9,10 +9,10 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
-// parameters reads a request's parameters into Go values. The first that cannot be read leaves its error.
+// parameters reads a request's parameters into Go values. The first unreadable one leaves its error.
 type parameters struct {
 	r      *http.Request
-	values url.Values // the query, once it is asked for
+	values url.Values // the query, parsed on first use
 	err    error
 }
 

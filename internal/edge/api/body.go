@@ -20,7 +20,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// body is a request's body, read whole. Its schema is nil where capacity reads it.
+// body is a request's body, read whole. Its schema is nil if capacity reads it.
 type body struct {
 	*bytes.Reader
 	text   []byte
@@ -29,25 +29,24 @@ type body struct {
 
 func (body) Close() error { return nil }
 
-// bodyOf is the text of a request's body, which validate has read.
+// bodyOf returns the text of a request's body, which validate has read.
 func bodyOf(r *http.Request) []byte {
 	b, _ := r.Body.(body)
 	return b.text
 }
 
-// smallBody is the size of a body that is about one thing. Lists of many (documents, forecasts,
-// problems) may be as large as the limits say.
+// smallBody is the maximum size of a body about one thing. Lists of many (documents, forecasts, problems) may be as
+// large as the limits allow.
 const smallBody = 256 << 10
 
-// firstRoom is what a body takes before more of it has come.
+// firstRoom is the memory for a body before more of it has come.
 const firstRoom int64 = 16 << 10
 
-// mostValues is how many values a body may have that a schema is held against: in memory one takes up
-// to a hundred times the three bytes it can be written in. A document with all the forecast rows
-// that fit into a body has fewer.
-const mostValues = 500_000
+// maxValues is the maximum number of values in a body that is checked against a schema: in memory one takes up to a
+// hundred times the three bytes of its text. A document with all the forecast rows that fit into a body has fewer.
+const maxValues = 500_000
 
-// takeBody reads a body of plain JSON that is no larger than may be.
+// takeBody reads a body of plain JSON within its size limit.
 func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, error) {
 	of, limit := o.body, int64(s.config.Limits.Bytes)
 	if !o.large {
@@ -65,7 +64,7 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 	body := http.MaxBytesReader(w, r.Body, limit)
 	text := roomFor(0)
 	var err error
-	for room := firstRoom; err == nil; room *= 16 { // as it comes: what is announced may never be sent
+	for room := firstRoom; err == nil; room *= 16 { // as it comes: announced bytes may never be sent
 		if foreseen := min(r.ContentLength, room); foreseen > int64(text.Len()) {
 			begun := text.Bytes()
 			text = roomFor(foreseen)
@@ -88,13 +87,13 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 	return text.Bytes(), nil
 }
 
-// roomFor is an empty text with room for so many bytes, and for seeing that there are no more; with some where it is
-// unknown how many come.
+// roomFor returns an empty buffer with room for the announced bytes, and for noticing that no more come. If none are
+// announced it has a little room.
 func roomFor(announced int64) *bytes.Buffer {
 	return bytes.NewBuffer(make([]byte, 0, max(announced, 0)+bytes.MinRead))
 }
 
-// cutOff is why a body could not be read to its end.
+// cutOff explains why a body could not be read to its end.
 func (s *server) cutOff(err error) error {
 	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
 		return err
@@ -108,7 +107,7 @@ func (s *server) cutOff(err error) error {
 	return refusal{malformed.problem("The body could not be read to its end; send it again.")}
 }
 
-// largestTable is the size of a body of CSV, of which a row at a time is in memory.
+// largestTable is the maximum size of a body of CSV, of which a row at a time is in memory.
 const largestTable = 64 << 20
 
 func sendsCSV(r *http.Request) bool {
@@ -158,8 +157,8 @@ func plainJSON(types []string) (problem, bool) {
 	return problem{}, true
 }
 
-// checkBody holds a body against its schema. Large ones take turns, so that their values are not in
-// memory all at once.
+// checkBody checks a body against its schema. Large ones take turns, so that their values are not all in memory at
+// once.
 func (s *server) checkBody(r *http.Request, text []byte, schema *openapi3.Schema) error {
 	if len(text) <= smallBody {
 		return checkBody(text, schema)
@@ -177,8 +176,8 @@ func checkBody(text []byte, schema *openapi3.Schema) error {
 	if err := strict.CheckSyntax(text); err != nil {
 		return malformedBody(err)
 	}
-	if values(text) > mostValues {
-		return refusal{tooLarge.problem(fmt.Sprintf("The body has more than %d values, the most that are read; send it in parts.", mostValues))}
+	if values(text) > maxValues {
+		return refusal{tooLarge.problem(fmt.Sprintf("The body has more than %d values, the most that are read; send it in parts.", maxValues))}
 	}
 	value, err := generic(text)
 	if err != nil {
@@ -187,14 +186,14 @@ func checkBody(text []byte, schema *openapi3.Schema) error {
 	if matchesSchema(schema, value) {
 		return nil
 	}
-	// In large bodies the first thing that is wrong is told alone.
+	// For large bodies only the first fault is reported.
 	if findings := violations(schema, value, len(text) <= smallBody); len(findings) > 0 {
 		return refusal{malformed.aboutBody(findings)}
 	}
 	return refusal{malformed.problem("The body is not as it is described at /docs.")}
 }
 
-// malformedBody is the error of text that is no JSON, or of JSON that is not what was asked for.
+// malformedBody returns the error for text that is no JSON, or for JSON of another form than required.
 func malformedBody(err error) error {
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return refusal{malformed.aboutBody(input.Findings)}
@@ -202,8 +201,8 @@ func malformedBody(err error) error {
 	return err
 }
 
-// values is about how many values a text of JSON has: each but the first of a list follows a comma,
-// and the first a bracket.
+// values estimates the number of values in a JSON text: each but the first of a list follows a comma, and the first a
+// bracket.
 func values(text []byte) (n int) {
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -226,8 +225,8 @@ func generic(text []byte) (value any, err error) {
 	return value, err
 }
 
-// readBody reads a body that its schema has been held against. What the schema cannot say (a price
-// with ten decimal places, a whole number written as 1e3) is found here.
+// readBody reads a body that was checked against its schema. It finds the faults that a schema cannot express (a
+// price with ten decimal places, a whole number written as 1e3).
 func readBody[T any](r *http.Request, into **T) error {
 	*into = new(T)
 	b, ok := r.Body.(body)
@@ -267,7 +266,7 @@ func withNumbers[T any](numbers *Numbers, a reply[list[T]], err error) (reply[li
 	return a, err
 }
 
-// amountsOf are the members of a row that are exact amounts.
+// amountsOf returns the members of a row that are exact amounts.
 func amountsOf(row reflect.Type) map[string]bool {
 	amounts := map[string]bool{}
 	for _, f := range reflect.VisibleFields(row) {
@@ -289,7 +288,7 @@ func rowWithNumbers(item any, amounts map[string]bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write a row: %w", err)
 	}
-	row, depth, amount := text[:0], 0, false // what is written is never ahead of what is read
+	row, depth, amount := text[:0], 0, false // writing is never ahead of reading
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '{', '[':

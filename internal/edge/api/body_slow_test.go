@@ -16,8 +16,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// A body that stalls, drips or breaks off is the client's affair: it is told so, with 408 where it came too slowly, and
-// no operator is woken. Nobody needs a key for that.
+// A body that stalls, drips or breaks off is the client's fault. The client gets an error, 408 if the body came too
+// slowly, and no operator is woken. That needs no key.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

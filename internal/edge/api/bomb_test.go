@@ -33,7 +33,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// Times that no answer could write would be lost, or spoil every list they stand in.
+// Times that no answer could write would be lost, or spoil every list that contains them.
 func TestTimesBeyondTheCalendar(t *testing.T) {
 	s := newService(t)
 	s.cluster("night")
@@ -44,7 +44,7 @@ func TestTimesBeyondTheCalendar(t *testing.T) {
 	}
 }
 
-// A revoked key's sessions end at once where it was revoked.
+// A revoked key's sessions end at once on the server that revoked it.
 func TestRevokedKeysSessionsEndAtOnce(t *testing.T) {
 	s := newService(t)
 	var made struct{ ID, Token string }

@@ -27,7 +27,7 @@ const (
 	calibratedClass   = `{"name":"calibrated","profile":{"name":"maps"},"deadline_s":600,"slots_per_vm":{"map":2,"reduce":2},"jobs":{"min":0,"max":5},"penalty":"5.00"}`
 )
 
-// calibratedInMine is the class calibrated of the cluster mine, with an execution.
+// calibratedInMine returns the class calibrated of the cluster mine, with an execution.
 func (s *service) calibratedInMine() answered {
 	s.Helper()
 	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles", calibratedProfile) // these are there after the first time
@@ -59,7 +59,7 @@ func (s *service) executed(r *rand.Rand, n int, from time.Time, scale float64) (
 	return seconds, slots
 }
 
-// A class is compared with its executions, calibrated with them, watched, found to be slower, and calibrated anew.
+// A class is compared with its executions, calibrated with them, monitored, found to be slower, and calibrated again.
 func TestClassesAreCalibrated(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -167,7 +167,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 		t.Errorf("in use is %+v, %+v", c.InUse, c.Adoption)
 	}
 
-	// Executions like those before leave it, slower ones raise drift.
+	// Executions like the earlier ones cause no drift, slower ones do.
 	s.executed(r, 100, start.Add(200*time.Hour), 1)
 	if d := drift(); d.State != perf.Unchanged || d.Executions != 100 {
 		t.Errorf("after executions that fit: %+v", d)
@@ -180,7 +180,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 	s.metric(`headroom_class_calibration_drift{class="calibrated",cluster="mine",direction="slower"}`, "1")
 	s.metric(`headroom_class_calibration_drift{class="calibrated",cluster="mine",direction="faster"}`, "0")
 
-	// Calibrated with the slower ones it is watched anew.
+	// Calibrated with the slower ones, it is monitored from there on.
 	tag = s.ask(s.admin, "GET", class, nil).want(t, 200).etag()
 	s.ask(s.admin, "PUT", at, fmt.Sprintf(`{"from":%q}`, slow.Format(time.RFC3339)), "If-Match", tag).want(t, 200).into(t, &now)
 	if d := drift(); d.State != perf.Unchanged || d.Executions != 0 {
@@ -196,7 +196,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 		t.Errorf("after faster ones: %+v", d)
 	}
 
-	// What somebody writes by hand was made of nothing that is on record.
+	// A calibration written by hand has no data on record.
 	now.Calibration.Factor += 0.5
 	now.Version, now.Drift, now.Warnings = 0, nil, nil
 	tag = s.ask(s.admin, "GET", class, nil).want(t, 200).etag()
@@ -209,7 +209,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 	}
 	s.executed(r, 10, slow.Add(180*time.Hour), 1)
 
-	// A bound and a factor of one's own are remembered with what was measured.
+	// A chosen bound and factor are stored with the measured times.
 	tag = s.ask(s.admin, "GET", class, nil).want(t, 200).etag()
 	s.ask(s.admin, "PUT", at, `{"bound":"upper","factor":1.25}`, "If-Match", tag).want(t, 200).into(t, &now)
 	if now.Calibration.Bound != "upper" || now.Calibration.Factor != 1.25 {
@@ -241,7 +241,7 @@ func TestCalibrationsAreRefused(t *testing.T) {
 	if s.ask(s.admin, "GET", classes+"calibrated/calibration?coverage=0.5", nil).want(t, 200).into(t, &c); c.Coverage != 0.5 || c.Fit.Executions != 1 {
 		t.Errorf("of half of the executions: %+v", c)
 	}
-	// An execution of maps and reduces says nothing of a chain of stages.
+	// An execution of maps and reduces tells nothing about a chain of stages.
 	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles", `{"name":"chain","source":{"job":"nightly etl"},"profile":{"stages":[{"name":"a","tasks":10,"avg_s":1,"max_s":2}]}}`).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", strings.NewReplacer(`"calibrated"`, `"chain"`, `"maps"`, `"chain"`).Replace(calibratedClass)).want(t, 201)
 	if s.ask(s.admin, "GET", classes+"chain/calibration", nil).want(t, 200).into(t, &c); c.Fit.Executions != 0 || c.Unfit != 1 {
@@ -254,7 +254,7 @@ func TestCalibrationsAreRefused(t *testing.T) {
 			t.Errorf("%s is refused with %+v", body, p)
 		}
 	}
-	// A calibrated deadline that nothing meets is told at the factor's class.
+	// A calibrated deadline that nothing meets is reported at the factor's class.
 	promised := strings.NewReplacer(`"calibrated"`, `"promised"`, `"min":0`, `"min":1`).Replace(calibratedClass)
 	s.ask(s.admin, "PUT", "/v1/clusters/mine", `{"name":"mine","options":{"engine":"exact","bound":"calibrated"}}`, "If-Match", s.ask(s.admin, "GET", "/v1/clusters/mine", nil).etag()).want(t, 200)
 	tag = s.ask(s.admin, "POST", "/v1/clusters/mine/classes", promised).want(t, 201).etag()
@@ -290,7 +290,7 @@ func TestRealHistoriesAreCompared(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", strings.Replace(calibratedClass, `"maps"`, `"real"`, 1)).want(t, 201)
 	var c app.ClassCalibration
 	s.ask(s.admin, "GET", "/v1/clusters/mine/classes/calibrated/calibration", nil).want(t, 200).into(t, &c)
-	// Its own profile on its own slots says how long it takes: measured time against the bounds as they are asked for.
+	// Its own profile on its own slots predicts its time: the measured time agrees with the bounds from the API.
 	question, err := json.Marshal(map[string]any{"kind": "job", "profile": one.Sample.Profile, "slots": map[string]any{"map": *kept.MapSlots, "reduce": *kept.ReduceSlots}, "share": map[string]any{"map": 1, "reduce": 1}, "jobs": 1})
 	if err != nil {
 		t.Fatal(err)

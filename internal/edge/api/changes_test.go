@@ -14,7 +14,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Whoever changes what is shown reads it as it is at once, and word of it need not have come.
+// After a change, the same client reads the new state at once, even before the notification has come.
 func TestChangesAreReadAtOnce(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
@@ -49,8 +49,8 @@ func TestChangesAreReadAtOnce(t *testing.T) {
 	}
 }
 
-// No autoscaler sees a decrease that is to be held: not right after it, not when a pin has ended, not
-// from a server that was just started.
+// No autoscaler sees a decrease that must be held: not right after it, not when a pin has ended, not from a server
+// that was just started.
 func TestDecreasesAreHeldAtOnce(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)

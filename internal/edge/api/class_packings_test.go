@@ -19,7 +19,7 @@ import (
 
 const classPackings = "/v1/clusters/mine/class-packings"
 
-// etlOn is past executions of the job of the class "nightly" (two map slots a VM), on so many slots each.
+// etlOn returns past executions of the job of the class "nightly" (two map slots a VM), each on a number of slots.
 func etlOn(slots ...int) string {
 	var all []string
 	for i, n := range slots {
@@ -35,7 +35,7 @@ func TestClassesArePacked(t *testing.T) {
 	s := works(t)
 	s.cluster("mine")
 
-	// Nothing is known of either class: the answer says of each what to measure.
+	// Nothing is known of either class: the answer lists the measurements that each needs.
 	const everything = `{"machines":{"count":6,"disks":4,"hosts_per_extra":2,"penalty":1.1}}`
 	a := s.ask(s.admin, "POST", classPackings, everything).want(t, 422)
 	for _, part := range []string{`"/jobs/0/class"`, `"/jobs/1/class"`, "not_measured", "two numbers, for instance 6 and 12", "headroom measurement add mine", "there is no past execution"} {
@@ -45,7 +45,7 @@ func TestClassesArePacked(t *testing.T) {
 	}
 	s.ask(s.admin, "POST", measurements, `{"measurements":[{"job":"ad-hoc","kind":"power","vms":4,"seconds":900},{"job":"ad-hoc","kind":"power","vms":16,"seconds":330},{"job":"ad-hoc","kind":"usage","vms":6,"cpu_percent":85,"io_mb_s":20}]}`).want(t, 200)
 
-	// Executions of one size are too few, and those with a slot for every map are of no known size.
+	// Executions of one size are too few, and those with a slot for every map have no known size.
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", etlOn(8, 8, 120, 200)).want(t, 200)
 	a = s.ask(s.admin, "POST", classPackings, everything).want(t, 422)
 	for _, part := range []string{"ran on 4 VMs", "of 2 past executions", "for instance 8"} {
@@ -65,7 +65,7 @@ func TestClassesArePacked(t *testing.T) {
 		t.Errorf("got %+v", packed.Packing.Jobs)
 	}
 
-	// The exact batch is one that the other calls take and answer alike, and the packing is its own.
+	// The other operations accept the exact batch and answer alike, and its packing is the same.
 	text, err := json.Marshal(packed.Batch)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestClassesArePacked(t *testing.T) {
 		t.Errorf("sent as a batch it is packed in another way: %s", diff)
 	}
 
-	// The fewest machines by an hour: no number of machines is given, and one less is proved to be too few.
+	// The fewest machines by an hour: the request has no number of machines, and one less is proved to be too few.
 	const some = `{"machines":{"disks":4},"jobs":[{"class":"nightly","count":3},{"class":"ad-hoc"}]}`
 	var fewest pack.PackingAnswer
 	s.ask(s.admin, "POST", classPackings+"?by=06:00&start=2026-03-01T05:40:00Z", some).want(t, 200).into(t, &fewest)

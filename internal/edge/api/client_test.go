@@ -8,7 +8,7 @@ import (
 	"headroom/openapi"
 )
 
-// asked sends a request that is made from the contract.
+// asked sends a request made from the contract.
 func (s *service) asked(r openapi.Request, body any) answered {
 	s.Helper()
 	path := r.Path
@@ -18,7 +18,7 @@ func (s *service) asked(r openapi.Request, body any) answered {
 	return s.ask(s.admin, r.Method, path, body)
 }
 
-// Requests made from the contract reach the operations that they name, whatever the names in their addresses.
+// Requests made from the contract reach the operations that they name, for any names in their addresses.
 func TestRequestsMadeFromTheContract(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

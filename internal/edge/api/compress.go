@@ -11,21 +11,21 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// compressible are the kinds of answers that become smaller. Streams of events are not among them, so that no event
-// waits in a compressor; nor are spreadsheets and archives, which are compressed already.
+// compressible lists the kinds of answers that compression makes smaller. It omits streams of events, so that no
+// event waits in a compressor, and spreadsheets and archives, which are already compressed.
 var compressible = []string{"application/json", "application/problem+json", "application/yaml", "text/csv", "text/html", "text/plain", "text/css", "text/javascript"}
 
-// leastCompressed is the least size of what is compressed: less fits one packet anyhow.
-const leastCompressed = 1024
+// minCompressed is the smallest size to compress: smaller answers fit one packet anyhow.
+const minCompressed = 1024
 
-// newCompressor makes the layer that sends answers with gzip to who accepts that. It puts itself below the answer that
-// the other layers write to, so that an answer's pieces have their time limits before they are compressed.
+// newCompressor returns the layer that sends answers with gzip to clients that accept it. It is inserted below the
+// answer that the other layers write to, so that an answer's pieces get their time limits before they are compressed.
 //
-// The length of a compressed answer gives no secret away (BREACH): other sites cannot have a browser ask for answers
-// with somebody's session (its cookie is SameSite=Strict), and a secret is answered once, when it is drawn. Answers with
-// secrets are sent as they are all the same.
+// The length of a compressed answer reveals no secret (BREACH). Other sites cannot make a browser send requests with
+// somebody's session (its cookie is SameSite=Strict), and a secret is answered once, when it is drawn. Answers with
+// secrets are nevertheless sent uncompressed.
 func newCompressor() (func(http.Handler) http.Handler, error) {
-	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.ContentTypes(compressible), gzhttp.MinSize(leastCompressed),
+	wrap, err := gzhttp.NewWrapper(gzhttp.EnableZstd(false), gzhttp.ContentTypes(compressible), gzhttp.MinSize(minCompressed),
 		gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.SuffixETag(zippedTag), gzhttp.SetContentType(false))
 	if err != nil {
 		return nil, fmt.Errorf("make the compressor: %w", err)
@@ -52,12 +52,13 @@ const acceptEncoding, vary = "Accept-Encoding", "Vary"
 
 var varies, gzipCoding = []string{acceptEncoding}, []string{"gzip"}
 
-// codings makes the header Accept-Encoding "gzip", or takes it away, so that nobody else need read it. ETags that a
-// request names become those of answers as they are before they are compressed.
+// codings sets the header Accept-Encoding to "gzip", or removes it, so that no other layer need parse it. It turns
+// ETags in a request into those of uncompressed answers.
 func codings(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header()[vary] = varies[:1:1]                                                        // shared by all answers; who sets another one replaces it
-		if accepted := r.Header[acceptEncoding]; len(accepted) != 1 || accepted[0] != "gzip" { // as programs that poll say it
+		// shared by all answers; a handler that sets another one replaces it
+		w.Header()[vary] = varies[:1:1]
+		if accepted := r.Header[acceptEncoding]; len(accepted) != 1 || accepted[0] != "gzip" { // the form that polling programs send
 			if readsGzip(accepted) {
 				r.Header[acceptEncoding] = gzipCoding
 			} else {
@@ -74,11 +75,11 @@ func codings(next http.Handler) http.Handler {
 	})
 }
 
-// acceptsGzip says whether an answer may be compressed, of a request that has passed codings.
+// acceptsGzip reports whether an answer may be compressed, for a request that has passed codings.
 func acceptsGzip(r *http.Request) bool { return r.Header[acceptEncoding] != nil }
 
-// readsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by its name, or else what is said of all others. Nothing is
-// compressed for who has said of neither that it will do, or would rather have it as it is.
+// readsGzip reads Accept-Encoding (RFC 9110, 12.5.3): the entry for gzip, or otherwise that for all others. Without
+// either, or with a preference for identity, nothing is compressed.
 func readsGzip(lines []string) bool {
 	gzip, identity, others := -1.0, 0.0, 0.0
 	for one := range strings.SplitSeq(strings.ToLower(strings.Join(lines, ",")), ",") {
@@ -105,13 +106,13 @@ func readsGzip(lines []string) bool {
 	return gzip > 0 && gzip >= identity
 }
 
-// A compressed answer is another representation with an ETag of its own (RFC 9110, 8.8.3.3): that of the plain one, and
-// zippedTag at its end. Handlers know the plain ones alone.
+// A compressed answer is another representation with an ETag of its own (RFC 9110, 8.8.3.3): that of the plain one
+// with zippedTag at its end. Handlers know only the plain ones.
 const zippedTag = "-gzip"
 
 func ofZipped(etag string) string { return strings.TrimSuffix(etag, `"`) + zippedTag + `"` }
 
-// plainTags are ETags without zippedTag.
+// plainTags returns ETags without zippedTag.
 func plainTags(lines []string) (plain []string, changed bool) {
 	for i, line := range lines {
 		if strings.Contains(line, zippedTag+`"`) {
@@ -124,7 +125,7 @@ func plainTags(lines []string) (plain []string, changed bool) {
 	return plain, changed
 }
 
-// knownZipped answers somebody who has a compressed answer: that it still holds is said with its ETag.
+// knownZipped answers a client that has a compressed answer: a 304 carries its ETag.
 type knownZipped struct{ http.ResponseWriter }
 
 func (w *knownZipped) WriteHeader(status int) {
@@ -134,7 +135,7 @@ func (w *knownZipped) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (w *knownZipped) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // sendAsIs keeps an answer from being compressed.

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// asSent asks without a client that reads compressed answers by itself.
+// asSent sends a request with a client that does not decompress answers by itself.
 func (s *service) asSent(method, path, accepts string, headers ...string) answered {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), method, s.url+path, nil)
@@ -83,13 +83,13 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 		{"/openapi.yaml", true},
 		{"/v1/clusters/night", false}, // is short
 		{"/v1/clusters/none", false},
-		{report, false}, // parts of it can be asked for
+		{report, false}, // parts of it can be requested
 	} {
 		plain := s.asSent("GET", at.path, "")
 		if plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%s for who accepts nothing: %v", at.path, plain.Header)
 		}
-		if got := len(plain.text) >= leastCompressed; at.zips && !got {
+		if got := len(plain.text) >= minCompressed; at.zips && !got {
 			t.Errorf("%s has %d bytes only: the test proves less than it should", at.path, len(plain.text))
 		}
 		for _, accepts := range []string{"gzip", "br, GZIP;q=0.5", "*", "identity;q=0.5, *;q=0.7", "gzip;q=0", "*;q=0", "deflate", "identity, gzip;q=0.5", "gzip;q=2", "notgzip"} {
@@ -108,7 +108,8 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			if !want {
 				continue
 			}
-			if text := unzipped(t, got.text); !bytes.Equal(text, plain.text) && !strings.HasSuffix(at.path, "/current") { // says how old it is
+			// contains its age
+			if text := unzipped(t, got.text); !bytes.Equal(text, plain.text) && !strings.HasSuffix(at.path, "/current") {
 				t.Errorf("%s is another text when it is compressed", at.path)
 			}
 			if len(got.text) >= len(plain.text) {
@@ -118,7 +119,7 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			if len(head.text) != 0 || head.StatusCode != 200 {
 				t.Errorf("HEAD %s: %s with %d bytes", at.path, head.Status, len(head.text))
 			}
-			// Both forms have a strong ETag of their own, and each is known again, whatever is accepted then.
+			// Both forms have a strong ETag of their own, and each is recognised whatever the request accepts.
 			tag := got.Header.Get("ETag")
 			if tag == "" {
 				if !strings.Contains(at.path, "csv") {
@@ -137,7 +138,7 @@ func TestAnswersAreCompressedForWhoAcceptsIt(t *testing.T) {
 			}
 		}
 	}
-	// A part of a file is a part of what it is before it is compressed.
+	// A part of a file is a part of the uncompressed file.
 	whole := s.asSent("GET", report, "gzip")
 	part := s.asSent("GET", report, "gzip", "Range", "bytes=5-", "If-Range", whole.Header.Get("ETag"))
 	if part.StatusCode != 206 || !bytes.Equal(part.text, whole.text[5:]) {
@@ -159,7 +160,7 @@ func TestACompressedVersionCanBeChanged(t *testing.T) {
 	s.ask(s.admin, "PUT", at, text, "If-Match", tag, "Accept-Encoding", "identity").want(t, 200)
 }
 
-// What is drawn and told once is never compressed beside what was sent.
+// Newly drawn secrets are never compressed together with text of the request.
 func TestSecretsAreSentAsTheyAre(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -169,7 +170,7 @@ func TestSecretsAreSentAsTheyAre(t *testing.T) {
 	}
 	body := map[string]any{"name": "many", "role": auth.Viewer, "clusters": clusters}
 	made := s.ask(s.admin, "POST", "/v1/keys", body, "Accept-Encoding", "gzip").want(t, 201)
-	if made.Header.Get("Content-Encoding") != "" || len(made.text) < leastCompressed || !bytes.Contains(made.text, []byte(auth.KeyPrefix)) {
+	if made.Header.Get("Content-Encoding") != "" || len(made.text) < minCompressed || !bytes.Contains(made.text, []byte(auth.KeyPrefix)) {
 		t.Errorf("a new key comes with %v: %s", made.Header, made.text)
 	}
 }

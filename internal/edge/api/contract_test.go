@@ -20,12 +20,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/perf"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
@@ -131,7 +133,7 @@ func TestContractKeepsItsOwnRules(t *testing.T) {
 	})
 }
 
-// readOnlyOnly are shapes that stand in requests only where they are read-only.
+// readOnlyOnly matches shapes that occur in requests only as read-only members.
 func readOnlyOnly(at string) bool {
 	return strings.Contains(at, "/warnings") || strings.HasSuffix(at, "/drift")
 }
@@ -175,8 +177,7 @@ func TestRouterIsTheContract(t *testing.T) {
 	}
 }
 
-// goTypes are the Go types that schemas stand for where they are not Go types of other packages by
-// the overlay already.
+// goTypes maps schemas to Go types, unless the overlay already maps them to types of other packages.
 var goTypes = map[string]reflect.Type{
 	"ProblemDetails": reflect.TypeFor[problem](), "Fault": reflect.TypeFor[memberFault](), "Session": reflect.TypeFor[whoami](),
 	"ServerAbout": reflect.TypeFor[about](),
@@ -187,13 +188,13 @@ var goTypes = map[string]reflect.Type{
 	"CurrentPlan": reflect.TypeFor[currentPlan](), "PairedJob": reflect.TypeFor[perf.PairedJob](), "SlotPools": reflect.TypeFor[perf.SlotPools](), "PhaseShare": reflect.TypeFor[perf.PhaseShare](),
 }
 
-// currentPlan is the current plan as it is answered.
+// currentPlan is the current plan as answered.
 type currentPlan struct {
 	plans.PlanRecord
 	Freshness plans.Freshness `json:"freshness"`
 }
 
-// overlaid are the types that the overlay may name.
+// overlaid lists the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
 	"storage.LastChange": reflect.TypeFor[storage.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
@@ -217,18 +218,18 @@ func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[inputs.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[plans.PlanRecord](), reflect.TypeFor[plans.Scaling](), reflect.TypeFor[plans.Freshness](), reflect.TypeFor[capacity.Plan](),
 		reflect.TypeFor[inputs.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
-		reflect.TypeFor[plan.Difference](), reflect.TypeFor[proof.Report](),
+		reflect.TypeFor[whatif.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[fetch.AllowedHost](), reflect.TypeFor[hooks.Webhook](), reflect.TypeFor[hooks.Delivery](),
 		reflect.TypeFor[hooks.PlanChangedEvent](), reflect.TypeFor[hooks.PlanFailedEvent](), reflect.TypeFor[hooks.RunFinishedEvent](), reflect.TypeFor[hooks.PingEvent](),
 		reflect.TypeFor[reporting.ReportMadeEvent](), reflect.TypeFor[reporting.ReportSchedule](), reflect.TypeFor[reporting.ReportRequest](),
 		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[app.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
 		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
 		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
-		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[plan.WhatIf](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
+		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[sim.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
-		reflect.TypeFor[plan.SweepAnswer](), reflect.TypeFor[plan.QuestionAnswer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
-		reflect.TypeFor[plan.HorizonAnswer](), reflect.TypeFor[plan.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
+		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
+		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
 		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
 		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
 		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),
@@ -239,7 +240,7 @@ func init() {
 	}
 }
 
-// collectTypes adds a named type of ours and all that it is made of.
+// collectTypes adds a named type of ours and all types it contains.
 func collectTypes(t reflect.Type) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
@@ -308,7 +309,7 @@ func overlay(t *testing.T) map[string]string {
 	return types
 }
 
-// membersOf is the JSON members of a struct with the OpenAPI type of each.
+// membersOf returns the JSON members of a struct with the OpenAPI type of each.
 func membersOf(t reflect.Type) map[string]string {
 	members := map[string]string{}
 	for i := range t.NumField() {
@@ -362,7 +363,7 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 	for name, p := range s.Properties {
 		v := p.Value
 		switch {
-		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which may be told in other forms too
+		case len(v.OneOf) > 0 && v.OneOf[0].Value.Type.Is("array"): // a week, which has other forms too
 			members[name] = "array"
 		case len(v.OneOf) > 0, strings.HasSuffix(p.Ref, "Amount"), len(v.AllOf) == 1 && strings.HasSuffix(v.AllOf[0].Ref, "Amount"):
 			members[name] = "decimal"
@@ -379,13 +380,13 @@ func propertiesOf(s *openapi3.Schema) map[string]string {
 			members[name] = "any" // kept as the text it was sent as
 		}
 		if name == "plan" && strings.HasSuffix(p.Ref, "/Plan") {
-			members[name] = "any" // a stored plan is answered as the text it is kept as
+			members[name] = "any" // a stored plan is answered as its stored text
 		}
 		if name == "batch" && strings.HasSuffix(p.Ref, "/Batch") || name == "packing" && s.Properties["batch"] != nil {
-			members[name] = "any" // so is a packing that is kept, with its batch
+			members[name] = "any" // so is a stored packing, with its batch
 		}
 		if strings.HasSuffix(p.Ref, "/PoolBasis") || strings.HasSuffix(p.Ref, "/PoolSchedule") {
-			members[name] = "any" // and a plan of a pool, with what it answers
+			members[name] = "any" // and a plan of a pool, with its basis
 		}
 	}
 	return members
@@ -403,7 +404,7 @@ func TestProblemsAreExplained(t *testing.T) {
 	}
 }
 
-// What a server reads of requests is what the contract says of them.
+// The requests that a server reads are those of the contract.
 func TestRequestsAreTheContracts(t *testing.T) {
 	t.Parallel()
 	doc, err := readContract()

@@ -20,7 +20,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// bench is an interface without a database, for what needs none.
+// bench returns an API without a database, for operations that need none.
 func bench(b testing.TB) (http.Handler, string) {
 	b.Helper()
 	keys := auth.NewKeyring()
@@ -34,7 +34,7 @@ func bench(b testing.TB) (http.Handler, string) {
 	return h, token
 }
 
-// thousandClasses is the body of a request to solve a problem with a profile for each of 1,000 classes.
+// thousandClasses returns the body of a request to solve a problem with a profile for each of 1,000 classes.
 func thousandClasses(b testing.TB, integrality capacity.Integrality) string {
 	b.Helper()
 	drawn, err := study.Generate("table2", 1000, 1)
@@ -53,7 +53,7 @@ func thousandClasses(b testing.TB, integrality capacity.Integrality) string {
 	return string(text)
 }
 
-// unread is an answer that nobody reads, so that only writing it counts.
+// unread discards an answer, so that only writing it counts.
 type unread struct {
 	header http.Header
 	status int
@@ -112,7 +112,7 @@ func BenchmarkAnswers(b *testing.B) {
 	}
 	b.Run("plan", serve(h, get(""), 200))
 	b.Run("plan-304", serve(h, get(`"1"`), 304))
-	// A poll without traces, with all of them, and where none is kept.
+	// A poll without traces, with all of them, and with none sampled.
 	s.shows("night", 1)
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer collector.Close()

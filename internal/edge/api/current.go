@@ -13,22 +13,22 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// The current plan is polled by many programs. It is answered from memory, outside the layer that
-// holds requests against openapi.yaml: what is asked for is looked at here.
+// Many programs poll the current plan. It is answered from memory, outside of the layer that checks requests against
+// openapi.yaml: requests are checked here.
 
-// found is a cluster's current plan, and whether a newer one may have been kept from us.
+// found is a cluster's current plan, and whether this server may have missed a newer one.
 type found struct {
 	*plans.Shown
 	stale bool
 }
 
-// current is a cluster's current plan.
+// current returns a cluster's current plan.
 func (s *server) current(ctx context.Context, cluster string) (found, error) {
 	shown, old, err := s.app.Plans.Shown(ctx, cluster)
 	return found{shown, old || !s.reachable()}, err
 }
 
-// etag is another one when the plan, or anything of its freshness, is.
+// etag changes with the plan and with all members of its freshness.
 func (f found) etag(now time.Time) string {
 	if f.stale || f.Stale(now) {
 		return quoted(f.Tag() + "-stale")
@@ -36,7 +36,7 @@ func (f found) etag(now time.Time) string {
 	return quoted(f.Tag())
 }
 
-// text is an answer about the plan. Whether it is marked is part of the question.
+// text returns an answer about the plan. Answers with and without the stale mark are cached apart.
 func (f found) text(question string, now time.Time, write func() ([]byte, string, error)) (plans.Text, error) {
 	if f.stale {
 		question += " stale"
@@ -44,7 +44,7 @@ func (f found) text(question string, now time.Time, write func() ([]byte, string
 	return f.Text(question, now.Unix(), write)
 }
 
-// reachable says whether what is shown can be believed to be the newest.
+// reachable reports whether the shown plan can be trusted to be the newest.
 func (s *server) reachable() bool { return !s.app.Plans.Board.Running() || s.app.Plans.Board.InTouch() }
 
 // currentPlan answers the current plan with how fresh it is. A caller that knows it already may wait
@@ -94,23 +94,23 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 
 var jsonType = []string{"application/json"}
 
-// leastZipped is the least size of a text that is kept compressed as well. Of shorter ones a server answers a tenth
-// more polls a second as they are: two more headers cost more than a packet less saves.
-const leastZipped = 4 << 10
+// minZipped is the smallest size of a text that is also cached compressed. Shorter ones are served a tenth faster
+// uncompressed: two more headers cost more than a smaller packet saves.
+const minZipped = 4 << 10
 
-// answerText answers a text that is kept for all who ask; its ETag is set.
+// answerText answers a cached text; its ETag is already set.
 func answerText(w http.ResponseWriter, r *http.Request, text plans.Text) {
 	h := w.Header()
-	if len(text.Body) >= leastZipped && acceptsGzip(r) {
+	if len(text.Body) >= minZipped && acceptsGzip(r) {
 		text = text.Zipped()
 		h["Content-Encoding"], h["Etag"] = gzipCoding, []string{ofZipped(h["Etag"][0])}
 	}
 	h["Content-Type"], h["Content-Length"] = jsonType, text.Length
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(text.Body) // who is gone does not want to know
+	_, _ = w.Write(text.Body) // a client that is gone needs no error
 }
 
-// currentText is a stored plan's text with its freshness.
+// currentText returns a stored plan's text with its freshness.
 func currentText(shown found, now time.Time) ([]byte, string, error) {
 	f := shown.Freshness(now)
 	f.Stale = f.Stale || shown.stale
@@ -123,7 +123,7 @@ func currentText(shown found, now time.Time) ([]byte, string, error) {
 	return append(append(text, freshness...), '}', '\n'), "", nil
 }
 
-// checkCurrent reads what may be sent along.
+// checkCurrent reads the parameters and headers.
 func (s *server) checkCurrent(r *http.Request) (wait time.Duration, err error) {
 	if r.URL.RawQuery != "" {
 		if err := s.operationOf(r).checkParameters(r); err != nil {
@@ -136,11 +136,11 @@ func (s *server) checkCurrent(r *http.Request) (wait time.Duration, err error) {
 	return wait, nil
 }
 
-// longestWait is how long a request may ask to wait.
+// longestWait is the longest wait that a request may ask for.
 const longestWait = time.Minute
 
-// preferredWait reads "wait=30" among preferences (RFC 7240). What cannot be read is no preference,
-// as that RFC has it; what is too long is shortened.
+// preferredWait reads "wait=30" among preferences (RFC 7240). As in that RFC, unreadable preferences are ignored; a
+// wait that is too long is shortened.
 func preferredWait(prefer string) time.Duration {
 	for one := range strings.SplitSeq(prefer, ",") {
 		one, _, _ = strings.Cut(one, ";")
@@ -159,12 +159,12 @@ func preferredWait(prefer string) time.Duration {
 
 func quoted(tag string) string { return `"` + tag + `"` }
 
-// scaling answers what autoscalers follow: always 200 where there is a plan, so that no error is
-// taken for a wish to scale down.
+// scaling answers the targets for autoscalers: always 200 if there is a plan, so that no error is taken for a wish to
+// scale down.
 func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 	shown, err := s.current(r.Context(), pathValue(r, "cluster"))
 	if err != nil {
-		if _, wrong := s.scalingOptions(r); wrong != nil { // what cannot be read is said first: it is not cured by waiting
+		if _, wrong := s.scalingOptions(r); wrong != nil { // unreadable parameters are reported first: waiting does not cure them
 			err = wrong
 		} else {
 			err = s.noPlanYet(r.Context(), pathValue(r, "cluster"), err)
@@ -187,8 +187,7 @@ func (s *server) scaling(w http.ResponseWriter, r *http.Request) {
 	answerText(w, r, text)
 }
 
-// scalingText writes the document that a query asks for. Its ETag is weak: only the age differs
-// between two that have the same.
+// scalingText writes the requested document. Its ETag is weak: only the age differs between two with the same one.
 func (s *server) scalingText(r *http.Request, shown found, now time.Time) ([]byte, string, error) {
 	o, err := s.scalingOptions(r)
 	if err != nil {
@@ -227,8 +226,8 @@ func (s *server) scalingOptions(r *http.Request) (o plans.ScalingOptions, err er
 	return o, nil
 }
 
-// noPlanYet is why there is nothing to scale by. That a cluster has never had a plan passes, so it is
-// not to be had yet, and not unknown.
+// noPlanYet returns the error for a cluster without a plan. A cluster that has never had a plan will get one, so it
+// is unavailable rather than unknown.
 func (s *server) noPlanYet(ctx context.Context, cluster string, err error) error {
 	if p := problemOf(err); p.Status != http.StatusNotFound {
 		return err

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// shownPlan is a service with a cluster that has a plan.
+// shownPlan returns a service with a cluster that has a plan.
 func shownPlan(t *testing.T) *service {
 	s := newService(t)
 	s.cluster("night")
@@ -39,7 +39,7 @@ func (s *service) shows(cluster string, number int64) {
 
 const scalingOfNight = "/v1/clusters/night/plans/current/scaling"
 
-// Only what has never had a plan gives 503: KEDA leaves the replicas alone then.
+// Only a cluster that has never had a plan gives 503: KEDA leaves the replicas alone then.
 func TestScalingWithoutAPlanIsNotToBeHadYet(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -52,7 +52,7 @@ func TestScalingWithoutAPlanIsNotToBeHadYet(t *testing.T) {
 	s.ask(s.admin, "GET", strings.Replace(scalingOfNight, "night", "unknown", 1), nil).want(t, 404)
 }
 
-// Polls are answered while the database is away, every one marked, and nothing is asked of it.
+// Polls are answered while the database is away, every one marked, and the database gets no queries.
 func TestPollsNeedNoDatabase(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
@@ -97,7 +97,7 @@ func TestLongPoll(t *testing.T) {
 	}
 }
 
-// Who watches a cluster that is deleted hears no more of it, and is told so when he asks again.
+// Watchers of a deleted cluster get no further events, and an error on their next request.
 func TestWatchersOfDeletedClustersAreLetGo(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
@@ -156,7 +156,7 @@ func (s *service) follow(token, last string) *follower {
 
 var followers = &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0}}
 
-// next is the number of the next plan; -1 is a reset, 0 the end.
+// next returns the number of the next plan; -1 is a reset, 0 the end.
 func (f *follower) next() (number int64) {
 	event := ""
 	for f.lines.Scan() {

@@ -18,13 +18,13 @@ import (
 
 const (
 	heartbeatEvery = 15 * time.Second
-	lookEvery      = time.Second // at whether the key or session still opens the stream
-	mostMissed     = 500         // plans that are sent to somebody who comes back
+	lookEvery      = time.Second // check of the key or session behind the stream
+	maxMissed      = 500         // plans that are sent to a returning client
 )
 
-// planEvents sends every plan that becomes current, as server-sent events, until the caller goes, may
-// no longer see it, does not read, or the server stops. A plan that is replaced before it could be
-// sent is left out, so that nothing piles up for slow readers.
+// planEvents sends every plan that becomes current, as server-sent events. It ends when the caller leaves, may no
+// longer see the plan or does not read, or the server stops. A plan that is replaced before it could be sent is
+// omitted, so that nothing piles up for slow readers.
 func (s *server) planEvents(w http.ResponseWriter, r *http.Request) {
 	ctx, cluster := r.Context(), pathValue(r, "cluster")
 	if err := s.operationOf(r).checkParameters(r); err != nil {
@@ -64,14 +64,14 @@ func (s *server) planEvents(w http.ResponseWriter, r *http.Request) {
 	s.stream(stream{w, http.NewResponseController(w), s.config.ReadWithin}, r, cluster, last, missed, reset)
 }
 
-// stream is an answer that goes on.
+// stream is an endless answer.
 type stream struct {
 	http.ResponseWriter
 	control *http.ResponseController
-	within  time.Duration // who does not read for so long is cut off
+	within  time.Duration // a client that does not read for that long is cut off
 }
 
-// send writes and says whether it was taken in time.
+// send writes and reports whether the client took it in time.
 func (w stream) send(text []byte) bool {
 	if err := w.control.SetWriteDeadline(time.Now().Add(w.within)); err != nil {
 		return false
@@ -124,20 +124,20 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 	}
 }
 
-// gone says whether a cluster was deleted.
+// gone reports whether a cluster was deleted.
 func (s *server) gone(ctx context.Context, cluster string) bool {
 	_, err := s.app.Stores.Inputs.Cluster(ctx, cluster)
 	return errors.Is(err, fault.NotFound)
 }
 
-// heard is what a watcher knows.
+// heard holds the knowledge of a watcher.
 type heard struct {
-	number    int64 // of the plan that was told last; 0 is none
+	number    int64 // of the last plan that it got; 0 without one
 	elsewhere bool  // by another server, of a plan that this one may not have heard of yet
 }
 
-// next says whether a plan is to be told now, and notes it. An older plan than the one told is news where it is pinned,
-// or where the database was put back; not where this server is late.
+// next reports whether a plan must be sent now, and notes it. A plan older than the last one is news if it is pinned,
+// or if the database was restored, but not if this server lags.
 func (t *heard) next(shown *plans.Shown) bool {
 	if shown == nil || t.elsewhere && shown.Pin == nil && shown.Record.Number < t.number {
 		return false
@@ -147,11 +147,11 @@ func (t *heard) next(shown *plans.Shown) bool {
 	return news
 }
 
-// comeBack is after how many milliseconds who watched a server that stops should ask another one: soon,
-// but not all at the same moment.
+// comeBack returns the milliseconds after which a watcher of a stopping server should ask another one: soon, but not
+// all at the same moment.
 func comeBack() int { return 100 + rand.IntN(900) }
 
-// lastEventID is the number of the last plan that a returning caller has seen; 0 is none.
+// lastEventID returns the number of the last plan that a returning caller has seen; 0 is none.
 func lastEventID(r *http.Request) (int64, error) {
 	text := r.Header.Get("Last-Event-Id")
 	if text == "" {
@@ -164,9 +164,8 @@ func lastEventID(r *http.Request) (int64, error) {
 	return n, nil
 }
 
-// missedPlans are the plans after one as events, the oldest first, but for the one that is shown. reset
-// says that there are too many, or that the last one is not known here: then the caller must begin
-// anew.
+// missedPlans returns the plans after one as events, the oldest first, except for the current one. reset reports that
+// there are too many, or that the last one is unknown here: then the caller must start over.
 func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (text []byte, reset bool, err error) {
 	if last == 0 {
 		return nil, false, nil
@@ -184,9 +183,9 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	case last == shown.Record.Number:
 		return nil, false, nil
 	}
-	list, err := s.app.Stores.Plans.Plans(ctx, cluster, storage.Page{Limit: mostMissed})
+	list, err := s.app.Stores.Plans.Plans(ctx, cluster, storage.Page{Limit: maxMissed})
 	if errors.Is(err, fault.Busy) {
-		return nil, true, nil // what is shown is all that can be told at the moment
+		return nil, true, nil // only the current plan can be sent at the moment
 	}
 	if err != nil {
 		return nil, false, err

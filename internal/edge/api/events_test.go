@@ -20,7 +20,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// narrow is a listener whose connections hold little of what nobody reads, and tell when they end.
+// narrow is a listener whose connections buffer little unread data, and report their end.
 type narrow struct {
 	net.Listener
 	ended chan time.Time
@@ -44,7 +44,7 @@ func (c *told) Close() error {
 	return c.Conn.Close()
 }
 
-// replica is another server of the same service.
+// replica starts another server of the same service.
 func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httptest.Server {
 	s.Helper()
 	a := app.New(s.store.Stores(), s.app.Auth.Ring, app.Config{})
@@ -64,7 +64,7 @@ func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httpt
 	return server
 }
 
-// plan makes another plan current, and answers its number.
+// plan makes another plan current, and returns its number.
 func (s *service) plan() int64 {
 	s.Helper()
 	stored, err := s.app.Stores.Plans.Plan(s.Context(), "night", plans.PlanRef{Number: 1})
@@ -78,8 +78,8 @@ func (s *service) plan() int64 {
 	return stored.Number
 }
 
-// Who does not read is cut off after a while, and hurts nobody: others see every plan at once, and
-// nothing piles up.
+// A client that does not read is cut off after a while, and hurts nobody: others see every plan at once, and nothing
+// piles up.
 func TestSlowReadersAreCutOff(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
@@ -131,7 +131,7 @@ func TestSlowReadersAreCutOff(t *testing.T) {
 			}
 			ended++
 		case <-time.After(within + time.Second):
-			// Who is slow is told of the latest plan alone: where plans came fast its buffers have room yet.
+			// A slow client gets only the latest plan: if plans came fast its buffers still have room.
 			if more++; more > 5 {
 				t.Fatal("a reader that does not read is still served")
 			}
@@ -151,8 +151,8 @@ func inUse() int64 {
 	return int64(m.HeapInuse)
 }
 
-// A server that stops sends its watchers away with a word of when to come back; they lose no plan at
-// another one, nor at one that was just started.
+// A stopping server sends its watchers away with the time to come back. They miss no plan at another server, even one
+// that was just started.
 func TestStoppingServersSendWatchersOn(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
@@ -190,14 +190,14 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 	}
 	newest := int64(4)
 	if os.Getenv("HEADROOM_LONG") != "" {
-		for range mostMissed { // more than are sent again
+		for range maxMissed { // more than are sent again
 			newest = s.plan()
 		}
 		s.shows("night", newest)
 		long := s.follow(s.admin, "2")
 		defer long.close()
 		if missed, then := long.next(), long.next(); missed != -1 || then != newest {
-			t.Errorf("who comes back after more than %d plans sees %d and %d, want a reset and the newest", mostMissed, missed, then)
+			t.Errorf("who comes back after more than %d plans sees %d and %d, want a reset and the newest", maxMissed, missed, then)
 		}
 	}
 	s.shows("night", newest)
@@ -211,8 +211,8 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 	}
 }
 
-// Who moves to a server that is late hears of nothing older; of an older plan that is pinned, or holds since the database
-// was put back, everybody does.
+// A client that moves to a lagging server gets nothing older. All clients get an older plan that is pinned, or
+// current since the database was restored.
 func TestPlansAreToldInOrder(t *testing.T) {
 	t.Parallel()
 	plan := func(number int64, pin *plans.Pin) *plans.Shown {

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/service/report"
 )
 
-// executionBatch is executions that were read elsewhere.
+// executionBatch holds executions that were read elsewhere.
 type executionBatch struct {
 	Executions []history.Record `json:"executions"`
 }
@@ -58,7 +58,7 @@ func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest
 	return plain(s.app.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
 }
 
-// historyWords: what a history is, it says itself.
+// historyWords: the form of a history follows from its content.
 var historyWords = uploadWords{
 	name: "history", types: []string{"application/octet-stream", "text/csv", "text/plain", "application/json", "application/x-ndjson", "application/gzip", "application/zstd"},
 	kept:    "the executions that had come whole are kept, and the same again makes no doubles",
@@ -71,7 +71,7 @@ func (s *server) importHistory(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
 		made, err := s.app.ImportHistory(r.Context(), pathValue(r, "cluster"), app.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
 		if sent.err != nil {
-			err = sent.err // what was read of it may look like a fault of the history
+			err = sent.err // the part that was read may look like a fault of the history
 		}
 		return made, err
 	})
@@ -92,7 +92,7 @@ func (s *server) DeleteExecutions(ctx context.Context, r DeleteExecutionsRequest
 	return plain(deleted{n}, err)
 }
 
-// GetExecution answers one; it changes when more of it is known, which the ETag says.
+// GetExecution answers an execution, whose ETag changes when more of it is known.
 func (s *server) GetExecution(ctx context.Context, r GetExecutionRequest) (reply[PastExecution], error) {
 	e, err := s.app.Stores.Executions.Execution(ctx, r.Cluster, r.Execution)
 	return reply[PastExecution]{body: e, hashed: true}, err

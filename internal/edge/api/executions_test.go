@@ -12,7 +12,7 @@ import (
 const someExecution = `{"executions":[{"job":"nightly etl","execution":"job_1","user":"ann","queue":"prod","submitted_at":"2026-03-01T22:00:00Z","finished_at":"2026-03-01T22:09:20Z",
 	"sample":{"profile":{"map_tasks":120,"reduce_tasks":0,"map_avg_s":24.5,"map_max_s":61,"overhead_s":11},"seconds":560,"map":{"count":120,"mean":24.5,"max":61,"p50":23,"p95":48},"map_slots":8}}]}`
 
-// executionInMine is an execution of the cluster mine.
+// executionInMine returns an execution of the cluster mine.
 func (s *service) executionInMine() string {
 	s.Helper()
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", someExecution).want(s, 200)
@@ -61,7 +61,7 @@ func TestExecutionsAreKept(t *testing.T) {
 	came(post("", ended), "1: 0 created, 1 updated, 0 unchanged, 0 unusable, 0 refused")
 	came(post("", failed), "1: 0 created, 0 updated, 1 unchanged, 1 unusable, 0 refused")
 
-	// What makes no sense is told, the rest is taken; what has no id is known by its content.
+	// Senseless records are reported, the rest is stored; a record without an id is identified by its content.
 	mixed := `{"executions":[{"job":"","execution":"a","refused":"x"},{"job":"j","execution":"b"},{"job":"j","outcome":"killed"},{"job":"j","outcome":"killed"},
 		{"job":"j","execution":"c","outcome":"failed","sample":{"profile":{"map_tasks":1,"reduce_tasks":0,"map_avg_s":1,"map_max_s":1}}},
 		{"job":"j","execution":"d","sample":{"profile":{"map_tasks":10,"reduce_tasks":0,"map_avg_s":1,"map_max_s":100}}},

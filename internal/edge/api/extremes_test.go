@@ -14,14 +14,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Extremes of what a type can hold, for every member and parameter that the contract has.
+// Extreme values of each type, for every member and parameter of the contract.
 var (
 	extremeIntegers = []string{"2147483648", "9007199254740993", "9223372036854775807"}
 	extremeNumbers  = []string{"5e-324", "1e-308", "1.7976931348623157e308", "-5e-324"}
 	extremeTimes    = []string{"2026-03-01T22:00:00-24:00", "2026-03-01T22:00:00+24:00", "2026-03-01T22:00:00-23:59", "2026-03-01T22:00:00+23:59", "2026-03-01T22:00:00-00:00", "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"}
 )
 
-// extremesOf are the extremes of a schema's type. Text in an address may stand for a number.
+// extremesOf returns the extremes of a schema's type. Text in an address may stand for a number.
 func extremesOf(s *openapi3.Schema, inAddress bool) (values []string) {
 	switch {
 	case s.Type.Is("integer"):
@@ -66,7 +66,7 @@ type leaf struct {
 	schema *openapi3.Schema
 }
 
-// leavesOf are all members of a schema that have extremes.
+// leavesOf returns all members of a schema that have extremes.
 func leavesOf(s *openapi3.Schema, at []step, above []*openapi3.Schema) (leaves []leaf) {
 	if slices.Contains(above, s) || len(at) > 9 || s.ReadOnly {
 		return nil
@@ -90,7 +90,7 @@ func leavesOf(s *openapi3.Schema, at []step, above []*openapi3.Schema) (leaves [
 	return leaves
 }
 
-// put sets a member of a value, and makes what is missing above it.
+// put sets a member of a value, and creates missing levels above it.
 func put(random *rand.Rand, value any, at []step, to any) any {
 	if len(at) == 0 {
 		return to
@@ -116,7 +116,7 @@ func put(random *rand.Rand, value any, at []step, to any) any {
 	return object
 }
 
-// exampleOf is the body that the contract gives as an example, else one made from its schema.
+// exampleOf returns the contract's example of a body, or one made from its schema.
 func exampleOf(random *rand.Rand, m *openapi3.MediaType) any {
 	example := m.Example
 	for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
@@ -135,7 +135,7 @@ func exampleOf(random *rand.Rand, m *openapi3.MediaType) any {
 	return value
 }
 
-// extremeRequests are requests of an operation in which one thing is an extreme.
+// extremeRequests returns requests of an operation in which one thing is an extreme.
 func extremeRequests(method, path string, item *openapi3.PathItem, op *openapi3.Operation) (all []sent) {
 	random := rand.New(rand.NewPCG(4, 4))
 	known := map[string]string{"cluster": "night", "name": "small", "id": "x", "node": "n", "job": "1", "plan": "1", "version": "1", "kind": "invalid", "file": "style.css", "from": "1", "to": "1"}
@@ -209,7 +209,7 @@ func TestExtremeValues(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/plans", nil).want(t, 201)
 	var all []sent
 	each(s.doc, func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
-		if method != "DELETE" || strings.Contains(path, "forecasts") { // what others need stays
+		if method != "DELETE" || strings.Contains(path, "forecasts") { // things that others need stay
 			all = append(all, extremeRequests(method, path, item, op)...)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is wrong with the members of fleets is told where it stands.
+// Faults in the members of fleets are reported at their place.
 func TestFleetsAreRefusedWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

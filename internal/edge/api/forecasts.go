@@ -27,7 +27,7 @@ type (
 	}
 )
 
-// putForecasts reads JSON by capacity, because there may be a hundred thousand rows, and CSV as it comes.
+// putForecasts reads JSON by capacity, because there may be a hundred thousand rows, and CSV as a stream.
 func (s *server) putForecasts(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	dryRun := query.Get("dry_run") == "true"
@@ -48,7 +48,7 @@ func (s *server) putForecasts(w http.ResponseWriter, r *http.Request) {
 	s.answerWritten(w, r, done, err)
 }
 
-// importForecasts tells what is wrong with the text of the file as 400, and what makes no sense as 422.
+// importForecasts reports faults of the file's text as 400, and senseless values as 422.
 func (s *server) importForecasts(r *http.Request, dryRun bool) (inputs.Written, error) {
 	holes := inputs.HolesRefuse
 	if said := r.URL.Query().Get("holes"); said != "" {
@@ -111,7 +111,7 @@ func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (rep
 	})
 }
 
-// wideForecasts is the rows as a table with a row an hour and a column a class.
+// wideForecasts returns the rows as a table with a row an hour and a column a class.
 func (s *server) wideForecasts(ctx context.Context, cluster string, of app.ForecastFilter, p paging) (reply[ForecastList], error) {
 	switch {
 	case p.Format == nil || *p.Format != "csv":

@@ -55,7 +55,7 @@ func TestForecastFilesAreWrittenOnce(t *testing.T) {
 	if rows := s.ask(s.admin, "GET", atForecasts+"?format=csv", nil).want(t, 200); string(rows.text) != want {
 		t.Errorf("got %s, want %s", rows.text, want)
 	}
-	// One that is wrong in its last row writes none.
+	// A file with a fault in its last row writes none.
 	p := s.ask(s.admin, "PUT", atForecasts, strings.ReplaceAll(file, "4", "5")+"nihgtly,2026-03-01T22:00:00Z,4,\nnightly,2026-03-01T22:30:00Z,4,\n", "Content-Type", csvType).want(t, 422).problem(t)
 	if len(p.Errors) != 2 || p.Errors[0].Line != 5 || p.Errors[0].Column != 1 || !strings.Contains(p.Errors[0].Hint.Detail, `"nightly"`) || p.Errors[1].Line != 6 {
 		t.Errorf("got %+v", p.Errors)
@@ -63,7 +63,7 @@ func TestForecastFilesAreWrittenOnce(t *testing.T) {
 	if got := s.inputsVersion("night"); got != before+1 {
 		t.Errorf("a file with mistakes moved the version")
 	}
-	// Holes are a mistake, the class's own maximum, or what is stored.
+	// Missing hours are a mistake, the class's own maximum, or the stored rows.
 	const holes = "hour,nightly\n2026-03-01T19:00:00Z,1\n2026-03-01T22:00:00Z,2\n"
 	if p := s.ask(s.admin, "PUT", atForecasts, holes, "Content-Type", csvType).want(t, 422).problem(t); p.Errors[0].Code != "hole" {
 		t.Errorf("got %+v", p)
@@ -82,7 +82,7 @@ func TestForecastFilesAreWrittenOnce(t *testing.T) {
 	s.ask(s.admin, "PUT", atForecasts+"?holes=maybe", rows).want(t, 400)
 }
 
-// What is exported in either form and imported changes nothing, whatever the classes are called.
+// An export in either form, imported again, changes nothing, for any names of the classes.
 func TestForecastTablesAreReadBack(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -103,14 +103,14 @@ func TestForecastTablesAreReadBack(t *testing.T) {
 	for _, form := range []string{"", "&wide=true"} {
 		file := s.ask(s.admin, "GET", atForecasts+"?format=csv"+form, nil).want(t, 200)
 		s.imports(t, atForecasts+"?holes=own", string(file.text), fmt.Sprintf(`{"written":%d,"added":0,"changed":0,"deleted":0}`, len(body.Rows)+1))
-		// And where there was nothing, it makes what there was.
+		// Imported into nothing, it restores the rows.
 		s.ask(s.admin, "DELETE", atForecasts+"?from=2000-01-01T00:00:00Z", nil).want(t, 200)
 		s.imports(t, atForecasts+"?holes=own", string(file.text), fmt.Sprintf(`{"written":%d,"added":%d,"changed":0,"deleted":0}`, len(body.Rows)+1, len(body.Rows)+1))
 		if again := s.ask(s.admin, "GET", atForecasts+"?format=csv"+form, nil).want(t, 200); string(again.text) != string(file.text) {
 			t.Errorf("the table%s has become another", form)
 		}
 	}
-	if got := s.inputsVersion("night"); got != version+4 { // two deletions and two imports of what was deleted
+	if got := s.inputsVersion("night"); got != version+4 { // two deletions and two imports of the deleted rows
 		t.Errorf("the version went from %d to %d", version, got)
 	}
 	part := s.ask(s.admin, "GET", atForecasts+"?format=csv&wide=true&class=jobs&from=2026-10-25T00:00:00Z&until=2026-10-25T02:00:00Z", nil).want(t, 200)
@@ -277,7 +277,7 @@ func TestAYearOfForecasts(t *testing.T) {
 	}
 }
 
-// Many who import at once into one cluster and others all get an answer, and the last rows are whole files.
+// Many concurrent imports into one cluster and others all get an answer, and the last rows are whole files.
 func TestImportsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -17,7 +17,7 @@ import (
 	"headroom/internal/test/oidctest"
 )
 
-// tampered changes a text in one of the ways of somebody who has seen a good one, or two.
+// tampered changes a text in one of the ways open to somebody who has seen a good one, or two.
 func tampered(r *rand.Rand, good, other string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	text := []byte(good)
@@ -41,7 +41,7 @@ func tampered(r *rand.Rand, good, other string) string {
 	case 7: // the beginning of one and the end of another
 		at = min(at, len(other))
 		text = append(text[:at], other[at:]...)
-	case 8: // what comes after it
+	case 8: // text after it
 		text = append(text, []string{"=", "==", "\x00", "%00", ",", ";", " x", "\u00ad", "\ufeff", good}[r.IntN(10)]...)
 	default: // many letters
 		for range 1 + r.IntN(8) {
@@ -51,8 +51,8 @@ func tampered(r *rand.Rand, good, other string) string {
 	return string(text)
 }
 
-// sameToken says whether two tokens of an issuer are the same bytes: the last letter of a part in base64 has bits that
-// mean nothing.
+// sameToken reports whether two tokens of an issuer are the same bytes: the last letter of a part in base64 has bits
+// without meaning.
 func sameToken(a, b string) bool {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")
 	return len(x) == len(y) && slices.EqualFunc(x, y, func(a, b string) bool {
@@ -120,7 +120,7 @@ func TestForgedTokens(t *testing.T) {
 			continue
 		}
 		tried++
-		address := fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255) // whoever guesses often is refused anyway
+		address := fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255) // frequent guesses are refused anyway
 		switch got := way.ask(token, address); got {
 		case http.StatusUnauthorized:
 		case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -134,7 +134,7 @@ func TestForgedTokens(t *testing.T) {
 	if tried < tries*9/10 {
 		t.Errorf("only %d of %d were forged", tried, tries)
 	}
-	for i, way := range ways { // what was copied opens still
+	for i, way := range ways { // the copied token is still valid
 		if got := way.ask(way.good, fmt.Sprintf("11.0.0.%d", i)); got != http.StatusOK && got != http.StatusCreated {
 			t.Errorf("the good one of way %d: got %d", i, got)
 		}
@@ -142,8 +142,8 @@ func TestForgedTokens(t *testing.T) {
 	t.Attr("S4", fmt.Sprintf("%d forged keys, sessions, links and issuer's tokens refused", tried))
 }
 
-// Nothing that resembles an ETag overwrites what somebody has changed, and nothing that resembles a cursor is an error
-// of ours or leads out of a list.
+// Nothing that resembles an ETag overwrites somebody's change. Nothing that resembles a cursor causes an error of
+// ours or leads out of a list.
 func TestForgedVersionsAndCursors(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -171,7 +171,7 @@ func TestForgedVersionsAndCursors(t *testing.T) {
 	}
 	for i, tag := range tags {
 		if strings.TrimSpace(tag) == etag {
-			continue // what stands around a header's value is no part of it
+			continue // space around a header's value is no part of it
 		}
 		method, body := "PUT", any(fmt.Sprintf(`{"name":"mine-0","description":"forged %d"}`, i))
 		if i%2 == 1 {

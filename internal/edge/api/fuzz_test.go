@@ -13,7 +13,7 @@ import (
 	"headroom/internal/core/trace"
 )
 
-// fuzzed is a handler's view of the contract: every operation with what may be sent to it.
+// contractOperations returns every operation with its parameters and body.
 func contractOperations(tb testing.TB) []*operation {
 	tb.Helper()
 	doc, err := readContract()
@@ -32,7 +32,7 @@ func contractOperations(tb testing.TB) []*operation {
 	return all
 }
 
-// named checks that a refusal is one, and says what is wrong.
+// named checks that an error is a refusal, and names the fault.
 func named(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {
@@ -47,7 +47,7 @@ func named(t *testing.T, err error) {
 	}
 }
 
-// Whatever stands in a body is held against its operation's schema, and taken or refused by name.
+// Any body is checked against its operation's schema, and accepted or refused by name.
 func FuzzBodies(f *testing.F) {
 	var all []*operation
 	for _, o := range contractOperations(f) {
@@ -65,7 +65,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// Whatever stands in an address's query or a header is taken or refused by name.
+// Any query or header is accepted or refused by name.
 func FuzzParameters(f *testing.F) {
 	all := contractOperations(f)
 	for i, o := range all {
@@ -98,8 +98,8 @@ func FuzzParameters(f *testing.F) {
 	})
 }
 
-// Headers are read by hand in some places: none of them breaks on what is no header, and what is taken is
-// what was written.
+// Headers are parsed by hand in some places: none of them breaks on invalid ones, and accepted values are those that
+// were sent.
 func FuzzHeaders(f *testing.F) {
 	for _, seed := range []string{`"1"`, `W/"1"`, `"1", "2"`, "*", "respond-async, wait=10", "wait=9999999999999999999", "text/csv;q=0.1", "application/json; charset=utf-8", "Bearer hrk_x", "[::1]:80", "hrk_AAAA", "9223372036854775807", ""} {
 		f.Add(seed)

@@ -13,11 +13,10 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Metrics serves the metrics alone, to whoever reaches it: for an address of its own on loopback.
+// Metrics serves only the metrics, without a key: for an address of its own on loopback.
 func Metrics(t *telemetry.Telemetry) http.Handler { return t.Handler() }
 
-// readiness remembers for a moment whether reads can be answered, so that probes from many balancers
-// are one question to the database.
+// readiness remembers for a moment whether reads can be answered, so that probes from many balancers cause one query.
 type readiness struct {
 	mu    sync.Mutex
 	asked time.Time
@@ -35,15 +34,15 @@ func (r *readiness) check(ctx context.Context, ready func(context.Context) error
 	if !r.asked.IsZero() && time.Since(r.asked) < readyFor {
 		return r.err
 	}
-	// One prober that goes away must not make the others believe that the database is.
+	// One prober that leaves must not make the others believe that the database has left.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
 	defer cancel()
 	r.err, r.asked = ready(ctx), time.Now()
 	return r.err
 }
 
-// notReady is why no request should be sent here; "" is that reads can be answered. A server that shows
-// the current plans can answer polls without the database, which is not even asked then.
+// notReady explains why no request should be sent here; "" means ready. A server that shows the current plans can
+// answer polls without the database, which is then not even queried.
 func (s *server) notReady(ctx context.Context) string {
 	if s.draining() {
 		return "The server is stopping; ask another one, or this one again in a few seconds."
@@ -73,14 +72,14 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	writeStatus(w, status)
 }
 
-// about is what the server is made of.
+// about describes the components of the server.
 type about struct {
 	Version  string             `json:"version"`
-	Solver   *string            `json:"solver"` // null where none was needed yet
+	Solver   *string            `json:"solver"` // null until the first use
 	Database *app.DatabaseAbout `json:"database"`
 }
 
-// aboutServer says what the server is made of; of a database that is away nothing is known.
+// aboutServer describes the components of the server; the parts about an unreachable database are null.
 func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
 	a := about{Version: s.config.Version}
 	if v := s.app.Solver.Version(); v != "" {
@@ -95,10 +94,10 @@ func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(a) // who is gone does not want to know
+	_ = json.NewEncoder(w).Encode(a) // a client that is gone needs no error
 }
 
-// metrics are for viewers; Metrics serves them elsewhere without a key.
+// metrics serves viewers; Metrics serves without a key elsewhere.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 	s.telemetry.Handler().ServeHTTP(w, r)
 }
@@ -107,5 +106,5 @@ const statusOK = "ok"
 
 func writeStatus(w http.ResponseWriter, status string) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]string{"status": status}) // who is gone does not want to know
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": status}) // a client that is gone needs no error
 }

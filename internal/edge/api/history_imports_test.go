@@ -29,7 +29,7 @@ func (s *service) uploaded(query, text string) (made app.HistoryImport) {
 	return made
 }
 
-// executions are all that a cluster keeps, by their records' ids.
+// executions returns all stored executions of a cluster, by their records' ids.
 func (s *service) executions(query string) map[string]history.StoredExecution {
 	s.Helper()
 	all := map[string]history.StoredExecution{}
@@ -149,7 +149,7 @@ func countHistory(t *testing.T, text []byte) map[string]*recorded {
 func TestRealHistoriesAreUploaded(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "histories")
-	for range 4 { // a checkout may stand deeper
+	for range 4 { // a checkout may be nested deeper
 		if _, err := os.Stat(dir); err != nil {
 			dir = filepath.Join("..", dir)
 		}
@@ -179,7 +179,7 @@ func TestRealHistoriesAreUploaded(t *testing.T) {
 			for id, want := range counted {
 				kept, is := stored[id]
 				for own, e := range stored {
-					if strings.HasPrefix(own, id+" ") { // the simulator's ids begin anew in each trace
+					if strings.HasPrefix(own, id+" ") { // the simulator's ids restart in each trace
 						kept, is = e, true
 					}
 				}
@@ -218,7 +218,7 @@ func TestRealHistoriesAreUploaded(t *testing.T) {
 	}
 }
 
-// madeTrace is a trace of so many executions of three jobs, made while it is read.
+// madeTrace returns a trace of many executions of three jobs, made while it is read.
 func madeTrace(executions, maps int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -282,7 +282,7 @@ func TestHistoriesThatAreDamagedOrNone(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/nowhere/history-imports", whole, "Content-Type", "text/plain").want(t, 404)
 }
 
-// What breaks off leaves whole executions, and sending it again makes no doubles.
+// A broken upload leaves whole executions, and sending it again makes no duplicates.
 func TestAHistoryThatBreaksOffIsSentAgain(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -326,8 +326,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("the connection is broken on purpose") }
 
-// Of two imports of the same history at once each execution is stored by one.
-// An id stands for one execution; another one under it is not lost silently.
+// With two concurrent imports of the same history, each execution is stored by one. An id stands for one execution;
+// another one under the same id is not lost silently.
 func TestAnotherExecutionUnderAnIDIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -14,7 +14,7 @@ import (
 	"headroom/internal/service/app"
 )
 
-// nightly is executions of a job: for each of some days from Monday, 5 January 2026, one from 22:00 to 23:30 of
+// nightly returns executions of a job: for each of some days from Monday, 5 January 2026, one from 22:00 to 23:30 of
 // UTC, on Fridays three, with maps of 10 + day seconds.
 func nightly(days int) (all []history.Record) {
 	monday := time.Date(2026, 1, 5, 22, 0, 0, 0, time.UTC)
@@ -81,7 +81,7 @@ func TestProfilesAreMadeOfHistories(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", "/v1/clusters/mine/profiles/from-history", nil).want(t, 404)
 
-	// Nothing to merge, a name that is somebody else's, and chains.
+	// Nothing to merge, a name in other use, and chains.
 	for body, want := range map[string]string{
 		`{"job":"none"}`:                        "There is no execution of the job \"none\"",
 		`{"job":"Nightly ETL (v2)","user":"x"}`: "There is no execution",
@@ -106,7 +106,7 @@ func TestProfilesAreMadeOfHistories(t *testing.T) {
 	}
 }
 
-// chainText is an execution whose stages have two tasks of so many seconds each.
+// chainText returns an execution whose stages have two tasks of some seconds each.
 func chainText(id, stages string, seconds float64) string {
 	var phases []string
 	for _, name := range strings.Split(stages, ",") {
@@ -145,7 +145,7 @@ func TestForecastsAreMadeOfHistories(t *testing.T) {
 	if *made.Week.Fri[22] != 3 || *made.Week.Fri[23] != 1.5 || *made.Week.Mon[23] != 0.5 || made.Written.Changed != 14 {
 		t.Errorf("the average %+v, week %+v", made.Written, made.Week)
 	}
-	// Left out, the time measured is from the first to the last: two weeks and 90 minutes.
+	// By default the measured time is from the first to the last: two weeks and 90 minutes.
 	if made = ask(`{"class":"nightly","job":"Nightly ETL (v2)","repeat":"none"}`); made.Week != nil || made.Hours != 338 || made.Written.Written != 338 || made.MeasuredFrom.Hour() != 22 {
 		t.Errorf("as it was: %+v", made)
 	}

@@ -13,7 +13,7 @@ import (
 	"headroom/internal/service/reporting"
 )
 
-// The inputs of clusters: each handler hands on what it is asked and answers what came of it.
+// The inputs of clusters: each handler passes its request on and answers the result.
 
 func (s *server) ListClusters(ctx context.Context, r ListClustersRequest) (reply[ClusterList], error) {
 	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p storage.Page) (storage.Listed[inputs.Cluster], error) {
@@ -61,7 +61,7 @@ func sameName(pointer, inPath, inBody string) error {
 		Hint:   &fault.Hint{Detail: fmt.Sprintf("Write %q.", inPath), Pointer: pointer, Value: inPath}}})}
 }
 
-// key is what a stored thing is known by in addresses, and its version.
+// key returns the name of a stored thing in addresses, and its version.
 func key(item any) (name string, version int64) {
 	switch x := item.(type) {
 	case inputs.VMType:

@@ -39,7 +39,8 @@ func TestInterferenceIsEstimated(t *testing.T) {
 	if got := a.Policies[3].Hints.Commands; !slices.Equal(got, []string{"echo '0' > /sys/fs/cgroup/night/cpu.idle", "echo '5' > /sys/fs/cgroup/night/cpu.weight", "echo '200000 100000' > /sys/fs/cgroup/night/cpu.max"}) {
 		t.Errorf("commands %q", got)
 	}
-	// Data nodes may be asked about alone: 60 MB/s are 7 tasks of 50/4/1.6 MB/s, and any number that read nothing.
+	// A question may be about data nodes alone: 60 MB/s are 7 tasks of 50/4/1.6 MB/s, and any number of tasks that
+	// read nothing.
 	var served sim.InterferenceAnswer
 	s.ask(planner, "POST", "/v1/interference/estimate", `{"data_nodes":{"count":4,"cap_mb_s":60,"readers":[{"name":"terasort","read_mb_s":50,"normed":1.6},{"name":"pi","read_mb_s":0},{"name":"scan","read_mb_s":400}]}}`).want(t, 200).into(t, &served)
 	if d := served.DataNodes; d == nil || len(served.Policies) != 0 || d.Readers[0].MBPerSecond != 7.8125 || *d.Readers[0].SaturatedAt != 7 || d.Readers[1].SaturatedAt != nil || *d.Readers[2].SaturatedAt != 0 || len(d.Warnings) != 1 {

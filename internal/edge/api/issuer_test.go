@@ -17,7 +17,7 @@ import (
 	"headroom/internal/test/oidctest"
 )
 
-// trust is how tokens of an issuer are checked, whose keys are known.
+// trust returns a checker of tokens from an issuer whose keys are known.
 func trust(t *testing.T, issuer *oidctest.Issuer, clock func() time.Time) *oidc.Issuer {
 	t.Helper()
 	i := oidc.New(oidc.Config{Issuer: issuer.URL, Audience: oidctest.Audience, RolesClaim: "roles", NameClaim: "email", Clock: clock, Wait: time.Millisecond})
@@ -27,13 +27,13 @@ func trust(t *testing.T, issuer *oidctest.Issuer, clock func() time.Time) *oidc.
 	return i
 }
 
-// person is a token of somebody else than ana.
+// person returns a token of somebody other than ana.
 func person(i *oidctest.Issuer, subject string, roles ...string) string {
 	return oidctest.Sign(map[string]any{"alg": "ES256", "kid": "ec"}, i.Claims(map[string]any{"sub": subject, "email": subject + "@example.com"}, roles...), i.EC)
 }
 
-// A token may what a key with its role and clusters may, and no more: every operation of the contract that is asked for
-// here answers both alike.
+// A token has exactly the rights of a key with its role and clusters: every tested operation of the contract answers
+// both alike.
 func TestTokensMayWhatKeysMay(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
@@ -88,8 +88,7 @@ func TestTokensMayWhatKeysMay(t *testing.T) {
 	t.Attr("S1", fmt.Sprintf("%d cells answer tokens of an issuer as they answer keys", cells))
 }
 
-// Who changed something stands in the audit log and where versions differ; what is done once, and how often, is
-// counted for everybody apart.
+// The audit log and version conflicts name the author of a change; idempotency and rates are counted for each person.
 func TestWhoATokenIs(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
@@ -126,7 +125,7 @@ func TestRateLimitPerSubject(t *testing.T) {
 	issuer := oidctest.New(t)
 	f := newFrontFor(t, trust(t, issuer, nil).Check, func(c *Config) { c.RequestsPerSecond = 20 })
 	limited := 0
-	for range 100 { // a new token does not begin anew
+	for range 100 { // a new token does not reset the count
 		if w := f.do("GET", "/v1/session", "", "Authorization", "Bearer "+person(issuer, "ana", "headroom:viewer")); w.Code == http.StatusTooManyRequests {
 			limited++
 		}
@@ -137,7 +136,7 @@ func TestRateLimitPerSubject(t *testing.T) {
 	wantStatus(t, f.do("GET", "/v1/session", "", "Authorization", "Bearer "+person(issuer, "bob", "headroom:viewer")), http.StatusOK)
 }
 
-// Whatever is wrong with a token, and whether it is one of an issuer at all, the answer is the same.
+// Every bad token gets the same answer, whether it comes from an issuer or not.
 func TestBadTokensOfAnIssuerAreRefusedAlike(t *testing.T) {
 	t.Parallel()
 	issuer, other := oidctest.New(t), oidctest.New(t)
@@ -193,7 +192,7 @@ func TestBadTokensOfAnIssuerAreRefusedAlike(t *testing.T) {
 	t.Attr("S4", fmt.Sprintf("%d kinds of bad token of an issuer refused as bad keys are", len(bad)-1))
 }
 
-// Refusing takes no longer than the signature does, whatever is wrong: nobody is asked about it.
+// A refusal takes no longer than the check of the signature, for any fault: the issuer is not asked.
 func TestBadTokensOfAnIssuerAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)
@@ -243,7 +242,7 @@ func TestSessionsOfTokens(t *testing.T) {
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusUnauthorized)
 }
 
-// While the issuer has never been reached nothing is said of any token, and keys go on.
+// Until the issuer is reached for the first time, no token is judged, and keys still work.
 func TestTokensBeforeTheIssuerIsReached(t *testing.T) {
 	t.Parallel()
 	issuer := oidctest.New(t)

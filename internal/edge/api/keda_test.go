@@ -15,9 +15,9 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// kedaValue is what KEDA's metrics-api scaler makes of an answer, by the parsers that it uses: only the
-// status 200 will do, the value is found by a gjson path, and a text must be a Kubernetes quantity
-// (metrics_api_scaler.go: getMetricValue and getValueFromJSONResponse).
+// kedaValue reads an answer as KEDA's metrics-api scaler does, with the same parsers. Only the status 200 will do,
+// the value is found by a gjson path, and a text must be a Kubernetes quantity (metrics_api_scaler.go: getMetricValue
+// and getValueFromJSONResponse).
 func kedaValue(a answered, path string) (float64, error) {
 	if a.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("api returned %d", a.StatusCode)
@@ -33,7 +33,7 @@ func kedaValue(a answered, path string) (float64, error) {
 	return r.Num, nil
 }
 
-// kedaReads is a value that KEDA can scale by: it would make 0 of what is no number or negative.
+// kedaReads returns a value that KEDA can scale by: it would turn invalid and negative values into 0.
 func kedaReads(t *testing.T, a answered, path string) float64 {
 	t.Helper()
 	value, err := kedaValue(a, path)
@@ -43,7 +43,7 @@ func kedaReads(t *testing.T, a answered, path string) float64 {
 	return value
 }
 
-// asKeda asks as the scaler does: a plain GET with the key in its header and nothing else.
+// asKeda sends a request as the scaler does: a plain GET with only the key in its header.
 func (s *service) asKeda(key, query string) answered {
 	s.Helper()
 	r, err := http.NewRequestWithContext(s.Context(), "GET", s.url+scalingOfNight+query, nil)
@@ -98,7 +98,7 @@ func TestScalingIsReadAsKedaDoes(t *testing.T) {
 	s.ask(key, "GET", strings.Replace(scalingOfNight, "night", "nights", 1), nil).want(t, 404)
 }
 
-// Names of classes may hold whatever means something in a path or a query of gjson.
+// Names of classes may contain any special characters of gjson's paths and queries.
 func TestScalingOfClassesWithStrangeNames(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/service/report"
 )
 
-// newKey is what a key is asked for with; createdKey is the answer.
+// newKey is the request for a key; createdKey is the answer.
 type (
 	newKey struct {
 		Name      string     `json:"name"`

@@ -7,8 +7,8 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// Who finds something changed or a cluster deleted is told by whom and when; of what never was there is
-// nothing to tell.
+// Errors about a changed thing or a deleted cluster name the author and the time. For a thing that never existed they
+// name nobody.
 func TestWhoChangedItAndWhen(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -16,15 +16,14 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// The layers that know which operation is asked for: may the caller, can it be read, was it done
-// before.
+// The layers that know the operation of a request: authorisation, validation, idempotency.
 
-// authorize refuses who may not, as openapi.yaml says who may.
+// authorize refuses callers without the right that openapi.yaml requires.
 func (s *server) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o, who := s.operationOf(r), auth.From(r.Context())
 		switch {
-		case o == nil: // a route that is not in openapi.yaml; a test sees that there is none
+		case o == nil: // a route that is not in openapi.yaml; a test checks that there is none
 			s.fail(w, r, errors.New("no operation for the route"))
 		case o.role == roleOpen:
 			next.ServeHTTP(w, r)
@@ -43,13 +42,12 @@ func (s *server) authorize(next http.Handler) http.Handler {
 	})
 }
 
-// noCluster is what the store says of a cluster that does not exist: who may not know of one must not
-// tell the difference.
+// noCluster is the store's error for a missing cluster: callers who may not know of one must not see a difference.
 func noCluster(name string) problem {
 	return notFound.problem(fmt.Sprintf("There is no cluster %q.", name))
 }
 
-// validate refuses what openapi.yaml does not describe, and hands on a body that is read whole.
+// validate refuses requests outside of openapi.yaml, and passes a body on that is read whole.
 func (s *server) validate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o := s.operationOf(r)
@@ -88,7 +86,7 @@ func (s *server) validate(next http.Handler) http.Handler {
 	})
 }
 
-// wantsCSV says whether the header Accept asks for a table, and no parameter decides it.
+// wantsCSV reports whether the header Accept asks for a table, and no parameter decides.
 func wantsCSV(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	if accept == "" || accept == "*/*" || strings.Contains(r.URL.RawQuery, "format=") {
@@ -99,7 +97,7 @@ func wantsCSV(r *http.Request) bool {
 	return err == nil && kind == "text/csv"
 }
 
-// once does what an Idempotency-Key names once, and answers a repetition as it answered before.
+// once runs a request with an Idempotency-Key once, and repeats the answer for repeated requests.
 func (s *server) once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get(idempotencyKey)
@@ -142,7 +140,7 @@ type keeper struct {
 	header http.Header
 	status int
 	body   []byte
-	repeat []byte // what is kept in the place of body, where that holds a secret
+	repeat []byte // stored instead of a body with a secret
 }
 
 func (k *keeper) Header() http.Header { return k.header }
@@ -159,8 +157,8 @@ func (k *keeper) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// answer is what is kept. What was refused is not, so that the request may be mended and sent again;
-// nor is what says when to ask again.
+// answer returns the part that is stored. Refusals are not stored, so that the request may be mended and sent again;
+// nor are answers with a time to ask again.
 func (k *keeper) answer() app.Answer {
 	keep := k.status >= 200 && k.status < 300 && k.header.Get("Retry-After") == ""
 	a := app.Answer{Status: k.status, Body: k.body, Keep: keep, Header: map[string]string{}}
@@ -183,8 +181,8 @@ func (k *keeper) send(w http.ResponseWriter) {
 	_, _ = w.Write(k.body)
 }
 
-// readingProblem is what is wrong with a body that capacity has read: 400 where it cannot be read,
-// 422 where it can and makes no sense.
+// readingProblem returns the faults of a body that capacity has read: 400 if it cannot be read, 422 if it is readable
+// but senseless.
 func readingProblem(err error) error {
 	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) {

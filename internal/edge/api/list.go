@@ -11,13 +11,13 @@ import (
 	"headroom/internal/service/report"
 )
 
-// list is a page as it is answered.
+// list is a page as answered.
 type list[T any] struct {
 	Items []T     `json:"items"`
 	Next  *string `json:"next_cursor"` // null on the last page
 }
 
-// paging is what the parameters of every list have in common.
+// paging holds the common parameters of all lists.
 type paging struct {
 	Limit  *Limit
 	Cursor *Cursor
@@ -29,8 +29,8 @@ const (
 	longestPage = 1000
 )
 
-// listed answers a page of a list, or a table: of that page where a limit is given, else of every
-// row; or a spreadsheet, which is made as a whole and so is of one page. name is that of the file.
+// listed answers a page of a list, or a table: of that page if a limit is given, otherwise of every row. A
+// spreadsheet is made as a whole and so has one page. name is that of the file.
 func listed[T any](ctx context.Context, s *server, p paging, name string, table func([]T) report.Table, read func(context.Context, storage.Page) (storage.Listed[T], error)) (reply[list[T]], error) {
 	page := storage.Page{Limit: usualPage}
 	if p.Limit != nil {
@@ -46,7 +46,7 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 		page.Limit = longestPage
 	}
 	first, err := read(ctx, page)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) { // of all that was asked only a cursor can be wrong
+	if input := (*fault.InputError)(nil); errors.As(err, &input) { // of all parameters only a cursor can be wrong
 		return reply[list[T]]{}, refusal{aboutParameter("cursor", "cursor", input.Findings[0].Detail, nil)}
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// rows writes a forecast for each of so many hours.
+// rows writes a forecast for each of some hours.
 func (s *service) rows(cluster, class string, from time.Time, hours int) {
 	s.Helper()
 	for hours > 0 {
@@ -91,7 +91,7 @@ func TestPaging(t *testing.T) {
 	s.ask(s.admin, "DELETE", "/v1/clusters/night/forecasts", nil).want(t, 400)
 }
 
-// Every list can be had as a table whose rows are the items.
+// Every list is available as a table whose rows are the items.
 func TestListsAsTables(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -153,7 +153,7 @@ func TestListsAsTables(t *testing.T) {
 		if sheet.Header.Get("Content-Type") != xlsxType || !strings.HasSuffix(sheet.Header.Get("Content-Disposition"), `.xlsx"`) {
 			t.Errorf("%s as a spreadsheet: %v", op.OperationID, sheet.Header)
 		}
-		if op.OperationID != "listAudit" { // which goes on
+		if op.OperationID != "listAudit" { // which grows
 			sameCells(t, op.OperationID, table, sheet.text)
 		}
 	})
@@ -214,8 +214,8 @@ func TestMethodsAndAddresses(t *testing.T) {
 	}
 }
 
-// sameCells holds a spreadsheet against a table: the same columns and rows, numbers and moments as what they are,
-// and texts as they stand, with no formula among them.
+// sameCells compares a spreadsheet with a table: the same columns and rows, numbers and moments with their types, and
+// texts unchanged, without formulas.
 func sameCells(t *testing.T, what string, table [][]string, sheet []byte) {
 	t.Helper()
 	f, err := excelize.OpenReader(bytes.NewReader(sheet))

@@ -53,7 +53,7 @@ func (s *server) Relearn(ctx context.Context, r RelearnRequest) (reply[Knowledge
 	return plain(s.app.Relearn(ctx, r.Cluster))
 }
 
-// heartbeat takes in what a node tells of itself. There are many, so that their bodies are read by hand.
+// heartbeat handles a node's report. There are many, so that their bodies are read by hand.
 func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 	text := bodyOf(r)
 	h, err := live.ReadHeartbeat(text)

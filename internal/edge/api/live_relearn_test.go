@@ -20,8 +20,8 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// Everything is learned again from as many choices as are kept, by a request and by another rule, while nodes go on to
-// tell of themselves to this server and to another one.
+// Everything is learned again from all stored choices, by a request and by another rule, while nodes report to this
+// server and to another one.
 func TestMuchIsLearnedAgain(t *testing.T) {
 	t.Parallel()
 	stored := many(2_000, 100_000)

@@ -25,9 +25,9 @@ import (
 	"headroom/openapi"
 )
 
-// Two servers over one database hand out the tasks of a cluster to agents that go from one to the other, while
-// their connections are cut in the middle of what they do, policies are switched, and one of them ends for good. No task is lost or done
-// twice, and what was learned is what the decisions that are kept teach.
+// Two servers over one database hand out the tasks of a cluster to agents that move between them. Meanwhile
+// connections are cut in the middle of work, policies are switched, and one server ends for good. No task is lost or
+// done twice, and the learned state is the one that the stored decisions teach.
 func TestTwoServersDecideAsOne(t *testing.T) {
 	t.Parallel()
 	const nodes, jobs, maps, reduces = 20, 6, 40, 3
@@ -77,7 +77,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
-	policy := func(kind string) bool { // where the database is there
+	policy := func(kind string) bool { // when the database is reachable
 		now, err := asked[1].ask(openapi.GetLiveSettings("night"), nil, "")
 		if err != nil || now.status != 200 {
 			return false
@@ -88,7 +88,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	switched := 0
 	ended, stop := context.WithCancel(ctx)
 	var others sync.WaitGroup
-	others.Go(func() { // cuts connections, wherever they are
+	others.Go(func() { // cuts any connections
 		for i := range 40 {
 			if policy([]string{"fifo", "learned", "max-progress", "learned", "progress-share"}[i%5]) {
 				switched++
@@ -215,7 +215,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	}
 }
 
-// replicaCaller asks one of several servers, whose connections may break.
+// replicaCaller sends requests to one of several servers, over connections that may break.
 type replicaCaller struct {
 	ctx           context.Context
 	server, token string

@@ -84,7 +84,7 @@ func TestTasksAreHandedToNodes(t *testing.T) {
 	}
 }
 
-// What makes no sense is refused with a sentence or answered with what was made of it.
+// Senseless requests are refused with a sentence, or accepted with a note on their treatment.
 func TestLiveClustersRefuse(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -133,7 +133,7 @@ func TestLiveClustersRefuse(t *testing.T) {
 	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"},"heartbeat_s":0.5,"node_timeout_s":1}`, "If-Match", etag).want(t, 200)
 	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"fifo"}}`, "If-Match", etag).want(t, 412)
 
-	// A job that is late from the start runs all the same, and a node that falls silent shows as dead to who reads.
+	// A job that is late from the start runs all the same, and readers see a silent node as dead.
 	var j live.LiveJob
 	s.ask(s.admin, "POST", at+"/jobs", `{"name":"late","maps":1,"deadline_at":"2020-01-01T00:00:00Z"}`).want(t, 201).into(t, &j)
 	if !j.Late || len(j.Warnings) != 1 || j.Warnings[0].Code != "past_deadline" {
@@ -160,7 +160,7 @@ func TestLiveClustersRefuse(t *testing.T) {
 		t.Errorf("got %+v", j)
 	}
 
-	// A cluster made anew under the name has new settings: who saw those of the old one overwrites nothing.
+	// A new cluster under an old name has new settings: clients that saw the old ones overwrite nothing.
 	seen := s.ask(s.admin, "GET", at+"/live", nil).want(t, 200).etag()
 	s.ask(s.admin, "DELETE", at, nil, "If-Match", s.ask(s.admin, "GET", at, nil).want(t, 200).etag()).want(t, 204)
 	s.cluster("night")
@@ -170,7 +170,7 @@ func TestLiveClustersRefuse(t *testing.T) {
 	s.ask(s.admin, "PUT", at+"/live", `{"policy":{"kind":"edf"}}`, "If-Match", fresh).want(t, 200)
 }
 
-// Heartbeats are read by hand; the schema and the reader refuse the same, where a schema can say it at all.
+// Heartbeats are read by hand. The schema and the reader refuse the same, as far as a schema can express it.
 func TestBothReadersGiveHeartbeatsTheSameVerdict(t *testing.T) {
 	t.Parallel()
 	schema := contract(t).Components.Schemas["NodeHeartbeat"].Value
@@ -205,7 +205,7 @@ func TestBothReadersGiveHeartbeatsTheSameVerdict(t *testing.T) {
 		}
 		if input := (*fault.InputError)(nil); errors.As(byReader, &input) && bySchema == nil {
 			for _, f := range input.Findings {
-				if sayable(f) && f.Pointer != "/at" { // whose years no schema bounds
+				if sayable(f) && f.Pointer != "/at" { // no schema bounds its years
 					t.Fatalf("%s\nis accepted by the schema and refused by the reader: %v", body, byReader)
 				}
 			}

@@ -11,7 +11,7 @@ import (
 // TestLongPlansAreSentAsTheyAreWritten: in pieces that each have a time limit, and the same text as at once.
 func TestLongPlansAreSentAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	p := capacity.Plan{Status: capacity.Optimal, Classes: make([]capacity.ClassPlan, mostGathered)}
+	p := capacity.Plan{Status: capacity.Optimal, Classes: make([]capacity.ClassPlan, maxGathered)}
 	for i := range p.Classes {
 		p.Classes[i] = capacity.ClassPlan{Name: fmt.Sprintf("class-%d", i), Admitted: float64(i % 7), Verdict: capacity.VerdictFull, Reason: "It is worth it."}
 	}
@@ -21,8 +21,8 @@ func TestLongPlansAreSentAsTheyAreWritten(t *testing.T) {
 		t.Errorf("%d bytes were sent; want the %d bytes of the plan", len(got), len(want))
 	}
 	for i, size := range w.sizes {
-		if last := i == len(w.sizes)-1; size > 4*leastPassed || !last && size <= leastPassed {
-			t.Errorf("piece %d of %d has %d bytes; want more than %d, and few enough to be held", i, len(w.sizes), size, leastPassed)
+		if last := i == len(w.sizes)-1; size > 4*minPassed || !last && size <= minPassed {
+			t.Errorf("piece %d of %d has %d bytes; want more than %d, and few enough to be held", i, len(w.sizes), size, minPassed)
 		}
 	}
 	if got := w.Header().Get("Content-Type"); w.Code != 200 || got != "application/json" || len(w.sizes) < 3 {
@@ -30,7 +30,7 @@ func TestLongPlansAreSentAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// pieces notes how large what is written is.
+// pieces records the sizes of writes.
 type pieces struct {
 	*httptest.ResponseRecorder
 	sizes []int

@@ -9,8 +9,8 @@ import (
 )
 
 // Other languages make their client from openapi.yaml with well-known generators. Each such client, made outside of
-// this module, creates a cluster, puts and lists a class, solves a problem and reads why a bad class is refused.
-// It takes packages from the network.
+// this module, creates a cluster, puts and lists a class, solves a problem and reads the refusal of a bad class. It
+// takes packages from the network.
 func TestClientsMadeFromTheContract(t *testing.T) {
 	if os.Getenv("HEADROOM_LONG") == "" {
 		t.Skip("generators are installed for it: HEADROOM_LONG=1 does that")

@@ -18,11 +18,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// inside is what no answer and no log line may hold: secrets, and how the service is made.
+// inside matches text that no answer and no log line may contain: secrets and internals of the service.
 var inside = regexp.MustCompile(`hr[ksl]_[A-Za-z0-9_-]{20}|postgres(ql)?://|SQLSTATE|sqlstate|\bpgx\b|\bpgconn\b|goroutine |\.go:\d|runtime error|panic|` +
 	`/(work|root|tmp|usr|home|var)/|\b(json|api|app|capacity|openapi3|strconv|runtime|time)\.[A-Za-z(*]|\b(float64|int64|interface \{\}|map\[|nil pointer|unmarshal|Unmarshal)`)
 
-// sent is one request of the malformed kind.
+// sent is one malformed request.
 type sent struct {
 	method, path string
 	body         []byte
@@ -86,7 +86,7 @@ func forge(random *rand.Rand, method, path string, item *openapi3.PathItem, op *
 	return r
 }
 
-// sample is a value that a schema may accept.
+// sample returns a value that a schema may accept.
 func sample(random *rand.Rand, s *openapi3.Schema, depth int) any {
 	switch {
 	case len(s.OneOf) > 0:
@@ -126,7 +126,7 @@ func oddText(random *rand.Rand) string {
 	return texts[random.IntN(len(texts))]
 }
 
-// Whatever is sent, the answer is quick, is no 5xx, names what is wrong, and tells nothing of the inside.
+// Any request gets a quick answer that is no 5xx, names the fault, and reveals nothing of the inside.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	s := newService(t, solved(t))
@@ -206,7 +206,8 @@ func (s *service) judge(r sent, a answered) {
 	told := func() string {
 		return fmt.Sprintf("%s %.300s %v\n%.600s\n→ %d %.600s", r.method, r.path, r.headers, r.body, a.StatusCode, a.text)
 	}
-	// What can be read is answered so by contract while a cluster has never had a plan: autoscalers must not take it for 0.
+	// By contract, a readable request gets this answer while a cluster has never had a plan: autoscalers must not
+	// take it for 0.
 	unplanned := a.StatusCode == 503 && strings.Contains(r.path, "/plans/current/scaling") && strings.Contains(string(a.text), "no plan yet") && a.Header.Get("Retry-After") != ""
 	if a.StatusCode >= 500 && !unplanned {
 		s.Errorf("a malformed request is answered as our mistake:\n%s", told())

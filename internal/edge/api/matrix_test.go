@@ -14,15 +14,15 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// who asks in the matrix, and which clusters they see of "mine" and "other".
+// asker is a caller in the matrix, with the clusters it sees among "mine" and "other".
 type asker struct {
 	role     auth.Role // "" is nobody
 	clusters []string
 	token    string
 }
 
-// cell says what the matrix must answer: the status, or 0 for any success. It knows nothing of how
-// the service decides.
+// cell returns the required answer of the matrix: the status, or 0 for any success. It shares nothing with the
+// service's decision.
 func cell(who asker, role, path string, allClusters, agent bool) int {
 	switch {
 	case role == "open":
@@ -45,7 +45,7 @@ func cell(who asker, role, path string, allClusters, agent bool) int {
 	return 0
 }
 
-// Every role, with and without a limit to clusters, asks for every operation.
+// Every role, with and without a limit to clusters, calls every operation.
 func TestWhoMayDoWhat(t *testing.T) {
 	t.Parallel()
 	s := newService(t, solved(t))
@@ -65,7 +65,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			agent, _ := op.Extensions["x-agent"].(bool)
 			want := cell(who, role, path, allClusters, agent)
 			if op.OperationID == "createCluster" && want == 0 && who.clusters != nil {
-				want = http.StatusForbidden // the names below are on nobody's list
+				want = http.StatusForbidden // the names below are on no list
 			}
 			a := s.perform(who.token, op.OperationID, method, path, i)
 			cells++
@@ -88,8 +88,8 @@ const smallBatch = `{"machines":{"count":4,"disks":2,"hosts_per_extra":2,"penalt
 
 const smallProblem = `{"currency":"USD","supply":{"on_demand":{"price":"1"}},"classes":[{"name":"a","vms_per_job":1,"jobs":{"min":0,"max":1},"penalty":2}],"options":{"engine":"exact"}}`
 
-// perform asks for an operation in a way that works if it is allowed. What it changes is made anew
-// for each cell, so that no cell depends on another.
+// perform calls an operation in a way that works if it is allowed. The things it changes are created for each cell,
+// so that no cell depends on another.
 func (s *service) perform(token, operation, method, path string, i int) answered {
 	s.Helper()
 	name := fmt.Sprintf("%s-%d", strings.ToLower(operation), i)
@@ -119,7 +119,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		switch operation {
 		case "replacePoolSettings":
 			body, headers = strings.Replace(pooled, `"work":30`, `"submissions":1,"work":30`, 1), []string{"If-Match", s.ask(s.admin, "GET", path, nil).etag()}
-		case "deletePoolSettings": // a wrong version is as good as a right one to see who may
+		case "deletePoolSettings": // a wrong version shows the right as well as a correct one
 			a := s.ask(token, method, path, nil, "If-Match", `"999"`)
 			if a.StatusCode == http.StatusPreconditionFailed {
 				a.StatusCode = http.StatusNoContent
@@ -354,7 +354,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 		body = fmt.Sprintf(`{"name":%q}`, name)
 	case operation == "replaceCluster":
 		body, headers = `{"name":"mine","options":{"engine":"exact"}}`, []string{"If-Match", s.ask(s.admin, "GET", "/v1/clusters/mine", nil).etag()}
-	case operation == "deleteCluster": // of its own: a wrong version is as good as a right one to see who may
+	case operation == "deleteCluster": // its own cluster; a wrong version shows the right as well as a correct one
 		headers = []string{"If-Match", `"999"`}
 		a := s.ask(token, method, path, nil, headers...)
 		if a.StatusCode == http.StatusPreconditionFailed {
@@ -399,7 +399,7 @@ func (s *service) perform(token, operation, method, path string, i int) answered
 	return s.ask(token, method, path, body, headers...)
 }
 
-// A key limited to clusters cannot tell an existing one that it may not see from one that does not exist.
+// A key limited to clusters cannot distinguish a cluster that it may not see from one that does not exist.
 func TestUnseenClustersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -431,7 +431,7 @@ func TestUnseenClustersDoNotExist(t *testing.T) {
 	s.ask(limitedAdmin, "GET", "/v1/audit?cluster=secret", nil).want(t, 404)
 }
 
-// Whatever can be read without naming a cluster tells a key that is limited to one nothing of another.
+// Operations without a cluster's name reveal nothing of other clusters to a key that is limited to one.
 func TestLimitedKeysReadNothingOfOtherClusters(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

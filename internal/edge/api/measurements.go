@@ -14,7 +14,7 @@ import (
 	"headroom/internal/service/report"
 )
 
-// measurementBatch is measurements as they are sent.
+// measurementBatch holds measurements as sent.
 type measurementBatch struct {
 	Measurements []perf.MeasurementRequest `json:"measurements"`
 }

@@ -61,7 +61,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 		t.Errorf("got %+v", taken)
 	}
 
-	// The fit is what the measurements come to, by another way: two sizes are met by their means' logarithms.
+	// The fit equals one computed in another way: two sizes determine it by their means' logarithms.
 	b := math.Log(301./870) / math.Log(22./6)
 	var f perf.JobFit
 	got := s.ask(viewer, "GET", fits+"/sort/power?vms=12", nil).want(t, 200)
@@ -75,7 +75,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 		t.Errorf("by another method: got %+v", f)
 	}
 
-	// The same again says the same of more measurements, which is another version; the first stays.
+	// The same measurements again give an equal fit of more measurements, which is another version; the first stays.
 	s.ask(s.admin, "POST", measurements, someMeasurements).want(t, 200)
 	f = perf.JobFit{}
 	s.ask(viewer, "GET", fits+"/sort/power", nil).want(t, 200).into(t, &f)
@@ -94,7 +94,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 	}
 	s.ask(viewer, "GET", fits+"/sort/power?version=9", nil).want(t, 404)
 
-	// Deleting fits anew what is left, and what is gone takes its fits along; numbers do not come back.
+	// A deletion fits the rest again, and a series without measurements loses its fits; numbers do not come back.
 	s.ask(viewer, "DELETE", measurements+"?job=sort", nil).want(t, 403)
 	s.ask(agent, "DELETE", measurements+"?job=sort", nil).want(t, 403)
 	s.ask(s.admin, "DELETE", measurements, nil).want(t, 400)
@@ -107,7 +107,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 	}
 }
 
-// Each kind is fitted as the pure functions fit it, whatever the order in which measurements came.
+// Each kind is fitted as the pure functions fit it, for any order of the measurements.
 func TestEveryKindOfMeasurement(t *testing.T) {
 	t.Parallel()
 	s := works(t)

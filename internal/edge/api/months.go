@@ -7,16 +7,16 @@ import (
 	"io"
 	"net/http"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
 
-// horizon answers a horizon that brings its problem along. Like that of solve it is read by hand, once there is a
-// place to solve in.
+// horizon answers a horizon that includes its problem. As for solve, the body is read by hand, once there is a place
+// to solve in.
 func (s *server) horizon(w http.ResponseWriter, r *http.Request) {
 	answered, run, err := s.app.Horizon(r.Context(), prefersAsync(r), func() (capacity.HorizonQuestion, error) {
 		q, err := capacity.ReadHorizon(bodyOf(r), s.config.Limits)
@@ -65,8 +65,8 @@ func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
 	s.answerPurchase(w, r, cluster, answered, run, inForm(purchaseForm(r), err))
 }
 
-// horizonForm and purchaseForm are the detail that the form of an answer is made of, "" where any will do. Days,
-// months, and what to buy are in every answer.
+// horizonForm and purchaseForm return the detail that the requested form needs, or "" if any will do. Every answer
+// has days, months and recommended purchases.
 func horizonForm(r *http.Request) capacity.Detail {
 	if formatOf(r) == "csv" && spanOf(r) == report.PerPeriod {
 		return capacity.DetailPeriods
@@ -81,7 +81,7 @@ func purchaseForm(r *http.Request) capacity.Detail {
 	return ""
 }
 
-// detailFor is the detail that is kept of an answer: what was asked for, and what its form is made of.
+// detailFor returns the detail that is stored of an answer: the requested one, and that which its form needs.
 func detailFor(asked, form capacity.Detail) capacity.Detail {
 	if form == "" || asked == capacity.DetailClasses {
 		return asked
@@ -89,7 +89,7 @@ func detailFor(asked, form capacity.Detail) capacity.Detail {
 	return form
 }
 
-// inForm says of an answer that is too large in the form that was asked for what can be done about the form.
+// inForm adds a remedy to the error about an answer that is too large in the requested form.
 func inForm(form capacity.Detail, err error) error {
 	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/detail" || form == "" {
@@ -99,7 +99,7 @@ func inForm(form capacity.Detail, err error) error {
 	return refusal{tooLarge.faulty([]memberFault{{Parameter: "format", Code: "too_large", Detail: input.Findings[0].Detail, Hint: &fault.Hint{Detail: hint}}})}
 }
 
-// formatOf is the form that a request wants in the place of a document.
+// formatOf returns the form that a request wants instead of a document.
 func formatOf(r *http.Request) string {
 	if format := r.URL.Query().Get("format"); format != "json" {
 		return format
@@ -107,7 +107,7 @@ func formatOf(r *http.Request) string {
 	return ""
 }
 
-// answerHorizon answers what a horizon comes to, or 202 and the run that plans it.
+// answerHorizon answers the result of a horizon, or 202 and the run that plans it.
 func (s *server) answerHorizon(w http.ResponseWriter, r *http.Request, cluster string, answered *app.AnsweredHorizon, run runs.Run, err error) {
 	switch {
 	case err != nil:
@@ -141,7 +141,7 @@ func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *
 	switch formatOf(r) {
 	case "":
 		a.Answer.Show(a.Question.Detail)
-		return reply[plan.HorizonAnswer]{body: a.Answer}.write(w, r)
+		return reply[horizon.Answer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "horizon.xlsx", xlsxType, func(to io.Writer) error {
 			return report.HorizonWorkbook(to, a.Question.Horizon, a.Answer)
@@ -154,7 +154,7 @@ func answerHorizonIn(w http.ResponseWriter, r *http.Request, cluster string, a *
 	return answerFile(w, name, mediaType, fill)
 }
 
-// spanOf is what a row of a table stands for.
+// spanOf returns the span of a table's row.
 func spanOf(r *http.Request) report.Span {
 	if per := r.URL.Query().Get("per"); per != "" {
 		return report.Span(per)
@@ -169,7 +169,7 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 	switch formatOf(r) {
 	case "":
 		a.Answer.Horizon.Show(a.Question.Detail)
-		return reply[plan.PurchaseAnswer]{body: a.Answer}.write(w, r)
+		return reply[horizon.PurchaseAnswer]{body: a.Answer}.write(w, r)
 	case "xlsx":
 		name, mediaType, fill = "purchase.xlsx", xlsxType, func(to io.Writer) error {
 			return report.PurchaseWorkbook(to, a.Question, a.Answer)
@@ -182,7 +182,7 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 	return answerFile(w, name, mediaType, fill)
 }
 
-// runMonths answers the result of a run about months in another form. What the answer was made of is the run's input.
+// runMonths answers the result of a run about months in another form. The run's input is the question.
 func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run runs.Run, result runs.Result) error {
 	cluster := ""
 	if run.Cluster != nil {
@@ -227,8 +227,8 @@ func readBoth(input json.RawMessage, asked any, result []byte, answer any) error
 	return nil
 }
 
-// exportable refuses an answer that was kept with less than its form is made of, and says how to get it. To plan
-// it again here might take as long as the run did.
+// exportable refuses an answer that was stored with less than its form needs, and gives a remedy. Planning again here
+// might take as long as the run did.
 func exportable(r *http.Request, cluster, what string, kept, form capacity.Detail) error {
 	if form == "" || kept == form || kept == capacity.DetailClasses {
 		return nil
@@ -248,8 +248,8 @@ func exportable(r *http.Request, cluster, what string, kept, form capacity.Detai
 	return refusal{aboutParameter("format", "not_kept", detail, &fault.Hint{Detail: hint})}
 }
 
-// answeredTime is a horizon as far as an answer goes.
-func answeredTime(h capacity.Horizon, a *plan.HorizonAnswer) capacity.Horizon {
+// answeredTime returns the part of a horizon that an answer covers.
+func answeredTime(h capacity.Horizon, a *horizon.Answer) capacity.Horizon {
 	if a.Complete {
 		return h
 	}

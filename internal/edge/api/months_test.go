@@ -16,9 +16,9 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 )
@@ -28,8 +28,8 @@ const (
 	someOffer   = `{"name":"day","price":"0.10","term_hours":24,"billing":"always","max":3}`
 )
 
-// TestMonthsOfACluster has a cluster whose price rises in the middle of an hour, with a contract that ends in the
-// time asked about, and adds everything up by hand.
+// TestMonthsOfACluster has a cluster whose price rises in the middle of an hour, with a contract that ends within the
+// horizon, and adds everything up by hand.
 func TestMonthsOfACluster(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -46,9 +46,11 @@ func TestMonthsOfACluster(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", at+"/forecasts", `{"rows":[{"class":"etl","hour":"2026-01-31T20:00:00Z","jobs":3},{"class":"etl","hour":"2026-01-31T21:00:00Z","jobs":2.5},{"class":"etl","hour":"2026-01-31T22:00:00Z","jobs":3}]}`).want(t, 200)
 	const asked = `{"from":"2026-01-31T20:00:00Z","until":"2026-02-01T02:00:00Z"}`
-	var a plan.HorizonAnswer
+	var a horizon.Answer
 	s.ask(s.admin, "POST", at+"/horizons", asked).want(t, 200).into(t, &a)
-	// 20:00 3 on demand; 21:00 3 (of 2.5 expected), 1 of them on demand, and so on until the price rises at 22:30; 23:00 and two hours of February: nothing is forecast, so one job at 2.
+	// 20:00 3 on demand; 21:00 3 (of 2.5 expected), 1 of them on demand, and so on until the price rises at 22:30.
+	// 23:00
+	// and two hours of February have no forecast, so one job at 2.
 	for _, line := range []struct {
 		name string
 		got  money.Amount
@@ -104,7 +106,7 @@ func TestMonthsOfACluster(t *testing.T) {
 	}
 }
 
-// drawn is a small question about offers, and what every purchase costs, by looking at all jobs and VMs.
+// drawn draws a small question about offers, and finds the cost of every purchase by trying all jobs and VMs.
 func drawn(r *rand.Rand) (body string, cheapest decimal.Decimal) {
 	hours, onDemand, penalty := 1+r.IntN(4), int64(1+r.IntN(9)), int64(r.IntN(12))
 	jobs := make([]int64, hours)
@@ -178,12 +180,12 @@ func TestPurchasesAreTheCheapest(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	for i := range many(24, 500) {
 		body, cheapest := drawn(r)
-		var a plan.PurchaseAnswer
+		var a horizon.PurchaseAnswer
 		s.ask(s.admin, "POST", "/v1/purchases", body).want(t, 200).into(t, &a)
 		if !a.Recommended.Total.Equal(cheapest) || a.Status != capacity.Optimal || a.Answer == "" || !strings.HasPrefix(a.Explanation, a.Answer) || len(a.Regret) != 0 {
 			t.Fatalf("case %d: %s\ngot %s, want %s: %+v", i, body, a.Recommended.Total, cheapest, a)
 		}
-		// The horizon with what is bought is the same money.
+		// The horizon with the purchases costs the same.
 		if sum := a.Horizon.Total.Cost.Total.Add(a.Horizon.Upfront.Decimal); !sum.Equal(cheapest) {
 			t.Errorf("case %d: the horizon comes to %s", i, sum)
 		}
@@ -203,7 +205,7 @@ func TestPurchasesForACluster(t *testing.T) {
 	}
 	s.ask(s.admin, "POST", at+"/offers", `{"name":"cheap day","vm_type":"small","price":"0.01","billing":"always","term_hours":24,"max":500}`).want(t, 201)
 	s.ask(s.admin, "POST", at+"/offers", `{"name":"dear day","vm_type":"small","price":"9","term_hours":24,"max":500}`).want(t, 201)
-	var own, named, inline plan.PurchaseAnswer
+	var own, named, inline horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"factors":[1.2]}`).want(t, 200).into(t, &own)
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"named":["cheap day"]}`).want(t, 200).into(t, &named)
 	s.ask(s.admin, "POST", at+"/purchases", `{`+when+`,"offers":[{"name":"cheap day","price":"0.01","billing":"always","term_hours":24,"max":500}]}`).want(t, 200).into(t, &inline)
@@ -221,7 +223,7 @@ func TestPurchasesForACluster(t *testing.T) {
 		t.Errorf("a name with a slip: %+v", p.Errors)
 	}
 
-	// With another type in use, and spot, the question says which, and what it does without.
+	// With another type in use, and spot, the question names the type and the parts it leaves out.
 	s.ask(s.admin, "POST", at+"/vm-types", `{"name":"x","in_use":true,"spot":{"max_share":0.9}}`).want(t, 201)
 	s.ask(s.admin, "POST", at+"/prices", `{"vm_type":"x","price":"0.5","from":"2026-01-01T00:00:00Z"}`).want(t, 201)
 	s.ask(s.admin, "POST", at+"/prices", `{"vm_type":"x","purchase":"spot","price":"0.1","from":"2026-01-01T00:00:00Z"}`).want(t, 201)
@@ -241,14 +243,14 @@ func TestPurchasesForACluster(t *testing.T) {
 	if !slices.Contains(codes, "spot_left_out") || !slices.Contains(codes, "one_vm_type") {
 		t.Errorf("warned of %v", codes)
 	}
-	var both plan.HorizonAnswer
+	var both horizon.Answer
 	s.ask(s.admin, "POST", at+"/horizons", `{`+when+`,"detail":"classes"}`).want(t, 200).into(t, &both)
 	if both.Total.Cost.Spot.IsZero() || len(both.Situations[0].Types) != 2 {
 		t.Errorf("the horizon of both types comes to %+v", both.Total)
 	}
 }
 
-// hoursOf is a question about so many hours, all of them different, with too few VMs for all jobs.
+// hoursOf returns a question about many hours, all of them different, with too few VMs for all jobs.
 func hoursOf(hours, classes int, offers string) string {
 	r := rand.New(rand.NewPCG(8, 760))
 	var b strings.Builder
@@ -270,7 +272,7 @@ func hoursOf(hours, classes int, offers string) string {
 	return b.String()
 }
 
-// ofTwoTypes lets the VMs of hoursOf be of two types, which takes longer to plan.
+// ofTwoTypes turns the VMs of hoursOf into two types, which takes longer to plan.
 func ofTwoTypes(body string) string {
 	const from, to = `"supply":{"on_demand":`, `,"classes":[{`
 	before, rest, _ := strings.Cut(body, from)
@@ -293,7 +295,7 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		t.Errorf("the same key began another run: %v, %v", started.Header, again.Header)
 	}
 	run := s.over(started.Header.Get("Location"))
-	var a, at plan.HorizonAnswer
+	var a, at horizon.Answer
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &a)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/horizons", `{"from":"2026-03-01T00:00:00Z","until":"2026-03-03T00:00:00Z","detail":"classes"}`).want(t, 200).into(t, &at)
 	if diff := cmp.Diff(at, a); diff != "" || run.Kind != "horizon" || run.Progress.Unit != "steps" || run.Progress.Done != run.Progress.Total {
@@ -307,7 +309,7 @@ func TestLongMonthsAreRuns(t *testing.T) {
 		}
 	}
 
-	// Every hour of a year is not waited for. What is kept of one that is ended is what there is until then.
+	// The test does not wait for every hour of a year. A cancelled run stores its partial result.
 	if testing.Short() {
 		return
 	}
@@ -342,7 +344,7 @@ func TestLongMonthsAreRuns(t *testing.T) {
 	}
 }
 
-// What a form is made of may be too much to keep, of a time of which days and months are not.
+// The data for a form may be too large to store, for a time whose days and months are not.
 func TestFormsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -355,11 +357,11 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 	s.ask(s.admin, "DELETE", location, nil).want(t, 204)
 }
 
-// summaryThatWasEnded is kept with days and months, and says how to get what it is too little for.
+// summaryThatWasEnded is stored with days and months, and explains how to get forms that need more.
 func (s *service) summaryThatWasEnded(location string, run runs.Run) {
 	t := s.TB
 	t.Helper()
-	var part plan.HorizonAnswer
+	var part horizon.Answer
 	result := s.ask(s.admin, "GET", location+"/result", nil).want(t, 200)
 	result.into(t, &part)
 	if part.Complete || !run.Partial || part.Total.Hours == 0 || part.Total.Hours >= 8760 || part.Detail != capacity.DetailSummary || len(part.Periods) != 0 || len(result.text) > 1<<20 {
@@ -378,11 +380,11 @@ func (s *service) summaryThatWasEnded(location string, run runs.Run) {
 	}
 }
 
-// exportsThatWereEnded end where the work did, in every form, and still add up.
+// exportsThatWereEnded end with the work, in every form, and still add up.
 func (s *service) exportsThatWereEnded(location string) {
 	t := s.TB
 	t.Helper()
-	var part plan.HorizonAnswer
+	var part horizon.Answer
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 200).into(t, &part)
 	hours := int(part.Total.Hours)
 	if part.Complete || hours == 0 || hours >= 3*8760 || len(part.Periods) != hours {
@@ -502,7 +504,7 @@ func TestAYearWithOffers(t *testing.T) {
 	if diff := cmp.Diff(file, example); diff != "" {
 		t.Errorf("the contract's example is not the file: %s", diff)
 	}
-	var a plan.PurchaseAnswer
+	var a horizon.PurchaseAnswer
 	s.ask(s.admin, "POST", "/v1/purchases", text).want(t, 200).into(t, &a)
 	if a.Status != capacity.Optimal || a.BreakEven == nil || len(a.Curves) != 3 || len(a.Horizon.Months) != 12 || a.Curves[1].Means == "" || !strings.Contains(a.Explanation, "paid for itself") {
 		t.Errorf("got %+v", a)

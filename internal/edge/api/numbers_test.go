@@ -11,8 +11,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// Every list whose rows have exact amounts writes them as numbers where that is asked for, and nothing
-// else changes.
+// Every list whose rows have exact amounts writes them as numbers on request, and nothing else changes.
 func TestRowsWithNumbers(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
@@ -76,7 +75,7 @@ func TestRowsWithNumbers(t *testing.T) {
 	}
 }
 
-// amountsInRows are the members of a list's rows that the contract says are exact amounts.
+// amountsInRows returns the members of a list's rows that are exact amounts by the contract.
 func amountsInRows(op *openapi3.Operation) map[string]bool {
 	amounts := map[string]bool{}
 	answer := op.Responses.Value("200")

@@ -33,7 +33,7 @@ func (s *server) CreateObservation(ctx context.Context, r CreateObservationReque
 	return reply[Observation]{body: o, created: o.ID}, err
 }
 
-// GetObservation answers one by its id, or the latest. Which one that is changes; the ETag says so.
+// GetObservation answers an observation by its id, or the latest. The ETag tells when another one becomes the latest.
 func (s *server) GetObservation(ctx context.Context, r GetObservationRequest) (reply[Observation], error) {
 	id := r.Observation
 	if id == "latest" {

@@ -64,7 +64,7 @@ func TestObservations(t *testing.T) {
 		t.Errorf("got %+v, want the one of an hour ago", rows.Items)
 	}
 
-	// The same news sent twice are kept once.
+	// A report sent twice is stored once.
 	for range 2 {
 		s.ask(agent, "POST", observations, `{"vms":8}`, "Idempotency-Key", "tick-1").want(t, 201)
 	}
@@ -104,7 +104,7 @@ func TestObservationsThatCannotBe(t *testing.T) {
 	}
 }
 
-// What runs is held against what autoscalers are told, which is more while a decrease is held back.
+// Running VMs are compared with the targets of autoscalers, which are higher while a decrease is held back.
 func TestDriftIsFromWhatAutoscalersAreTold(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
@@ -141,7 +141,7 @@ func TestDriftIsFromWhatAutoscalersAreTold(t *testing.T) {
 	}
 }
 
-// Many say at once what runs; every replica's metrics show the latest.
+// Many clients report running VMs at once; every replica's metrics show the latest.
 func TestObservationsAreShownToPrometheus(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)
@@ -159,7 +159,7 @@ func TestObservationsAreShownToPrometheus(t *testing.T) {
 	s.metric("headroom_observed_utilization_ratio{cluster=\"night\"}", "0")
 }
 
-// Every job that asks for a place is counted by its answer; a repeated answer is no other one.
+// Every job that asks for a place is counted by its answer; a repeated answer does not count.
 func TestAdmissionsAreCounted(t *testing.T) {
 	t.Parallel()
 	s, agent := planned(t)

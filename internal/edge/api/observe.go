@@ -22,21 +22,21 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// asked is what the layers around a handler know of a request. It is filled in on the way in and
-// read on the way out.
+// asked holds the facts that the layers around a handler know of a request. It is filled on the way in and read on
+// the way out.
 type asked struct {
 	id        string
 	address   string // of the client, without its port
 	principal auth.Principal
 	expires   *time.Time    // when the principal's key or session ends
 	cookie    bool          // the principal comes from a session's cookie
-	refused   string        // why a token opens nothing, for the log alone
-	waited    time.Duration // for something to happen, as was asked for
+	refused   string        // the reason why a token is invalid, only for the log
+	waited    time.Duration // for a change, as requested
 }
 
 type askedKey struct{}
 
-// askedOf is the request's; of a context that never passed observe it is an empty one.
+// askedOf returns the request's facts, or empty ones for a context that never passed observe.
 func askedOf(ctx context.Context) *asked {
 	if a, ok := ctx.Value(askedKey{}).(*asked); ok {
 		return a
@@ -44,7 +44,7 @@ func askedOf(ctx context.Context) *asked {
 	return &asked{}
 }
 
-// requestID is the id that answers, problems and log lines of a request share.
+// requestID returns the common id of a request's answer, problems and log lines.
 func requestID(ctx context.Context) string { return askedOf(ctx).id }
 
 // log writes lines that carry the request's id.
@@ -59,8 +59,8 @@ var (
 	likeAToken    = regexp.MustCompile(`^(hr[kls]_|eyJ)`)
 )
 
-// newRequestID takes the client's id where it can do no harm in headers and logs; a token sent there
-// by mistake is not repeated. Without one it is the trace's, so that what is traced is found by one id.
+// newRequestID returns the client's id if it is harmless in headers and logs; a token sent there by mistake is not
+// repeated. Otherwise it returns the trace's, so that one id finds both.
 func newRequestID(sent, traced string) string {
 	if saneRequestID.MatchString(sent) && !likeAToken.MatchString(sent) {
 		return sent
@@ -76,7 +76,7 @@ func newRequestID(sent, traced string) string {
 
 const traceparent = "Traceparent" // of W3C's Trace Context
 
-// span is the request's, and nil where nobody wants to know: also of questions that are asked every few seconds.
+// span returns the request's span, or nil if it is not traced: also for requests that come every few seconds.
 func (s *server) span(r *http.Request) (context.Context, *trace.Span) {
 	switch r.URL.Path {
 	case "/livez", "/readyz", "/metrics":
@@ -85,7 +85,7 @@ func (s *server) span(r *http.Request) (context.Context, *trace.Span) {
 	return s.telemetry.Tracer.Root(r.Context(), "", trace.Server, r.Header.Get(traceparent))
 }
 
-// endSpan says what a request was: by the pattern of its address, which names nobody's things.
+// endSpan names a request by the pattern of its address, which contains no names of things.
 func endSpan(span *trace.Span, method, route string, status int) {
 	if span == nil {
 		return
@@ -154,10 +154,10 @@ func (s *server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// draining says whether the server stops.
+// draining reports whether the server stops.
 func (s *server) draining() bool { return s.config.Draining != nil && s.config.Draining.Load() }
 
-// suspect says whether the operator wants to know where such an answer went.
+// suspect reports whether the operator should know the origin of such an answer.
 func suspect(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusTooManyRequests:
@@ -173,15 +173,14 @@ func level(status int, route string) slog.Level {
 	case status >= 500:
 		return slog.LevelError
 	case status >= 400:
-	case route == "/livez", route == "/readyz", route == "/metrics", // asked every few seconds
+	case route == "/livez", route == "/readyz", route == "/metrics", // requested every few seconds
 		status == http.StatusNotModified, strings.HasSuffix(route, "/plans/current/scaling"): // polls, thousands a second
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo
 }
 
-// route is the pattern that matches a request, also one that was refused before it was routed; ""
-// where none does.
+// route returns the pattern that matches a request, also one that was refused before it was routed, or "".
 func (s *server) route(r *http.Request) string {
 	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
 		return c.RoutePattern()
@@ -197,7 +196,7 @@ func (s *server) route(r *http.Request) string {
 	return s.router.Find(chi.NewRouteContext(), method, path)
 }
 
-// addressOf is where a request comes from. Headers of proxies are not believed: anybody can send them.
+// addressOf returns the origin of a request. It ignores the headers of proxies: anybody can send them.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -206,18 +205,18 @@ func addressOf(r *http.Request) string {
 	return host
 }
 
-// answer notes what is answered.
+// answer records the answer.
 type answer struct {
 	http.ResponseWriter
 	draining  func() bool
-	cacheable bool      // an answer with an ETag may be kept and asked for again
-	body      *received // of the request; nil where it has none
+	cacheable bool      // an answer with an ETag may be cached and revalidated
+	body      *received // of the request; nil without one
 	within    time.Duration
 	status    int
 	bytes     int64
 }
 
-// asksAgain lets an answer be kept by who asks each time whether it still holds.
+// asksAgain lets clients cache an answer and revalidate it each time.
 var asksAgain = []string{"private, no-cache"}
 
 func (a *answer) WriteHeader(status int) {
@@ -237,9 +236,9 @@ func (a *answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// beforeItsBody lets an answer go out that is there before the request's body is, as refusals are: it would wait for
-// the body otherwise, for as long as a request may take. What does not come soon is never read, so that none of it
-// is taken for a request.
+// beforeItsBody sends an answer that is ready before the request's body has come, such as a refusal. Otherwise it
+// would wait for the body for as long as a request may take. A body that does not come soon is never read, so that
+// none of it is taken for a request.
 func (a *answer) beforeItsBody() {
 	_ = http.NewResponseController(a.ResponseWriter).SetReadDeadline(time.Now().Add(bodySoon))
 	if a.body.small {
@@ -252,7 +251,7 @@ func (a *answer) beforeItsBody() {
 
 const bodySoon = 500 * time.Millisecond
 
-// received is a request's body, of which is known whether it has come to its end.
+// received is a request's body that records whether it has come to its end.
 type received struct {
 	io.ReadCloser
 	small bool // and on its way
@@ -269,7 +268,7 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	if len(p) > leastPassed {
+	if len(p) > minPassed {
 		n, err = a.writeLarge(p)
 	} else {
 		n, err = a.ResponseWriter.Write(p)
@@ -278,16 +277,16 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// writeLarge gives who reads only so long for each piece: a slow one would hold all of a large answer in memory.
+// writeLarge gives the reader a limited time for each piece: a slow one would hold all of a large answer in memory.
 func (a *answer) writeLarge(p []byte) (n int, err error) {
 	control := http.NewResponseController(a.ResponseWriter)
 	for err == nil && n < len(p) {
 		_ = control.SetWriteDeadline(time.Now().Add(a.within))
 		var taken int
-		taken, err = a.ResponseWriter.Write(p[n:min(n+leastPassed, len(p))])
+		taken, err = a.ResponseWriter.Write(p[n:min(n+minPassed, len(p))])
 		n += taken
 	}
-	_ = control.SetWriteDeadline(time.Now().Add(answerWithin)) // for what comes after it
+	_ = control.SetWriteDeadline(time.Now().Add(answerWithin)) // for later writes
 	return n, err
 }
 
@@ -299,7 +298,7 @@ func (a *answer) Flush() {
 	_ = http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 func (a *answer) sent() int {
@@ -309,7 +308,7 @@ func (a *answer) sent() int {
 	return a.status
 }
 
-// recoverPanics answers a panic with the fixed sentence; what happened stands in the log alone.
+// recoverPanics answers a panic with the fixed sentence; only the log has the details.
 func (s *server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -16,7 +16,7 @@ import (
 //go:generate sh -c "go run headroom/scripts/requests > requests_gen.json"
 //go:generate go tool -modfile=../../../tools/go.mod oapi-codegen -config ../../../openapi/server/config.yaml -o server_gen.go ../../../openapi/openapi.yaml
 
-// operation is what openapi.yaml says of one, made ready to be looked up.
+// operation is one of openapi.yaml's, prepared for look-ups.
 type operation struct {
 	id          string
 	role        string // of auth.Roles, or roleOpen, or roleAny
@@ -25,12 +25,12 @@ type operation struct {
 	parameters  []*openapi3.Parameter
 	queries     []string // names of query parameters
 	body        *openapi3.RequestBody
-	schema      *openapi3.Schema // of the body; nil where a reader of capacity checks it
+	schema      *openapi3.Schema // of the body; nil if a reader of capacity checks it
 	streamed    bool             // its handler reads the body
 	large       bool             // its body lists many things
-	tables      bool             // its body may be CSV, which is read as it comes
+	tables      bool             // its body may be CSV, which is read as a stream
 	creates     bool             // takes an Idempotency-Key,
-	keyAsync    bool             // but only where it is asked to be worked on in the background
+	keyAsync    bool             // but only for work in the background
 	inCluster   bool             // its path names a cluster
 }
 
@@ -39,21 +39,21 @@ type route struct{ method, pattern string }
 
 // The roles of operations that need no particular one.
 const (
-	roleOpen = "open" // nobody is asked who they are
-	roleAny  = "any"  // whoever is known
+	roleOpen = "open" // no identity needed
+	roleAny  = "any"  // any known caller
 )
 
-// readByHand are operations whose bodies capacity reads: as strictly, and many times faster than a
-// schema can be held against them.
+// readByHand lists operations whose bodies capacity reads: as strictly, and many times faster than a check against a
+// schema.
 var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "simulation", "clusterSimulation", "workloadSimulation", "ask", "askCluster", "horizon", "clusterHorizon", "purchase", "clusterPurchase", "pack", "createPacking", "planPool", "evaluatePool", "poolVMTypes", "planClusterPool", "planShares", "planPoolRounds", "packClasses", "sendHeartbeat", "estimateInterference"}
 
 //go:embed requests_gen.json
 var requestsText []byte
 
-// requests is what the contract says of requests, which is read once: that takes a moment, and nobody changes it.
+// requests returns the contract's requests. It reads them once, because that takes a moment, and nobody changes them.
 var requests = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(requestsText) })
 
-// ReadRequests reads what New needs ahead of it, which says what is wrong.
+// ReadRequests loads the contract ahead of New, which reports its faults.
 func ReadRequests() { _, _ = requests() }
 
 // readOperations reads the operations by method and pattern.
@@ -100,7 +100,7 @@ func readOperations(doc *openapi3.T) (map[route]*operation, error) {
 	return operations, nil
 }
 
-// needs is the roles that may, in words.
+// needs returns the allowed roles, in words.
 func (o *operation) needs() string {
 	if o.agent {
 		return o.role + " or agent"
@@ -108,10 +108,10 @@ func (o *operation) needs() string {
 	return o.role
 }
 
-// lists says whether it answers a list, which may be a table.
+// lists reports whether it answers a list, which may be a table.
 func (o *operation) lists() bool { return slices.Contains(o.queries, "format") }
 
-// operationOf is the operation a request was routed to.
+// operationOf returns the operation that a request was routed to.
 func (s *server) operationOf(r *http.Request) *operation {
 	c := chi.RouteContext(r.Context())
 	return s.operations[route{c.RouteMethod, c.RoutePattern()}]

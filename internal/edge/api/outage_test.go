@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// While the database is away everything that needs it is 503 with Retry-After and says nothing of the
-// inside; what needs none goes on.
+// While the database is away everything that needs it is 503 with Retry-After and reveals nothing of the inside;
+// operations without it still work.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -31,7 +31,7 @@ func TestDatabaseAway(t *testing.T) {
 		}
 	}
 	s.ask(s.admin, "GET", "/livez", nil).want(t, 200)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) { // polls can be answered: of what has a plan
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) { // polls of a planned cluster can be answered
 		if a := s.ask("", "GET", "/readyz", nil).want(t, 200); strings.Contains(string(a.text), "the database is away") {
 			break
 		}

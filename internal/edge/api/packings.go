@@ -17,8 +17,8 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// pack answers what is asked about a batch that is sent along. Like the body of solve the batch is read by hand, once
-// there is a place to solve in.
+// pack answers questions about a batch in the request. As for solve, the batch is read by hand, once there is a place
+// to solve in.
 func (s *server) pack(w http.ResponseWriter, r *http.Request) {
 	q, err := packingAsked(r)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *server) pack(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// packClasses answers what is asked about a batch of a cluster's classes.
+// packClasses answers questions about a batch of a cluster's classes.
 func (s *server) packClasses(w http.ResponseWriter, r *http.Request) {
 	q, err := packingAsked(r)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *server) packClasses(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// packingAsked is what a request's parameters ask about its batch; their forms are checked already.
+// packingAsked reads the question from a request's parameters, whose forms are already checked.
 func packingAsked(r *http.Request) (q pack.PackingQuestion, err error) {
 	values := r.URL.Query()
 	q.Compare, q.OneMore = values.Get("compare") == "true", values.Get("one_more") == "true"
@@ -135,7 +135,7 @@ func (s *server) DeletePacking(ctx context.Context, r DeletePackingRequest) (rep
 	return done(s.app.Stores.Packings.DeletePacking(ctx, r.Cluster, r.Packing))
 }
 
-// runPacking answers as a table what a run made of a batch.
+// runPacking answers the result of a run about a batch as a table.
 func runPacking(w http.ResponseWriter, r *http.Request, run runs.Run, result runs.Result) error {
 	var answer pack.PackingAnswer
 	var err error

@@ -88,7 +88,7 @@ func TestPackingsAsRuns(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=xlsx", nil).want(t, 400)
 
-	// What nobody would wait for becomes a run, which ends soon after somebody ends it.
+	// A batch that takes too long becomes a run, which ends soon after a request to end it.
 	jobs := make([]string, 60)
 	for i := range jobs {
 		jobs[i] = fmt.Sprintf(`{"name":"j%d","min_vms":%d,"model":{"a":%d,"b":-0.%d},"role":"%s"}`, i, 1+i%7, 1000+37*i, 3+i%6, []string{"plain", "host", "guest"}[i%3])
@@ -172,7 +172,7 @@ func TestPackingsAreKept(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", at+"/"+kept.ID, nil, "If-None-Match", got.etag()).want(t, 304)
 
-	// The batch that is kept is one that can be packed again, and the packing is its own.
+	// The stored batch can be packed again, with the same packing.
 	batch, err := pack.ReadPacking(read.Batch, capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)

@@ -18,14 +18,14 @@ import (
 	"headroom/openapi"
 )
 
-// pageCache is what the server answers without looking at anything: made once.
+// pageCache holds the pages that are made once.
 type pageCache struct {
-	docs             func() (page, error) // made when somebody asks for it: no start is to wait for that
+	docs             func() (page, error) // made on the first request, so that no start waits for it
 	signIn, contract page
 	problems, files  map[string]page // by kind, by name
 }
 
-// page is a body with what its header says.
+// page is a body with its headers.
 type page struct {
 	body        []byte
 	contentType string
@@ -79,7 +79,7 @@ func (s *server) renderPages() error {
 	return s.loadFiles()
 }
 
-// loadFiles reads what the pages load: everything in assets but the templates.
+// loadFiles reads the files that the pages load: everything in assets but the templates.
 func (s *server) loadFiles() error {
 	entries, err := fs.ReadDir(docs.Assets, "assets")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 const idempotencyKey = "Idempotency-Key"
 
-// pathValue is a part of the request's path as its sender meant it.
+// pathValue returns a part of the request's path, decoded.
 func pathValue(r *http.Request, name string) string {
 	value := chi.URLParam(r, name)
 	if r.URL.RawPath != "" { // chi has routed by the escaped path
@@ -31,7 +31,7 @@ func pathValue(r *http.Request, name string) string {
 	return value
 }
 
-// checkParameters refuses parameters that are unknown, repeated or not what openapi.yaml says.
+// checkParameters refuses parameters that are unknown, repeated or invalid by openapi.yaml.
 func (o *operation) checkParameters(r *http.Request) error {
 	query, err := o.query(r)
 	if err != nil {

@@ -63,7 +63,7 @@ func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecor
 	return planReply(s.app.Stores.Plans.Plan(ctx, r.Cluster, ref))
 }
 
-// planFile is a plan as a table of its classes, or as a spreadsheet.
+// planFile returns a plan as a table of its classes, or as a spreadsheet.
 func (s *server) planFile(ctx context.Context, cluster string, ref plans.PlanRef, format string) (*tableReply, error) {
 	record, answered, err := s.app.Plans.Answered(ctx, cluster, ref)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *server) DiffPlans(ctx context.Context, r DiffPlansRequest) (reply[Diffe
 	return plain(s.app.Plans.Diff(ctx, r.Cluster, planRef(r.Params.From), to))
 }
 
-// planRef reads how a plan is named in an address: a number, an id, or "current".
+// planRef reads a plan's name in an address: a number, an id, or "current".
 func planRef(text string) plans.PlanRef {
 	if text == "current" {
 		return plans.PlanRef{}
@@ -109,7 +109,7 @@ func planRef(text string) plans.PlanRef {
 	return plans.PlanRef{ID: text}
 }
 
-// planReply answers a stored plan with the text it is kept as, which need not be read again.
+// planReply answers a stored plan with its stored text, which need not be parsed.
 func planReply(record plans.PlanRecord, err error) (reply[PlanRecord], error) {
 	return reply[PlanRecord]{etag: etagOf(record.Number), text: func() []byte { return recordText(record) }}, err
 }
@@ -119,7 +119,7 @@ func recordText(record plans.PlanRecord) []byte {
 	if err != nil {
 		panic(fmt.Sprintf("write the summary of a plan: %v", err)) // it holds plain figures alone
 	}
-	const more = 1000 // for what may stand beside it
+	const more = 1000 // for the text around it
 	all := make([]byte, 0, len(summary)+len(record.Plan)+more)
 	all = append(all, summary[:len(summary)-1]...)
 	all = append(all, `,"plan":`...)
@@ -142,7 +142,7 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 	case answer.Status == capacity.InfeasibleStatus:
 		s.refuse(w, r, infeasibleProblem(answer.Conflicts))
-	case len(answer.Classes) > mostGathered:
+	case len(answer.Classes) > maxGathered:
 		writeLong(w, answer)
 	default:
 		buffer := buffers.Get().(*bytes.Buffer)
@@ -153,22 +153,22 @@ func (s *server) solve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// mostGathered is how many classes an answer has whose text is made before the first of it is sent.
-const mostGathered = 20_000
+// maxGathered is the maximum number of classes of an answer whose text is made before its first part is sent.
+const maxGathered = 20_000
 
-// writeLong sends a plan as it is put into words. Each piece is large enough to have a time limit of its own.
+// writeLong sends a plan while it is written. Each piece is large enough to have a time limit of its own.
 func writeLong(w http.ResponseWriter, answer capacity.Plan) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	out := bufio.NewWriterSize(w, 2*leastPassed)
+	out := bufio.NewWriterSize(w, 2*minPassed)
 	if err := capacity.WritePlan(out, answer); err != nil {
-		return // who is gone does not want to know
+		return // a client that is gone needs no error
 	}
 	_ = out.WriteByte('\n')
 	_ = out.Flush()
 }
 
-// bounds answers how long something takes.
+// bounds answers bounds on a time.
 func (s *server) bounds(w http.ResponseWriter, r *http.Request) {
 	q, err := perf.ReadBounds(bodyOf(r))
 	if err != nil {

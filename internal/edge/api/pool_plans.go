@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/report"
 )
 
-// poolMachineList is machines as they are sent, storageSampleBatch samples, and storageSamplesTaken what became of them.
+// poolMachineList holds machines as sent, storageSampleBatch samples, and storageSamplesTaken their treatment.
 type (
 	poolMachineList struct {
 		Machines []pool.PoolMachine `json:"machines"`
@@ -28,7 +28,7 @@ type (
 	}
 )
 
-// currentPoolPlan is a pool's current plan, and how fresh it is.
+// currentPoolPlan is a pool's current plan with its freshness.
 type currentPoolPlan struct {
 	pool.PoolPlanRecord
 	Freshness plans.PoolFreshness `json:"freshness"`
@@ -92,7 +92,7 @@ func (s *server) GetPoolPlan(ctx context.Context, r GetPoolPlanRequest) (reply[P
 	return versioned(record, record.Number, err)
 }
 
-// polledPool is the current plan of a pool that is polled, and whether a newer one may have been kept from us.
+// polledPool returns the current plan of a polled pool, and whether this server may have missed a newer one.
 func (s *server) polledPool(r *http.Request) (shown *plans.ShownPool, old bool, err error) {
 	if r.URL.RawQuery != "" {
 		if err := s.operationOf(r).checkParameters(r); err != nil {
@@ -103,7 +103,7 @@ func (s *server) polledPool(r *http.Request) (shown *plans.ShownPool, old bool, 
 	return shown, !s.reachable(), err
 }
 
-// answerPool writes an answer about a shown plan, which is written once a second at most.
+// answerPool writes an answer about a shown plan, which is made once a second at most.
 func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *plans.ShownPool, question string, old bool, write func(now time.Time) ([]byte, string, error)) {
 	now := s.app.Now()
 	text, err := shown.Text(fmt.Sprint(question, old), now.Unix(), func() ([]byte, string, error) { return write(now) })
@@ -135,8 +135,8 @@ func (s *server) getCurrentPoolPlan(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// getPoolScaling answers what autoscalers of a pool follow. Its ETag is weak: only the age differs between two that have the
-// same.
+// getPoolScaling answers the targets for autoscalers of a pool. Its ETag is weak: only the age differs between two
+// with the same one.
 func (s *server) getPoolScaling(w http.ResponseWriter, r *http.Request) {
 	shown, old, err := s.polledPool(r)
 	if err != nil {

@@ -51,7 +51,7 @@ func init() {
 const pooled = `{"hours":4,"rounds":3,"types":[{"name":"a","per_hour":"0.34","disk_gb":850,"compute_units":4,"accelerator":false},{"name":"b","per_hour":"0.17","compute_units":5,"core":false}],
 	"jobs":[{"name":"j","work":30,"deadline_hours":3}],"storage":{"replication":1}}`
 
-// planned gives a cluster a pool with a plan, where it has none.
+// planned gives a cluster without a pool one with a plan.
 func (s *service) planned(cluster string) {
 	s.Helper()
 	at := "/v1/clusters/" + cluster + "/pool"
@@ -109,7 +109,7 @@ func polled(t *testing.T, s *service, number int64) (p struct {
 	}
 }
 
-// A pool is planned from executions, samples and what runs, and tells autoscalers what to do.
+// A pool is planned from executions, samples and running machines, and gives autoscalers their targets.
 func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 3, 9, 30, 0, 0, time.UTC) // a Wednesday
@@ -117,7 +117,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 		c.Clock, c.PlannerLook = func() time.Time { return now }, 50*time.Millisecond
 	})
 	planning, stop := context.WithCancel(t.Context())
-	done := s.app.Plans.Start(planning)
+	done := s.app.StartPlanner(planning)
 	t.Cleanup(func() { stop(); <-done })
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"c","currency":"USD"}`).want(t, 201)
 
@@ -146,7 +146,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 		}
 	}
 
-	// Two weeks in which three jobs were submitted each Wednesday at 9 and two at 17, up to the hour before now.
+	// Two weeks with three submissions each Wednesday at 9 and two at 17, up to the hour before now.
 	executions := []string{}
 	for week := range 2 {
 		for i, hours := range []int{0, 0, 0, 8, 8} {
@@ -201,7 +201,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 		}
 	}
 
-	// A plan that cannot be made leaves the last one, and says why.
+	// An impossible plan leaves the last one, and gives the reason.
 	set.Types[0].Most = new(int64(3))
 	body, err := json.Marshal(map[string]any{"hours": set.Hours, "types": set.Types, "jobs": set.Jobs, "storage": set.Storage, "first_round_at": set.FirstRoundAt})
 	if err != nil {
@@ -290,7 +290,7 @@ func TestBadPools(t *testing.T) {
 	}
 }
 
-// settled is how many plans a pool has once nothing is left to do.
+// settled returns the number of a pool's plans once nothing is left to do.
 func settled(t *testing.T, s *service, least int) int {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -340,7 +340,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 		configure(&config)
 		a := app.New(pgtest.OpenWith(t, postgres.Config{URL: s.database}).Stores(), auth.NewKeyring(), config)
 		ctx, stop := context.WithCancel(t.Context())
-		done := a.Plans.Start(ctx)
+		done := a.StartPlanner(ctx)
 		t.Cleanup(func() { stop(); <-done })
 	}
 	if n := settled(t, s, 1); n != 1 {
@@ -388,14 +388,15 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	}
 }
 
-// A round of 20 types, 50 jobs and 24 hours is planned from what is stored within ten seconds, and polls wait for nobody.
+// A round of 20 types, 50 jobs and 24 hours is planned from stored data within ten seconds, and polls wait for
+// nobody.
 func TestALargePoolFromWhatIsStored(t *testing.T) {
 	if os.Getenv("HEADROOM_LONG") == "" {
 		t.Skip("takes a while; HEADROOM_LONG is not set")
 	}
 	s := newService(t, solved(t))
 	planning, stop := context.WithCancel(t.Context())
-	done := s.app.Plans.Start(planning)
+	done := s.app.StartPlanner(planning)
 	t.Cleanup(func() { stop(); <-done })
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"c","currency":"USD"}`).want(t, 201)
 	r, hour := rand.New(rand.NewPCG(21, 22)), time.Now().UTC().Truncate(time.Hour)
@@ -409,7 +410,7 @@ func TestALargePoolFromWhatIsStored(t *testing.T) {
 	for j := range 50 {
 		job := pool.PoolSource{PoolJob: pool.PoolJob{Name: fmt.Sprintf("job%d", j), Work: 1 + 50*r.Float64(), DeadlineHours: 1 + 23*r.Float64(), MemoryGiBPerTask: float64(r.IntN(3)), Rates: map[string]float64{}}}
 		for _, x := range settings.Types {
-			job.Rates[x.Name] = x.PerHour.Float() * (3 + 7*r.Float64()) // so that nobody is best for all
+			job.Rates[x.Name] = x.PerHour.Float() * (3 + 7*r.Float64()) // so that no type is best for all
 		}
 		settings.Jobs = append(settings.Jobs, job)
 		for k := range 80 {

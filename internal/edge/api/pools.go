@@ -45,7 +45,7 @@ func (s *server) planPoolRounds(w http.ResponseWriter, r *http.Request) {
 	answerOrRun(s, w, r, answer, run, err)
 }
 
-// answerOrRun writes an answer, the run that goes on with it, or why there is neither.
+// answerOrRun writes an answer, the run that continues it, or an error.
 func answerOrRun[A any](s *server, w http.ResponseWriter, r *http.Request, answer *A, run runs.Run, err error) {
 	switch {
 	case err != nil:
@@ -59,7 +59,7 @@ func answerOrRun[A any](s *server, w http.ResponseWriter, r *http.Request, answe
 	}
 }
 
-// evaluatePool says what given instances come to.
+// evaluatePool answers the evaluation of given instances.
 func (s *server) evaluatePool(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.EvaluatePool(r.Context(), func() (pool.PoolProblem, error) {
 		p, err := pool.ReadPool(bodyOf(r), s.config.Limits)
@@ -73,7 +73,7 @@ func (s *server) evaluatePool(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// poolVMTypes makes a scenario for capacity plans of a pool's types.
+// poolVMTypes makes a scenario for capacity plans from a pool's types.
 func (s *server) poolVMTypes(w http.ResponseWriter, r *http.Request) {
 	var made capacity.Scenario
 	p, err := pool.ReadPool(bodyOf(r), s.config.Limits)

@@ -101,7 +101,7 @@ func TestPoolsOverHTTP(t *testing.T) {
 	}
 }
 
-// Without a solver the answer is that it is not to be had.
+// Without a solver the answer is 503.
 func TestPoolsWithoutASolver(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -138,8 +138,8 @@ func TestPoolsOfClusters(t *testing.T) {
 	if p := s.ask(s.admin, "POST", "/v1/clusters/night/pools", `{"hours":4,"types":[{"name":"new","compute_units":3}],"jobs":[{"name":"j","work":60}]}`).want(t, 400).problem(t); *p.Errors[0].Pointer != "/types/0/per_hour" {
 		t.Errorf("got %+v", p)
 	}
-	// What was measured of a job's tasks rates the types: fast does three times as much as big, whose four compute units
-	// stay. Without it fast would do 5 in an hour, and the work would take three of them.
+	// Measured tasks of a job rate the types: fast does three times as much as big, whose four compute units stay.
+	// Without measurements fast would do 5 in an hour, and the work would take three of them.
 	s.ask(s.admin, "POST", "/v1/clusters/night/measurements", `{"measurements":[{"job":"sort","kind":"rate","node_type":"big","seconds":30},{"job":"sort","kind":"rate","node_type":"fast","seconds":10}]}`).want(t, 200)
 	for body, cost := range map[string]string{`{"name":"sort","work":12}`: "0.17", `{"name":"other","work":12}`: "0.51", `{"name":"sort","work":12,"rates":{"fast":6}}`: "0.34"} {
 		s.ask(s.admin, "POST", "/v1/clusters/night/pools", `{"hours":1,"jobs":[`+body+`]}`).want(t, 200).into(t, &a)

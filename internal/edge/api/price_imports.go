@@ -12,7 +12,7 @@ import (
 	"headroom/internal/service/app"
 )
 
-// sheetTypes are what a price sheet may be sent as. What it is, it says itself.
+// sheetTypes lists the accepted media types of price sheets. The form follows from the content.
 var sheetTypes = []string{"application/octet-stream", "text/csv", "application/json", "application/gzip"}
 
 // importPrices takes over a price sheet that is the request's body. It is read as it comes and is never in
@@ -33,12 +33,12 @@ func (s *server) importSent(r *http.Request, sent *upload) (app.PriceImport, err
 	}
 	made, err := s.app.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
 	if err != nil && sent.err != nil {
-		err = sent.err // what was read of it may look like a fault of the sheet
+		err = sent.err // the part that was read may look like a fault of the sheet
 	}
 	return made, aboutSheet(err)
 }
 
-// selectionOf is what the query selects; that it is one openapi.yaml knows has been checked.
+// selectionOf returns the query's selection; openapi.yaml's rules were already checked.
 func selectionOf(r *http.Request) (o app.PriceSelection, err error) {
 	query := r.URL.Query()
 	flag := func(name string) bool { return query.Get(name) == "true" }
@@ -66,7 +66,7 @@ func selectionOf(r *http.Request) (o app.PriceSelection, err error) {
 	return o, nil
 }
 
-// aboutSheet is an error of an import: what is wrong with the query is said by the parameter's name.
+// aboutSheet turns an import's error into one that names the parameter at fault, if it is a parameter.
 func aboutSheet(err error) error {
 	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) {

@@ -28,7 +28,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// sheet is a small one: two instances on demand, one of them reserved too.
+// sheet is a small price sheet: two instances on demand, one of them reserved too.
 const sheet = `vm_type,purchase,price_per_hour,upfront,term_years,payment,class,vcpu,memory_gib
 m5.xlarge,on_demand,0.192,,,,,4,16
 m5.xlarge,reserved,0.0605,507,1,Partial Upfront,standard,4,16
@@ -45,7 +45,7 @@ func (s *service) importing(query, text string) (made app.PriceImport) {
 	return made
 }
 
-// kept is what a cluster has, in words.
+// kept returns a cluster's document as text.
 func (s *service) kept(cluster string) string {
 	s.Helper()
 	return string(s.ask(s.admin, "GET", "/v1/clusters/"+cluster+"/document", nil).want(s, 200).text)
@@ -98,7 +98,7 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 		t.Errorf("the second time something changed: %d entries, were %d", len(since.Items), len(audit.Items))
 	}
 
-	// Another price ends the open period; what people have said stays.
+	// Another price ends the open period; people's own changes stay.
 	s.ask(s.admin, "PUT", "/v1/clusters/mine/offers/"+url.PathEscape(made.Items[0].Offers[0].Name), `{"name":"m5.xlarge 1yr standard Partial Upfront","vm_type":"m5.xlarge","price":"0.0605","upfront":507,"billing":"always","term_years":1,"max":7}`, "If-Match", `"1"`).want(t, 200)
 	var later app.PriceImport
 	s.ask(s.admin, "POST", "/v1/clusters/mine/price-imports?from=2026-06-01T00:00:00Z", strings.NewReplacer("0.192", "0.2", "0.0605", "0.06").Replace(sheet), "Content-Type", "application/octet-stream").want(t, 200).into(t, &later)
@@ -201,7 +201,7 @@ func TestWhatIsWrongWithAnImportIsSaidAndNothingTaken(t *testing.T) {
 	}
 }
 
-// says is whether a problem says something, in its errors or their cures.
+// says reports whether a problem contains some words, in its errors or their cures.
 func says(p problem, words string) bool {
 	for _, f := range p.Errors {
 		if strings.Contains(f.Detail, words) || f.Hint != nil && strings.Contains(f.Hint.Detail, words) {
@@ -211,7 +211,7 @@ func says(p problem, words string) bool {
 	return strings.Contains(p.Detail, words)
 }
 
-// Whoever sends nothing, too little or not all is sent away, and nothing is taken over.
+// An upload that sends nothing, too little or not all is refused, and nothing is stored.
 func TestUploadsThatDoNotCome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -237,7 +237,7 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 		return string(said)
 	}
 	var all sync.WaitGroup
-	reading := make(chan struct{}, 2) // as many as may be read at once
+	reading := make(chan struct{}, 2) // the limit of concurrent reads
 	for situation, c := range map[string]struct {
 		length int
 		body   func(net.Conn)
@@ -279,8 +279,7 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 	}
 }
 
-// Two that come at once are one after the other; of more than two that are being read the last is told to
-// come again.
+// Two concurrent uploads are handled one after the other; with more than two the last is told to come again.
 func TestSheetsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -307,7 +306,7 @@ func TestSheetsAtOnce(t *testing.T) {
 			}
 			r.Header.Set("Authorization", "Bearer "+s.admin)
 			r.Header.Set("Content-Type", "text/csv")
-			r.Header.Set("Expect", "100-continue") // which comes when the body is asked for
+			r.Header.Set("Expect", "100-continue") // it comes when the server reads the body
 			answer, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Error(err)
@@ -338,8 +337,8 @@ func TestSheetsAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// synthetic is AWS's offer file for a region, with so many products of which three are wanted; it is made as
-// it is read.
+// synthetic returns AWS's offer file for a region, with many products of which three are wanted; it is made as it is
+// read.
 func synthetic(products int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -373,8 +372,8 @@ func synthetic(products int) io.Reader {
 	return r
 }
 
-// memoryGrows begins to watch this process's memory; what it returns ends that, and says by how many bytes it had
-// grown at most.
+// memoryGrows begins to watch this process's memory. The returned function ends that, and returns the largest growth
+// in bytes.
 func memoryGrows(t *testing.T) (by func() int64) {
 	t.Helper()
 	runtime.GC()
@@ -438,7 +437,7 @@ func TestALargeSheetTakesNoMemory(t *testing.T) {
 	}
 }
 
-// Whoever is refused while still sending gets the answer, not a broken connection.
+// A client that is refused while still sending gets the answer, not a broken connection.
 func TestARefusalArrivesWhileTheSheetIsSent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -468,7 +467,7 @@ func TestARefusalArrivesWhileTheSheetIsSent(t *testing.T) {
 	}
 }
 
-// A server that stops does not wait for a sheet, and says so.
+// A server that stops does not wait for a sheet, and answers so.
 func TestAStopEndsUploads(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

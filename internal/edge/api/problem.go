@@ -20,7 +20,7 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// problem is a problem document (RFC 9457): why a request was refused, and what to change.
+// problem is a problem document (RFC 9457): the reason of a refusal, and its remedy.
 type problem struct {
 	Type      string          `json:"type"`
 	Title     string          `json:"title"`
@@ -34,7 +34,7 @@ type problem struct {
 	LastChange *storage.LastChange `json:"last_change,omitempty"`
 }
 
-// memberFault is one thing that is wrong: with a member of the body, or with a parameter.
+// memberFault is one fault of a member of the body, or of a parameter.
 type memberFault struct {
 	Pointer   *string     `json:"pointer,omitempty"`
 	Parameter string      `json:"parameter,omitempty"`
@@ -45,14 +45,14 @@ type memberFault struct {
 	Hint      *fault.Hint `json:"hint,omitempty"`
 }
 
-// problemKind is what a problem's type, status and title are.
+// problemKind holds the type, status and title of problems.
 type problemKind struct {
 	name   string // the last part of the type
 	status int
 	title  string
 }
 
-// The kinds. What each means and what to do about it stands in problemHelps.
+// The kinds. problemHelps explains each and its remedy.
 var (
 	malformed        = problemKind{"malformed", http.StatusBadRequest, "The request cannot be read"}
 	unauthenticated  = problemKind{"unauthorized", http.StatusUnauthorized, "A valid key is needed"}
@@ -75,13 +75,13 @@ var (
 	busy             = problemKind{"unavailable", http.StatusServiceUnavailable, "It cannot be answered at the moment"}
 )
 
-// problemKinds are all of them.
+// problemKinds lists all of them.
 var problemKinds = []problemKind{
 	malformed, unauthenticated, forbidden, notFound, methodNotAllowed, tooSlow, conflict, gone, outdated, tooLarge, unsupportedMedia,
 	beyondEnd, misdirection, invalid, infeasible, versionNeeded, tooManyRequests, internalError, busy,
 }
 
-// problem is a document of the kind.
+// problem returns a document of the kind.
 func (k problemKind) problem(detail string) problem {
 	return problem{Type: "/problems/" + k.name, Title: k.title, Status: k.status, Detail: detail}
 }
@@ -96,7 +96,7 @@ func internalProblem() problem {
 	return internalError.problem("The server could not answer because of a mistake of its own. Its log tells more under the id that stands in \"instance\".")
 }
 
-// faulty is a document about parameters or members.
+// faulty returns a document about parameters or members.
 func (k problemKind) faulty(faults []memberFault) problem {
 	p := k.problem(faults[0].Detail)
 	if more := len(faults) - 1; more > 0 {
@@ -107,12 +107,12 @@ func (k problemKind) faulty(faults []memberFault) problem {
 	return p
 }
 
-// aboutParameter is a malformed path or query parameter or header.
+// aboutParameter returns a document about a malformed path or query parameter or header.
 func aboutParameter(name, code, detail string, hint *fault.Hint) problem {
 	return malformed.faulty([]memberFault{{Parameter: name, Code: code, Detail: detail, Hint: hint}})
 }
 
-// aboutBody is what findings about a body are as a document of a kind.
+// aboutBody returns a document of a kind about findings in a body.
 func (k problemKind) aboutBody(findings []fault.Finding) problem {
 	faults := make([]memberFault, len(findings))
 	for i, f := range findings {
@@ -129,8 +129,8 @@ type refusal struct{ problem }
 
 func (r refusal) Error() string { return r.Detail }
 
-// problemOf is what an error is to a client. What is no kind of error that a client can act on is
-// ours to mend, and says nothing of the inside.
+// problemOf returns the problem for an error. An error that a client cannot act on is ours to mend, and reveals
+// nothing of the inside.
 func problemOf(err error) problem {
 	var (
 		refused    refusal
@@ -198,8 +198,8 @@ func bodyTooLarge(limit int64) problem {
 	return tooLarge.problem(fmt.Sprintf("The body has more than %d bytes, the most that are read; send it in parts%s.", limit, set))
 }
 
-// sentence is an error's text for people: without the word of its kind at its end, beginning with a
-// capital letter and ending in a full stop.
+// sentence returns an error's text for people: without the word of its kind at its end, beginning with a capital
+// letter and ending in a full stop.
 func sentence(err, kind error) string {
 	text := strings.TrimSuffix(strings.TrimSuffix(err.Error(), kind.Error()), ": ")
 	if text == "" {
@@ -228,10 +228,10 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, p problem) {
 	w.WriteHeader(p.Status)
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
-	_ = out.Encode(p) // who is gone does not want to know
+	_ = out.Encode(p) // a client that is gone needs no error
 }
 
-// fail answers an error, and logs what is ours to mend and why something was not to be had.
+// fail answers an error, and logs our own faults and the reasons of unavailability.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {
@@ -245,7 +245,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.refuse(w, r, p)
 }
 
-// notFound and methodNotAllowed answer what no operation does.
+// notFound and methodNotAllowed answer requests without an operation.
 func (s *server) notFound(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, notFound.problem(fmt.Sprintf("There is nothing at %.200q; /docs lists what there is.", r.URL.Path)))
 }

@@ -4,7 +4,7 @@ import (
 	"headroom/internal/edge/api/docs"
 )
 
-// problemHelp is what a kind of problem means and what whoever meets it does about it.
+// problemHelp explains a kind of problem and its remedy.
 type problemHelp struct{ Meaning, Cure string }
 
 // problemHelps explains every kind of problem, by name.
@@ -49,7 +49,7 @@ var problemHelps = map[string]problemHelp{
 		"The server was asked under a name that is not one of its own. It refuses, because a hostile page could make a name of its own point to this server.",
 		"Use its address or localhost, or add the name to the setting HEADROOM_HOSTS."},
 	invalid.name: {
-		"Every member can be read, but together they make no sense: a contract that ends before it starts, a moment without a price, more promised jobs than wanted ones; or an Idempotency-Key that belongs to another request.",
+		"Every member can be read, but together they make no sense: a contract that ends before it starts, a moment without a price, more promised jobs than wanted ones. The same goes for an Idempotency-Key that belongs to another request.",
 		"Mend what \"errors\" names; hints carry the value to put in. Nothing was written."},
 	infeasible.name: {
 		"The promised jobs cannot all be served: a deadline is too early for any number of slots, or more VMs are needed than can be had.",

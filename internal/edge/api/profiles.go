@@ -77,7 +77,7 @@ func (s *server) ApplyDocument(ctx context.Context, r ApplyDocumentRequest) (rep
 	return versioned(a, a.Version, err)
 }
 
-// appliedTo is the inputs_version a document is for, 0 for a new cluster.
+// appliedTo returns the inputs_version that a document is for, 0 for a new cluster.
 func appliedTo(p ApplyDocumentParams, dryRun bool) (int64, error) {
 	if dryRun && p.IfNoneMatch == nil && p.IfMatch == nil {
 		return 0, nil
@@ -85,7 +85,7 @@ func appliedTo(p ApplyDocumentParams, dryRun bool) (int64, error) {
 	return versionOrNew(p.IfMatch, p.IfNoneMatch, "the cluster", "Send If-Match with the cluster's inputs_version in quotes (the ETag of its document), or If-None-Match: * for a new cluster.")
 }
 
-// versionOrNew is the version of what is replaced, 0 where it must not exist yet.
+// versionOrNew returns the version to replace, or 0 if the thing must not exist yet.
 func versionOrNew(ifMatch, ifNoneMatch *string, what, needed string) (int64, error) {
 	switch {
 	case ifNoneMatch != nil && ifMatch != nil:

@@ -11,15 +11,15 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// rateLimits bounds how often one key, or one address without a key, may ask.
+// rateLimits bounds the requests of one key, or of one address without a key.
 type rateLimits struct {
 	solves   *httprate.RateLimiter
 	requests *httprate.RateLimiter
 	failures *httprate.RateLimiter // bad tokens, per address
 }
 
-// Guessing a token of 256 bits is hopeless at any speed; the limit keeps those who try from being a
-// load. Good keys are looked at first and are never locked out.
+// Guessing a token of 256 bits is hopeless at any speed; the limit keeps the attempts from being a load. Good keys
+// are checked first and are never locked out.
 const (
 	failuresPerWindow = 30
 	failuresWindow    = time.Minute
@@ -35,7 +35,7 @@ func newRateLimits(solves, requests int) rateLimits {
 	}
 }
 
-// limitRate refuses what exceeds the rate of the key, or of the address where there is no key.
+// limitRate refuses requests above the rate of the key, or of the address without one.
 func (s *server) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := askedOf(r.Context())
@@ -57,10 +57,10 @@ func (s *server) limitRate(next http.Handler) http.Handler {
 
 var solvingPath = regexp.MustCompile(`^/v1/(solve|what-if|sweeps|simulations(/workload)?|questions|horizons|purchases|packings|pools(/evaluate|/rounds)?|share-plans|clusters/[^/]+/(what-if|sweeps|simulations|questions|horizons|purchases|packings|pools|class-packings|plans(/[^/]+/verify)?))$`)
 
-// answeringPath is what is solved because it is read.
+// answeringPath matches addresses whose reading solves a problem.
 var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)
 
-// solves says whether a request takes a place for solving.
+// solves reports whether a request takes a place for solving.
 func solves(r *http.Request) bool {
 	if reading(r) {
 		path := r.URL.EscapedPath()
@@ -69,9 +69,8 @@ func solves(r *http.Request) bool {
 	return r.Method == http.MethodPost && solvingPath.MatchString(r.URL.EscapedPath())
 }
 
-// badToken answers a token that opens nothing: always alike, whatever is wrong with it, which the log alone says where
-// it is known. Keys count by themselves: a program with an old key must not keep out the browsers that come from the
-// same address.
+// badToken answers an invalid token, always alike for any fault, which only the log names if it is known. Keys are
+// counted apart: a program with an old key must not lock out the browsers at the same address.
 func (s *server) badToken(w http.ResponseWriter, r *http.Request, why error) {
 	if why != auth.ErrToken {
 		askedOf(r.Context()).refused = why.Error()
@@ -88,7 +87,7 @@ func (s *server) badToken(w http.ResponseWriter, r *http.Request, why error) {
 	s.refuse(w, r, unauthorized("This key, token, session or link opens nothing: it is unknown, used up, over or revoked, or gives no role. Send a key that is valid as \"Authorization: Bearer hrk_…\" or X-API-KEY."))
 }
 
-// guesses says whether an address has shown so many bad sessions and links that the database is not asked about
+// guesses reports whether an address has sent so many bad sessions and links that the database is not queried for
 // another one.
 func (s *server) guesses(r *http.Request) bool {
 	_, rate, err := s.rates.failures.Status(httprate.CanonicalizeIP(askedOf(r.Context()).address))
@@ -100,14 +99,14 @@ func (s *server) tooManyFailures(w http.ResponseWriter, r *http.Request) {
 	s.refuse(w, r, tooMany("Too many keys, tokens, sessions or links that open nothing came from your address. Wait a minute; a key that is valid still works."))
 }
 
-// sentToken is the token in a request's headers; many says that there is more than one, or one in a
-// form that is not ours.
+// sentToken returns the token in a request's headers; many reports that there is more than one, or one of an unknown
+// form.
 func sentToken(r *http.Request) (token string, sent bool) {
 	authorization, apiKey := r.Header["Authorization"], r.Header["X-Api-Key"]
 	switch {
 	case len(authorization)+len(apiKey) == 0:
 		return "", false
-	case len(authorization)+len(apiKey) > 1: // nobody can say which one is meant
+	case len(authorization)+len(apiKey) > 1: // it is unclear which one is meant
 		return "", true
 	case len(apiKey) == 1:
 		return apiKey[0], true

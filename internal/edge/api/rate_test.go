@@ -13,8 +13,8 @@ import (
 
 var errBusy = fmt.Errorf("the database does not answer: %w", fault.Busy)
 
-// The window is a second of the wall clock, so a test may not ask slowly: 40 requests take some
-// milliseconds, and whatever falls into the next second is only let through in addition.
+// The window is a second of the wall clock, so the test must be fast: 40 requests take some milliseconds, and those
+// in the next second are only let through in addition.
 func TestRateLimitPerKey(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, func(c *Config) { c.RequestsPerSecond, c.SolvesPerSecond = 20, 5 })
@@ -105,7 +105,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	if refused < failuresPerWindow {
 		t.Errorf("got %d guesses refused with 429, want most of those beyond %d", refused, failuresPerWindow)
 	}
-	// From the same address: guesses do not reach the store, who is known goes on, and so does a key.
+	// From the same address: guesses do not reach the store, and known sessions and keys still work.
 	before := f.store.reads
 	guess, _ := auth.NewToken(auth.SessionPrefix)
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+guess), http.StatusTooManyRequests)
@@ -124,7 +124,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	wantStatus(t, f.signIn(link, "address", "10.9.9.9"), http.StatusCreated)
 }
 
-// A key that is revoked makes nobody else unknown: not even where guesses come from the same address.
+// The revocation of a key affects no other one, even if guesses come from the same address.
 func TestRevokingAKeyKeepsOthersIn(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is deleted and made anew under the same address is another thing: an ETag of the old one neither answers
-// 304 for it nor lets anybody delete or replace it.
+// A thing deleted and created again under the same address is another thing: an ETag of the old one neither answers
+// 304 for it nor allows to delete or replace it.
 func TestNoETagComesBack(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

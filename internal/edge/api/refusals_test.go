@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What people get wrong, with what they are told: where, and a word of the sentence that helps.
+// Common mistakes, with the place in the refusal and a word of the helpful sentence.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -87,7 +87,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: got %d at %q: %s%s\nwant %d at %q with %q", c.what, a.StatusCode, p.at(), p.Detail, hintOf(p), c.status, c.where, c.says)
 		}
 	}
-	// A deadline that nothing meets is no error where no job is promised, but people should know.
+	// A deadline that nothing meets is no error if no job is promised, but gives a warning.
 	late := strings.NewReplacer("nightly", "late", "2700", "10", `"min":2`, `"min":0`).Replace(someClass)
 	if a := s.ask(s.admin, "POST", at+"/classes", late).want(t, 201); !strings.Contains(string(a.text), `"warnings":[{`) {
 		t.Errorf("an impossible deadline without promised jobs gives no warning: %s", a.text)

@@ -20,36 +20,36 @@ import (
 // reply is the answer of an operation whose body is a T.
 type reply[T any] struct {
 	body     T
-	created  string        // the last part of the address of what was created; "" where nothing was
-	accepted string        // the address of what goes on in the background; "" where nothing does
+	created  string        // the last part of the address of the created thing; "" without one
+	accepted string        // the address of the background work; "" without any
 	applied  string        // the preference that was followed
-	empty    bool          // there is nothing to say, though other answers of the operation have a body
-	etag     string        // with its quotes; "" is none
-	text     func() []byte // writes the body's JSON, where it is there already; nil encodes body
+	empty    bool          // there is no body, though other answers of the operation have one
+	etag     string        // with its quotes; "" without one
+	text     func() []byte // writes the body's JSON if it already exists; nil encodes body
 	next     string        // of a list: the cursor of the next page
 	hashed   bool          // the ETag is a hash of the body
 	table    *tableReply   // in the place of the body
-	retry    int64         // in how many seconds to ask again; 0 is not at all
-	repeat   *T            // what a repetition by Idempotency-Key gets in the place of the body
+	retry    int64         // seconds until the request should be repeated; 0 is never
+	repeat   *T            // the body for a repetition by Idempotency-Key, if it differs
 }
 
-// nothing is the body of answers that have none.
+// nothing is the body of answers without one.
 type nothing struct{}
 
-// versioned is a stored thing with its version as its ETag.
+// versioned answers a stored thing with its version as its ETag.
 func versioned[T any](body T, version int64, err error) (reply[T], error) {
 	return reply[T]{body: body, etag: etagOf(version)}, err
 }
 
-// created is a new thing at an address of its own below the one it was sent to.
+// created answers a new thing, at an address of its own below that of the request.
 func created[T any](body T, version int64, name string, err error) (reply[T], error) {
 	return reply[T]{body: body, etag: etagOf(version), created: name}, err
 }
 
-// done is an answer without a body.
+// done answers without a body.
 func done(err error) (reply[nothing], error) { return reply[nothing]{}, err }
 
-// plain is an answer that has no version.
+// plain answers a body without a version.
 func plain[T any](body T, err error) (reply[T], error) { return reply[T]{body: body}, err }
 
 func etagOf(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
@@ -117,7 +117,7 @@ func (a reply[T]) write(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// json is the body's text.
+// json returns the body's text.
 func (a reply[T]) json(into *bytes.Buffer, body *T) ([]byte, error) {
 	if a.text != nil {
 		return a.text(), nil
@@ -138,10 +138,10 @@ func writeJSON(w http.ResponseWriter, status int, text []byte) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // who is gone does not want to know
+	_, _ = w.Write(text) // a client that is gone needs no error
 }
 
-// nextLink is the same request from another cursor (RFC 8288).
+// nextLink returns the same request from another cursor (RFC 8288).
 func nextLink(u *url.URL, cursor string) string {
 	query := u.Query()
 	query.Set("cursor", cursor)
@@ -152,8 +152,8 @@ func reading(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-// matches says whether an If-None-Match names an ETag; it compares weakly (RFC 9110), because proxies
-// that compress make ETags weak.
+// matches reports whether an If-None-Match names an ETag. It compares weakly (RFC 9110), because proxies that
+// compress make ETags weak.
 func matches(lines []string, etag string) bool {
 	for _, line := range lines {
 		for one := range strings.SplitSeq(line, ",") {
@@ -165,7 +165,7 @@ func matches(lines []string, etag string) bool {
 	return false
 }
 
-// seenVersion is the version that If-Match names.
+// seenVersion returns the version in If-Match.
 func seenVersion(ifMatch *string) (int64, error) {
 	tag, err := seenTag(ifMatch)
 	if err != nil {
@@ -177,7 +177,7 @@ func seenVersion(ifMatch *string) (int64, error) {
 	return 0, noETag(*ifMatch)
 }
 
-// seenTag is what If-Match has between its quotes.
+// seenTag returns the text between the quotes of If-Match.
 func seenTag(ifMatch *string) (string, error) {
 	if ifMatch == nil {
 		return "", refusal{versionNeeded.problem("The header If-Match is missing; send the ETag that you have read last, so that nobody's change is overwritten unseen.")}
@@ -204,12 +204,12 @@ func noETag(ifMatch string) error {
 	return refusal{outdated.problem(fmt.Sprintf("%.60q is no ETag of this thing; read it again and repeat your change.", ifMatch))}
 }
 
-// tableReply is a list as a table, all of whose rows need not be in memory at once.
+// tableReply is a list as a table, whose rows need not all be in memory at once.
 type tableReply struct {
 	name      string // of the file
-	mediaType string // none is that of CSV
-	next      string // the cursor of the next page, where only one is wanted
-	first     []byte // the heading and the first rows: what is wrong with those is still an error of its own
+	mediaType string // default CSV
+	next      string // the cursor of the next page, if only one is wanted
+	first     []byte // the heading and the first rows: faults in these still become an error answer
 	rest      func(w io.Writer) error
 }
 

@@ -54,8 +54,8 @@ func (s *server) GetReport(ctx context.Context, r GetReportRequest) (reply[Clust
 	return reply[ClusterReport]{body: made, hashed: true}, err
 }
 
-// getReportFile sends a report's file, a part of it at a time: so that it takes no memory, however large it is and
-// however slowly it is read, and keeps no connection of the database.
+// getReportFile sends a report's file, a part of it at a time. So it takes no memory for any size and speed of
+// reading, and holds no connection to the database.
 func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 	made, err := s.app.ReportFile(r.Context(), pathValue(r, "cluster"), pathValue(r, "report"))
 	if err != nil {
@@ -71,15 +71,15 @@ func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, beyondEnd.problem(fmt.Sprintf("The file has %d bytes, and the header Range asks for those from %d on.", made.File.Size, from)))
 		return
 	}
-	sendAsIs(w, r) // parts of it can be asked for
+	sendAsIs(w, r) // parts of it can be requested
 	h.Set("ETag", quoted(made.File.SHA256))
 	h.Set("Content-Type", made.File.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)
 	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.Stores.Reports.ReportPart(r.Context(), made.ID, part) }}
-	http.ServeContent(w, r, "", time.Time{}, file) // what breaks off is shorter than was said, which clients see
+	http.ServeContent(w, r, "", time.Time{}, file) // a broken answer is shorter than announced, which clients see
 }
 
-// rangeFrom is where the one range that a header asks for begins; other forms of the header are not known.
+// rangeFrom returns the start of the one range in a header; it does not know other forms of the header.
 func rangeFrom(header string) (from int64, known bool) {
 	text, bytes := strings.CutPrefix(header, "bytes=")
 	first, last, one := strings.Cut(text, "-")

@@ -39,7 +39,7 @@ func (s *service) makeReport(cluster, body string) (r reporting.Report) {
 	return r
 }
 
-// reportInMine is a report of the cluster "mine", made once.
+// reportInMine returns a report of the cluster "mine", made once.
 func (s *service) reportInMine() string {
 	s.Helper()
 	var l list[reporting.Report]
@@ -116,7 +116,8 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/night/report-schedules", fmt.Sprintf(`{"name":%q,"every":"day","covers":"behind","format":"csv","keep":2}`, hostile)).want(t, 201)
 	request := fmt.Sprintf(`{"schedule":%q}`, hostile)
 
-	// A report that is not made has no file, and says so; one that is asked for again by the same key is the same.
+	// A report that is not made has no file, and answers so; a second request with the same key gives the same
+	// report.
 	first := s.ask(s.admin, "POST", "/v1/clusters/night/reports", request, "Idempotency-Key", "k").want(t, 202)
 	again := s.ask(s.admin, "POST", "/v1/clusters/night/reports", request, "Idempotency-Key", "k").want(t, 202)
 	if first.Header.Get("Location") != again.Header.Get("Location") || again.Header.Get("Idempotency-Replayed") != "true" {
@@ -158,7 +159,7 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 		t.Errorf("HEAD answers %v", head.Header)
 	}
 
-	// The list has both, cells of which no spreadsheet makes formulas, and keeps as many as it is to.
+	// The list has both, its cells are no formulas to spreadsheets, and it holds the configured number.
 	for range 3 {
 		s.makeReport("night", request)
 	}
@@ -173,11 +174,11 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 	s.ask(viewer, "GET", made.File.URL, nil).want(t, 404) // the newest two are left
 	s.ask(viewer, "GET", "/v1/clusters/night/reports/x'%20OR%201", nil).want(t, 404)
 
-	// Of another cluster it is none.
+	// It is none of another cluster's.
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"other"}`).want(t, 201)
 	s.ask(viewer, "GET", strings.Replace(l.Items[0].File.URL, "night", "other", 1), nil).want(t, 404)
 
-	// What cannot be made says why, in the list too.
+	// A report that cannot be made gives the reason, in the list too.
 	unpriced := s.makeReport("other", `{"every":"day"}`)
 	if unpriced.State != runs.RunFailed || unpriced.Error == nil || unpriced.Error.Detail == "" || unpriced.Error.Kind == runs.RunInternal || unpriced.File != nil {
 		t.Errorf("a report that cannot be made is %+v", unpriced)
@@ -193,7 +194,7 @@ func TestReportsAreMadeListedAndDownloaded(t *testing.T) {
 	}
 }
 
-// Every form of every report can be read for what it is.
+// Every form of every report is readable in its format.
 func TestFormsOfReports(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -230,8 +231,8 @@ func TestFormsOfReports(t *testing.T) {
 	}
 }
 
-// A file of 64 MiB takes no memory to send, however often and in however small pieces.
-// It runs alone, because what others hold would be counted.
+// A file of 64 MiB takes no memory to send, for any number and size of its parts. The test runs alone, because other
+// tests' memory would be counted.
 func TestLargeReportsAreSentInParts(t *testing.T) {
 	s := newService(t)
 	s.cluster("night")

@@ -19,7 +19,7 @@ import (
 
 func runAddress(id string) string { return "/v1/runs/" + id }
 
-// startedRun answers 202 with a run and where it is.
+// startedRun answers 202 with a run and its address.
 func startedRun[T any](run runs.Run, err error) (reply[T], error) {
 	return reply[T]{accepted: runAddress(run.ID), text: func() []byte { return runText(run) }}, err
 }
@@ -51,7 +51,7 @@ func (s *server) ListRuns(ctx context.Context, r ListRunsRequest) (reply[RunList
 	})
 }
 
-// CancelRun answers 204 where the run is over, and 202 where a server has been asked to end it.
+// CancelRun answers 204 if the run is over, and 202 if a server has been asked to end it.
 func (s *server) CancelRun(ctx context.Context, r CancelRunRequest) (reply[Run], error) {
 	run, err := s.app.Runs.Cancel(ctx, r.Id)
 	if err == nil && run.State.Over() {
@@ -78,7 +78,7 @@ func preferAsync(prefer *string) bool {
 	return false
 }
 
-// getRun answers a run. A caller who knows it already may wait for a change of it: "Prefer: wait=30".
+// getRun answers a run. A caller that already knows it may wait for a change: "Prefer: wait=30".
 func (s *server) getRun(w http.ResponseWriter, r *http.Request) {
 	known, wait := r.Header.Values("If-None-Match"), preferredWait(r.Header.Get("Prefer"))
 	run, err := s.app.Runs.Run(r.Context(), pathValue(r, "id"))
@@ -132,7 +132,7 @@ func (s *server) waitForRun(w http.ResponseWriter, r *http.Request, known runs.R
 	}
 }
 
-// getRunResult answers what a run made, in whatever form that is.
+// getRunResult answers the result of a run, in its own form.
 func (s *server) getRunResult(w http.ResponseWriter, r *http.Request) {
 	if formatOf(r) != "" {
 		s.runTable(w, r)
@@ -155,12 +155,12 @@ func (s *server) getRunResult(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Disposition", "attachment")
 	}
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(result.Body) // who is gone does not want to know
+	_, _ = w.Write(result.Body) // a client that is gone needs no error
 }
 
-// watchRun sends a run whenever it changes, as server-sent events, until it is over, the caller goes,
-// may no longer see it, does not read, or the server stops. Changes that follow each other while one
-// is sent are one.
+// watchRun sends a run whenever it changes, as server-sent events. It ends when the run is over, the caller leaves,
+// may no longer see it or does not read, or the server stops. Changes that follow each other while one is sent are
+// one.
 func (s *server) watchRun(w http.ResponseWriter, r *http.Request) {
 	last, err := lastRunEvent(r)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// works makes a service that works on runs.
+// works returns a service that works on runs.
 func works(t testing.TB, configure ...func(*app.Config)) *service {
 	t.Helper()
 	s := newService(t, configure...)
@@ -35,14 +35,14 @@ func works(t testing.TB, configure ...func(*app.Config)) *service {
 	return s
 }
 
-// hears makes the service hear of changes of runs.
+// hears makes the service listen to changes of runs.
 func (s *service) hears() {
 	listening, stop := context.WithCancel(context.Background())
 	heard := s.app.Runs.Watch(listening)
 	s.Cleanup(func() { stop(); <-heard })
 }
 
-// planRun asks for a plan in the background and answers the run's address.
+// planRun starts a plan in the background and returns the run's address.
 func (s *service) planRun(cluster string) (address string) {
 	s.Helper()
 	a := s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/plans", nil, "Prefer", "respond-async").want(s, 202)
@@ -201,7 +201,7 @@ func TestWhatCannotBeAskedOfRuns(t *testing.T) {
 	}
 }
 
-// What an operator has started no planner ends.
+// A planner cannot end an operator's run.
 func TestARunNeedsTheRoleItWasStartedWith(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -223,7 +223,7 @@ func TestAKeyHasSoManyRunsWaiting(t *testing.T) {
 	s := newService(t)
 	s.cluster("c")
 	first := s.planRun("c")
-	for range runs.MostQueued - 1 {
+	for range runs.MaxQueued - 1 {
 		s.planRun("c")
 	}
 	a := s.ask(s.admin, "POST", "/v1/clusters/c/plans", nil, "Prefer", "respond-async", "Idempotency-Key", "k").want(t, 429)
@@ -233,7 +233,8 @@ func TestAKeyHasSoManyRunsWaiting(t *testing.T) {
 	other := s.key("other", auth.Planner, nil)
 	s.ask(other, "POST", "/v1/clusters/c/plans", nil, "Prefer", "respond-async").want(t, 202)
 	s.ask(s.admin, "DELETE", first, nil).want(t, 204)
-	s.ask(s.admin, "POST", "/v1/clusters/c/plans", nil, "Prefer", "respond-async", "Idempotency-Key", "k").want(t, 202) // what was refused is not kept
+	// a refusal is not stored
+	s.ask(s.admin, "POST", "/v1/clusters/c/plans", nil, "Prefer", "respond-async", "Idempotency-Key", "k").want(t, 202)
 	s.ask(s.admin, "POST", first+"/retry", nil).want(t, 429)
 }
 

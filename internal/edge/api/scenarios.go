@@ -6,13 +6,14 @@ import (
 	"net/http"
 	"time"
 
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/report"
 )
 
-// whatIf answers a question that brings its problem along. Like that of solve it is read by hand, once
-// there is a place to solve in.
+// whatIf answers a question that includes its problem. As for solve, the body is read by hand, once there is a place
+// to solve in.
 func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.WhatIf(r.Context(), func() (capacity.WhatIfQuestion, error) {
 		q, err := capacity.ReadWhatIf(bodyOf(r), s.config.Limits)
@@ -25,7 +26,7 @@ func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) clusterWhatIf(w http.ResponseWriter, r *http.Request) {
-	var answer plan.WhatIf
+	var answer whatif.Comparison
 	q, err := capacity.ReadClusterWhatIf(bodyOf(r))
 	if err == nil {
 		answer, err = s.app.ClusterWhatIf(r.Context(), pathValue(r, "cluster"), q)
@@ -35,7 +36,7 @@ func (s *server) clusterWhatIf(w http.ResponseWriter, r *http.Request) {
 	s.answerWhatIf(w, r, answer, err)
 }
 
-func (s *server) answerWhatIf(w http.ResponseWriter, r *http.Request, answer plan.WhatIf, err error) {
+func (s *server) answerWhatIf(w http.ResponseWriter, r *http.Request, answer whatif.Comparison, err error) {
 	format := r.URL.Query().Get("format")
 	out, err := whatIfReply(answer, &format, err)
 	if err == nil {
@@ -46,14 +47,14 @@ func (s *server) answerWhatIf(w http.ResponseWriter, r *http.Request, answer pla
 	}
 }
 
-// whatIfReply is the answer as a document, or as a table.
-func whatIfReply(w plan.WhatIf, format *Format, err error) (reply[plan.WhatIf], error) {
+// whatIfReply returns the answer as a document, or as a table.
+func whatIfReply(w whatif.Comparison, format *Format, err error) (reply[whatif.Comparison], error) {
 	if err != nil || format == nil || *format != "csv" {
 		return plain(w, err)
 	}
 	var text bytes.Buffer
 	err = report.WhatIf(w).CSV(&text)
-	return reply[plan.WhatIf]{table: &tableReply{name: "what-if.csv", first: text.Bytes()}}, err
+	return reply[whatif.Comparison]{table: &tableReply{name: "what-if.csv", first: text.Bytes()}}, err
 }
 
 func (s *server) ListScenarios(ctx context.Context, r ListScenariosRequest) (reply[ScenarioList], error) {
@@ -93,8 +94,8 @@ func (s *server) compareScenarios(ctx context.Context, cluster string, names []s
 	return whatIfReply(answer, format, err)
 }
 
-// ask answers a question that brings its problem along. Like that of solve it is read by hand, once there is a
-// place to solve in.
+// ask answers a question that includes its problem. As for solve, the body is read by hand, once there is a place to
+// solve in.
 func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.Ask(r.Context(), func() (capacity.ProblemQuestion, error) {
 		q, err := capacity.ReadQuestion(bodyOf(r), s.config.Limits)
@@ -116,7 +117,7 @@ func (s *server) askCluster(w http.ResponseWriter, r *http.Request) {
 	s.answerQuestion(w, r, answer, err)
 }
 
-func (s *server) answerQuestion(w http.ResponseWriter, r *http.Request, answer plan.QuestionAnswer, err error) {
+func (s *server) answerQuestion(w http.ResponseWriter, r *http.Request, answer goal.Answer, err error) {
 	if err == nil {
 		err = answerIn(w, r, "answer", answer, report.Question, report.QuestionWorkbook)
 	}

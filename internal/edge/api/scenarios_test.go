@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/ask/study"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
 )
@@ -66,7 +66,7 @@ func TestSavedScenarios(t *testing.T) {
 		t.Errorf("made anew the ETag is %s, which somebody has seen", got)
 	}
 
-	// It is on record who did it, and no plan is due.
+	// The author is on record, and no plan is due.
 	want := []struct{ Action, Kind, Name, By string }{{"create", "scenario", "shorter", "p"}, {"delete", "scenario", "shorter", "p"}, {"update", "scenario", "shorter", "p"}}
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) { // an entry shows once no older transaction of the server is open
 		var audit list[struct{ Action, Kind, Name, By string }]
@@ -117,7 +117,7 @@ func TestWhatIfOverHTTP(t *testing.T) {
 	s.cluster("mine")
 	s.ask(s.admin, "POST", "/v1/clusters/mine/scenarios", shorter).want(t, 201)
 	const moment = "2026-03-01T22:30:00Z"
-	var w plan.WhatIf
+	var w whatif.Comparison
 	s.ask(s.admin, "POST", "/v1/clusters/mine/what-if",
 		`{"at":"`+moment+`","scenarios":[{"saved":"shorter"},{"name":"none","changes":[]},{"name":"no room","changes":[{"what":"drop_contract","contract":"three-year"},{"what":"quota","value":0}]}]}`).want(t, 200).into(t, &w)
 	if w.Base.Plan == nil || len(w.Scenarios) != 3 || w.Scenarios[0].Name != "shorter" || w.Scenarios[0].Plan == nil || len(w.Scenarios[0].Difference.Classes) != 2 {
@@ -145,10 +145,10 @@ func TestWhatIfOverHTTP(t *testing.T) {
 	}
 
 	// A saved one by its address, and several of them.
-	var one, two plan.WhatIf
+	var one, two whatif.Comparison
 	s.ask(s.admin, "GET", "/v1/clusters/mine/scenarios/shorter/answer?at="+moment, nil).want(t, 200).into(t, &one)
 	s.ask(s.admin, "GET", "/v1/clusters/mine/scenarios/compare?name=shorter&name=shorter&at="+moment, nil).want(t, 200).into(t, &two)
-	for _, a := range []plan.ScenarioAnswer{one.Scenarios[0], two.Scenarios[0], two.Scenarios[1]} {
+	for _, a := range []whatif.ScenarioAnswer{one.Scenarios[0], two.Scenarios[0], two.Scenarios[1]} {
 		if a.Sentence != w.Scenarios[0].Sentence || a.Name != "shorter" {
 			t.Errorf("got %s %q, want %q", a.Name, a.Sentence, w.Scenarios[0].Sentence)
 		}
@@ -192,8 +192,8 @@ func TestWhatIfRefusals(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/mine/what-if?format=pdf", `{"scenarios":[{"changes":[]}]}`).want(t, 400)
 }
 
-// TestManyScenariosAtOnce asks a thousand over a hundred classes. How long that takes is logged, not
-// judged: other tests run beside it.
+// TestManyScenariosAtOnce asks a thousand over a hundred classes. It logs the time and does not judge it: other tests
+// run beside it.
 func TestManyScenariosAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -204,7 +204,7 @@ func TestManyScenariosAtOnce(t *testing.T) {
 
 func askMany(t *testing.T, s *service, integrality capacity.Integrality) {
 	text := manyClasses(t, 100, integrality)
-	ask := func(n int) (plan.WhatIf, time.Duration) {
+	ask := func(n int) (whatif.Comparison, time.Duration) {
 		var scenarios []string
 		for i := range n {
 			scenarios = append(scenarios, fmt.Sprintf(`{"name":"s%d","changes":[{"what":%q,"factor":%.3f}]}`, i, []string{"deadline", "demand", "price", "penalty"}[i%4], 0.9+0.0002*float64(i)))
@@ -213,7 +213,7 @@ func askMany(t *testing.T, s *service, integrality capacity.Integrality) {
 		began := time.Now()
 		answer := s.ask(s.admin, "POST", "/v1/what-if", body).want(t, 200)
 		took := time.Since(began)
-		var w plan.WhatIf
+		var w whatif.Comparison
 		answer.into(t, &w)
 		return w, took
 	}

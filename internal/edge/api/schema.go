@@ -17,9 +17,9 @@ import (
 	"headroom/internal/core/money"
 )
 
-// kin-openapi says whether a value is what the schema wants; the sentences about why not are ours.
+// kin-openapi checks values against schemas; the sentences about violations are ours.
 
-// formats are read as Go reads them afterwards.
+// formats accepts times and dates as Go reads them later.
 var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
 	"date-time": openapi3.NewCallbackValidator(readableTime),
 })
@@ -30,7 +30,7 @@ func readableTime(text string) error {
 	if err := t.UnmarshalText([]byte(text)); err != nil {
 		return err
 	}
-	if _, err := t.MarshalText(); err != nil { // such as one in the zone +24:00, which can be read alone
+	if _, err := t.MarshalText(); err != nil { // such as one in the zone +24:00, which can only be read
 		return err
 	}
 	if year := t.UTC().Year(); t.IsZero() || year < 1 || year > 9999 { // which could not be written again
@@ -39,12 +39,12 @@ func readableTime(text string) error {
 	return nil
 }
 
-// matchesSchema is the cheap question.
+// matchesSchema is the cheap check.
 func matchesSchema(schema *openapi3.Schema, value any) bool {
 	return schema.VisitJSON(value, formats, openapi3.FailFast()) == nil
 }
 
-// violations is what a value violates: everything, up to MaxFindings, or the first.
+// violations returns a value's violations: all of them, up to MaxFindings, or the first.
 func violations(schema *openapi3.Schema, value any, all bool) []fault.Finding {
 	options := []openapi3.SchemaValidationOption{formats}
 	if all {
@@ -69,7 +69,7 @@ func (v *violation) add(f fault.Finding) {
 	}
 }
 
-// collect makes findings of kin-openapi's errors; base is the pointer to what they are about.
+// collect turns kin-openapi's errors into findings; base is the pointer to the value.
 func (v *violation) collect(base string, err error) {
 	if len(v.findings) > fault.MaxFindings {
 		return
@@ -98,7 +98,7 @@ func (v *violation) collect(base string, err error) {
 	}
 }
 
-// special are violations that concern another place than the error says, or need the value read.
+// special handles violations that concern another place than the error's, or depend on the value.
 func (v *violation) special(pointer string, e *openapi3.SchemaError) fault.Finding {
 	if e.SchemaField == "oneOf" {
 		if f := amountFault(e.Schema, e.Value, pointer); f != nil {
@@ -118,8 +118,8 @@ func (v *violation) special(pointer string, e *openapi3.SchemaError) fault.Findi
 	return f
 }
 
-// missingOf is an object that has not all the members that one of several forms of it needs. What is missing
-// is said by the form that has most of its members, of several the last. The other members are looked at as well.
+// missingOf handles an object that lacks members of each of its possible forms. It reports the missing members of the
+// form with most members present, of several the last. It checks the other members as well.
 func (v *violation) missingOf(pointer string, e *openapi3.SchemaError) {
 	object, _ := e.Value.(map[string]any)
 	var form *openapi3.Schema
@@ -139,8 +139,8 @@ func (v *violation) missingOf(pointer string, e *openapi3.SchemaError) {
 	v.collect(pointer, rest.VisitJSON(e.Value, v.options...))
 }
 
-// ofForm is an object that is either named objects or, by the last form, plain members: what is wrong
-// with it is said by the form that it seems to be of.
+// ofForm handles an object of either named objects or, by the last form, plain members: it reports the violations of
+// the form that the object seems to have.
 func (v *violation) ofForm(pointer string, e *openapi3.SchemaError) {
 	form := e.Schema.AnyOf[len(e.Schema.AnyOf)-1].Value
 	object, _ := e.Value.(map[string]any)
@@ -153,7 +153,7 @@ func (v *violation) ofForm(pointer string, e *openapi3.SchemaError) {
 	v.collect(pointer, form.VisitJSON(e.Value, v.options...))
 }
 
-// describeViolation is the sentence about a violation of one value's schema.
+// describeViolation returns the sentence about a violation of one value's schema.
 func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail string, hint *fault.Hint) {
 	s := e.Schema
 	nearest := func(value any) *fault.Hint {
@@ -228,7 +228,7 @@ func describeViolation(e *openapi3.SchemaError, pointer string) (code, detail st
 	return "type", "The value is not what can stand here; /docs describes it.", nil
 }
 
-// rule is what a schema says about its pattern, for people.
+// rule describes a schema's pattern, for people.
 func rule(s *openapi3.Schema) string {
 	if s.Description != "" {
 		return s.Description
@@ -278,7 +278,7 @@ func isNumber(value any) bool {
 	return false
 }
 
-// shown is a value in a sentence.
+// shown returns a value for a sentence.
 func shown(value any) string {
 	switch x := value.(type) {
 	case string:
@@ -300,7 +300,7 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 func escapePointer(name string) string { return pointerEscapes.Replace(fmt.Sprintf("%.200s", name)) }
 
-// amountFault is what is wrong with a decimal that may be a string or a number; nil when nothing is.
+// amountFault returns the fault of a decimal that may be a string or a number, or nil.
 func amountFault(s *openapi3.Schema, value any, pointer string) *fault.Finding {
 	var text string
 	switch x := value.(type) {
@@ -329,7 +329,7 @@ func amountFault(s *openapi3.Schema, value any, pointer string) *fault.Finding {
 	return nil
 }
 
-// unreadable finds what fits the schema and cannot be read all the same.
+// unreadable finds values that fit the schema but still cannot be read.
 func unreadable(found []fault.Finding, s *openapi3.Schema, value any, pointer string) []fault.Finding {
 	switch x := value.(type) {
 	case map[string]any:

@@ -11,31 +11,31 @@ import (
 
 const noStore = "no-store"
 
-// Policies of content. What is no page may load nothing at all; pages load their own files alone.
+// Content security policies. Answers that are no page may load nothing at all; pages load only their own files.
 const (
 	policyOfData  = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 	policyOfPages = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
 
-// secureNames are headers of every answer, in the form that they have in a http.Header.
+// secureNames lists headers of every answer, in the form of http.Header.
 var (
 	secureNames  = []string{"Content-Security-Policy", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy", "Cache-Control"}
 	secureValues = []string{policyOfData, "nosniff", "DENY", "no-referrer", "same-origin", "same-origin", noStore}
 )
 
-// secureHeaders sets what every answer carries; handlers may set others afterwards.
+// secureHeaders sets the headers of every answer; handlers may set others afterwards.
 func (s *server) secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		for i, name := range secureNames {
-			h[name] = secureValues[i : i+1 : i+1] // shared by all answers; who sets another one replaces it
+			h[name] = secureValues[i : i+1 : i+1] // shared by all answers; a handler that sets another one replaces it
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// checkHost refuses names that are not the server's, so that a hostile page cannot reach it under a
-// name of its own that it lets point here. Addresses and loopback names cannot be made to do that.
+// checkHost refuses foreign host names, so that a hostile page cannot reach the server by pointing a name of its own
+// here. Addresses and loopback names cannot be made to do that.
 func (s *server) checkHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.knowsHost(r.Host) {
@@ -47,7 +47,7 @@ func (s *server) checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// page answers addresses of the page, which is for everybody: what it shows it asks for.
+// page answers addresses of the page, which everybody may load: its data needs a key.
 func (s *server) page(next http.Handler) http.Handler {
 	if s.config.Page == nil {
 		return next
@@ -59,8 +59,8 @@ func (s *server) page(next http.Handler) http.Handler {
 	})
 }
 
-// knowsHost says whether a Host header is one of ours. Browsers always send one; where HTTP/1.0 has
-// none there is nothing to fear.
+// knowsHost reports whether a Host header is one of ours. Browsers always send one; a request of HTTP/1.0 without one
+// is harmless.
 func (s *server) knowsHost(host string) bool {
 	name := hostName(host)
 	if name == "" || name == "localhost" || strings.HasSuffix(name, ".localhost") {
@@ -72,7 +72,7 @@ func (s *server) knowsHost(host string) bool {
 	return slices.ContainsFunc(s.config.Hosts, func(known string) bool { return hostName(known) == name })
 }
 
-// hostName is a host without its port, brackets and final dot, in lower case.
+// hostName returns a host without its port, brackets and final dot, in lower case.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -97,7 +97,7 @@ func (s *server) sameOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// crossOrigin says why a request may come from another site's page; "" is that it does not.
+// crossOrigin explains why a request may come from another site's page; "" means that it does not.
 func (s *server) crossOrigin(r *http.Request) string {
 	if safe(r.Method) {
 		return ""

@@ -22,13 +22,12 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// front is a server whose store keeps sessions and links alone: what the layers in front of the
-// operations need.
+// front is a server whose store holds only sessions and links, enough for the layers in front of the operations.
 type front struct {
 	handler  http.Handler
 	app      *app.App
 	store    *sessionStore
-	clock    *atomic.Int64 // nanoseconds; what the app takes for now
+	clock    *atomic.Int64 // nanoseconds; the app's present time
 	log      *logged
 	draining atomic.Bool
 	keys     []auth.Key
@@ -79,8 +78,8 @@ func (f *front) key(change func(*auth.Key)) string {
 
 func (f *front) pass(d time.Duration) { f.clock.Add(int64(d)) }
 
-// do sends a request; headers come in pairs. The header Host and the pair "address" are where it is
-// sent to and comes from.
+// do sends a request; headers come in pairs. The header Host is the server's name, and the pair "address" is the
+// client's.
 func (f *front) do(method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1:8080"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:50000"
@@ -102,7 +101,7 @@ func (f *front) do(method, path, body string, headers ...string) *httptest.Respo
 	return w
 }
 
-// problemIn reads a problem document and checks what all of them have.
+// problemIn reads a problem document and checks the members common to all.
 func problemIn(t *testing.T, w *httptest.ResponseRecorder) problem {
 	t.Helper()
 	var p problem
@@ -125,7 +124,7 @@ func wantStatus(t *testing.T, w *httptest.ResponseRecorder, want int) {
 	}
 }
 
-// lines are the log's, each as its members.
+// lines returns the log's lines, each as its members.
 func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(l.String()) {
@@ -138,7 +137,7 @@ func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 	return lines
 }
 
-// sessionStore keeps sessions and links in memory. Everything else of a store is not there.
+// sessionStore holds sessions and links in memory. It lacks all other methods of a store.
 type sessionStore struct {
 	auth.Store
 	app.DatabaseStore
@@ -263,7 +262,7 @@ func TestNoDebugRoutes(t *testing.T) {
 	wantStatus(t, f.do("GET", "/metrics", "", "Authorization", "Bearer "+key), http.StatusOK)
 }
 
-// What isOpen decides before routing is what the contract says.
+// isOpen, which decides before routing, agrees with the contract.
 func TestOpenOperationsAreTheContracts(t *testing.T) {
 	t.Parallel()
 	doc, err := readContract()

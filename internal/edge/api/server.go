@@ -1,5 +1,5 @@
-// Package api is the HTTP interface: it reads requests as openapi.yaml has them, asks app, and writes
-// answers and problem documents. It decides nothing about planning and keeps nothing.
+// Package api is the HTTP API: it reads requests by openapi.yaml, calls app, and writes answers and problem
+// documents. It decides nothing about planning and stores nothing.
 package api
 
 import (
@@ -16,7 +16,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Config is what the interface is made of. Zero values mean the defaults named.
+// Config configures the API. Zero values stand for the defaults.
 type Config struct {
 	App               *app.App
 	Telemetry         *telemetry.Telemetry
@@ -25,16 +25,17 @@ type Config struct {
 	Limits            capacity.Limits // of bodies and problems; default capacity.DefaultLimits
 	SolvesPerSecond   int             // of a key; default 20
 	RequestsPerSecond int             // of a key; default 1000
-	ReadWithin        time.Duration   // who watches and does not read for so long is cut off; default 10 s
+	ReadWithin        time.Duration   // a watcher that does not read for that long is cut off; default 10 s
 	ImportBytes       int64           // of a price sheet or a history; default 8 GiB
 	UploadWithin      time.Duration   // of an upload, or of a large answer, a piece must pass within; default 30 s
 	Version           string
-	Page              func(http.ResponseWriter, *http.Request) bool // answers addresses of the page, and says whether it was one; may be nil
-	Draining          *atomic.Bool                                  // set while the server stops: readyz says so
-	Stopping          <-chan struct{}                               // closed when the server stops: who waits for changes is sent away
+	// answers addresses of the page, and reports whether it was one; may be nil
+	Page     func(http.ResponseWriter, *http.Request) bool
+	Draining *atomic.Bool    // set while the server stops: readyz reports it
+	Stopping <-chan struct{} // closed when the server stops: it ends all waits for changes
 }
 
-// server is the interface at work.
+// server implements the API.
 type server struct {
 	config      Config
 	app         *app.App
@@ -49,7 +50,7 @@ type server struct {
 	watchers    watchers
 }
 
-// New makes the handler of every request.
+// New returns the handler of all requests.
 func New(c Config) (http.Handler, error) {
 	if c.Limits == (capacity.Limits{}) {
 		c.Limits = capacity.DefaultLimits()
@@ -89,8 +90,8 @@ func New(c Config) (http.Handler, error) {
 	return s.router, nil
 }
 
-// routes puts the layers around the operations. The outer ones see every request, also those that no
-// operation answers; the inner ones know the operation. What is polled compresses its texts itself, once for all who ask.
+// routes puts the layers around the operations. The outer ones see every request, also those without an operation;
+// the inner ones know the operation. Polled answers compress their texts themselves, once for all callers.
 func (s *server) routes(compress func(http.Handler) http.Handler) {
 	s.router.Use(codings, s.observe, s.recoverPanics, s.secureHeaders, s.checkHost, s.page, s.authenticate, s.limitRate, s.sameOrigin, middleware.GetHead)
 	s.router.NotFound(s.notFound)

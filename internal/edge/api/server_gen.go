@@ -9,11 +9,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-chi/chi/v5"
-	"github.com/oapi-codegen/runtime"
-
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
@@ -32,6 +30,9 @@ import (
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/oapi-codegen/runtime"
 )
 
 // Defines values for DecisionOutcome.
@@ -272,7 +273,7 @@ type ClassAdmissionsList = list[live.ClassAdmissions]
 type ClassCalibration = app.ClassCalibration
 
 // ClassChange A class whose part differs; null where the plan has no such class.
-type ClassChange = plan.ClassChange
+type ClassChange = whatif.ClassChange
 
 // ClassList A page of classes.
 type ClassList = list[inputs.PlannedClass]
@@ -287,7 +288,7 @@ type ClassPlan = capacity.ClassPlan
 type ClassSlots = capacity.ClassSlots
 
 // ClassSplit A class's line, and its jobs.
-type ClassSplit = plan.ClassSplit
+type ClassSplit = whatif.ClassSplit
 
 // Cluster The shared pool being planned.
 type Cluster = inputs.Cluster
@@ -320,7 +321,7 @@ type ContractWorth = capacity.ContractWorth
 type Cost = capacity.Cost
 
 // CountChange One number in both plans.
-type CountChange = plan.CountChange
+type CountChange = whatif.CountChange
 
 // CreatedKey A new key with its token.
 type CreatedKey = createdKey
@@ -375,7 +376,7 @@ type DeliveryState = hooks.DeliveryState
 type Demand = capacity.Demand
 
 // Difference What changed from one plan to another, and which inputs changed.
-type Difference = plan.Difference
+type Difference = whatif.Difference
 
 // Document A whole cluster. A list that is left out is left alone; one that is given is what the cluster has afterwards. Profile versions are only ever added, and each names its number.
 type Document = inputs.Document
@@ -508,7 +509,7 @@ type JobUsage = perf.Usage
 type JobUtility = live.JobUtility
 
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
-type JobsSplit = plan.JobsSplit
+type JobsSplit = whatif.JobsSplit
 
 // KeptPacking A packing that is kept, with the exact batch that it answers.
 type KeptPacking = pack.KeptPacking
@@ -605,10 +606,10 @@ type MergedHistory = history.Merged
 type Money = money.Amount
 
 // MoneyChange One cost line in both plans.
-type MoneyChange = plan.MoneyChange
+type MoneyChange = whatif.MoneyChange
 
 // MoneySplit One line of both bills.
-type MoneySplit = plan.MoneySplit
+type MoneySplit = whatif.MoneySplit
 
 // Name One to 200 characters without control characters and without spaces at its ends; not "." and not "..".
 type Name = string
@@ -948,7 +949,7 @@ type RunState = runs.RunState
 type Scenario = capacity.Scenario
 
 // ScenarioAnswer A scenario's outcome, and how it differs from the base's.
-type ScenarioAnswer = plan.ScenarioAnswer
+type ScenarioAnswer = whatif.ScenarioAnswer
 
 // ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
 // A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
@@ -958,7 +959,7 @@ type ScenarioChange = capacity.ScenarioChange
 
 // ScenarioDifference What changes, split into what the same decisions cost at the new figures (`values`) and what adapting adds to that (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
 // The same decisions are the base's admitted jobs on the VMs it rents, needed or not. Jobs that are no longer asked for, or whose deadline nothing meets, go; VMs that a smaller contract, quota or share no longer has go; where the jobs then need more VMs, as with a shorter deadline, just those are rented besides, and where there are none the jobs worth least per VM go. More demand is refused, higher promises are not kept and budgets are overdrawn: to act on them is a new decision.
-type ScenarioDifference = plan.ScenarioDifference
+type ScenarioDifference = whatif.ScenarioDifference
 
 // ScenarioList A page of saved scenarios.
 type ScenarioList = list[capacity.Scenario]
@@ -1108,7 +1109,7 @@ type WeekJobs = inputs.WeekDays
 type WeekPattern = app.WeekPattern
 
 // WhatIf The answer to scenarios, in their order.
-type WhatIf = plan.WhatIf
+type WhatIf = whatif.Comparison
 
 // Worths What scarcity costs per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` is what one more unit of money in `budget.vm_cost` saves.
 type Worths = capacity.Prices

@@ -44,7 +44,7 @@ type service struct {
 	database string // its address
 }
 
-// logged is what was logged.
+// logged holds the log.
 type logged struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -78,7 +78,7 @@ func newService(t testing.TB, configure ...func(*app.Config)) *service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(); <-watched })
-	// Tests ask far more often than a key may.
+	// Tests send far more requests than a key may.
 	handler, err := New(Config{App: s.app, Telemetry: tel, SolvesPerSecond: 1_000_000, RequestsPerSecond: 1_000_000, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func newService(t testing.TB, configure ...func(*app.Config)) *service {
 	return s
 }
 
-// key makes a key.
+// key creates a key.
 func (s *service) key(name string, role auth.Role, clusters []string) (token string) {
 	s.Helper()
 	ctx := auth.With(s.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
@@ -102,14 +102,14 @@ func (s *service) key(name string, role auth.Role, clusters []string) (token str
 	return token
 }
 
-// answered is what came back.
+// answered is a response with its body.
 type answered struct {
 	*http.Response
 	text []byte
 }
 
-// ask sends a request with pairs of headers and holds the answer against the contract. body may be
-// text or anything that becomes JSON; nil is none.
+// ask sends a request with pairs of headers and checks the answer against the contract. body may be text or anything
+// that becomes JSON; nil is none.
 func (s *service) ask(token, method, path string, body any, headers ...string) answered {
 	s.Helper()
 	if s.database != "" && method == http.MethodGet && strings.HasPrefix(path, "/v1/audit") {
@@ -153,7 +153,7 @@ func (s *service) send(r *http.Request) answered {
 	}
 	defer func() { _ = response.Body.Close() }()
 	var body io.Reader = response.Body
-	if response.Header.Get("Content-Type") == "text/event-stream" { // which goes on: its beginning will do
+	if response.Header.Get("Content-Type") == "text/event-stream" { // endless: its beginning will do
 		body = io.LimitReader(body, 13)
 	}
 	text, err := io.ReadAll(body)
@@ -165,7 +165,7 @@ func (s *service) send(r *http.Request) answered {
 	return a
 }
 
-// holdAgainstContract checks that an answer is one that the contract describes.
+// holdAgainstContract checks that the contract describes an answer.
 func (s *service) holdAgainstContract(r *http.Request, a answered) {
 	s.Helper()
 	at := fmt.Sprintf("%s %.200s: %d", r.Method, r.URL, a.StatusCode)
@@ -227,13 +227,13 @@ func (s *service) operation(r *http.Request) *openapi3.Operation {
 	return nil
 }
 
-// pathPattern says which addresses are of a path of the contract.
+// pathPattern matches the addresses of a path of the contract.
 type pathPattern struct {
 	path string
 	is   *regexp.Regexp
 }
 
-// pathPatterns are all of the contract, literal ones first. They are made once, because every request asks.
+// pathPatterns lists all of the contract, literal ones first. They are made once, because every request uses them.
 var pathPatterns = sync.OnceValue(func() (all []pathPattern) {
 	doc, err := readContract()
 	if err != nil {
@@ -273,7 +273,7 @@ func (a answered) problem(t testing.TB) (p problem) {
 	return p
 }
 
-// at is the member or parameter a refusal names first.
+// at returns the first member or parameter that a refusal names.
 func (p problem) at() string {
 	if len(p.Errors) == 0 {
 		return ""
@@ -294,7 +294,7 @@ const (
 	adHoc        = `{"name":"ad-hoc","vms_per_job":"4.03","jobs":{"min":0,"max":12},"penalty":0.95}`
 )
 
-// cluster makes a cluster that can be planned. Its plans need no second opinion.
+// cluster creates a cluster that can be planned. Its plans need no second opinion.
 func (s *service) cluster(name string) {
 	s.Helper()
 	at := "/v1/clusters/" + name

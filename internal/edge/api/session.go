@@ -13,12 +13,11 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// cookieName is where browsers keep a session's token.
+// cookieName names the cookie of a session's token.
 const cookieName = "headroom_session"
 
-// authenticate finds out who asks: by the key in a header, else by the session's cookie. What
-// operations everybody may ask for is answered to holders of bad tokens as well. Who may do what is
-// not decided here.
+// authenticate identifies the caller: by the key in a header, otherwise by the session's cookie. Holders of bad
+// tokens may still call operations that are open to everybody. It does not decide on rights.
 func (s *server) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isOpen(r) {
@@ -57,8 +56,8 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// isOpen names the operations with the role open, before the router does: a browser whose session is
-// over must still reach the page with which it signs in again.
+// isOpen matches the operations with the role open, before the router does: a browser whose session is over must
+// still reach the sign-in page.
 func isOpen(r *http.Request) bool {
 	switch p := r.URL.Path; p {
 	case "/livez", "/readyz", "/openapi.yaml", "/docs", "/sign-in":
@@ -78,9 +77,8 @@ func sessionToken(r *http.Request) string {
 	return cookies[0].Value
 }
 
-// sessions remembers for a moment which sessions the store knows, so that a page that asks often
-// does not ask it each time. A session that ends, or whose key is revoked, lives that much longer on
-// other replicas at most.
+// sessions remembers for a moment which sessions the store knows, so that frequent requests of a page do not query it
+// each time. A session that ends, or whose key is revoked, lives that much longer on other replicas at most.
 type sessions struct {
 	mu    sync.Mutex
 	known map[auth.Hash]knownSession
@@ -88,7 +86,7 @@ type sessions struct {
 
 type knownSession struct {
 	auth.Session
-	read time.Time // when the store was asked
+	read time.Time // when the store was queried
 }
 
 const (
@@ -98,7 +96,7 @@ const (
 
 var errGuesses = errors.New("too many bad tokens from this address")
 
-// findSession is the session of a cookie. Every token that opens none is auth.ErrToken.
+// findSession returns the session of a cookie. Every invalid token gives auth.ErrToken.
 func (s *server) findSession(r *http.Request, token string) (auth.Session, error) {
 	if !strings.HasPrefix(token, auth.SessionPrefix) || len(token) > 128 {
 		return auth.Session{}, auth.ErrToken
@@ -127,7 +125,7 @@ func (s *server) findSession(r *http.Request, token string) (auth.Session, error
 	return session, err
 }
 
-// sessionsAway is an error of a database that cannot say whether there is a session, or keep a new one.
+// sessionsAway is the error of a database that can neither find nor store sessions at the moment.
 type sessionsAway struct{ error }
 
 func (sessionsAway) Error() string {
@@ -157,7 +155,7 @@ func (c *sessions) forget(hash auth.Hash) {
 	c.mu.Unlock()
 }
 
-// doubtAll has the store asked again about every session. They stay known: whoever has one does not guess.
+// doubtAll makes every session be checked again in the store. They stay known: the holder of one does not guess.
 func (c *sessions) doubtAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +176,7 @@ func (s *server) endCookie(w http.ResponseWriter) {
 	http.SetCookie(w, ended)
 }
 
-// whoami is who asks.
+// whoami describes the caller.
 type whoami struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
@@ -190,7 +188,7 @@ type whoami struct {
 func writeWhoami(w http.ResponseWriter, status int, p auth.Principal, expires *time.Time) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(whoami{p.ID, p.Name, p.Role, p.Clusters, expires}) // who is gone does not want to know
+	_ = json.NewEncoder(w).Encode(whoami{p.ID, p.Name, p.Role, p.Clusters, expires}) // a client that is gone needs no error
 }
 
 // createSession exchanges a key, an issuer's token or that of a sign-in link for a cookie.
@@ -221,13 +219,13 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.sessions.keep(auth.HashOf(token), knownSession{Session: session}) // is no guess; the store is asked all the same
+	s.sessions.keep(auth.HashOf(token), knownSession{Session: session}) // is no guess; the store is still queried
 	askedOf(r.Context()).principal = session.Principal                  // for the log
 	http.SetCookie(w, s.cookie(token, session.ExpiresAt))
 	writeWhoami(w, http.StatusCreated, session.Principal, &session.ExpiresAt)
 }
 
-// getSession says who asks, also to holders of keys.
+// getSession describes the caller, also to holders of keys.
 func (s *server) getSession(w http.ResponseWriter, r *http.Request) {
 	a := askedOf(r.Context())
 	writeWhoami(w, http.StatusOK, a.principal, a.expires)

@@ -11,7 +11,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// Sessions and links on a real database, whose clock decides when they are over; the app's is moved
+// Sessions and links on a real database, whose clock decides when they are over; the test moves the app's clock
 // instead.
 func TestSessionsOnADatabase(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 		return token
 	}
 
-	// However many ask at once, a link opens one session.
+	// A link opens one session, for any number of concurrent requests.
 	once, opened := link(), atomic.Int64{}
 	var racing sync.WaitGroup
 	for range 20 {
@@ -68,7 +68,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 	f.pass(sessionsFor)
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie, "address", "10.0.0.1"), http.StatusUnauthorized)
 
-	// Signing out ends it for whoever kept the cookie.
+	// Signing out ends the session for every holder of the cookie.
 	w = f.signIn(link(), "address", "10.0.0.1")
 	wantStatus(t, w, http.StatusCreated)
 	cookie = cookieName + "=" + cookieIn(t, w).Value

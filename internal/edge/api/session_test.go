@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// cookieIn is the session's cookie of an answer.
+// cookieIn returns the session's cookie in an answer.
 func cookieIn(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	t.Helper()
 	i := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return c.Name == cookieName })
@@ -114,8 +114,8 @@ func TestSessionEndsWithItsKey(t *testing.T) {
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusUnauthorized)
 }
 
-// A session is asked of the store once in a while, not with every request; one that is gone there, as
-// after its key was revoked, ends within that time.
+// The store is queried for a session now and then, not with every request. A session that is gone there, as after its
+// key was revoked, ends within that time.
 func TestSessionsAreRememberedForAMoment(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
@@ -152,7 +152,7 @@ func TestSessionsWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// badTokens are what people and attackers send in the place of a key; good is a key that is valid.
+// badTokens returns the tokens that people and attackers send instead of a key; good is a valid key.
 func badTokens(t *testing.T, f *front, good string) map[string]string {
 	t.Helper()
 	past := f.app.Now().Add(-time.Second)
@@ -233,7 +233,7 @@ func TestBadTokensAreRefusedAlike(t *testing.T) {
 		if kind != "a session's" && kind != "endless" { // which no browser keeps
 			wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+token, "address", address), http.StatusUnauthorized)
 		}
-		if kind != "a link's" && kind != "endless" { // which is no token that the contract allows
+		if kind != "a link's" && kind != "endless" { // no token by the contract
 			wantStatus(t, f.signIn(token, "address", address), http.StatusUnauthorized)
 		}
 	}
@@ -261,8 +261,8 @@ func TestBadTokensAreRefusedAlike(t *testing.T) {
 	t.Attr("S4", fmt.Sprintf("%d kinds of bad token refused alike", len(bad)))
 }
 
-// Whatever a bad token looks like, refusing it takes the same time. The fastest of many tries is
-// compared, because everything else on the machine only ever adds to it.
+// Refusing any kind of bad token takes the same time. The fastest of many tries is compared, because everything else
+// on the machine only ever adds to it.
 func TestBadTokensTakeTheSameTime(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
@@ -327,7 +327,7 @@ func TestNoSecretsInTheLog(t *testing.T) {
 		}
 	}
 	for _, w := range answers {
-		// A drawn request id may hold any three letters, those of a driver too.
+		// A drawn request id may contain any three letters, those of a driver too.
 		body := strings.ReplaceAll(w.Body.String(), w.Header().Get("X-Request-Id"), "")
 		for _, secret := range secrets {
 			body = strings.ReplaceAll(body, secret, "")

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A real browser opens the sign-in link. It is no part of what building and testing needs; without it
-// the test says so.
+// A real browser opens the sign-in link. Building and testing do not require one; without it the test is skipped with
+// a note.
 func TestSignInWithABrowser(t *testing.T) {
 	t.Parallel()
 	browser := ""
@@ -46,7 +46,7 @@ func TestSignInWithABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It goes on to the page, which the interface alone does not have.
+	// It leads to the page, which the API alone does not have.
 	if page := visit(server.URL + "/sign-in#" + link); !strings.Contains(page, `There is nothing at \"/\"`) {
 		t.Errorf("after signing in the browser shows\n%.2000s", page)
 	}

@@ -33,7 +33,7 @@ func (s *server) clusterSimulation(w http.ResponseWriter, r *http.Request) {
 	s.answerSimulation(w, r, answer, run, err)
 }
 
-// answerSimulation answers what came of the plan, or 202 and the run that tries it.
+// answerSimulation answers the result of the trial, or 202 and the run that tries the plan.
 func (s *server) answerSimulation(w http.ResponseWriter, r *http.Request, answer *trial.Answer, run runs.Run, err error) {
 	switch {
 	case err != nil:
@@ -65,7 +65,7 @@ func (s *server) workloadSimulation(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// runSimulation answers what a run came to: a plan that was tried, which has a sentence, or a workload.
+// runSimulation answers the result of a run: a plan that was tried, which has a sentence, or a workload.
 func runSimulation(w http.ResponseWriter, r *http.Request, run runs.Run, result runs.Result) error {
 	var plan struct {
 		Sentence *string `json:"sentence"`
@@ -87,8 +87,8 @@ func runSimulation(w http.ResponseWriter, r *http.Request, run runs.Run, result 
 	return fmt.Errorf("read the result of run %s: %w", run.ID, err)
 }
 
-// estimateInterference answers what batch work does to the requests beside it. The body is read by hand, once there
-// is a place to work in.
+// estimateInterference answers the effect of batch work on the requests beside it. The body is read by hand, once
+// there is a place to work in.
 func (s *server) estimateInterference(w http.ResponseWriter, r *http.Request) {
 	answer, err := s.app.EstimateInterference(r.Context(), func() (sim.InterferenceQuestion, error) {
 		q, err := sim.ReadInterference(bodyOf(r))

@@ -116,7 +116,7 @@ func TestALongSimulationIsARun(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result?format=focus", nil).want(t, 400)
 
-	// A hundred years are never waited for, and end when they are told to.
+	// A hundred years are never waited for, and end on request.
 	long := simulated(`"hours":8784,"replications":100,"max_events":5000000000`)
 	s.ask(s.key("limited", auth.Planner, []string{"mine"}), "POST", "/v1/simulations", long, "Prefer", "respond-async").want(t, 403)
 	began := time.Now()
@@ -132,7 +132,7 @@ func TestALongSimulationIsARun(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", location+"/result", nil).want(t, 404)
 
-	// What was finished until then is kept.
+	// The part finished until then is stored.
 	long = simulated(`"hours":200,"replications":1000,"max_events":5000000000`)
 	location = s.ask(s.admin, "POST", "/v1/simulations", long, "Prefer", "respond-async").want(t, 202).Header.Get("Location")
 	s.until(location, func(r runs.Run) bool { return r.Progress.Done > 3000 || r.State.Over() })
@@ -193,8 +193,8 @@ func TestSimulationsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Tasks of a class whose profile was made of executions last as theirs did: most short and a few long, which no
-// distribution with their mean and maximum says.
+// Tasks of a class whose profile was made of executions last as long as measured: most short and a few long, which no
+// distribution with their mean and maximum matches.
 func TestSimulationsDrawFromThePast(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -246,7 +246,7 @@ func TestSimulationsDrawFromThePast(t *testing.T) {
 	}
 }
 
-// A workload is simulated at once or as a run, as the simulator itself does, and policies stand side by side.
+// A workload is simulated at once or as a run, equally to the simulator itself, and policies are listed side by side.
 func TestWorkloadsAreSimulated(t *testing.T) {
 	t.Parallel()
 	s := works(t)
@@ -279,7 +279,7 @@ func TestWorkloadsAreSimulated(t *testing.T) {
 	if err != nil || len(rows) != 3 || rows[0][0] != "class" {
 		t.Errorf("got %v, %v; want a row for each class", rows, err)
 	}
-	// In the background it is the same.
+	// In the background the answer is the same.
 	started := s.ask(s.admin, "POST", path, workload(compare), "Prefer", "respond-async").want(t, 202)
 	run := s.over(started.Header.Get("Location"))
 	var later sim.Report

@@ -58,7 +58,7 @@ func TestRefusalsDoNotWaitForTheBody(t *testing.T) {
 				ask()
 				return
 			}
-			// What comes now is the body, and no request.
+			// The next bytes are the body, and no request.
 			_, _ = io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
 			began := time.Now()
 			if text, _ := io.ReadAll(in); len(text) > 0 {
@@ -71,7 +71,7 @@ func TestRefusalsDoNotWaitForTheBody(t *testing.T) {
 	}
 }
 
-// Who takes a large answer too slowly is cut off; who takes it slowly enough gets it whole.
+// A reader that takes a large answer too slowly is cut off; one just fast enough gets it whole.
 func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 20 // more than any system keeps for a connection

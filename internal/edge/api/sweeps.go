@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
@@ -21,8 +21,8 @@ const xlsxType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sh
 // tableType is the media type of tables.
 const tableType = "text/csv; charset=utf-8; header=present"
 
-// sweep answers a sweep that brings its problem along. Like that of solve it is read by hand, once there is a
-// place to solve in.
+// sweep answers a sweep that includes its problem. As for solve, the body is read by hand, once there is a place to
+// solve in.
 func (s *server) sweep(w http.ResponseWriter, r *http.Request) {
 	answer, run, err := s.app.Sweep(r.Context(), prefersAsync(r), func() (capacity.SweepQuestion, error) {
 		q, err := capacity.ReadSweep(bodyOf(r), s.config.Limits)
@@ -50,7 +50,7 @@ func prefersAsync(r *http.Request) bool {
 }
 
 // answerSweep answers the points, or 202 and the run that plans them.
-func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *plan.SweepAnswer, run runs.Run, err error) {
+func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *whatif.SweepAnswer, run runs.Run, err error) {
 	switch {
 	case err != nil:
 	case answer == nil:
@@ -63,7 +63,7 @@ func (s *server) answerSweep(w http.ResponseWriter, r *http.Request, answer *pla
 	}
 }
 
-// answerRun answers 202 and the run that works on what was asked.
+// answerRun answers 202 and the run that works on the request.
 func (s *server) answerRun(w http.ResponseWriter, r *http.Request, run runs.Run) error {
 	started, err := startedRun[runs.Run](run, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *server) answerRun(w http.ResponseWriter, r *http.Request, run runs.Run)
 	return started.write(w, r)
 }
 
-// answerIn answers as a document, or where the request asks for one as a table or a spreadsheet of a name.
+// answerIn answers a document or, on request, a table or a named spreadsheet.
 func answerIn[T any](w http.ResponseWriter, r *http.Request, name string, answer T, table func(T) report.Table, workbook func(io.Writer, T) error) error {
 	switch r.URL.Query().Get("format") {
 	case "csv":
@@ -101,11 +101,11 @@ func answerFile(w http.ResponseWriter, name, mediaType string, fill func(io.Writ
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("Content-Length", strconv.Itoa(file.Len()))
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(file.Bytes()) // who is gone does not want to know
+	_, _ = w.Write(file.Bytes()) // a client that is gone needs no error
 	return nil
 }
 
-// runTable answers the result of a run in another form than the one that it was made in.
+// runTable answers the result of a run in another form than it was made in.
 func (s *server) runTable(w http.ResponseWriter, r *http.Request) {
 	run, err := s.app.Runs.Run(r.Context(), pathValue(r, "id"))
 	if err == nil {
@@ -136,7 +136,7 @@ func (s *server) runIn(w http.ResponseWriter, r *http.Request, run runs.Run) err
 	default:
 		return s.runMonths(w, r, run, result)
 	}
-	var answer plan.SweepAnswer
+	var answer whatif.SweepAnswer
 	if err := json.Unmarshal(result.Body, &answer); err != nil {
 		return fmt.Errorf("read the result of run %s: %w", run.ID, err)
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 )
@@ -27,21 +28,21 @@ func TestSweepsOverHTTP(t *testing.T) {
 	s := newService(t)
 	s.cluster("mine")
 	const body = `{` + sweepMoment + `,"vary":[{"what":"deadline","class":"nightly","from":"0.8","to":"1.2","steps":3},{"what":"price","values":[1,2]}]}`
-	var a plan.SweepAnswer
+	var a whatif.SweepAnswer
 	s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps", body).want(t, 200).into(t, &a)
 	if !a.Complete || a.Total != 6 || len(a.Points) != 6 || a.Curve != nil || a.Explanation == "" || len(a.Facts) == 0 {
 		t.Fatalf("got %+v", a)
 	}
 
-	// Each point is what the scenario of the same changes comes to.
-	var w plan.WhatIf
+	// Each point equals the scenario of the same changes.
+	var w whatif.Comparison
 	s.ask(s.admin, "POST", "/v1/clusters/mine/what-if", `{`+sweepMoment+`,"scenarios":[{"changes":[{"what":"deadline","class":"nightly","factor":0.8},{"what":"price","factor":2}]}]}`).want(t, 200).into(t, &w)
 	if diff := cmp.Diff(w.Scenarios[0].Cost, a.Points[1].Cost); diff != "" || a.Points[1].VMs != w.Scenarios[0].VMs || a.Points[1].Parameters[0] != 0.8 || a.Points[1].Parameters[1] != 2 {
 		t.Errorf("point %+v is not the scenario: %s", a.Points[1], diff)
 	}
 
-	// Changes come first, and what is varied on top of them.
-	var changed plan.SweepAnswer
+	// Changes come first, and the varied parameters on top of them.
+	var changed whatif.SweepAnswer
 	s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps", `{`+sweepMoment+`,"changes":[{"what":"deadline","class":"nightly","factor":0.8}],"vary":[{"what":"price","values":[1,2]}]}`).want(t, 200).into(t, &changed)
 	for i := range changed.Points {
 		if diff := cmp.Diff(a.Points[i].Cost, changed.Points[i].Cost); diff != "" {
@@ -64,7 +65,7 @@ func TestSweepsOverHTTP(t *testing.T) {
 		t.Errorf("the spreadsheet says %q, the table %q", got, rows[2][4])
 	}
 
-	// The curve of the linear program beside the points of a problem that is sent along.
+	// The curve of the linear program beside the points of a problem in the request.
 	s.ask(s.admin, "POST", "/v1/sweeps", `{"problem":`+smallProblem+`,"vary":[{"what":"price","from":0.5,"to":4,"steps":8}],"curve":true}`).want(t, 200).into(t, &a)
 	if a.Curve == nil || !a.Curve.Exact || len(a.Curve.Points) != 3 || a.Curve.Points[1].At != 2 || !a.Curve.Points[1].Cost.Equal(amountOf(t, "2").Decimal) || len(a.Points) != 8 {
 		t.Errorf("got the curve %+v", a.Curve)
@@ -80,8 +81,8 @@ func amountOf(t *testing.T, text string) money.Amount {
 	return m
 }
 
-// TestALongSweepIsARun has it worked on, ended, and what there was until then read in every form.
-// A key starts one run, however often it is sent, where a run is asked for; what is answered at once is worked out each time.
+// A sweep as a run is cancelled, and its partial result is read in every form. A key starts one run, for any number
+// of requests with it; sweeps that are answered at once are computed each time.
 func TestAKeyStartsOneSweep(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -113,12 +114,12 @@ func TestALongSweepIsARun(t *testing.T) {
 		t.Error("the preference is not said to be applied")
 	}
 	run := s.over(started.Header.Get("Location"))
-	var a plan.SweepAnswer
+	var a whatif.SweepAnswer
 	s.ask(s.admin, "GET", "/v1/runs/"+run.ID+"/result", nil).want(t, 200).into(t, &a)
 	if run.State != runs.RunSucceeded || run.Progress != (runs.Progress{Done: 5, Total: 5, Unit: "points"}) || !a.Complete || len(a.Points) != 5 || run.Kind != "sweep" {
 		t.Fatalf("got %+v and %+v", run, a)
 	}
-	var at plan.SweepAnswer
+	var at whatif.SweepAnswer
 	s.ask(s.admin, "POST", "/v1/clusters/mine/sweeps", `{`+sweepMoment+`,"vary":[{"what":"demand","from":1,"to":2,"steps":5}]}`).want(t, 200).into(t, &at)
 	if diff := cmp.Diff(at, a); diff != "" {
 		t.Errorf("the run found something else than the answer at once: %s", diff)
@@ -251,7 +252,7 @@ func TestQuestionsOverHTTP(t *testing.T) {
 		`"question":"one_more_job","class":"nightly"`, `"question":"cheapest_deadline","class":"nightly","extra_percent":5`, `"question":"cheapest_deadline"`,
 	} {
 		body := `{` + sweepMoment + `,` + q + `}`
-		var a plan.QuestionAnswer
+		var a goal.Answer
 		s.ask(s.admin, "POST", "/v1/clusters/mine/questions", body).want(t, 200).into(t, &a)
 		if a.Explanation == "" || len(a.Facts) == 0 || a.Compared == nil || a.Outcome.Status == capacity.InfeasibleStatus {
 			t.Errorf("%s: got %+v", q, a)
@@ -263,7 +264,7 @@ func TestQuestionsOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var same plan.QuestionAnswer
+		var same goal.Answer
 		s.ask(s.admin, "POST", "/v1/questions", fmt.Sprintf(`{"problem":%s,%s}`, text, q)).want(t, 200).into(t, &same)
 		if diff := cmp.Diff(a, same); diff != "" {
 			t.Errorf("%s: about the problem itself the answer differs: %s", q, diff)
@@ -273,7 +274,8 @@ func TestQuestionsOverHTTP(t *testing.T) {
 		}
 	}
 
-	// A quota below what is promised, and a budget that does not pay for it: what is missing, and the cure.
+	// A quota below the promised jobs, and a budget that does not pay for them: the answer names the shortage and the
+	// cure.
 	tight := strings.Replace(smallProblem, `"min":0`, `"min":1`, 1)
 	for want, question := range map[string][2]string{
 		"/supply/on_demand/quota": {strings.Replace(tight, `"price":"1"`, `"price":"1","quota":0`, 1), "1000"},

@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// uploadWords is what a kind of upload is called when it is refused.
+// uploadWords names a kind of upload in refusals.
 type uploadWords struct {
-	name    string   // what is sent
-	types   []string // that it may be sent as; what it is, it says itself
-	kept    string   // what became of what had come
-	smaller string   // what to do about one that is too large
+	name    string   // the kind
+	types   []string // accepted media types; the form follows from the content
+	kept    string   // the treatment of the received part
+	smaller string   // the remedy for one that is too large
 }
 
 func (u uploadWords) tooLarge(limit int64) problem {
 	return tooLarge.problem(fmt.Sprintf("The %s has more than %d bytes, the most that are read; %s.", u.name, limit, u.smaller))
 }
 
-// typeOf refuses what is sent as something else.
+// typeOf refuses other media types.
 func (u uploadWords) typeOf(r *http.Request) (problem, bool) {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") && !strings.EqualFold(coding, "gzip") {
 		return unsupportedMedia.problem(fmt.Sprintf("The %s is sent in the encoding %.60q; send it as it is, or with gzip.", u.name, coding)), false
@@ -38,7 +38,7 @@ func (u uploadWords) typeOf(r *http.Request) (problem, bool) {
 	return unsupportedMedia.problem(fmt.Sprintf("The %s is sent as %.60q; send one of the types %s.", u.name, strings.Join(sent, ", "), strings.Join(u.types, ", "))), false
 }
 
-// takeUpload answers a request whose body is a file. take reads it as it comes; it is never in memory whole.
+// takeUpload answers a request whose body is a file. take reads it as a stream; it is never in memory whole.
 func takeUpload[T any](s *server, w http.ResponseWriter, r *http.Request, words uploadWords, take func(*http.Request, *upload) (T, error)) {
 	sent := s.receive(w, r, s.config.ImportBytes, words)
 	defer sent.leave()
@@ -62,8 +62,7 @@ func takeUpload[T any](s *server, w http.ResponseWriter, r *http.Request, words 
 	}
 }
 
-// upload is a body that may be long and come slowly, but not too slowly: within each while so much of it
-// must arrive.
+// upload is a body that may be long and slow, but not too slow: a minimum must arrive within each interval.
 type upload struct {
 	s       *server
 	body    io.Reader
@@ -74,20 +73,20 @@ type upload struct {
 	words   uploadWords
 	over    chan struct{}
 	ended   bool
-	unsent  bool  // nothing comes before it is asked for (Expect: 100-continue)
-	err     error // why it could not be read to its end
+	unsent  bool  // the client waits for the server's word (Expect: 100-continue)
+	err     error // the reason why it could not be read to its end
 }
 
-// leastPassed is how much of an upload, or of a large answer, must pass within Config.UploadWithin.
-const leastPassed = 256 << 10
+// minPassed is the part of an upload, or of a large answer, that must pass within Config.UploadWithin.
+const minPassed = 256 << 10
 
-// receive makes ready to read a body beyond the time that other requests have.
+// receive prepares to read a body beyond the time limit of other requests.
 func (s *server) receive(w http.ResponseWriter, r *http.Request, limit int64, words uploadWords) *upload {
 	u := &upload{s: s, body: r.Body, in: http.MaxBytesReader(w, r.Body, limit), control: http.NewResponseController(w), limit: limit, words: words, over: make(chan struct{}), unsent: r.Header.Get("Expect") != ""}
 	_ = u.control.EnableFullDuplex() // a refusal is written while the body still comes
 	go func() {
 		select {
-		case <-s.config.Stopping: // what waits for more is woken
+		case <-s.config.Stopping: // ends waits for more
 			_ = u.control.SetReadDeadline(time.Now())
 		case <-u.over:
 		}
@@ -100,7 +99,7 @@ func (u *upload) Read(p []byte) (int, error) {
 		return 0, u.err
 	}
 	if u.window <= 0 {
-		u.window = leastPassed
+		u.window = minPassed
 		until := time.Now().Add(u.s.config.UploadWithin) // one that cannot be set is no reason to refuse
 		_ = u.control.SetReadDeadline(until)
 		_ = u.control.SetWriteDeadline(until.Add(answerWithin))
@@ -122,7 +121,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	case u.s.draining():
 		u.err = refusal{unavailable(fmt.Sprintf("The server is stopping and did not read the %s to its end; %s. Send it again.", u.words.name, u.words.kept))}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		u.err = refusal{tooSlow.problem(fmt.Sprintf("The %s did not come to its end: less than %d KiB came in %s; %s. Send it again.", u.words.name, leastPassed>>10, u.s.config.UploadWithin, u.words.kept))}
+		u.err = refusal{tooSlow.problem(fmt.Sprintf("The %s did not come to its end: less than %d KiB came in %s; %s. Send it again.", u.words.name, minPassed>>10, u.s.config.UploadWithin, u.words.kept))}
 	default:
 		u.err = refusal{malformed.problem(fmt.Sprintf("The %s did not come to its end, because the connection broke; %s. Send it again.", u.words.name, u.words.kept))}
 	}
@@ -132,7 +131,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// done is the end of the body: from now on the work and the answer take their time.
+// done ends the body: from now on the work and the answer have their own time.
 func (u *upload) done() {
 	if u.ended {
 		return
@@ -143,8 +142,8 @@ func (u *upload) done() {
 	_ = u.control.SetWriteDeadline(time.Now().Add(answerWithin))
 }
 
-// leave is after the answer. What still comes is thrown away for a moment: who sends sees the answer then,
-// and not a connection that breaks.
+// leave runs after the answer. It discards the rest of the body for a moment: so the client sees the answer, and not
+// a broken connection.
 func (u *upload) leave() {
 	if u.ended {
 		return
@@ -159,5 +158,5 @@ func (u *upload) leave() {
 
 const answerSeen = 2 * time.Second
 
-// answerWithin is how long an import may take once its file has come, with its answer.
+// answerWithin is the time limit of an import once its file has come, with its answer.
 const answerWithin = 5 * time.Minute

@@ -19,7 +19,7 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// many is how often to try: more in the long run.
+// many returns the number of tries: more in long runs.
 func many(few, lots int) int {
 	if os.Getenv("HEADROOM_LONG") == "1" {
 		return lots
@@ -27,8 +27,8 @@ func many(few, lots int) int {
 	return few
 }
 
-// The bodies of solve, bounds and forecasts are read by capacity, not held against the schema that describes
-// them. Both must refuse the same, where a schema can say it at all.
+// The bodies of solve, bounds and forecasts are read by capacity, not checked against the schema that describes them.
+// Both must refuse the same, as far as a schema can express it.
 func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 	t.Parallel()
 	doc := contract(t)
@@ -119,13 +119,13 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 	}
 }
 
-// handReader is what reads a body, and the schema that describes it.
+// handReader holds the reader of a body, and the schema that describes it.
 type handReader struct {
 	schema string
 	read   func(text []byte) error
 }
 
-// monthsReaders is bodies about months, in files, and who reads them.
+// monthsReaders returns bodies about months, in files, and their readers.
 func monthsReaders(t *testing.T) map[string]handReader {
 	const (
 		offers = `[{"name":"year","price":"0.04","upfront":"400.00","term_years":1,"billing":"always","max":200},{"name":"day","price":0.1,"from":"2026-03-02T00:00:00Z","term_hours":24,"max":5}]`
@@ -162,7 +162,7 @@ func monthsReaders(t *testing.T) map[string]handReader {
 	return readers
 }
 
-// fleetProblem has several VM types and all that can be said of them.
+// fleetProblem has several VM types and all their members.
 const fleetProblem = `{"currency":"USD","supply":{"vm_types":[
 	{"name":"small","contracts":[{"name":"three-year","vms":30,"price":"0.10","billing":"always"}],"on_demand":{"price":"0.20","quota":100}},
 	{"name":"x","contracts":[{"name":"one-year","vms":10,"price":0.18}],"on_demand":{"price":"0.38","quota":null},"spot":{"price":"0.12","max_share":0.5}}]},
@@ -203,8 +203,8 @@ func TestBothReadersKnowTheFormsOfASupply(t *testing.T) {
 	}
 }
 
-// sayable says whether a schema could have found what the reader did: nothing that depends on
-// another member, on the decimal places of a number, or on letters.
+// sayable reports whether a schema could have found the reader's fault: nothing that depends on another member, on
+// the decimal places of a number, or on letters.
 func sayable(f fault.Finding) bool {
 	switch f.Code {
 	case "syntax", "unknown_member", "duplicate_member", "type", "null", "not_finite", "choice", "time", "not_here":
@@ -246,7 +246,7 @@ func mutate(random *rand.Rand, value any) any {
 	return root
 }
 
-// strange is a value that may be wrong, more often than not of the type of the one it replaces.
+// strange returns a value that may be wrong, more often than not of the type of the one it replaces.
 func strange(random *rand.Rand, old any) any {
 	numbers := []any{
 		json.Number("0"), json.Number("-0"), json.Number("1"), json.Number("-1"), json.Number("1.5"), json.Number("2.5"), json.Number("10.0"), json.Number("1e3"), json.Number("1001"),
@@ -267,7 +267,7 @@ func strange(random *rand.Rand, old any) any {
 	return all[random.IntN(len(all))]
 }
 
-// damage makes text of JSON that no writer of JSON would write.
+// damage turns JSON into text that no writer of JSON would write.
 func damage(random *rand.Rand, text []byte) []byte {
 	s := string(text)
 	at := func(mark string) int { // of one occurrence

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// watchers bounds how many requests wait for changes.
+// watchers bounds the requests that wait for changes.
 type watchers struct {
 	mu    sync.Mutex
 	of    map[string]int // by key
@@ -22,7 +22,7 @@ const (
 	watchersInAll = 20_000
 )
 
-// enter takes a place, which leave gives back; nil says that there is none.
+// enter takes a place, which leave returns; nil means that none is free.
 func (l *watchers) enter(key string) (leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,8 @@ func tooManyWatchers(w http.ResponseWriter) refusal {
 	return refusal{tooMany("Too many requests wait for changes already. End some of them, or ask without waiting.")}
 }
 
-// waitForChange waits until a cluster's current plan is none of those known, the time is up, the
-// server stops or the caller may no longer see it, and answers the plan as it is then.
+// waitForChange waits until a cluster's current plan is none of the known ones, the time is up, the server stops or
+// the caller may no longer see it. It returns the plan at that moment.
 func (s *server) waitForChange(w http.ResponseWriter, r *http.Request, cluster string, known []string, wait time.Duration) (found, error) {
 	a := askedOf(r.Context())
 	leave := s.watchers.enter(a.principal.ID)
@@ -92,8 +92,8 @@ func (s *server) stillSeen(r *http.Request, shown found) (found, error) {
 	return shown, nil
 }
 
-// stillMay says whether the key or session that a request came with still opens what it did. Who is
-// sought in the database while it is away may stay.
+// stillMay reports whether the key or session of a request still has its rights. While the database is away, callers
+// that it would have to look up may stay.
 func (s *server) stillMay(r *http.Request) bool {
 	a := askedOf(r.Context())
 	who := a.principal

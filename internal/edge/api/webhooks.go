@@ -13,8 +13,7 @@ import (
 	"headroom/internal/service/report"
 )
 
-// newWebhook is what a webhook is asked for with; createdWebhook is the answer. Nowhere else is there
-// a secret.
+// newWebhook is the request for a webhook; createdWebhook is the answer. Nothing else contains a secret.
 type (
 	newWebhook struct {
 		hooks.Webhook

@@ -20,7 +20,7 @@ import (
 
 const someWebhook = `{"name":"pager","url":"https://hooks.example.com/","events":["plan.failed"]}`
 
-// webhookCell makes what an operation of webhooks needs.
+// webhookCell prepares an operation of webhooks.
 func (s *service) webhookCell(name, operation, path string) (at string, body any, headers []string) {
 	s.Helper()
 	s.ask(s.admin, "POST", "/v1/allowed-hosts", `{"host":"hooks.example.com"}`) // once
@@ -48,8 +48,8 @@ func (s *service) webhookCell(name, operation, path string) (at string, body any
 	return at, nil, nil
 }
 
-// audited waits for an entry of the audit log, which lists what no older transaction can come before,
-// and answers all of it.
+// audited waits for an entry of the audit log, which lists an entry only when no older transaction can precede it,
+// and returns the whole log.
 func (s *service) audited(entry string) string {
 	s.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -100,8 +100,8 @@ func TestAllowedHosts(t *testing.T) {
 	s.audited(`"action":"delete","kind":"allowed_host"`)
 }
 
-// The secret is in the answer that makes it and nowhere else: in no other answer, repetition, audit
-// entry or line of the log.
+// The secret is in the answer that creates it and nowhere else: in no other answer, repetition, audit entry or line
+// of the log.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -134,7 +134,7 @@ func TestWebhooks(t *testing.T) {
 
 	now := keep(s.ask(s.admin, "GET", at, nil).want(t, 200))
 	s.ask(s.admin, "GET", at, nil, "If-None-Match", now.etag()).want(t, 304)
-	changed := strings.Replace(string(now.text), `"pager"`, `"pager duty"`, 1) // what was read can be sent back
+	changed := strings.Replace(string(now.text), `"pager"`, `"pager duty"`, 1) // an answer can be sent back
 	s.ask(s.admin, "PUT", at, changed).want(t, 428)
 	s.ask(s.admin, "PUT", at, changed, "If-Match", `"9"`).want(t, 412)
 	if after := keep(s.ask(s.admin, "PUT", at, changed, "If-Match", now.etag()).want(t, 200)); after.etag() != `"2"` || !strings.Contains(string(after.text), "pager duty") {
@@ -238,7 +238,7 @@ func TestWebhooksThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A webhook whose cluster is gone can still be changed, and takes no other that is not there.
+// A webhook whose cluster is gone can still be changed, and accepts no other missing one.
 func TestWebhooksOutliveTheirClusters(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -256,7 +256,7 @@ func TestWebhooksOutliveTheirClusters(t *testing.T) {
 	}
 }
 
-// What is sent is what openapi.yaml describes, with no member that it does not.
+// Events match openapi.yaml, without additional members.
 func TestEventsAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -281,7 +281,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 	s.ask(s.admin, "PUT", "/v1/clusters/night/classes/nightly", class, "If-Match", a.etag()).want(t, 200)
 	planning, stop := context.WithCancel(t.Context())
-	done := s.app.Plans.Start(planning)
+	done := s.app.StartPlanner(planning)
 	defer func() { stop(); <-done }()
 
 	schemas := map[hooks.Event]string{hooks.PlanChanged: "PlanChangedEvent", hooks.PlanFailed: "PlanFailedEvent", hooks.RunFinished: "RunFinishedEvent", hooks.ReportMade: "ReportMadeEvent", hooks.Ping: "PingEvent"}
@@ -315,7 +315,7 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	}
 }
 
-// checkEvent holds a body against its schema, of which it may have no other members.
+// checkEvent checks a body against its schema, and allows no other members.
 func checkEvent(t *testing.T, schema *openapi3.Schema, body any, text string) {
 	t.Helper()
 	if err := schema.VisitJSON(body, formats); err != nil {

@@ -51,7 +51,7 @@ func TestVersionsOfThings(t *testing.T) {
 		if !strings.Contains(p.Detail, "version 2") {
 			t.Errorf("an old version is refused with %q", p.Detail)
 		}
-		// What was read can be sent back, with all that the server gave it.
+		// An answer can be sent back, with all members that the server added.
 		s.ask(s.admin, "PUT", c.at, second.text, "If-Match", second.etag()).want(t, 200)
 		other := strings.Replace(c.change, `"name":"`, `"name":"x`, 1)
 		if p := s.ask(s.admin, "PUT", c.at, other, "If-Match", `"3"`).want(t, 422).problem(t); p.at() != "/name" || p.Hint == nil {
@@ -226,7 +226,7 @@ func TestRacingCopiesHaveOneEffect(t *testing.T) {
 		answers := make([]answered, copies)
 		for i := range copies {
 			wg.Go(func() {
-				for range 20 { // 503 says to try again
+				for range 20 { // 503 asks to try again
 					answers[i] = s.ask(s.admin, "POST", "/v1/clusters/night/plans", `{"at":"2026-03-01T22:00:00Z"}`, "Idempotency-Key", fmt.Sprint("race-", k))
 					if answers[i].StatusCode != http.StatusServiceUnavailable {
 						return

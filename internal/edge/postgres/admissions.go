@@ -23,17 +23,16 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// admittingPlan is the plan that decides who is admitted, the current one, as the id and the number of
-// a row; c is the cluster. It is asked for in the statement that admits, so that no plan outlives its
-// successor.
+// admittingPlan selects the current plan, which decides on admission, by the id and the number of a row; c is the
+// cluster. It is part of the admitting statement, so that no plan outlives its successor.
 const admittingPlan = `SELECT p.id, p.number FROM planning g JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number WHERE g.cluster_id = c.id`
 
-// wholeJob is how much less than a whole job a relaxed plan's fraction may be and still be one: solvers
-// compute in binary.
+// wholeJob is the rounding error by which a relaxed plan's fraction may fall short of a whole job: solvers compute in
+// binary.
 const wholeJob = 1e-9
 
-// planLimits is how many jobs of each class plans admit at once. Plans never change, so only the last
-// one seen of each cluster is kept.
+// planLimits holds the numbers of jobs of each class that plans admit at once. Plans never change, so only the last
+// one of each cluster is cached.
 type planLimits struct {
 	mu        sync.Mutex
 	byCluster map[string]limits
@@ -59,7 +58,7 @@ func (l *planLimits) put(cluster string, of limits) {
 	l.byCluster[cluster] = of
 }
 
-// limitsOf are those of a plan, which is read the first time only.
+// limitsOf returns a plan's limits. It reads them only the first time.
 func (s *Store) limitsOf(ctx context.Context, q querier, cluster, plan string) (limits, error) {
 	if known := s.limits.get(cluster); known.plan == plan {
 		return known, nil
@@ -90,8 +89,8 @@ func noPlanToAdmit(cluster string) error {
 	return conflict("the cluster %q has no plan yet, so nobody can be admitted; make one with POST /v1/clusters/%s/plans", cluster, cluster)
 }
 
-// Admit gives a job a place, or says why not (see app.Admissions). It is one statement, unless the plan
-// is not the one that this process has seen last.
+// Admit gives a job a place, or the reason of a refusal (see app.Admissions). It is one statement, unless this
+// process has not seen the plan yet.
 func (s *Store) Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (a live.Admission, err error) {
 	if unstorable(cluster) {
 		return a, noCluster(cluster)
@@ -154,8 +153,7 @@ func (s *Store) Admit(ctx context.Context, cluster string, r live.AdmissionReque
 	return a, s.alone(ctx, work)
 }
 
-// alone runs statements each of which is a transaction of its own: it changes something, or it does not.
-// That saves two round trips.
+// alone runs statements, each of which is a transaction of its own. That saves two round trips.
 func (s *Store) alone(ctx context.Context, work func(context.Context, querier) error) error {
 	return s.read(ctx, work)
 }
@@ -163,13 +161,13 @@ func (s *Store) alone(ctx context.Context, work func(context.Context, querier) e
 const leaseColumns = `a.id, a.class, a.holder, a.admitted_by, a.plan_number, a.ttl_seconds, a.admitted_at,
 	CASE WHEN a.live_job IS NULL THEN a.expires_at END AS expires_at, a.live_job AS job, a.deadline_at, a.maps, a.reduces`
 
-// running says that a lease is not over. An expired one whose place nobody has taken yet is over, too.
+// running matches leases that are not over. An expired one is over too, even before its place is taken.
 const running = ` a.ended_at IS NULL AND a.expires_at > clock_timestamp() `
 
-// ofCluster is the number of a living cluster, none otherwise.
+// ofCluster selects the number of a living cluster.
 const ofCluster = `(SELECT c.id FROM clusters c WHERE c.name = @cluster AND c.deleted_at IS NULL)`
 
-// lease is one by a statement that finds it only while it runs; else it says what became of it.
+// lease runs a statement that finds a lease only while it runs. Otherwise the error tells how it ended.
 func (s *Store) lease(ctx context.Context, cluster, id, sql string, args pgx.NamedArgs) (l live.Lease, err error) {
 	args["cluster"], args["id"] = cluster, id
 	if unstorable(cluster) {
@@ -192,7 +190,7 @@ func noLease(cluster, id string) error {
 	return notFound("the cluster %q has no lease with the id %q, or it ended more than a day ago", cluster, id)
 }
 
-// leaseOver says what became of a lease that does not run.
+// leaseOver returns an error that tells how a lease ended.
 func (s *Store) leaseOver(ctx context.Context, q querier, cluster, id string) error {
 	number, err := clusterID(ctx, q, cluster)
 	if err != nil {
@@ -216,13 +214,13 @@ func (s *Store) leaseOver(ctx context.Context, q querier, cluster, id string) er
 	return &overError{fmt.Sprintf("the lease %s expired at %s because no heartbeat came, and its place may be another's; ask for a new one", id, expires.Format(time.RFC3339))}
 }
 
-// overError is a lease that is over.
+// overError reports that a lease is over.
 type overError struct{ sentence string }
 
 func (e *overError) Error() string        { return e.sentence }
 func (e *overError) Is(target error) bool { return target == live.ErrLeaseOver }
 
-// KeepLease is a heartbeat.
+// KeepLease records a heartbeat.
 func (s *Store) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
 	return s.lease(ctx, cluster, id, `
 		UPDATE admissions a
@@ -233,7 +231,7 @@ func (s *Store) KeepLease(ctx context.Context, cluster, id string, b live.LeaseB
 		RETURNING `+leaseColumns, pgx.NamedArgs{"ttl": b.TTLSeconds, "maps": b.Maps, "reduces": b.Reduces})
 }
 
-// Lease is a running one.
+// Lease returns a running lease.
 func (s *Store) Lease(ctx context.Context, cluster, id string) (live.Lease, error) {
 	return s.lease(ctx, cluster, id, `SELECT `+leaseColumns+` FROM admissions a WHERE a.id = @id AND a.cluster_id = `+ofCluster+` AND`+running, pgx.NamedArgs{})
 }
@@ -329,19 +327,19 @@ func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page stor
 	return listed(all, page, func(c live.ClassAdmissions) []any { return []any{c.Class} }), err
 }
 
-// keepLeases is how long it is remembered what became of a lease.
+// keepLeases is the time for which ended leases are stored.
 const keepLeases = "24 hours"
 
-// sweepLeases forgets leases that ended a day ago, now and then. Nothing depends on it: places are free
-// without it. A lease that was given in the future, or ends later than any can, is that of a clock that was wrong then: it
-// gets its length anew, so that who is there keeps it and who is gone does not keep its place until that clock's time.
+// sweepLeases now and then deletes leases that ended a day ago. Nothing depends on it: places are free without it. A
+// lease from the future, or with an impossible end, was given while the clock was wrong. It gets its length again
+// from now, so that an active holder keeps it and a lost one does not hold its place until then.
 func (s *Store) sweepLeases(ctx context.Context) {
 	if _, within := joined(ctx); within || !s.leaseSweep.due() {
 		return
 	}
 	_ = s.write(ctx, func(ctx context.Context, q querier) error {
 		var b pgx.Batch
-		for _, old := range []string{"ended_at", "ended_at IS NULL AND expires_at"} { // nobody has asked for the places of the second
+		for _, old := range []string{"ended_at", "ended_at IS NULL AND expires_at"} { // the second means places that nobody has asked for
 			b.Queue(`
 				DELETE FROM admissions WHERE id IN (
 				    SELECT id FROM admissions WHERE ` + old + ` < clock_timestamp() - interval '` + keepLeases + `' LIMIT 10000 FOR UPDATE SKIP LOCKED)`)
@@ -357,7 +355,7 @@ func (s *Store) sweepLeases(ctx context.Context) {
 	})
 }
 
-// due says, once in a while and to one caller, that it is time.
+// due reports, now and then and to one caller, that it is time.
 func (s *sweeper) due() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -368,11 +366,10 @@ func (s *sweeper) due() bool {
 	return true
 }
 
-// withTheJob is when leases of live jobs expire: they end before, with their jobs.
+// withTheJob is the expiry of live jobs' leases, which really end with their jobs.
 const withTheJob = `timestamptz '9999-12-31 00:00:00Z'`
 
-// promise adds to a lease that was just admitted what goes beyond a place. Both are one transaction's, which
-// whoever asks for it has begun.
+// promise adds the deadline or the live job to a lease that was just admitted, in the caller's transaction.
 func promise(ctx context.Context, q querier, a *live.Admission, r live.AdmissionRequest) error {
 	if r.DeadlineSeconds == 0 && r.Job == 0 {
 		return nil
@@ -415,7 +412,7 @@ func endedJobs(jobs []live.Job) (numbers []int64) {
 	return numbers
 }
 
-// Promised are the leases with deadlines that no live job has, by id.
+// Promised returns the leases with deadlines that belong to no live job, by id.
 func (s *Store) Promised(ctx context.Context, cluster string) (leases []app.PromisedLease, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -430,7 +427,7 @@ func (s *Store) Promised(ctx context.Context, cluster string) (leases []app.Prom
 	return leases, err
 }
 
-// ClassProfiles are the profiles of those of the classes that have one.
+// ClassProfiles returns the profiles of those classes that have one.
 func (s *Store) ClassProfiles(ctx context.Context, cluster string, classes []string) (of map[string]capacity.Profile, err error) {
 	of = map[string]capacity.Profile{}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
@@ -471,7 +468,7 @@ func (s *Store) ClassProfiles(ctx context.Context, cluster string, classes []str
 	return of, err
 }
 
-// storable leaves out what cannot be a name in the database.
+// storable omits names that the database cannot hold.
 func storable(names []string) []string {
 	kept := make([]string, 0, len(names))
 	for _, n := range names {

@@ -16,17 +16,16 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// held is what a client knows of a lease it was given.
+// held holds a client's knowledge of its lease.
 type held struct {
 	live.Admission
-	asked   time.Time // when it began to ask
-	expires time.Time // as the database said last
-	ended   bool      // it gave the place back, and was told so
+	asked   time.Time // when its request began
+	expires time.Time // by the database's last answer
+	ended   bool      // it returned the place, and got an answer
 }
 
-// Clients of three processes ask for places, keep them, give them back and forget them, while plans
-// admit more and fewer. What they were told is compared with what the database holds afterwards, and
-// the leases' times with how many may run.
+// Clients of three processes request, keep, return and forget places, while plans admit more and fewer. Their answers
+// are compared with the final state of the database, and the leases' times with the limits.
 func TestNeverMoreThanThePlanAdmits(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
@@ -179,14 +178,14 @@ func judge(t *testing.T, address, class string, all []held, limits map[int64]int
 			full[e.limit] = true
 		}
 	}
-	// That nobody was ever let in would be safe, too.
+	// Admitting nobody would be safe, too.
 	if !full[8] || len(full) < 3 || len(all) < 5*len(limits) {
 		t.Errorf("%d admitted; as many as might ran at limits %v", len(all), full)
 	}
 }
 
-// BenchmarkAdmissions is how long a place takes to be given and given back, in one class (whose
-// admissions follow each other) and in many.
+// BenchmarkAdmissions measures the time to give and return a place, in one class (whose admissions follow each other)
+// and in many.
 func BenchmarkAdmissions(b *testing.B) {
 	for _, of := range []struct {
 		name    string

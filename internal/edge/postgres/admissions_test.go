@@ -24,7 +24,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// planAdmitting is a plan that admits so many jobs of each class.
+// planAdmitting returns a plan that admits these numbers of jobs by class.
 func planAdmitting(t testing.TB, cluster string, admitted map[string]float64) plans.PlanRecord {
 	t.Helper()
 	type class struct {
@@ -47,7 +47,7 @@ func planned(t testing.TB, ctx context.Context, s *postgres.Store, cluster strin
 	return must(s.SavePlan(ctx, planAdmitting(t, cluster, admitted)))(t).Number
 }
 
-// admitting makes a store with a cluster whose plan admits so many jobs.
+// admitting returns a store with a cluster whose plan admits these numbers of jobs.
 func admitting(t testing.TB, admitted map[string]float64) (*postgres.Store, context.Context) {
 	t.Helper()
 	s := pgtest.Open(t)
@@ -63,7 +63,7 @@ func place(class string, ttl float64) live.AdmissionRequest {
 	return live.AdmissionRequest{Class: class, Holder: "job-1", TTLSeconds: ttl}
 }
 
-// over checks that a lease is over, and that the sentence says why.
+// over checks that a lease is over, and that the sentence gives the reason.
 func over(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if !errors.Is(err, live.ErrLeaseOver) {
@@ -181,7 +181,7 @@ func TestExpiryFreesThePlaceByItself(t *testing.T) {
 	over(t, func() error { _, err := s.KeepLease(ctx, night, first.ID, lives(60)); return err }(), "expired at", "ask for a new one")
 	check(t, s.EndLease(ctx, night, first.ID))
 	eventually(t, "nothing runs", func() bool { return len(must(s.Leases(ctx, night, "", only(10)))(t).Items) == 0 })
-	// Nobody has taken the place, and still no heartbeat brings the lease back.
+	// Nobody has taken the place, and still no heartbeat revives the lease.
 	left := must(s.Admit(ctx, night, place("etl", 0.05)))(t)
 	eventually(t, "it is over", func() bool { _, err := s.Lease(ctx, night, left.ID); return errors.Is(err, live.ErrLeaseOver) })
 	over(t, func() error { _, err := s.KeepLease(ctx, night, left.ID, lives(60)); return err }(), "expired at")
@@ -190,8 +190,8 @@ func TestExpiryFreesThePlaceByItself(t *testing.T) {
 	}
 }
 
-// A heartbeat that has found its lease alive, and commits only after it would have expired, keeps it:
-// who asks meanwhile must wait to see.
+// A heartbeat that found its lease alive keeps it, even if it commits only after the expiry. Requests meanwhile must
+// wait for it.
 func TestAHeartbeatInFlightKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
@@ -248,7 +248,7 @@ func TestAKilledBackendLeavesNoLease(t *testing.T) {
 	}
 }
 
-// Where statements do not see what others commit meanwhile nobody could count, so nobody is admitted.
+// If statements do not see concurrent commits, nobody could count, so nobody is admitted.
 func TestAdmissionsNeedToSeeEachOther(t *testing.T) {
 	t.Parallel()
 	conn := raw(t, pgtest.Database(t))
@@ -295,7 +295,7 @@ func TestAdmissionsThatCannotBe(t *testing.T) {
 	kindOf(t, s.EndLease(ctx, "unplanned", lease.ID), fault.NotFound, "no lease")
 	must(s.KeepLease(ctx, night, strings.ToUpper(lease.ID), lives(60)))(t)
 
-	// With the cluster its leases are gone, and one of the same name begins anew.
+	// A cluster's leases go with it, and a new cluster of the same name starts without any.
 	check(t, s.DeleteCluster(ctx, night, 1))
 	_, err = s.KeepLease(ctx, night, lease.ID, lives(60))
 	kindOf(t, err, fault.NotFound, "no cluster")
@@ -367,7 +367,7 @@ func TestLeasesAreForgottenAfterADay(t *testing.T) {
 	execute(t, conn, `UPDATE admissions SET ended_at = now() - interval '25 hours' WHERE id = $1`, ids[0])
 	execute(t, conn, `UPDATE admissions SET expires_at = now() - interval '25 hours' WHERE id = $1`, ids[1])
 	execute(t, conn, `UPDATE admissions SET ended_at = now() - interval '23 hours' WHERE id = $1`, ids[2])
-	second := pgtest.OpenWith(t, postgres.Config{URL: address}) // whose time to sweep is now
+	second := pgtest.OpenWith(t, postgres.Config{URL: address}) // its sweep is due now
 	must(second.Admit(ctx, night, place("none", 60)))(t)
 	for i, want := range []error{fault.NotFound, fault.NotFound, live.ErrLeaseOver, nil} {
 		if _, err := second.Lease(ctx, night, ids[i]); !errors.Is(err, want) {
@@ -407,5 +407,5 @@ func TestAdmissionsOnce(t *testing.T) {
 	}
 }
 
-// lives is a heartbeat that lets a lease live for so long.
+// lives returns a heartbeat that extends a lease by some seconds.
 func lives(seconds float64) live.LeaseBeat { return live.LeaseBeat{TTLSeconds: seconds} }

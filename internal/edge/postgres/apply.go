@@ -19,7 +19,7 @@ import (
 
 var errDryRun = errors.New("a dry run changes nothing")
 
-// Apply makes a cluster like a document, in one transaction.
+// Apply turns a cluster into a document's state, in one transaction.
 func (s *Store) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (done app.Applied, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		done, err = apply(ctx, q, version, d, dryRun)
@@ -34,7 +34,7 @@ func (s *Store) Apply(ctx context.Context, version int64, d inputs.Document, dry
 	return done, err
 }
 
-// Revise makes a cluster like what its document is made into, in one transaction.
+// Revise changes a cluster's document by a function, in one transaction.
 func (s *Store) Revise(ctx context.Context, cluster string, revise func(inputs.Document) (inputs.Document, error), dryRun bool) (done app.Applied, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
@@ -75,14 +75,14 @@ func apply(ctx context.Context, q querier, version int64, d inputs.Document, dry
 		if done.Version != version && !(dryRun && version == 0) {
 			return done, outdated(ctx, q, done.Version, d.Cluster.Name, "", inputKinds...)
 		}
-		if len(before.Forecasts) > MostForecasts {
-			return done, conflict("the cluster has more than %d forecast rows, the most a document holds; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete those of past hours", MostForecasts, d.Cluster.Name)
+		if len(before.Forecasts) > MaxForecasts {
+			return done, conflict("the cluster has more than %d forecast rows, the limit of a document; leave \"forecasts\" out of the document and send them as CSV (PUT /v1/clusters/%s/forecasts, or headroom forecast put), or delete past ones", MaxForecasts, d.Cluster.Name)
 		}
 	}
 	return become(ctx, q, id, before, d, done, dryRun)
 }
 
-// become makes a cluster that is locked like a document.
+// become turns a locked cluster into a document's state.
 func become(ctx context.Context, q querier, id int64, before, d inputs.Document, done app.Applied, dryRun bool) (app.Applied, error) {
 	d, err := settle(before, d)
 	if err != nil {
@@ -111,7 +111,7 @@ func become(ctx context.Context, q querier, id int64, before, d inputs.Document,
 	return done, record(ctx, q, entries...)
 }
 
-// settle checks a document beside what is there, and names the versions that its classes leave open.
+// settle checks a document against the present state, and resolves the versions that its classes leave open.
 func settle(before, d inputs.Document) (inputs.Document, error) {
 	var findings []fault.Finding
 	found := func(pointer string, some ...*fault.Finding) {
@@ -121,7 +121,7 @@ func settle(before, d inputs.Document) (inputs.Document, error) {
 			}
 		}
 	}
-	after := d // with the lists that are left alone
+	after := d // with the lists that stay as they are
 	if d.VMTypes == nil {
 		after.VMTypes = before.VMTypes
 	}
@@ -167,7 +167,7 @@ func settle(before, d inputs.Document) (inputs.Document, error) {
 	return d, fault.Refusal(findings, 0)
 }
 
-// stored is a time as the database keeps it.
+// stored returns a time in the precision of the database.
 func stored(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // overlaps finds the periods of a list that begin before the one before them ends.
@@ -186,8 +186,8 @@ func overlaps(periods []inputs.PricePeriod, found func(string, ...*fault.Finding
 	}
 }
 
-// newVersions checks a document's profile versions: one that is there must be the same, a new one the
-// next. It answers the latest of each afterwards.
+// newVersions checks a document's profile versions: an existing one must be the same, a new one the next. It returns
+// the latest of each afterwards.
 func newVersions(before, d inputs.Document, found func(string, ...*fault.Finding)) map[string]int64 {
 	latest := map[string]int64{}
 	known := map[inputs.ProfileRef]inputs.ProfileVersion{}
@@ -221,7 +221,7 @@ func newVersions(before, d inputs.Document, found func(string, ...*fault.Finding
 	return latest
 }
 
-// stillReferred are types that the document leaves out though what it leaves alone refers to them.
+// stillReferred finds types that the document omits although parts it leaves as they are refer to them.
 func stillReferred(before, d inputs.Document) (findings []*fault.Finding) {
 	if d.VMTypes == nil {
 		return nil
@@ -264,10 +264,10 @@ func stillReferred(before, d inputs.Document) (findings []*fault.Finding) {
 	return findings
 }
 
-// MostForecasts is how many forecast rows a document holds.
-const MostForecasts = 200_000
+// MaxForecasts is the maximum number of forecast rows in a document.
+const MaxForecasts = 200_000
 
-// Document is a whole cluster as people write it: without stamps and ids.
+// Document returns a whole cluster as people write it: without stamps and ids.
 func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		return s.slowly(ctx, q, func(ctx context.Context, q querier) error {
@@ -282,8 +282,8 @@ func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, e
 					break
 				}
 			}
-			if len(d.Forecasts) > MostForecasts {
-				return conflict("the cluster %q has more than %d forecast rows, the most a document holds; keep them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom forecast list %[1]s -o csv), delete those that the document need not have, such as those of past hours, and ask again", name, MostForecasts)
+			if len(d.Forecasts) > MaxForecasts {
+				return conflict("the cluster %q has more than %d forecast rows, which is the limit of a document. Save them as CSV (GET /v1/clusters/%[1]s/forecasts?format=csv, or headroom forecast list %[1]s -o csv), delete those of past hours, and ask again", name, MaxForecasts)
 			}
 			return err
 		})
@@ -297,7 +297,7 @@ func (s *Store) Document(ctx context.Context, name string) (d inputs.Document, e
 
 // document reads a cluster, and its inputs' version once more afterwards.
 func document(ctx context.Context, q querier, id int64, forecasts bool) (d inputs.Document, version int64, err error) {
-	args := pgx.NamedArgs{"cluster": id, "limit": MostForecasts + 1}
+	args := pgx.NamedArgs{"cluster": id, "limit": MaxForecasts + 1}
 	var b pgx.Batch
 	b.Queue(`SELECT `+clusterColumns+` FROM clusters WHERE id = @cluster`, args).Query(exactlyOne(&d.Cluster, pgx.RowToStructByName))
 	b.Queue(vmTypes.selects+` ORDER BY name`, args).Query(all(&d.VMTypes, vmTypes.collect))
@@ -316,7 +316,7 @@ func document(ctx context.Context, q querier, id int64, forecasts bool) (d input
 	return d, version, err
 }
 
-// bare takes out what people do not write.
+// bare clears the members that people do not write.
 func bare(d *inputs.Document) {
 	d.Cluster.Stamp, d.Cluster.InputsVersion = capacity.Stamp{}, 0
 	for i := range d.VMTypes {
@@ -325,7 +325,7 @@ func bare(d *inputs.Document) {
 	for i := range d.Prices {
 		d.Prices[i].Stamp, d.Prices[i].ID = capacity.Stamp{}, ""
 		if d.Prices[i].Purchase == capacity.PurchaseOnDemand {
-			d.Prices[i].Purchase = "" // goes without saying
+			d.Prices[i].Purchase = "" // the default
 		}
 	}
 	for i := range d.Contracts {

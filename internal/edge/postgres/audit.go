@@ -14,13 +14,13 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// entry is one thing somebody did; who comes from the context.
+// entry records one action; its author comes from the context.
 type entry struct {
 	Cluster, Action, Kind, Name string
 	Before, After               any // nil is none
 }
 
-// record writes entries to the audit log, in the transaction of what they tell of.
+// record writes entries to the audit log, in the transaction of the changes.
 func record(ctx context.Context, q querier, entries ...entry) error {
 	who := auth.From(ctx)
 	n := len(entries)
@@ -50,7 +50,7 @@ func record(ctx context.Context, q querier, entries ...entry) error {
 	return err
 }
 
-// lastChange is who changed something of a cluster last; nil where that is not on record. A name that is empty is any.
+// lastChange returns the last change of a part of a cluster, or nil if none is on record. An empty name matches any.
 func lastChange(ctx context.Context, q querier, cluster, name string, kinds ...string) (*storage.LastChange, error) {
 	last, err := one[storage.LastChange](ctx, q, `
 		SELECT at, by, kind, name FROM audit WHERE cluster = @cluster AND kind = ANY(@kinds) AND (name = @name OR @name = '')
@@ -61,7 +61,7 @@ func lastChange(ctx context.Context, q querier, cluster, name string, kinds ...s
 	return &last, err
 }
 
-// outdated is a version that is not there any more, and who made another of it.
+// outdated refuses an old version, and names the author of the present one.
 func outdated(ctx context.Context, q querier, have int64, cluster, name string, kinds ...string) error {
 	last, err := lastChange(ctx, q, cluster, name, kinds...)
 	if err != nil {
@@ -79,8 +79,8 @@ func jsonText(x any) (*string, error) {
 	return &s, err
 }
 
-// Audit lists the newest first. An entry is listed once no transaction older than its own can add
-// one any more, so that nothing ever appears behind a cursor.
+// Audit lists the newest first. An entry is listed only after all transactions older than its own have ended, so that
+// nothing ever appears behind a cursor.
 func (s *Store) Audit(ctx context.Context, of app.AuditFilter, page storage.Page) (list storage.Listed[app.AuditEntry], err error) {
 	type row struct {
 		Era  int64

@@ -109,8 +109,8 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 	}
 }
 
-// Pages are read while many write, some of them slowly, so that numbers are given out in another
-// order than commits. Whatever a page has shown must be all there is behind its cursor for ever.
+// Pages are read beside many writers, some of them slow, so that numbers and commits have different orders. A page
+// must always show all entries before its cursor.
 func TestPagesNeverChangeBehindACursor(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -216,7 +216,7 @@ func pageIDs[T any](t testing.TB, list func(storage.Page) (storage.Listed[T], er
 	}
 }
 
-// missing counts by how many entries an older listing is not the end of a newer one.
+// missing counts the entries by which an older listing differs from the end of a newer one.
 func missing(older, newer []string) (n int) {
 	for i := range older {
 		if at := len(newer) - len(older) + i; at < 0 || newer[at] != older[i] {
@@ -256,7 +256,7 @@ func TestHistoryCannotBeRewritten(t *testing.T) {
 	execute(t, owner, "SET ROLE "+postgres.Role)
 	refuses("service with the word and grants", "23001")
 	execute(t, owner, "RESET ROLE")
-	for _, sql := range statements { // the owner who says the word may: retention
+	for _, sql := range statements { // the owner may, with the retention setting
 		execute(t, owner, sql)
 	}
 }

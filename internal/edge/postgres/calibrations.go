@@ -16,10 +16,10 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// measurable are executions e that a class can be calibrated with.
+// measurable matches executions e that can calibrate a class.
 const measurable = `e.sample IS NOT NULL AND e.form = @form AND e.seconds > 0 AND e.submitted_at IS NOT NULL`
 
-// Measurements are the latest executions of a job.
+// Measurements returns the latest executions of a job.
 func (s *Store) Measurements(ctx context.Context, cluster string, of app.MeasuredFilter) (m app.Measurements, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -62,7 +62,7 @@ func measured(ctx context.Context, q querier, cluster int64, of app.MeasuredFilt
 	return all, err
 }
 
-// adopted are the calibrations a of classes k that still say what was adopted.
+// adopted joins the calibrations a of classes k that still have the adopted figures.
 const adopted = `
 	class_calibrations a JOIN classes k ON k.id = a.class_id AND k.calibration_bound = a.bound AND k.calibration_factor = a.factor
 	                                   AND k.profile = a.profile AND k.profile_version = a.profile_version`
@@ -85,7 +85,7 @@ func (r adoptionRow) adoption() app.Adoption {
 		AdoptedAt: r.AdoptedAt, AdoptedBy: r.AdoptedBy, Drift: r.Drift}
 }
 
-// Adoption is what a class's calibration was made of.
+// Adoption returns the data behind a class's calibration.
 func (s *Store) Adoption(ctx context.Context, cluster, class string) (a *app.Adoption, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -105,7 +105,7 @@ func (s *Store) Adoption(ctx context.Context, cluster, class string) (a *app.Ado
 	return a, err
 }
 
-// AdoptCalibration changes a class's calibration and remembers what it was made of.
+// AdoptCalibration changes a class's calibration and stores the data behind it.
 func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, version int64, a app.Adoption) (changed inputs.PlannedClass, err error) {
 	in := inputStore[inputs.PlannedClass]{s, &classes}
 	basis, err := jsonText(a.Basis)
@@ -143,14 +143,14 @@ func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, ver
 	})
 }
 
-// calibrationsChanged tells all who listen, once it is committed, that the drift of a cluster's class changed.
+// calibrationsChanged notifies all listeners, after the commit, that the drift of a cluster's class changed.
 func calibrationsChanged(ctx context.Context, q querier, cluster string) error {
 	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": app.CalibrationChannel, "cluster": cluster})
 	return err
 }
 
-// JudgeDrifts says anew how executions fit, one class at a time. Each is locked before its executions are read,
-// so that of two who judge the later one has seen them all.
+// JudgeDrifts judges again how well executions fit, one class at a time. Each class is locked before its executions
+// are read, so that the later of two judges has seen them all.
 func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(app.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
 	var concerned []int64
 	var id int64
@@ -205,7 +205,7 @@ func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster str
 	return calibrationsChanged(ctx, q, cluster)
 }
 
-// ClassDrifts are how the executions of classes fit their calibrations.
+// ClassDrifts returns the drift of classes from their calibrations.
 func (s *Store) ClassDrifts(ctx context.Context, cluster string) (all []app.ClassDrift, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		all, err = collect[app.ClassDrift](ctx, q, `

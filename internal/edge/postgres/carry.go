@@ -9,8 +9,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// carryOut does the changes of a document in their order, in one round trip, and answers what to
-// record of them.
+// carryOut makes the changes of a document in their order, in one round trip, and returns the entries to record.
 func carryOut(ctx context.Context, q querier, id int64, before, after inputs.Document, changes []inputs.Change) ([]entry, error) {
 	w := work{id: id}
 	vmType := pairs(&vmTypes, before.VMTypes, after.VMTypes)
@@ -61,7 +60,7 @@ func carryOut(ctx context.Context, q querier, id int64, before, after inputs.Doc
 	return w.entries, results.Close()
 }
 
-// work is the statements of an Apply, what each is about, and what to record.
+// work holds the statements of an Apply, their objects, and the entries to record.
 type work struct {
 	id      int64
 	batch   pgx.Batch
@@ -74,7 +73,7 @@ func (w *work) queue(sql string, args pgx.NamedArgs, item any) {
 	w.items = append(w.items, item)
 }
 
-// pair is the things of a kind before and after, by label.
+// pair holds the things of a kind before and after, by label.
 type pair[T any] struct {
 	k             *kind[T]
 	before, after map[string]T
@@ -110,7 +109,7 @@ func (p pair[T]) carry(w *work, c inputs.Change) (was, is any) {
 	}
 }
 
-// forecasts replaces the rows of some classes, and says in the entries how many there were and are.
+// forecasts replaces the rows of some classes, and counts them before and after in the entries.
 func (w *work) forecasts(of map[string]bool, before, after []inputs.Forecast) {
 	if len(of) == 0 {
 		return

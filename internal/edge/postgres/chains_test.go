@@ -10,8 +10,8 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// A profile of stages with its source, and a calibrated class, come back as they were: alone, in pages, in the
-// document and in the snapshot that plans are made from.
+// A profile of stages with its source, and a calibrated class, are read unchanged: alone, in pages, in the document
+// and in the snapshot for plans.
 func TestChainsAndCalibrationsAreKept(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)

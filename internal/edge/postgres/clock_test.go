@@ -11,9 +11,9 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// What the database's clock has written lies ahead of it once it was set back, and is past once it was set forward: so a
-// jump of the clock is a shift of what was written, the other way. After a jump back nothing is held until the clock is
-// there again, and after a jump forward whoever was overtaken is told so (R18).
+// A jump of the database's clock is simulated by shifting all stored times the other way. After a jump back, stored
+// times lie ahead, and nothing waits until the clock is there again. After a jump forward they are past, and
+// overtaken callers get an error (R18).
 func TestJumpsOfTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 	for _, jump := range []string{"1 hour", "1 day"} {
@@ -90,7 +90,7 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 			planned(t, ctx, s, night, map[string]float64{"etl": 1})
 			a := must(s.Admit(ctx, night, place("etl", 30)))(t)
 			execute(t, conn, "UPDATE admissions SET admitted_at = admitted_at + $1::interval, expires_at = expires_at + $1::interval", jump)
-			other := pgtest.OpenWith(t, configOf(url)) // which looks for such leases at its first admission
+			other := pgtest.OpenWith(t, configOf(url)) // its first admission looks for such leases
 			if again := must(other.Admit(ctx, night, place("etl", 30)))(t); again.ID != "" {
 				t.Errorf("two are in one place: %+v", again)
 			}

@@ -30,7 +30,7 @@ func (s *Store) Clusters(ctx context.Context, only []string, page storage.Page) 
 	return list, err
 }
 
-// Cluster is one by name.
+// Cluster returns a cluster by its name.
 func (s *Store) Cluster(ctx context.Context, name string) (c inputs.Cluster, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		c, err = cluster(ctx, q, name)
@@ -52,7 +52,7 @@ func cluster(ctx context.Context, q querier, name string) (inputs.Cluster, error
 
 func noCluster(name string) error { return notFound("there is no cluster %q", name) }
 
-// goneCluster is a cluster that is not there, and who deleted it where somebody has.
+// goneCluster returns an error about a missing cluster, which names the person who deleted it.
 func goneCluster(ctx context.Context, q querier, name string) error {
 	last, err := lastChange(ctx, q, name, name, inputs.ClusterKind)
 	switch {
@@ -64,7 +64,7 @@ func goneCluster(ctx context.Context, q querier, name string) error {
 	return &storage.DeletedError{Cluster: name, LastChange: *last}
 }
 
-// CreateCluster makes a cluster without inputs.
+// CreateCluster creates a cluster without inputs.
 func (s *Store) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) (err error) {
 		if _, err = insertCluster(ctx, q, c); err != nil {
@@ -150,7 +150,7 @@ func (s *Store) DeleteCluster(ctx context.Context, name string, version int64) e
 	})
 }
 
-// clusterID is the number of a living cluster.
+// clusterID returns the number of a living cluster.
 func clusterID(ctx context.Context, q querier, name string) (id int64, err error) {
 	if unstorable(name) {
 		return 0, noCluster(name)
@@ -162,7 +162,7 @@ func clusterID(ctx context.Context, q querier, name string) (id int64, err error
 	return id, err
 }
 
-// lockCluster keeps everybody else from changing the cluster until the transaction ends.
+// lockCluster locks the cluster against other changes until the transaction ends.
 func lockCluster(ctx context.Context, q querier, name string) (id int64, err error) {
 	if unstorable(name) {
 		return 0, noCluster(name)
@@ -174,7 +174,7 @@ func lockCluster(ctx context.Context, q querier, name string) (id int64, err err
 	return id, err
 }
 
-// bump says that the cluster's document is another one now.
+// bump increases the version of the cluster's document.
 func bump(ctx context.Context, q querier, id int64) error {
 	_, err := q.Exec(ctx, `UPDATE clusters SET inputs_version = inputs_version + 1 WHERE id = @id`, pgx.NamedArgs{"id": id})
 	return err
@@ -189,7 +189,7 @@ func collect[T any](ctx context.Context, q querier, sql string, args pgx.NamedAr
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
 }
 
-// one reads the only row of a query, pgx.ErrNoRows if there is none.
+// one reads the only row of a query, or returns pgx.ErrNoRows.
 func one[T any](ctx context.Context, q querier, sql string, args pgx.NamedArgs) (T, error) {
 	rows, err := q.Query(ctx, sql, args)
 	if err != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// gate lets only a few connections be made at once. A server that has lost all of them, after a failover or a crash of
-// the database, would ask for as many as it may have; on a busy machine none of them is ready before its time is up,
-// and all are asked for again, for ever.
+// gate limits the number of connections made at once. A server that has lost all of them, after a failover or a crash
+// of the database, would ask for as many as it may have. On a busy machine none of them would be ready in time, and
+// all would be asked for again, for ever.
 //
-// Of the places one is patient: its limit doubles with every time-out, so that a slow database is reached in the end.
-// The others keep to the usual limit, because a connection that nobody answers must not hold up one that would be.
+// One of the places is patient: its limit doubles with every time-out, so that a slow database is reached in the end.
+// The others keep the usual limit, because an unanswered connection must not hold up one that would be answered.
 type gate struct {
 	least  time.Duration
 	places chan *connecting
 
 	mu      sync.Mutex
-	patient time.Duration // the limits; a connection that was made sets both, from how long it took
+	patient time.Duration // the limits; the time of a successful connection sets both
 	usual   time.Duration
-	wave    *wave // who waits for a place now
+	wave    *wave // the callers that wait for a place now
 }
 
-// wave is all who wait for a place. One that the database refuses speaks for all of them.
+// wave holds all callers that wait for a place. If the database refuses one, all get the refusal.
 type wave struct {
 	refused chan struct{} // closed when err is there
 	err     error
@@ -39,7 +39,7 @@ const (
 	shortestPause  = 50 * time.Millisecond // after a connection that was not made, and up to three times that
 )
 
-// connecting is a place in the gate, and the tracer of the connection that is made in it.
+// connecting holds a place in the gate, and traces the connection made in it.
 type connecting struct {
 	*pulse
 	gate    *gate
@@ -56,7 +56,7 @@ func newGate(least time.Duration, heart *pulse) *gate {
 	return g
 }
 
-// before waits for a place to connect in. It is pgxpool's BeforeConnect, whose context ends with the pool.
+// before waits for a place to connect. It is pgxpool's BeforeConnect, whose context ends with the pool.
 func (g *gate) before(ctx context.Context, c *pgx.ConnConfig) error {
 	g.mu.Lock()
 	mine := g.wave
@@ -79,7 +79,8 @@ func (g *gate) before(ctx context.Context, c *pgx.ConnConfig) error {
 	}
 }
 
-// TraceConnectEnd gives the place back where no connection was made; else that is done once it is ready.
+// TraceConnectEnd returns the place if no connection was made; otherwise the place is returned when the connection is
+// ready.
 func (c *connecting) TraceConnectEnd(ctx context.Context, data pgx.TraceConnectEndData) {
 	c.pulse.TraceConnectEnd(ctx, data)
 	if data.Err != nil {
@@ -87,7 +88,7 @@ func (c *connecting) TraceConnectEnd(ctx context.Context, data pgx.TraceConnectE
 	}
 }
 
-// done gives the place back, after a pause where no connection was made.
+// done returns the place, after a pause if no connection was made.
 func (c *connecting) done(err error) {
 	g := c.gate
 	took := time.Since(c.began)

@@ -20,13 +20,13 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// busyPromotion stands between a store and its database and makes every new connection cost some work, which all that
-// are being made share: a standby that was promoted on a busy machine. It counts how many are made at once.
+// busyPromotion is a proxy before the database. Every new connection costs some work, which all pending ones share,
+// as at a standby promoted on a busy machine. It counts the pending ones.
 type busyPromotion struct {
 	cost time.Duration
 
 	mu         sync.Mutex
-	open       map[net.Conn]bool // all of them, also those that are made
+	open       map[net.Conn]bool // all of them, including ready ones
 	making     int
 	most, made int
 }
@@ -54,8 +54,8 @@ func (b *busyPromotion) between(t *testing.T, address string) string {
 	return through.String()
 }
 
-// carry makes a connection, when its share of the work is done, and passes on what is said. A client that gives up
-// leaves at once.
+// carry makes a connection when its share of the work is done, and passes data on. A client that gives up leaves at
+// once.
 func (b *busyPromotion) carry(client net.Conn, network, place string) {
 	const cancels = 80877102 // the code of a request to cancel a statement, which costs the database little
 	first := make([]byte, 4096)
@@ -71,7 +71,7 @@ func (b *busyPromotion) carry(client net.Conn, network, place string) {
 	b.mu.Unlock()
 	gone := make(chan struct{})
 	rest := make(chan []byte, 1)
-	go func() { // who gives up closes the connection, and says nothing before
+	go func() { // a client that gives up closes the connection without a word
 		defer close(gone)
 		more := make([]byte, 4096)
 		if n, err := client.Read(more); err == nil {
@@ -136,8 +136,8 @@ func (b *busyPromotion) fail() {
 	}
 }
 
-// After a failover to a busy machine connections are made two at a time, with as much time as that takes, so that the
-// service comes back while everybody asks again and again.
+// After a failover to a busy machine connections are made two at a time, with enough time, so that the service comes
+// back while everybody keeps asking.
 func TestConnectionsComeBackToABusyDatabase(t *testing.T) {
 	t.Parallel()
 	busy := &busyPromotion{}
@@ -146,7 +146,7 @@ func TestConnectionsComeBackToABusyDatabase(t *testing.T) {
 	defer store.Close()
 	check(t, store.Ready(t.Context()))
 	busy.mu.Lock()
-	busy.cost, busy.most, busy.made = 350*time.Millisecond, 0, 0 // alone in time; two at once are not, nor are 20
+	busy.cost, busy.most, busy.made = 350*time.Millisecond, 0, 0 // one connection is in time; two at once are not, nor are 20
 	busy.mu.Unlock()
 	busy.fail()
 	began := time.Now()

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// ours are constraints that no input can break: what writes these columns is the store itself.
+// ours lists constraints that no input can break: the store itself writes these columns.
 var ours = []string{
 	"allowed_hosts_pkey", "webhooks_pkey", "webhook_secrets_webhook_fkey", "webhook_secrets_current", "webhook_deliveries_pkey", "webhook_deliveries_webhook_fkey",
 	"webhook_deliveries_state_check", "webhook_deliveries_next_check", "webhook_deliveries_claim_check",
@@ -229,7 +229,7 @@ func TestViolationsSayWhatToChange(t *testing.T) {
 	kindOf(t, profile(func(p *inputs.ProfileVersion) { p.Name = "etl" }), fault.Conflict, `profile "etl" already`)
 }
 
-// refused2 is refused, or a plain sentence of kind Invalid where no pointer can be given.
+// refused2 is like refused, but accepts a plain sentence of kind Invalid if no pointer is possible.
 func refused2(t *testing.T, err error, pointer string, words string) {
 	t.Helper()
 	if words == "cannot be stored" {
@@ -268,14 +268,14 @@ func TestOverlappingPricesSayWhereThereIsRoom(t *testing.T) {
 			}
 		})
 	}
-	// A period does not overlap itself, nor what ends where it begins, nor another type's.
+	// A period does not overlap itself, the next one, or another type's.
 	open.From = *january.Until
 	must(s.Prices().Replace(ctx, night, stored.ID, 1, open))(t)
 	must(s.VMTypes().Create(ctx, night, inputs.VMType{Name: "large"}))(t)
 	other := january
 	other.VMType = "large"
 	must(s.Prices().Create(ctx, night, other))(t)
-	// Nor that of another cluster's type of the same name.
+	// Nor a period of another cluster's type of the same name.
 	must(s.CreateCluster(ctx, inputs.NewCluster("other")))(t)
 	must(s.VMTypes().Create(ctx, "other", small))(t)
 	must(s.Prices().Create(ctx, "other", january))(t)

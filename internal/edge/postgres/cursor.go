@@ -53,17 +53,17 @@ func readCursor(cursor string, into ...any) error {
 
 const (
 	defaultLimit = 100
-	mostItems    = 10_000
+	maxItems     = 10_000
 )
 
 func limitOf(p storage.Page) int {
 	if p.Limit <= 0 {
 		return defaultLimit
 	}
-	return min(p.Limit, mostItems)
+	return min(p.Limit, maxItems)
 }
 
-// listed makes a page of the rows of a query that asked for one more than the limit.
+// listed makes a page from the rows of a query whose limit was one higher.
 func listed[T any](rows []T, p storage.Page, key func(T) []any) storage.Listed[T] {
 	limit := limitOf(p)
 	if len(rows) <= limit {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A cursor that somebody made is one that a list could have given out, or refused; and one that a list gave out
-// is read as it was written.
+// A cursor from outside is one that a list could have returned, or refused. A cursor from a list is read as written.
 func FuzzCursors(f *testing.F) {
 	f.Add("", "", int64(0))
 	f.Add("WyJhIiwiMjAyNi0wMS0wMVQwMDowMDowMFoiLDFd", "a", int64(1))

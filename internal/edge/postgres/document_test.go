@@ -17,7 +17,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// whole is a document with several things of each kind, under hostile names.
+// whole returns a document with several things of each kind, under hostile names.
 func whole(name string) inputs.Document {
 	d := inputs.Document{Cluster: inputs.NewCluster(name)}
 	d.VMTypes = []inputs.VMType{{Name: "large"}, small}
@@ -86,7 +86,8 @@ func TestADocumentComesBackAsItWasApplied(t *testing.T) {
 	}
 }
 
-// A cluster with more forecasts than a document holds says where they are read, and can be applied without them.
+// The error for a cluster with too many forecasts for a document names the way to read them. The cluster can be
+// applied without them.
 func TestADocumentHoldsSoManyForecasts(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -96,12 +97,12 @@ func TestADocumentHoldsSoManyForecasts(t *testing.T) {
 	version := must(s.Apply(ctx, 0, d, false))(t).Version
 	conn := raw(t, url)
 	execute(t, conn, `DELETE FROM forecasts`)
-	execute(t, conn, `ALTER TABLE forecasts DISABLE TRIGGER ALL`) // looking up each one's class takes longer than all the rest
+	execute(t, conn, `ALTER TABLE forecasts DISABLE TRIGGER ALL`) // checking each row's class takes longer than all the rest
 	execute(t, conn, fmt.Sprintf(`INSERT INTO forecasts (class_id, hour, jobs)
-		SELECT min(c.id), '2000-01-01T00:00Z'::timestamptz + n * interval '1 hour', 1 FROM classes c, generate_series(1, %d) n GROUP BY n`, postgres.MostForecasts))
+		SELECT min(c.id), '2000-01-01T00:00Z'::timestamptz + n * interval '1 hour', 1 FROM classes c, generate_series(1, %d) n GROUP BY n`, postgres.MaxForecasts))
 	execute(t, conn, `ALTER TABLE forecasts ENABLE TRIGGER ALL`)
-	if all := must(s.Document(ctx, night))(t); len(all.Forecasts) != postgres.MostForecasts {
-		t.Fatalf("got %d forecasts, want all %d", len(all.Forecasts), postgres.MostForecasts)
+	if all := must(s.Document(ctx, night))(t); len(all.Forecasts) != postgres.MaxForecasts {
+		t.Fatalf("got %d forecasts, want all %d", len(all.Forecasts), postgres.MaxForecasts)
 	}
 	execute(t, conn, `INSERT INTO forecasts (class_id, hour, jobs) SELECT min(id), '1999-01-01T00:00Z', 1 FROM classes`)
 	_, err := s.Document(ctx, night)
@@ -126,7 +127,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	untouched := must(s.Classes().Get(ctx, night, d.Classes[3].Name))(t)
 
 	d.Cluster.Description = "changed"
-	d.VMTypes[0].InUse, d.VMTypes[1].InUse = true, false // large comes into use, small goes out of it
+	d.VMTypes[0].InUse, d.VMTypes[1].InUse = true, false // large is used now, small no longer
 	d.Prices = d.Prices[1:]
 	d.Prices[0].Price = amountOf("0.3")
 	d.Contracts = []inputs.SignedContract{}
@@ -165,7 +166,7 @@ func TestApplyChangesOnlyWhatDiffers(t *testing.T) {
 	if entries := audit(t, s, app.AuditFilter{Cluster: night}); len(entries) != len(whole(night).Classes)*2+9+len(want) {
 		t.Errorf("%d entries in the audit log", len(entries))
 	}
-	alone := must(s.Apply(ctx, 2, inputs.Document{Cluster: d.Cluster}, false))(t) // lists that are nil are left alone
+	alone := must(s.Apply(ctx, 2, inputs.Document{Cluster: d.Cluster}, false))(t) // lists that are nil stay as they are
 	if len(alone.Changes) != 0 {
 		t.Errorf("a document without lists changed %+v", alone.Changes)
 	}
@@ -232,7 +233,7 @@ func TestApplySaysEverythingThatDoesNotFit(t *testing.T) {
 	}
 	same(t, must(s.Document(ctx, night))(t), base) // nothing half-written
 	broken := whole(night)
-	broken.Classes[5].Jobs.Min = 1000 // what only the database notices
+	broken.Classes[5].Jobs.Min = 1000 // only the database notices this
 	broken.Cluster.Description = "not to be seen"
 	_, err := s.Apply(ctx, 1, broken, false)
 	refused(t, err, "/jobs", "asked for")

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// kindError is an error of one of capacity's kinds: a sentence, and nothing else that could get out.
+// kindError is an error of one of fault's kinds. It holds a sentence and nothing else that could leak.
 type kindError struct {
 	kind     fault.Kind
 	sentence string
@@ -36,8 +36,8 @@ func invalid(sentence string, values ...any) error {
 	return &kindError{fault.Invalid, fmt.Sprintf(sentence, values...)}
 }
 
-// busy is a database that cannot do its work at the moment. What it said itself is for the log alone:
-// it names hosts, users and statements.
+// busy reports a database that cannot work at the moment. The database's own words go only to the log: they name
+// hosts, users and statements.
 type busy struct {
 	sentence string
 	cause    error
@@ -59,11 +59,11 @@ const (
 	failing   = "the database cannot read or write its files; its operator must look at it"
 )
 
-// byState is what a state the server reports (or the class of it, its first two letters) means.
+// byState explains states that the server reports, or classes of them (the first two letters).
 var byState = map[string]string{
 	"08":    away,
 	"25006": readOnly,
-	"28":    away, // it lets the service in no longer
+	"28":    away, // the service is locked out
 	"3D000": away,
 	"40":    waiting,
 	"53":    exhausted,
@@ -89,7 +89,7 @@ func stateSentence(state string) (string, bool) {
 	return "", false
 }
 
-// sentenceFor is why no connection could be made.
+// sentenceFor explains why no connection could be made.
 func sentenceFor(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
@@ -100,8 +100,8 @@ func sentenceFor(err error) string {
 	return away
 }
 
-// kindOf gives what went wrong on a connection its kind. Errors that have one stay as they are, a
-// caller who went away gets their own context's error, and what is left is ours to mend.
+// kindOf gives an error on a connection its kind. Errors with a kind stay as they are, a caller that left gets its
+// own context's error, and other errors are ours to mend.
 func kindOf(ctx context.Context, conn *pgx.Conn, err error) error {
 	if err == nil || hasKind(err) {
 		return err
@@ -138,7 +138,7 @@ func hasKind(err error) bool {
 	return false
 }
 
-// unstorable says that no stored name can be this one; the database would refuse to look for it.
+// unstorable reports that no stored name can equal this one; the database would refuse to look for it.
 func unstorable(name string) bool {
 	return strings.ContainsRune(name, 0) || !utf8.ValidString(name)
 }

@@ -18,8 +18,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// given are the records of a batch as rows, each with what is known of its execution already. worth is
-// history.Record's.
+// given holds the records of a batch as rows, each joined with its stored execution. worth is history.Record's.
 const given = `
 	WITH given AS (
 	    SELECT *, CASE WHEN sample IS NOT NULL THEN 2 WHEN outcome <> 'unfinished' THEN 1 ELSE 0 END AS worth
@@ -29,8 +28,8 @@ const given = `
 
 const worth = `CASE WHEN executions.sample IS NOT NULL THEN 2 WHEN executions.outcome <> 'unfinished' THEN 1 ELSE 0 END`
 
-// PutExecutions stores records, each of another execution; one that is there already is replaced by one of
-// more worth alone, whoever else writes.
+// PutExecutions stores records, each of another execution. A record replaces a stored one only if it is worth more,
+// even beside other writers.
 func (s *Store) PutExecutions(ctx context.Context, cluster string, records []history.Record, run string, dryRun bool) ([]app.Put, error) {
 	args, err := executionArgs(records)
 	if err != nil {
@@ -130,7 +129,7 @@ func executionArgs(records []history.Record) (pgx.NamedArgs, error) {
 	return args, nil
 }
 
-// RecordImport writes to the audit log what an import came to, without what it refused.
+// RecordImport writes the results of an import to the audit log, without the refused records.
 func (s *Store) RecordImport(ctx context.Context, cluster string, made app.HistoryImport) error {
 	after := map[string]int64{"executions": made.Executions, "created": made.Created, "updated": made.Updated, "unchanged": made.Unchanged,
 		"unusable": made.Unusable.Count, "refused": made.Refused.Count, "jobs": int64(len(made.Jobs)) + made.MoreJobs}
@@ -143,7 +142,7 @@ func (s *Store) RecordImport(ctx context.Context, cluster string, made app.Histo
 	})
 }
 
-// CountExecutions counts those of a cluster, up to so many.
+// CountExecutions counts a cluster's executions, up to a limit.
 func (s *Store) CountExecutions(ctx context.Context, cluster string, most int64) (n int64, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -155,7 +154,7 @@ func (s *Store) CountExecutions(ctx context.Context, cluster string, most int64)
 	return n, err
 }
 
-// KnownExecutions are those that need not be learnt anew.
+// KnownExecutions returns the executions that need not be fetched again.
 func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions []string, run string) (known []app.KnownExecution, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -179,7 +178,7 @@ func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions 
 
 const executionColumns = `e.id, e.job, e.execution, e.run_as, e.queue, e.submitted_at, e.finished_at, e.seconds, e.outcome, e.form, e.map_slots, e.reduce_slots, e.refused, e.imported_at, e.imported_by, e.run_id`
 
-// executionRow is one as it is kept.
+// executionRow is a stored execution.
 type executionRow struct {
 	ID, Job, Execution, RunAs, Queue string
 	SubmittedAt, FinishedAt          *time.Time
@@ -198,7 +197,7 @@ func (r executionRow) execution() history.StoredExecution {
 			Seconds: r.Seconds, Outcome: r.Outcome, Form: r.Form, Refused: r.Refused}}
 }
 
-// sampledRow is one with its sample.
+// sampledRow is a stored execution with its sample.
 type sampledRow struct {
 	executionRow
 	Sample []byte
@@ -222,7 +221,7 @@ func (r sampledRow) record() (history.Record, error) {
 
 const undatedAt = `coalesce(e.submitted_at, '1970-01-01 00:00:00+00')`
 
-// filteredExecutions are those of a cluster that a filter lets through.
+// filteredExecutions selects a cluster's executions that match a filter.
 const filteredExecutions = `
 	e.cluster_id = @cluster AND (@job::text IS NULL OR e.job = @job) AND (@user::text IS NULL OR e.run_as = @user) AND (@queue::text IS NULL OR e.queue = @queue)
 	AND (@outcome::text IS NULL OR e.outcome = @outcome)
@@ -288,7 +287,7 @@ func (s *Store) Executions(ctx context.Context, cluster string, of app.Execution
 	return list, err
 }
 
-// Samples lists those of which profiles can be made.
+// Samples lists the executions that can become profiles.
 func (s *Store) Samples(ctx context.Context, cluster string, of app.ExecutionFilter, page storage.Page) (list storage.Listed[history.Record], err error) {
 	rows, err := pageOfExecutions[sampledRow](ctx, s, cluster, of, page, executionColumns+`, e.sample::text AS sample`, ` AND e.sample IS NOT NULL`)
 	if err != nil {
@@ -304,7 +303,7 @@ func (s *Store) Samples(ctx context.Context, cluster string, of app.ExecutionFil
 	return list, nil
 }
 
-// Execution is one by its ID.
+// Execution returns an execution by its ID.
 func (s *Store) Execution(ctx context.Context, cluster, id string) (made history.SampledExecution, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
@@ -333,7 +332,7 @@ func noExecution(cluster, id string) error {
 	return notFound("the cluster %q has no execution with the id %q", cluster, id)
 }
 
-// Spans is when executions were there: those that reach into the filter's time.
+// Spans returns the times of executions that overlap the filter's time.
 func (s *Store) Spans(ctx context.Context, cluster string, of app.ExecutionFilter, most int64) (spans []history.Span, undated int64, err error) {
 	type row struct{ SubmittedAt, FinishedAt time.Time }
 	since, always := of.From, of
@@ -385,7 +384,7 @@ func (s *Store) RecordedJobs(ctx context.Context, cluster string, page storage.P
 	return list, err
 }
 
-// DeleteExecutions deletes those that a filter lets through.
+// DeleteExecutions deletes the executions that match a filter.
 func (s *Store) DeleteExecutions(ctx context.Context, cluster string, of app.ExecutionFilter) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Explained are the constraints whose violation is told in words.
+// Explained lists the constraints whose violation has a message.
 func Explained() []string {
 	all := maps.Clone(rules)
 	for name := range neighbours {
@@ -15,7 +15,7 @@ func Explained() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Hold takes a connection out of the pool until it is given back.
+// Hold takes a connection out of the pool until it is returned.
 func Hold(ctx context.Context, s *Store) (back func(), err error) {
 	conn, err := s.acquire(ctx)
 	if err != nil {

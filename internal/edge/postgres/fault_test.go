@@ -29,7 +29,7 @@ func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
 	d.Contracts[0].VMs, d.Classes[3].Jobs.Max = 1000, 1000
 	began := time.Now()
 	must(s.Apply(ctx, 0, d, false))(t)
-	seldom := max(60*time.Millisecond, 2*time.Since(began)) // so that on a slow machine some come through
+	seldom := max(60*time.Millisecond, 2*time.Since(began)) // so that some get through on a slow machine
 	kills := 15
 	if long() {
 		kills = 200
@@ -132,7 +132,7 @@ func TestAFullServerIsBusy(t *testing.T) {
 	})
 	limited := as(t, url, user)
 	s := pgtest.OpenWith(t, postgres.Config{URL: limited, MaxConns: 2})
-	take := func() (conn *pgx.Conn) { // what opening the store looked around with may still be ending
+	take := func() (conn *pgx.Conn) { // connections from the opening of the store may still be ending
 		eventually(t, "a connection is free", func() (free bool) {
 			var err error
 			conn, err = pgx.Connect(t.Context(), limited)
@@ -276,7 +276,7 @@ func TestWhatTheDatabaseSaidIsForTheLog(t *testing.T) {
 	}
 }
 
-// A trigger says what a server in trouble says.
+// A trigger raises the errors of a server in trouble.
 func TestAServerInTroubleIsBusy(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

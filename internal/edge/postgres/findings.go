@@ -13,7 +13,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// What is wrong with a thing beside others. The pointers are into the thing.
+// Faults of a thing in relation to others. The pointers are into the thing.
 
 func vmTypeOf(item any) string {
 	switch x := item.(type) {
@@ -27,7 +27,7 @@ func vmTypeOf(item any) string {
 	return ""
 }
 
-// unknownVMType is a reference to a type there is not.
+// unknownVMType refuses a reference to a type that does not exist.
 func unknownVMType(name string, types []inputs.VMType) *fault.Finding {
 	known := make([]string, 0, len(types))
 	for _, v := range types {
@@ -36,7 +36,7 @@ func unknownVMType(name string, types []inputs.VMType) *fault.Finding {
 	return unknown("/vm_type", name, "VM type", "VM types", known)
 }
 
-// unknownTypesOf are the VM types that a class names and that are not there.
+// unknownTypesOf refuses the unknown VM types that a class names.
 func unknownTypesOf(c inputs.PlannedClass, types []inputs.VMType) (findings []*fault.Finding) {
 	known := make([]string, 0, len(types))
 	for _, v := range types {
@@ -71,7 +71,7 @@ func unknown(pointer, name, one, many string, known []string) *fault.Finding {
 	return f
 }
 
-// among says which names there are.
+// among lists the existing names.
 func among(known []string, one, many string) string {
 	const most = 10
 	slices.Sort(known)
@@ -90,7 +90,7 @@ func among(known []string, one, many string) string {
 	return "The " + many + " are " + strings.Join(quoted, ", ") + "."
 }
 
-// overlap is a price period that lies partly in another one of its type.
+// overlap refuses a price period that overlaps another one of its type.
 func overlap(p inputs.PricePeriod, periods []inputs.PricePeriod) *fault.Finding {
 	slices.SortFunc(periods, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
 	for _, other := range periods {
@@ -127,7 +127,7 @@ func span(p inputs.PricePeriod) string {
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// unknownProfile is a reference to a profile or a version there is not.
+// unknownProfile refuses a reference to a profile or a version that does not exist.
 func unknownProfile(ref inputs.ProfileRef, latest map[string]int64) *fault.Finding {
 	last, known := latest[ref.Name]
 	switch {
@@ -144,7 +144,7 @@ func unknownProfile(ref inputs.ProfileRef, latest map[string]int64) *fault.Findi
 		Hint: &fault.Hint{Detail: fmt.Sprintf("Use %d, the latest.", last), Pointer: "/profile/version", Value: last}}
 }
 
-// unknownClasses are forecasts of classes there are not.
+// unknownClasses refuses forecasts of classes that do not exist.
 func unknownClasses(rows []inputs.Forecast, known []inputs.PlannedClass) (findings []*fault.Finding) {
 	is := make(map[string]bool, len(known))
 	all := make([]string, 0, len(known))

@@ -20,7 +20,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// series is the measurements of a job and kind.
+// series identifies the measurements of a job and kind.
 type series struct {
 	ID           int64
 	Job, Kind    string
@@ -31,8 +31,8 @@ type series struct {
 
 const seriesColumns = `s.id, s.job, s.kind, s.measurements, s.version, s.refused`
 
-// AddMeasurements keeps measurements and fits anew what they concern. Each series is locked before its
-// measurements are read, so that of two who add the later one has seen them all.
+// AddMeasurements stores measurements and fits their series again. Each series is locked before its measurements are
+// read, so that the later of two writers has seen them all.
 func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit app.Fitter) (fits []perf.JobFit, err error) {
 	type key struct{ job, kind string }
 	counts := map[key]int64{}
@@ -119,8 +119,8 @@ func insertMeasurements(ctx context.Context, q querier, cluster int64, all []per
 
 const measurementColumns = `m.id::text AS id, s.job, s.kind, m.at, m.measured_by, m.vms, m.residual, m.node_type, m.seconds, m.cpu_percent, m.io_mb_s`
 
-// refit fits the measurements of a series, which is locked and whose count is that of today, after forgetting the
-// oldest of too many. What says something else than the latest version is the next one.
+// refit fits the measurements of a locked series with a current count, after deleting the oldest surplus ones. A fit
+// that differs from the latest version becomes the next one.
 func refit(ctx context.Context, q querier, c series, fit app.Fitter) (f perf.JobFit, err error) {
 	args := pgx.NamedArgs{"series": c.ID}
 	if excess := c.Measurements - perf.MaxKeptMeasurements; excess > 0 {
@@ -149,7 +149,7 @@ func refit(ctx context.Context, q querier, c series, fit app.Fitter) (f perf.Job
 	return f, err
 }
 
-// nextFit is the latest version where a fit says the same, or else the next.
+// nextFit returns the latest version if a fit equals it, otherwise the next one.
 func nextFit(ctx context.Context, q querier, c series, f perf.JobFit) (perf.JobFit, int64, error) {
 	text, err := json.Marshal(fitted{f.Power, f.TaskTime, f.Rate, f.Usage})
 	if err != nil {
@@ -179,7 +179,7 @@ func nextFit(ctx context.Context, q querier, c series, f perf.JobFit) (perf.JobF
 	return f, c.Version + 1, nil
 }
 
-// fitted is what is kept of a fit.
+// fitted holds the stored members of a fit.
 type fitted struct {
 	Power    *perf.PowerFit    `json:"power,omitempty"`
 	TaskTime *perf.TaskTimeFit `json:"task_time,omitempty"`
@@ -250,7 +250,7 @@ func (s *Store) JobFits(ctx context.Context, cluster string, of app.MeasurementF
 	return list, err
 }
 
-// JobFit is one version, or the latest.
+// JobFit returns one version, or the latest.
 func (s *Store) JobFit(ctx context.Context, cluster, job string, kind perf.FitKind, version int64) (f perf.JobFit, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -278,7 +278,7 @@ func (s *Store) JobFit(ctx context.Context, cluster, job string, kind perf.FitKi
 	return f, err
 }
 
-// LatestFits are the latest versions of a kind, of those of the jobs that have one.
+// LatestFits returns the latest versions of a kind, for those jobs that have one.
 func (s *Store) LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (of map[string]perf.JobFit, err error) {
 	of = map[string]perf.JobFit{}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
@@ -384,8 +384,8 @@ func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.Meas
 	return list, err
 }
 
-// DeleteMeasurements deletes those that a filter lets through, and fits anew what is left. Where nothing is left the
-// fits go as well; their numbers do not come back.
+// DeleteMeasurements deletes the measurements that match a filter, and fits the rest again. Without a rest the fits
+// are deleted too; their numbers are not used again.
 func (s *Store) DeleteMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, fit app.Fitter) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		deleted = 0
@@ -440,7 +440,7 @@ func (s *Store) DeleteMeasurements(ctx context.Context, cluster string, of app.M
 	return deleted, err
 }
 
-// ExecutionSizes are the latest past executions of a job that ended well.
+// ExecutionSizes returns the latest successful executions of a job.
 func (s *Store) ExecutionSizes(ctx context.Context, cluster, job string, most int) (sizes []perf.ExecutionSize, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

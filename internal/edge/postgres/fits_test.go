@@ -28,7 +28,8 @@ func measured(job string, vms, seconds float64) perf.JobMeasurement {
 	return perf.JobMeasurement{Job: job, Kind: perf.PowerFits, At: time.Date(2026, 1, 1, 0, 0, int(vms), 0, time.UTC), VMs: &vms, Seconds: &seconds}
 }
 
-// Many add at once: nothing is lost, versions are numbered without holes, and the last one is of everything.
+// With many concurrent writers nothing is lost, versions are numbered without gaps, and the last one includes
+// everything.
 func TestMeasurementsFromManySides(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -65,13 +66,13 @@ func TestMeasurementsFromManySides(t *testing.T) {
 				t.Fatalf("%s: version %d stands where %d should", job, v.Version, f.Version-int64(i))
 			}
 		}
-		if len(versions.Items) != writers*each-1 { // of one measurement there is no fit
+		if len(versions.Items) != writers*each-1 { // one measurement alone has no fit
 			t.Errorf("%s: %d versions", job, len(versions.Items))
 		}
 	}
 }
 
-// What is kept is bounded: the latest measurements, the latest versions, so many jobs.
+// Stored data is bounded: the latest measurements, the latest versions, a number of jobs.
 func TestMeasurementsAreBounded(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -88,15 +89,15 @@ func TestMeasurementsAreBounded(t *testing.T) {
 	later := measured("a", 60, 50)
 	later.At = all[len(all)-1].At.Add(time.Hour)
 	f := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, fitter))(t)[0]
-	if f.Measurements != perf.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MostVMs != 60 {
+	if f.Measurements != perf.MaxKeptMeasurements || !f.FirstAt.Equal(all[1].At) || f.Power.MaxVMs != 60 {
 		t.Errorf("got %+v", f)
 	}
-	// What says the same is no new version.
+	// An equal fit is no new version.
 	same := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{later}, func(job string, kind perf.FitKind, _ []perf.JobMeasurement) perf.JobFit { return f }))(t)[0]
 	if same.Version != f.Version || same.Version != 2 {
 		t.Errorf("version %d says the same as version %d", same.Version, f.Version)
 	}
-	// What cannot be fitted leaves the fit of before, and says so until it can.
+	// Measurements that cannot be fitted keep the previous fit, with a note until they can.
 	refused := func(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit {
 		return perf.JobFit{Job: job, Kind: kind, Refused: "No."}
 	}
@@ -165,7 +166,7 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	}
 }
 
-// The size of a past execution is what ran at once, of a chain against its widest stage.
+// The size of a past execution is its concurrency, for a chain that of its widest stage.
 func TestSizesOfExecutions(t *testing.T) {
 	t.Parallel()
 	s := pgtest.OpenWith(t, configOf(pgtest.Database(t)))

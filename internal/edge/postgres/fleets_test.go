@@ -12,7 +12,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// fleet is a cluster with two types in use, spot prices, classes that know the types, and a budget.
+// fleet returns a cluster with two types in use, spot prices, classes that name the types, and a budget.
 func fleet(name string) inputs.Document {
 	d := whole(name)
 	budget := amountOf("250.5")
@@ -54,7 +54,7 @@ func TestAFleetComesBackAsItWasApplied(t *testing.T) {
 		t.Error(err)
 	}
 
-	// A type that classes name stays; the class that names it goes to another one with the document that drops it.
+	// A type that classes name stays. With a document that drops it, the class moves to another type.
 	large := must(s.VMTypes().Get(ctx, night, "large"))(t)
 	for _, price := range must(s.Document(ctx, night))(t).Prices {
 		if price.VMType == "large" {

@@ -13,7 +13,7 @@ import (
 	"headroom/internal/service/app"
 )
 
-// The rows of a cluster that a filter lets through; a zero time limits nothing.
+// The rows of a cluster that match a filter; a zero time is no limit.
 const filteredForecasts = `
 	FROM forecasts f JOIN classes c ON c.id = f.class_id
 	WHERE c.cluster_id = @cluster AND (@class = '' OR c.name = @class)
@@ -74,8 +74,8 @@ func (s *Store) ForecastClasses(ctx context.Context, cluster string, of app.Fore
 	return names, err
 }
 
-// ForecastHours lists by hour, with the rows of all classes in one item: those of so many hours from the
-// first one on that is after an hour and has rows.
+// ForecastHours lists by hour, with the rows of all classes in one item. It returns a number of hours with rows,
+// beginning after an hour.
 func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.ForecastFilter, after time.Time, limit int) (list []app.ForecastHour, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -98,9 +98,9 @@ func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.Foreca
 	return list, err
 }
 
-// PutForecasts writes rows, replacing those of the same class and hour, and deletes those of hours that
-// are to be cleared; all or none. What is there already is not written again, and where nothing else
-// is given the inputs stay as they are. With a dry run it only counts.
+// PutForecasts writes rows, replacing those of the same class and hour, and deletes the rows of cleared hours, all or
+// none. It does not write unchanged rows again, and without any change the inputs' version stays. A dry run only
+// counts.
 func (s *Store) PutForecasts(ctx context.Context, cluster string, series []inputs.Series, dryRun bool) (done inputs.Written, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		done = inputs.Written{DryRun: dryRun}
@@ -141,7 +141,7 @@ func (s *Store) PutForecasts(ctx context.Context, cluster string, series []input
 	return done, err
 }
 
-// classIDs are the numbers of the series' classes; an error names all that there are not.
+// classIDs returns the numbers of the series' classes; an error names all unknown ones.
 func classIDs(ctx context.Context, q querier, cluster int64, series []inputs.Series) ([]int64, error) {
 	type class struct {
 		ID   int64
@@ -172,8 +172,8 @@ func classIDs(ctx context.Context, q querier, cluster int64, series []inputs.Ser
 	return ids, nil
 }
 
-// seriesWrite gathers rows of several series and writes so many at once, that what is in memory does
-// not grow with them.
+// seriesWrite gathers rows of several series and writes them in parts, so that memory does not grow with their
+// number.
 type seriesWrite struct {
 	ctx     context.Context
 	q       querier
@@ -198,8 +198,8 @@ func (w *seriesWrite) series(class int64, s inputs.Series) error {
 	return w.clear(class, s.Clear)
 }
 
-// flush counts what is new and what differs, and writes that alone. Nobody else writes forecasts of the
-// cluster meanwhile, because its row is locked.
+// flush counts new and changed rows, and writes only these. Nobody else writes forecasts of the cluster meanwhile,
+// because its row is locked.
 func (w *seriesWrite) flush() error {
 	if len(w.classes) == 0 {
 		return nil
@@ -255,8 +255,8 @@ func (w *seriesWrite) clear(class int64, spans []inputs.HourSpan) error {
 	return nil
 }
 
-// upsertForecasts writes rows in one statement. Unknown classes get numbers that none has, so that
-// they break the reference and are told as such.
+// upsertForecasts writes rows in one statement. Unknown classes get numbers that no class has, so that they violate
+// the reference, which is then explained.
 const upsertForecasts = `
 	INSERT INTO forecasts (class_id, hour, jobs)
 	SELECT coalesce(c.id, -r.place), r.hour, r.jobs
@@ -272,7 +272,7 @@ func forecastArgs(cluster int64, rows []inputs.Forecast) pgx.NamedArgs {
 	return pgx.NamedArgs{"cluster": cluster, "classes": classes, "hours": hours, "jobs": jobs}
 }
 
-// extent is what the audit log keeps of forecasts: how many, of when.
+// extent records forecasts in the audit log: their number and hours.
 type extent struct {
 	Rows  int        `json:"rows"`
 	First *time.Time `json:"first_hour,omitempty"`
@@ -287,7 +287,7 @@ func extentOf(rows []inputs.Forecast) extent {
 	return e
 }
 
-// widen makes it reach over hours.
+// widen extends it over hours.
 func (e *extent) widen(first, last time.Time) {
 	if e.First == nil || first.Before(*e.First) {
 		e.First = &first
@@ -297,7 +297,7 @@ func (e *extent) widen(first, last time.Time) {
 	}
 }
 
-// DeleteForecasts deletes the rows a filter lets through, and says how many.
+// DeleteForecasts deletes the rows that match a filter, and returns their number.
 func (s *Store) DeleteForecasts(ctx context.Context, cluster string, of app.ForecastFilter) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)

@@ -23,7 +23,7 @@ func seriesOf(class string, from time.Time, jobs ...float64) inputs.Series {
 	return s
 }
 
-// What a write says it did is what happened; a dry run says the same and does nothing.
+// The reported counts of a write are true; a dry run reports the same and changes nothing.
 func TestWritesOfForecastsAreCounted(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
@@ -84,7 +84,7 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 	same(t, must(s.ForecastHours(ctx, night, app.ForecastFilter{}, first, 10))(t), []app.ForecastHour{{Hour: first.Add(hours(2)), Classes: []string{"nightly"}, Jobs: []float64{3}}})
 }
 
-// How fast rows are written, beside a bare COPY of the same rows into the same table.
+// Measures the speed of writing rows, beside a bare COPY of the same rows into the same table.
 func TestSpeedOfForecasts(t *testing.T) {
 	t.Parallel()
 	classes := 5

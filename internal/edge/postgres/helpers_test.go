@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// state is the SQLSTATE inside an error, "" if there is none.
+// state returns the SQLSTATE of an error, or "".
 func state(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
@@ -19,7 +19,7 @@ func state(err error) string {
 	return ""
 }
 
-// as is the address of the same database for another user, whose password is p.
+// as returns the address of the same database for another user, whose password is p.
 func as(t testing.TB, address, user string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -30,7 +30,7 @@ func as(t testing.TB, address, user string) string {
 	return u.String()
 }
 
-// database is the address of another database of the same server.
+// database returns the address of another database of the same server.
 func database(t testing.TB, address, name string) string {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -14,15 +14,15 @@ import (
 	"headroom/internal/service/reporting"
 )
 
-// kind is how the things of one kind are kept: its statements, what they are given and what a row
-// becomes. Every statement is also given @cluster, the cluster's number.
+// kind describes the storage of one kind of thing: its statements, their arguments and the conversion of rows. Every
+// statement also gets @cluster, the cluster's number.
 type kind[T any] struct {
 	word    string // capacity.VMTypeKind, …
 	noun    string
 	aside   bool   // no input of plans
 	selects string // … WHERE the cluster's
 	named   string // AND the one called @name
-	after   string // AND what comes after a cursor, in order
+	after   string // AND the rows after a cursor, in order
 	insert  string
 	update  string // the one called @name, of any version
 	remove  string // likewise
@@ -31,8 +31,8 @@ type kind[T any] struct {
 	collect pgx.RowToFunc[T]
 	name    func(T) string
 	label   func(T) string              // its name for people
-	sortKey func(T) []any               // what a cursor holds
-	start   func() ([]any, []string)    // pointers to the sort key before all others, and what after calls its parts
+	sortKey func(T) []any               // the values of a cursor
+	start   func() ([]any, []string)    // pointers to the sort key before all others, and the names of its parts in after
 	prepare func(item T, name string) T // an item as it is written below a name; name "" is a new one
 }
 
@@ -42,22 +42,22 @@ type inputStore[T any] struct {
 	k *kind[T]
 }
 
-// VMTypes are kept by name.
+// VMTypes stores VM types by name.
 func (s *Store) VMTypes() storage.Collection[inputs.VMType] {
 	return inputStore[inputs.VMType]{s, &vmTypes}
 }
 
-// Prices are kept by id.
+// Prices stores price periods by id.
 func (s *Store) Prices() storage.Collection[inputs.PricePeriod] {
 	return inputStore[inputs.PricePeriod]{s, &prices}
 }
 
-// Contracts are kept by name.
+// Contracts stores contracts by name.
 func (s *Store) Contracts() storage.Collection[inputs.SignedContract] {
 	return inputStore[inputs.SignedContract]{s, &contracts}
 }
 
-// Classes are kept by name.
+// Classes stores classes by name.
 func (s *Store) Classes() storage.Collection[inputs.PlannedClass] {
 	return inputStore[inputs.PlannedClass]{s, &classes}
 }
@@ -138,7 +138,7 @@ func (in inputStore[T]) Delete(ctx context.Context, cluster, name string, versio
 	})
 }
 
-// change is one change of a cluster's inputs: it locks the cluster, changes, counts and records.
+// change makes one change of a cluster's inputs: it locks the cluster, changes, counts and records.
 func (in inputStore[T]) change(ctx context.Context, cluster string, work func(context.Context, querier, int64) (entry, error)) error {
 	return in.s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
@@ -159,8 +159,8 @@ func (in inputStore[T]) change(ctx context.Context, cluster string, work func(co
 	})
 }
 
-// versioned reads an item and refuses every version but the one it has. The cluster is locked, so
-// that it has the same one when it is written.
+// versioned reads an item and refuses every version but its present one. The cluster is locked, so that the version
+// is the same at the write.
 func (in inputStore[T]) versioned(ctx context.Context, q querier, id int64, cluster, name string, version int64) (T, error) {
 	item, err := in.k.get(ctx, q, id, cluster, name)
 	if err != nil {

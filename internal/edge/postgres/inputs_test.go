@@ -14,7 +14,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// collection is what every kind of input promises; the functions say what differs.
+// collection tests the promises of every kind of input; the functions give the differences.
 type collection[T any] struct {
 	of      storage.Collection[T]
 	make    func(i int, name string) T
@@ -22,7 +22,7 @@ type collection[T any] struct {
 	name    func(T) string
 	version func(T) int64
 	words   string
-	aside   bool // a change is none of the inputs
+	aside   bool // a change does not count as one of the inputs
 }
 
 func (c collection[T]) test(t *testing.T, ctx context.Context, s *postgres.Store) {

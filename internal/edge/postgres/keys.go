@@ -55,7 +55,7 @@ func (s *Store) Keys(ctx context.Context, page storage.Page) (list storage.Liste
 	return list, err
 }
 
-// AllKeys are those that may still open something, with their hashes.
+// AllKeys returns the keys that may still be valid, with their hashes.
 func (s *Store) AllKeys(ctx context.Context) (all []auth.Key, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		all, err = keys(ctx, q, `SELECT `+keyColumns+` FROM keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) ORDER BY id`, nil)
@@ -64,7 +64,7 @@ func (s *Store) AllKeys(ctx context.Context) (all []auth.Key, err error) {
 	return all, err
 }
 
-// CreateKey stores a key by its hash, and tells every process.
+// CreateKey stores a key by its hash, and notifies every process.
 func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 	err := s.write(ctx, func(ctx context.Context, q querier) error {
 		created, err := keys(ctx, q, `
@@ -82,7 +82,7 @@ func (s *Store) CreateKey(ctx context.Context, k auth.Key) (auth.Key, error) {
 	return k, err
 }
 
-// RevokeKey ends a key and the sessions it opened; doing it twice is no error.
+// RevokeKey ends a key and its sessions; a second call is no error.
 func (s *Store) RevokeKey(ctx context.Context, id string) error {
 	missing := notFound("there is no key with the id %q", id)
 	if uuid.Validate(id) != nil {
@@ -110,7 +110,7 @@ func (s *Store) RevokeKey(ctx context.Context, id string) error {
 	})
 }
 
-// keyChanged records a change and, once it is committed, tells all who listen.
+// keyChanged records a change and, after the commit, notifies all listeners.
 func keyChanged(ctx context.Context, q querier, e entry) error {
 	if err := record(ctx, q, e); err != nil {
 		return err
@@ -119,9 +119,9 @@ func keyChanged(ctx context.Context, q querier, e entry) error {
 	return err
 }
 
-// Listen calls each with every notification on a channel, until the context ends or the connection
-// is lost. It has a connection of its own. The first call, with "", says that listening has begun: what
-// happened before it must be read.
+// Listen calls each for every notification on a channel, until the context ends or the connection is lost. It has a
+// connection of its own. The first call, with "", means that listening has begun: the caller must read the state from
+// before.
 func (s *Store) Listen(ctx context.Context, channel string, each func(payload string)) error {
 	conn, err := connect(ctx, s.config.URL)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Store) Listen(ctx context.Context, channel string, each func(payload st
 	}
 }
 
-// CreateSession stores a browser's stay, and forgets those that are over.
+// CreateSession stores a browser's session, and deletes those that are over.
 func (s *Store) CreateSession(ctx context.Context, session auth.Session) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		if _, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at <= now()`); err != nil {
@@ -160,7 +160,7 @@ func (s *Store) CreateSession(ctx context.Context, session auth.Session) error {
 	})
 }
 
-// Session is the stay a token's hash stands for, unless it is over or its key no longer opens anything.
+// Session returns the session of a token's hash, unless it is over or its key is no longer valid.
 func (s *Store) Session(ctx context.Context, hash auth.Hash) (session auth.Session, err error) {
 	type row struct {
 		PrincipalID, PrincipalName, KeyID string
@@ -184,7 +184,7 @@ func (s *Store) Session(ctx context.Context, hash auth.Hash) (session auth.Sessi
 	return session, err
 }
 
-// DeleteSession ends a stay; one that is over already is no error.
+// DeleteSession ends a session; one that is already over is no error.
 func (s *Store) DeleteSession(ctx context.Context, hash auth.Hash) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		_, err := q.Exec(ctx, `DELETE FROM sessions WHERE hash = @hash`, pgx.NamedArgs{"hash": hash[:]})
@@ -192,7 +192,7 @@ func (s *Store) DeleteSession(ctx context.Context, hash auth.Hash) error {
 	})
 }
 
-// CreateLink stores a sign-in link, and forgets those that are over.
+// CreateLink stores a sign-in link, and deletes those that are over.
 func (s *Store) CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		if _, err := q.Exec(ctx, `DELETE FROM sign_in_links WHERE expires_at <= now()`); err != nil {

@@ -17,11 +17,10 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// A VM type is looked up by its name; 0 is the number of none, so that an unknown name breaks the
-// reference and is told as such.
+// A VM type is looked up by its name. An unknown name yields 0, which violates the reference and is then explained.
 const vmTypeID = `coalesce((SELECT v.id FROM vm_types v WHERE v.cluster_id = @cluster AND v.name = @vm_type), 0)`
 
-// priceType is the type that a price names in the column of its purchase.
+// priceType is the type in the column of a price's purchase.
 const priceType = `coalesce(p.vm_type_id, p.spot_vm_type_id)`
 
 func byName() ([]any, []string) { return []any{new(string)}, []string{"after"} }
@@ -127,8 +126,8 @@ var contracts = kind[inputs.SignedContract]{
 	},
 }
 
-// The version of a profile that a class names; none is the latest. A name without versions gets 1,
-// which breaks the reference and is told as such.
+// The version of a profile that a class names; without one it is the latest. A name without versions yields 1, which
+// violates the reference and is then explained.
 const profileVersion = `
 	CASE WHEN @profile::text IS NULL THEN NULL
 	     WHEN @profile_version::bigint > 0 THEN @profile_version
@@ -226,7 +225,7 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 	return c, err
 }
 
-// Offers are kept by name. They are no inputs: no plan depends on one.
+// Offers stores offers by name. They are no inputs: no plan depends on one.
 func (s *Store) Offers() storage.Collection[inputs.StandingOffer] {
 	return inputStore[inputs.StandingOffer]{s, &offers}
 }
@@ -263,7 +262,7 @@ var offers = kind[inputs.StandingOffer]{
 	},
 }
 
-// Scenarios are kept by name. They are no inputs: no plan depends on one.
+// Scenarios stores scenarios by name. They are no inputs: no plan depends on one.
 func (s *Store) Scenarios() storage.Collection[capacity.Scenario] {
 	return inputStore[capacity.Scenario]{s, &scenarios}
 }

@@ -17,15 +17,15 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// liveRow is the row that whoever changes a live cluster holds.
+// liveRow is the row that is locked for every change of a live cluster.
 type liveRow struct {
 	ClusterID int64
 	Stamp     int64
 	LastBeat  int64
 }
 
-// ChangeLive lets work change a live cluster (see app.Live): in two round trips, where what the caller knows is the
-// latest and nothing is told to the audit log.
+// ChangeLive lets work change a live cluster (see app.Live). It takes two round trips if the caller's state is the
+// latest and nothing goes to the audit log.
 func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
 	if unstorable(cluster) {
 		return stamp, noCluster(cluster)
@@ -66,13 +66,13 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 	return stamp, err
 }
 
-// InOnce says whether a context is one that Once has handed out.
+// InOnce reports whether a context comes from Once.
 func (s *Store) InOnce(ctx context.Context) bool {
 	_, joins := joined(ctx)
 	return joins
 }
 
-// lock queues the question for a cluster's row, which nobody else changes then. Where there is none, it is left empty.
+// lock queues the query for a cluster's row, which also locks it. Without a row, r stays empty.
 func (r *liveRow) lock(b *pgx.Batch, cluster string) {
 	b.Queue(`
 		SELECT l.cluster_id, l.stamp, l.last_beat FROM live_clusters l JOIN clusters c ON c.id = l.cluster_id
@@ -84,7 +84,7 @@ func (r *liveRow) lock(b *pgx.Batch, cluster string) {
 	})
 }
 
-// make makes the row of a cluster that has none yet, and takes it.
+// make inserts the row of a cluster that has none yet, and locks it.
 func (r *liveRow) make(ctx context.Context, q querier, cluster string) error {
 	var b pgx.Batch
 	b.Queue(`
@@ -99,7 +99,7 @@ func (r *liveRow) make(ctx context.Context, q querier, cluster string) error {
 	return err
 }
 
-// liveNodeRow is a node as it is kept, in the table and on the way there.
+// liveNodeRow is a stored node.
 type liveNodeRow struct {
 	Name         string          `json:"name"`
 	Type         string          `json:"type"`
@@ -138,7 +138,7 @@ func liveNodeRowOf(n live.Node) (r liveNodeRow, err error) {
 	return r, err
 }
 
-// shown is the node as it is answered.
+// shown returns the node for answers.
 func (r liveNodeRow) shown() (n live.LiveNode, err error) {
 	n = live.LiveNode{Name: r.Name, Type: r.Type, Cores: r.Cores, Slots: live.NodeSlots{Map: r.SlotsMap, Reduce: r.SlotsReduce}, Dedicated: r.Dedicated,
 		ComputeUnits: r.ComputeUnits, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, State: live.NodeHealth(r.State), LastHeartbeatAt: r.HeardAt,
@@ -160,7 +160,7 @@ func (r liveNodeRow) node() (n live.Node, err error) {
 	return n, err
 }
 
-// liveJobRow is a job as it is kept.
+// liveJobRow is a stored job.
 type liveJobRow struct {
 	Number      int64           `json:"number"`
 	Request     json.RawMessage `json:"request"`
@@ -209,7 +209,7 @@ func (r liveJobRow) job() (j live.Job, err error) {
 	return j, errors.Join(json.Unmarshal(r.Request, &j.Request), json.Unmarshal(r.Counts, &j.Counts), json.Unmarshal(r.Tries, &j.Tries))
 }
 
-// liveRunRow is an assignment as it is kept.
+// liveRunRow is a stored assignment.
 type liveRunRow struct {
 	ID              int64           `json:"id"`
 	At              time.Time       `json:"at"`
@@ -295,7 +295,7 @@ func loadLive(ctx context.Context, q querier, cluster int64) (*live.State, error
 	return s, err
 }
 
-// collectAs reads rows and makes something else of each.
+// collectAs reads rows and converts each.
 func collectAs[R, T any](ctx context.Context, q querier, sql string, args pgx.NamedArgs, as func(R) (T, error)) ([]T, error) {
 	rows, err := collect[R](ctx, q, sql, args)
 	if err != nil {
@@ -324,7 +324,7 @@ const (
 		policy text, settings_version bigint, outcome text, open boolean, cause text, ended_at timestamptz, seconds float8)`
 )
 
-// saveLive is what stores changes.
+// saveLive returns the statements that store changes.
 func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
 	b := &pgx.Batch{}
 	var failed error
@@ -421,16 +421,16 @@ func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
 	return b, failed
 }
 
-// What is kept of what is over: so long, and so much of each cluster.
+// Limits of stored history: its age, and its amount for each cluster.
 const (
 	keepDecisions  = "7 days"
-	mostDecisions  = 2_000_000
+	maxDecisions   = 2_000_000
 	keepHeartbeats = "24 hours"
-	mostHeartbeats = 1_000_000
-	mostLearned    = 100_000 // choices that can be learned again
+	maxHeartbeats  = 1_000_000
+	maxLearned     = 100_000 // choices that can be learned again
 )
 
-// sweepLive forgets what is long over, now and then. Nobody waits for it.
+// sweepLive now and then deletes old history. Nobody waits for it.
 func (s *Store) sweepLive() {
 	if !s.liveSweep.due() {
 		return
@@ -439,16 +439,16 @@ func (s *Store) sweepLive() {
 		for _, sql := range []string{
 			`DELETE FROM live_heartbeats WHERE (cluster_id, number) IN (
 				SELECT cluster_id, number FROM live_heartbeats WHERE at < clock_timestamp() - interval '` + keepHeartbeats + `' ORDER BY at LIMIT 50000)`,
-			`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(mostHeartbeats),
+			`DELETE FROM live_heartbeats h USING live_clusters l WHERE h.cluster_id = l.cluster_id AND h.number <= l.last_beat - ` + strconv.Itoa(maxHeartbeats),
 			`DELETE FROM live_runs WHERE (cluster_id, id) IN (
 				SELECT cluster_id, id FROM live_runs WHERE at < clock_timestamp() - interval '` + keepDecisions + `' AND NOT open ORDER BY at LIMIT 50000)`,
-			`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(mostDecisions) + ` AND NOT r.open`,
+			`DELETE FROM live_runs r USING live_clusters l WHERE r.cluster_id = l.cluster_id AND r.id <= l.last_run - ` + strconv.Itoa(maxDecisions) + ` AND NOT r.open`,
 			`DELETE FROM live_learned d USING live_memories m WHERE m.cluster_id = d.cluster_id AND m.kind = 'learned'
-				AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(mostLearned) + ` AND d.judgement IS NOT NULL`,
+				AND d.number <= (SELECT max(number) FROM live_learned x WHERE x.cluster_id = m.cluster_id) - ` + strconv.Itoa(maxLearned) + ` AND d.judgement IS NOT NULL`,
 			`DELETE FROM live_jobs WHERE (cluster_id, number) IN (
 				SELECT cluster_id, number FROM live_jobs WHERE ended_at < clock_timestamp() - interval '` + keepDecisions + `' ORDER BY ended_at LIMIT 10000)`,
 		} {
-			_ = s.write(s.open, func(ctx context.Context, q querier) error { // what fails is left for the next time
+			_ = s.write(s.open, func(ctx context.Context, q querier) error { // a failure is left for the next time
 				_, err := q.Exec(ctx, sql)
 				return err
 			})

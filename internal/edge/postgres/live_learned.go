@@ -13,14 +13,14 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// memoryRow is what a policy remembers, as it is kept.
+// memoryRow stores a policy's memory.
 type memoryRow struct {
 	Kind   dispatch.PolicyKind
 	Policy dispatch.PolicyConfig
 	Memory []byte
 }
 
-// learnedRow is a choice of the policy learned on its way into the table.
+// learnedRow is a choice of the policy learned, for the table.
 type learnedRow struct {
 	Number    int64             `json:"number"`
 	Run       int64             `json:"run,omitempty"`
@@ -30,7 +30,7 @@ type learnedRow struct {
 	Rules     int64             `json:"rules"`
 }
 
-// saveLearned stores what the policy learned has decided and seen.
+// saveLearned stores the decisions and observations of the policy learned.
 func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql string, rows any)) {
 	if len(w.Decided) > 0 {
 		rows := make([]learnedRow, len(w.Decided))
@@ -62,7 +62,7 @@ func saveLearned(b *pgx.Batch, cluster int64, w live.Changes, queue func(sql str
 	}
 }
 
-// JudgedChoices reads the choices of a cluster that were judged, in the order in which they were learned.
+// JudgedChoices reads the judged choices of a cluster, in the order in which they were learned.
 func (s *Store) JudgedChoices(ctx context.Context, cluster string) iter.Seq2[*dispatch.Decision, error] {
 	return func(yield func(*dispatch.Decision, error) bool) {
 		var id int64
@@ -77,7 +77,7 @@ func (s *Store) JudgedChoices(ctx context.Context, cluster string) iter.Seq2[*di
 	}
 }
 
-// judgedChoices reads those after a judgement, some at a time.
+// judgedChoices reads those after a judgement, in pages.
 func judgedChoices(after, cluster int64, read func(work func(context.Context, querier) error) error) iter.Seq2[*dispatch.Decision, error] {
 	const page = 5000
 	type row struct {
@@ -116,7 +116,7 @@ func judgedChoices(after, cluster int64, read func(work func(context.Context, qu
 	}
 }
 
-// Classifier is what the policy learned has learned.
+// Classifier returns the knowledge of the policy learned.
 func (s *Store) Classifier(ctx context.Context, cluster string) (k dispatch.Knowledge, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

@@ -11,7 +11,7 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// LivePast is a live cluster as it was at a moment, as far as is kept (see app.Live).
+// LivePast returns the state of a live cluster at a past moment, as far as it is stored (see app.Live).
 func (s *Store) LivePast(ctx context.Context, cluster string, from, until time.Time) (past app.LivePast, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -70,7 +70,7 @@ func (s *Store) LivePast(ctx context.Context, cluster string, from, until time.T
 	return past, err
 }
 
-// nodesAt are nodes as they had told of themselves before a moment.
+// nodesAt returns nodes with their last reports before a moment.
 func nodesAt(ctx context.Context, q querier, args pgx.NamedArgs, nodes []live.Node) ([]live.Node, error) {
 	type last struct {
 		Node string
@@ -97,7 +97,7 @@ func nodesAt(ctx context.Context, q querier, args pgx.NamedArgs, nodes []live.No
 	return nodes, nil
 }
 
-// jobsAt are those of the jobs that were active at a moment, as they were.
+// jobsAt returns those jobs that were active at a moment, in their state then.
 func jobsAt(ctx context.Context, q querier, args pgx.NamedArgs, jobs []live.Job, from time.Time) (then []live.Job, err error) {
 	var numbers []int64
 	for _, j := range jobs {
@@ -145,8 +145,8 @@ func jobsAt(ctx context.Context, q querier, args pgx.NamedArgs, jobs []live.Job,
 	return then, nil
 }
 
-// PastHeartbeats are at most so many after a number, in the order in which they were answered. Number is that of the
-// last one.
+// PastHeartbeats returns a limited number of heartbeats after a number, in the order of their answers. number is that
+// of the last one.
 func (s *Store) PastHeartbeats(ctx context.Context, cluster string, after int64, from, until time.Time, most int) (beats []app.LiveHeartbeat, number int64, err error) {
 	type row struct {
 		Number       int64

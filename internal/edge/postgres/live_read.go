@@ -13,10 +13,10 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// firstLiveVersion is that of settings that nobody has changed: one after those of deleted clusters of the name.
+// firstLiveVersion is the version of unchanged settings: one after those of deleted clusters of the name.
 const firstLiveVersion = `SELECT coalesce(max((l.settings->>'version')::bigint), 0) + 1 FROM live_clusters l JOIN clusters c ON c.id = l.cluster_id WHERE c.name = @cluster`
 
-// LiveSettings are the defaults where nobody has changed them.
+// LiveSettings returns the settings, by default unchanged ones.
 func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings live.LiveSettings, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -33,7 +33,7 @@ func (s *Store) LiveSettings(ctx context.Context, cluster string) (settings live
 	return settings, err
 }
 
-// OverdueNodes says whether a node has been silent for too long and does not count as dead yet.
+// OverdueNodes reports whether a node has been silent for too long and does not count as dead yet.
 func (s *Store) OverdueNodes(ctx context.Context, cluster string, now time.Time) (overdue bool, err error) {
 	if unstorable(cluster) {
 		return false, noCluster(cluster)
@@ -67,7 +67,7 @@ func (s *Store) LiveNodes(ctx context.Context, cluster string, page storage.Page
 	return list, err
 }
 
-// LiveNode is one by its name.
+// LiveNode returns a node by its name.
 func (s *Store) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNode, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -117,7 +117,7 @@ func shownJob(now time.Time) func(liveJobRow) (live.LiveJob, error) {
 	}
 }
 
-// LiveJob is one by its number.
+// LiveJob returns a job by its number.
 func (s *Store) LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (j live.LiveJob, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

@@ -40,7 +40,7 @@ func TestAHeartbeatTakesTwoRoundTrips(t *testing.T) {
 		return err
 	})
 	fewest := int64(100)
-	for seq := int64(1); seq <= 20; seq++ { // the first prepare statements, and something may be swept meanwhile
+	for seq := int64(1); seq <= 20; seq++ { // the first ones prepare statements, and a sweep may run
 		before := line.trips.Load()
 		change(func(w *app.LiveWork) error {
 			h := live.Heartbeat{Seq: seq}

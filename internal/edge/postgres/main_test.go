@@ -28,11 +28,11 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-// long is whether the full counts of the promises are wanted. It is asked within tests, so that go test
-// notices when the answer changes.
+// long reports whether to run the full counts of the promises. Tests call it, so that go test notices a change of the
+// variable.
 func long() bool { return os.Getenv("HEADROOM_LONG") == "1" }
 
-// somebody is a context of a principal.
+// somebody returns the context of a principal.
 func somebody(t testing.TB) context.Context {
 	return auth.With(t.Context(), auth.Principal{ID: "key-1", Name: "Ada", Role: auth.Admin})
 }
@@ -88,7 +88,7 @@ func same(t testing.TB, got, want any, options ...cmp.Option) {
 	}
 }
 
-// bare leaves out what the store gives a thing.
+// bare ignores members that the store sets.
 var bare = cmp.FilterPath(func(p cmp.Path) bool {
 	switch p.Last().String() {
 	case ".Stamp", ".ID", ".CreatedAt":
@@ -97,7 +97,7 @@ var bare = cmp.FilterPath(func(p cmp.Path) bool {
 	return false
 }, cmp.Ignore())
 
-// raw is a connection of one's own to a database, as the user who owns it.
+// raw returns a separate connection to a database, as its owner.
 func raw(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -132,7 +132,7 @@ var (
 	adhoc = inputs.PlannedClass{Name: "ad-hoc", VMsPerJob: gamma("4.03"), Jobs: capacity.JobRange{Max: 12}, Penalty: amountOf("0.95")}
 )
 
-// filled makes a store with one cluster and one thing of each kind in it.
+// filled adds one cluster with one thing of each kind to a store.
 func filled(t testing.TB, s *postgres.Store) context.Context {
 	t.Helper()
 	ctx := somebody(t)
@@ -153,7 +153,7 @@ func putRows(ctx context.Context, s *postgres.Store, rows ...inputs.Forecast) er
 	return err
 }
 
-// refused checks that an error is of kind Invalid and says what is wrong, and where.
+// refused checks that an error is of kind Invalid and gives the fault and its place.
 func refused(t testing.TB, err error, pointer string, words ...string) {
 	t.Helper()
 	var e *fault.InputError
@@ -189,7 +189,7 @@ func says(t testing.TB, err error, words ...string) {
 	}
 }
 
-// wrongVersion checks that an error says which version is there.
+// wrongVersion checks that an error gives the present version.
 func wrongVersion(t testing.TB, err error, have int64) {
 	t.Helper()
 	var e *storage.VersionError
@@ -201,7 +201,7 @@ func wrongVersion(t testing.TB, err error, have int64) {
 	}
 }
 
-// pages reads a list in pages of a size and checks that they hold what one big page does.
+// pages reads a list in pages of a size and checks that they hold the same as one big page.
 func pages[T any](t testing.TB, size int, list func(storage.Page) (storage.Listed[T], error)) []T {
 	t.Helper()
 	whole := must(list(storage.Page{Limit: 1000}))(t)
@@ -230,7 +230,7 @@ func pages[T any](t testing.TB, size int, list func(storage.Page) (storage.Liste
 	return all
 }
 
-// hostile are names that quoting, sorting and counting letters stumble over.
+// hostile lists names that break careless quoting, sorting and counting of letters.
 var hostile = []string{
 	`Robert'); DROP TABLE classes;--`, `"double" \back\ 'single'`, `$1 @name :name %s {{}}`, "名前 🦉 naïve", "e\u0301 and é", "%", "_", "null", "0",
 	strings.Repeat("界", 200), `<script>alert(1)</script>`, "a/b?c#d&e=f", "-- ", "*/ /*", "\u202eright to left", "＝1+1",

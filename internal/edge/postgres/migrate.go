@@ -19,21 +19,21 @@ import (
 	"headroom/migrations"
 )
 
-// migrationLock is the number all releases of Headroom lock while they change the schema ("headroom").
+// migrationLock is the advisory lock that all releases of Headroom hold while they change the schema ("headroom").
 const migrationLock = 0x68656164726f6f6d
 
-// Status is where a database's schema stands.
+// Status describes the state of a database's schema.
 type Status struct {
-	Have   int64 // the newest step that has run; 0 is none
+	Have   int64 // the newest step that has run; 0 without any
 	Known  int64 // the newest step this release has
 	Server int   // the server's release, such as 15
 	Role   bool  // the service can work as Role
 
 	River, KnownRiver int64  // the same as Have and Known, of the tables that hand out background runs
-	RiverSchema       string // where those are
+	RiverSchema       string // the schema of those tables
 }
 
-// Behind says that the schema lacks steps that this release needs.
+// Behind reports that the schema lacks steps that this release needs.
 func (s Status) Behind() bool { return s.Have < s.Known || s.River < s.KnownRiver }
 
 // Migrate brings the schema up to this release, or leaves a newer one as it is: the previous release
@@ -81,8 +81,8 @@ func takeSteps(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// newProvider knows the steps. Each of them grants what the service needs of it in its own transaction: servers that
-// go on beside it write through its triggers as soon as it is done.
+// newProvider returns goose with our steps. Each of them grants the service its rights in its own transaction,
+// because running servers write through its triggers right after it.
 func newProvider(db *sql.DB) (*goose.Provider, error) {
 	names, _ := fs.Glob(migrations.Files, "*.sql") // the pattern is a good one
 	var steps []*goose.Migration
@@ -104,7 +104,7 @@ func newProvider(db *sql.DB) (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectPostgres, db, nil, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...))
 }
 
-// StatusOf says where a database's schema stands. It changes nothing.
+// StatusOf reads the state of a database's schema. It changes nothing.
 func StatusOf(ctx context.Context, url string) (Status, error) {
 	conn, err := connect(ctx, url)
 	if err != nil {
@@ -139,7 +139,7 @@ func statusOn(ctx context.Context, conn *pgx.Conn) (status Status, err error) {
 	if status.KnownRiver, err = newestRiver(); err != nil {
 		return status, err
 	}
-	db := stdlib.OpenDB(*conn.Config()) // connects to nothing as long as nothing is asked
+	db := stdlib.OpenDB(*conn.Config()) // does not connect before the first query
 	defer func() { _ = db.Close() }()
 	provider, err := newProvider(db)
 	if err != nil {
@@ -151,8 +151,8 @@ func statusOn(ctx context.Context, conn *pgx.Conn) (status Status, err error) {
 	return status, nil
 }
 
-// longestIdle is how long a migration, or whoever else works with the owner's rights, may hold what it has locked and
-// do nothing.
+// longestIdle is the longest time that a migration, or another transaction of the owner, may hold locks without a
+// statement.
 const longestIdle = time.Minute
 
 // connect makes one connection, and refuses servers that are too old.
@@ -182,7 +182,7 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// serverRelease is 15 for "15.18 (Debian …)"; 0 for what cannot be read.
+// serverRelease returns 15 for "15.18 (Debian …)", or 0 if it cannot be read.
 func serverRelease(conn *pgx.Conn) (release int) {
 	_, _ = fmt.Sscanf(conn.PgConn().ParameterStatus("server_version"), "%d", &release)
 	return release
@@ -194,8 +194,7 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// setupError says what could not be done to the schema, and what the database said: its reader is
-// the operator.
+// setupError describes a failed operation on the schema, with the database's words for the operator.
 func setupError(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -212,15 +211,15 @@ func setupError(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// ownerNeeded is a refusal of what only the schema's owner may do.
+// ownerNeeded reports an operation that only the schema's owner may do.
 type ownerNeeded struct{ what, said string }
 
 func (e *ownerNeeded) Error() string {
 	return fmt.Sprintf("%s: the database refuses (%s); the migrations need a user who owns the database or its schema", e.what, e.said)
 }
 
-// newEra begins a new era of the audit log in a server whose transactions are counted lower than
-// those of the log: one that the database was restored into.
+// newEra begins a new era of the audit log in a server whose transaction numbers are lower than those of the log: one
+// that the database was restored into.
 func newEra(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `
 		INSERT INTO audit_eras (era)
@@ -233,8 +232,8 @@ func newEra(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// allowService makes the service's role, where that is allowed, and grants it what it needs. After
-// migrations the grants are repeated for new tables.
+// allowService creates the service's role, if allowed, and grants its rights. After migrations the grants are
+// repeated for new tables.
 func allowService(ctx context.Context, conn *pgx.Conn, changed bool) error {
 	var ready bool
 	err := conn.QueryRow(ctx, `
@@ -243,7 +242,7 @@ func allowService(ctx context.Context, conn *pgx.Conn, changed bool) error {
 	if err != nil || ready && !changed {
 		return err
 	}
-	// Roles belong to the whole server: another database's migration may be making the same one now.
+	// Roles belong to the whole server: another database's migration may be creating the same one now.
 	_, err = conn.Exec(ctx, `
 		DO $$ BEGIN
 		    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
@@ -275,7 +274,7 @@ func allowService(ctx context.Context, conn *pgx.Conn, changed bool) error {
 	return err
 }
 
-// SchemaSum is the same for two releases that migrate an empty database alike.
+// SchemaSum returns the same hash for two releases that migrate an empty database alike.
 func SchemaSum() string {
 	sum := sha256.New()
 	names, _ := fs.Glob(migrations.Files, "*.sql") // the pattern is a good one
@@ -288,7 +287,8 @@ func SchemaSum() string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
-// grants is what the service's role may do with the tables that are there. Every migration that makes a table has it here.
+// grants lists the rights of the service's role on the tables. Every migration that creates a table adds its own
+// here.
 const grants = `
 	DO $$ DECLARE given record; BEGIN
 	    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
@@ -313,7 +313,7 @@ const grants = `
 	    END LOOP;
 	END $$`
 
-// riverGrants is what the service's role may do with River's tables, wherever they are.
+// riverGrants lists the rights of the service's role on River's tables, in any schema.
 const riverGrants = `
 	DO $$ BEGIN
 	    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'headroom_service') THEN
@@ -325,7 +325,7 @@ const riverGrants = `
 	    GRANT SELECT ON {river}.river_migration TO headroom_service;
 	END $$`
 
-// grantTo lets the user the service signs in as work as Role, when it is not the one who migrates.
+// grantTo lets the service's login work as Role, if it is not the one that migrates.
 func grantTo(ctx context.Context, migrateURL, serviceURL string) error {
 	migrator, err := pgx.ParseConfig(migrateURL)
 	if err != nil {
@@ -345,7 +345,7 @@ func grantTo(ctx context.Context, migrateURL, serviceURL string) error {
 	defer closeConn(ctx, conn)
 	_, err = conn.Exec(ctx, "GRANT "+Role+" TO "+pgx.Identifier{service.User}.Sanitize())
 	var said *pgconn.PgError
-	if errors.As(err, &said) && (said.Code == "42501" || said.Code == "42704") { // not allowed, or there is no such role
+	if errors.As(err, &said) && (said.Code == "42501" || said.Code == "42704") { // not allowed, or no such role
 		return nil
 	}
 	if err != nil {

@@ -88,8 +88,7 @@ func TestAddressesThatCannotBeUsedAreNotShown(t *testing.T) {
 	kindOf(t, err, fault.Busy, "cannot be reached")
 }
 
-// Where roles may not be made the service works as the owner of its tables, and the triggers alone
-// keep history.
+// If no roles can be created, the service works as the owner of its tables, and only the triggers protect history.
 func TestAUserWhoMayMakeNoRoles(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)
@@ -130,7 +129,7 @@ func TestTheServiceMaySignInAsAnother(t *testing.T) {
 	s, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user), MigrateURL: url})
 	check(t, err)
 	defer s.Close()
-	alone, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user)}) // who may not migrate and need not
+	alone, err := postgres.Open(t.Context(), postgres.Config{URL: as(t, url, user)}) // may not migrate and need not
 	check(t, err)
 	defer alone.Close()
 	ctx := filled(t, alone)
@@ -144,8 +143,7 @@ func TestTheServiceMaySignInAsAnother(t *testing.T) {
 	}
 }
 
-// Functions that run as the owner do not take a temporary table of the service's for one of ours: a
-// trigger on it would run as the owner.
+// Functions that run as the owner ignore the service's temporary tables: a trigger on one would run as the owner.
 func TestTheServiceDoesNotBecomeTheOwner(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

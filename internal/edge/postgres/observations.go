@@ -15,8 +15,8 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// planAt is the plan that was current at a moment: as it is on record of the last day, and before that
-// the one that was made last, of those made for their own present. A pin of longer ago is not known.
+// planAt selects the plan that was current at a moment. The last day is on record; before that it is the last plan
+// made for its own present. Earlier pins are unknown.
 const planAt = `
 	SELECT number, vms, held FROM (
 	    (SELECT t.number, t.vms, 1 AS source, coalesce((
@@ -30,7 +30,7 @@ const planAt = `
 	     ORDER BY p.number DESC LIMIT 1)) known
 	ORDER BY source LIMIT 1`
 
-// ObservationBasis is what an observation of a moment is judged by (see app.Observations).
+// ObservationBasis reads the data by which an observation of a moment is judged (see app.Observations).
 func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment time.Time) (basis plans.ObservationBasis, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -73,7 +73,7 @@ func (s *Store) ObservationBasis(ctx context.Context, cluster string, moment tim
 	return basis, err
 }
 
-// SaveObservation stores what really ran.
+// SaveObservation stores an observation.
 func (s *Store) SaveObservation(ctx context.Context, cluster string, o plans.Observation) (plans.Observation, error) {
 	if unstorable(cluster) {
 		return o, noCluster(cluster)
@@ -102,7 +102,7 @@ func (s *Store) SaveObservation(ctx context.Context, cluster string, o plans.Obs
 
 const observationColumns = `o.id, o.at, o.observed_by, o.vms, o.slots_map, o.slots_reduce, o.utilization, o.plan_number, o.planned_vms, o.plan_vms, o.plan_stale`
 
-// observationRow is one as it is kept.
+// observationRow is a stored observation.
 type observationRow struct {
 	ID          string
 	At          time.Time
@@ -164,7 +164,7 @@ func (s *Store) Observations(ctx context.Context, cluster string, of plans.Obser
 	return list, err
 }
 
-// Observation is one by its ID, or the latest.
+// Observation returns an observation by its ID, or the latest.
 func (s *Store) Observation(ctx context.Context, cluster, id string) (o plans.Observation, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
@@ -198,7 +198,7 @@ func noObservation(cluster, id string) error {
 	return notFound("the cluster %q has no observation with the id %q, or it is more than 90 days old", cluster, id)
 }
 
-// LatestObservations are those of all living clusters.
+// LatestObservations returns the latest ones of all living clusters.
 func (s *Store) LatestObservations(ctx context.Context) (latest map[string]plans.Observation, err error) {
 	type named struct {
 		Cluster string
@@ -218,7 +218,7 @@ func (s *Store) LatestObservations(ctx context.Context) (latest map[string]plans
 	return latest, err
 }
 
-// keepObservations is how long it is remembered what ran.
+// keepObservations is the time for which observations are stored.
 const keepObservations = "90 days"
 
 // sweepObservations forgets old observations, now and then.

@@ -18,7 +18,7 @@ func seen(vms int64, at time.Time) plans.Observation {
 	return plans.Observation{VMs: vms, At: at.UTC().Truncate(time.Microsecond)}
 }
 
-// The latest is the one of the latest moment, whatever order they come in.
+// The latest is the one of the latest moment, in any order of arrival.
 func TestObservationsAreKept(t *testing.T) {
 	t.Parallel()
 	s, ctx := admitting(t, nil)
@@ -144,7 +144,7 @@ func TestObservationBasis(t *testing.T) {
 	}
 }
 
-// What is older than 90 days is forgotten when another comes.
+// Observations older than 90 days are deleted when another comes.
 func TestObservationsAreForgotten(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

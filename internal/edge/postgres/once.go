@@ -16,12 +16,12 @@ import (
 
 const (
 	longestTurn = 10 * time.Second // to wait for a copy of a request, or for a place
-	longestOnce = 20 * time.Minute // that the transaction of what is done once may wait for solving
+	longestOnce = 20 * time.Minute // limit of the transaction's wait for a solver
 	sweepEvery  = time.Minute
 )
 
-// Once does something at most once per principal and key (see app.Store). Copies of a request in this
-// process wait in memory; copies elsewhere wait in the database, where the record comes first.
+// Once does something at most once per principal and key (see app.Store). Copies of a request in this process wait in
+// memory. Copies elsewhere wait in the database, where the record comes first.
 func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Context) (app.Answer, error)) (answer app.Answer, replayed bool, err error) {
 	s.sweepOld(ctx)
 	waiter, cancel := context.WithTimeout(ctx, longestTurn)
@@ -43,14 +43,14 @@ func (s *Store) Once(ctx context.Context, key app.OnceKey, do func(context.Conte
 		return answer, false, err
 	}
 	defer conn.Release()
-	var failed error // what do said, which has its kind already
+	var failed error // the error of do, which already has its kind
 	err = kindOf(ctx, conn.Conn(), func() error {
 		tx, err := s.begin(ctx, conn, pgx.TxOptions{})
 		if err != nil {
 			return err
 		}
 		defer rollback(ctx, tx) // does nothing after the commit, and everything after a panic
-		// do has bounds of its own, and solving takes as long as it takes; the rest must not hang.
+		// do has bounds of its own, and solving may take long; the rest must not hang.
 		before, cancel := s.bound(ctx, s.longest())
 		defer cancel()
 		first, err := s.reserve(before, tx, key)
@@ -88,9 +88,9 @@ func busyUnlessGone(ctx context.Context, sentence string, err error) error {
 	return &busy{sentence, err}
 }
 
-// reserve writes the record without an answer. A transaction that wrote the same one and is not over
-// yet is waited for; a record past its day is taken over. Until something else is written nobody but copies of the request
-// waits for this transaction, so it may be idle while a solver works.
+// reserve writes the record without an answer. It waits for a running transaction that wrote the same one, and takes
+// over a record older than a day. Until something else is written, only copies of the request wait for this
+// transaction, so it may be idle while a solver works.
 func (s *Store) reserve(ctx context.Context, tx pgx.Tx, key app.OnceKey) (first bool, err error) {
 	var asked pgx.Batch
 	asked.Queue(`
@@ -132,14 +132,13 @@ func keep(ctx context.Context, tx pgx.Tx, key app.OnceKey, a app.Answer) error {
 	return err
 }
 
-// sweeper remembers when old records were last deleted.
+// sweeper remembers the last deletion of old records.
 type sweeper struct {
 	mu   sync.Mutex
 	last time.Time
 }
 
-// sweepOld deletes records past their day now and then. It waits for nobody; what fails is left for
-// the next time.
+// sweepOld now and then deletes records older than a day. It waits for nobody; a failure is left for the next time.
 func (s *Store) sweepOld(ctx context.Context) {
 	s.sweep.mu.Lock()
 	due := time.Since(s.sweep.last) > sweepEvery
@@ -165,7 +164,7 @@ type turns struct {
 }
 
 type turn struct {
-	free    chan struct{} // holds one token while nobody is in
+	free    chan struct{} // holds one token while free
 	callers int           // in or waiting
 }
 

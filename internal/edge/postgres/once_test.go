@@ -58,7 +58,7 @@ func TestOnce(t *testing.T) {
 		t.Errorf("another principal's key: replayed %v, %v", replayed, err)
 	}
 
-	// What is refused, fails or panics leaves nothing, and burns no key.
+	// A refusal, failure or panic leaves nothing, and the key can be used again.
 	before := plans()
 	broken := errors.New("broken")
 	for name, do := range map[string]func(context.Context) (app.Answer, error){
@@ -71,7 +71,7 @@ func TestOnce(t *testing.T) {
 		"a panic": func(ctx context.Context) (app.Answer, error) { _, _ = planOnce(s)(ctx); panic("oh") },
 		"a refused statement": func(ctx context.Context) (app.Answer, error) {
 			_, err := s.CreateCluster(ctx, inputs.Cluster{Name: "BAD"})
-			if a, err := planOnce(s)(ctx); err != nil { // a savepoint: the transaction goes on
+			if a, err := planOnce(s)(ctx); err != nil { // a savepoint: the transaction continues
 				return a, fmt.Errorf("after a refusal: %w", err)
 			}
 			return app.Answer{}, err
@@ -130,7 +130,7 @@ func TestOnce(t *testing.T) {
 	kindOf(t, err, fault.Invalid, "cannot be stored")
 }
 
-// Two stores stand for two processes: their copies meet in the database alone.
+// Two stores stand for two processes: their copies meet only in the database.
 func TestRacingCopiesHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -203,14 +203,14 @@ func TestIdempotentRequestsLeaveConnectionsToOthers(t *testing.T) {
 	}
 	held := s.Stat().AcquiredConns()
 	for end := time.Now().Add(5 * time.Second); held > 2 && time.Now().Before(end); held = s.Stat().AcquiredConns() {
-		time.Sleep(time.Millisecond) // a connection is given back a moment after its use
+		time.Sleep(time.Millisecond) // a connection returns to the pool a moment after its use
 	}
 	if held > 2 {
 		t.Errorf("%d connections are held by waiting requests", held)
 	}
 	close(release)
 	wg.Wait()
-	if len(entered) != 3 { // five requests, two of which were taken out above
+	if len(entered) != 3 { // of five, two were taken out above
 		t.Errorf("%d more requests had an effect, want 3", len(entered))
 	}
 }
@@ -220,7 +220,7 @@ func TestASnapshotInsideOnceIsOneState(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
 	stop, writer := make(chan struct{}), make(chan error, 1)
-	go func() { // a class and its forecast always say the same
+	go func() { // a class and its forecast always agree
 		writer <- func() error {
 			for n := int64(1); ; n++ {
 				select {

@@ -69,7 +69,7 @@ func (s *Store) Packings(ctx context.Context, cluster string, page storage.Page)
 	return list, err
 }
 
-// Packing is one by its id.
+// Packing returns a packing by its id.
 func (s *Store) Packing(ctx context.Context, cluster, id string) (k pack.KeptPacking, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)

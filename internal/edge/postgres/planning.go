@@ -16,8 +16,8 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// past is what was current before, within the time that a decrease is held back: of each total when it
-// was last. A little more than that, because the moments that are compared go by other clocks.
+// past selects the earlier totals within the time that a decrease is held back, each with its last moment. The time
+// is a little longer, because the compared moments come from other clocks.
 const past = `
 	CASE WHEN c.hold_seconds > 0 THEN (
 	    SELECT json_agg(json_build_object('vms', vms, 'until', until) ORDER BY until) FROM (
@@ -30,7 +30,7 @@ const selectCurrent = `
 	       c.inputs_version AS cluster_inputs_version, g.inputs_changed_at, g.pin_number, g.pin_until, g.pin_by, g.last_attempt::text AS last_attempt, c.hold_seconds, ` + past + ` AS past
 	FROM planning g JOIN clusters c ON c.id = g.cluster_id JOIN plans p ON p.cluster_id = g.cluster_id AND p.number = g.current_number`
 
-// Current is the plan that holds now.
+// Current returns the current plan.
 func (s *Store) Current(ctx context.Context, cluster string) (current plans.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -50,7 +50,7 @@ func (s *Store) Current(ctx context.Context, cluster string) (current plans.Curr
 	return current, err
 }
 
-// Currents are the current plans of living clusters, by name (see app.Planning).
+// Currents returns the current plans of living clusters, by name (see app.Planning).
 func (s *Store) Currents(ctx context.Context, after string, limit int, known []string) (all []plans.Current, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		sql := strings.Replace(selectCurrent, "p.plan::text", "CASE WHEN p.id = ANY(@known::uuid[]) THEN 'null' ELSE p.plan::text END", 1)
@@ -121,7 +121,7 @@ func attemptOf(text *string) (*plans.Attempt, error) {
 	return attempt, nil
 }
 
-// noCurrent says why there is no plan yet.
+// noCurrent explains why there is no plan yet.
 func noCurrent(ctx context.Context, q querier, id int64, cluster string) error {
 	var text *string
 	err := q.QueryRow(ctx, `SELECT last_attempt::text FROM planning WHERE cluster_id = @cluster`, pgx.NamedArgs{"cluster": id}).Scan(&text)
@@ -134,18 +134,18 @@ func noCurrent(ctx context.Context, q querier, id int64, cluster string) error {
 	return notFound("the cluster %q has no plan yet; make one with POST /v1/clusters/%s/plans", cluster, cluster)
 }
 
-// plansChanged tells all who listen, once it is committed, that a cluster's current plan or its
-// freshness changed.
+// plansChanged notifies all listeners, after the commit, that a cluster's current plan or its freshness changed.
 func plansChanged(ctx context.Context, q querier, cluster string) error {
 	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": plans.Channel, "cluster": cluster})
 	return err
 }
 
-// inputKinds are what plans are made from: every change of some in one transaction makes one version of a cluster's inputs.
+// inputKinds lists the inputs of plans. All changes to them in one transaction make one version of a cluster's
+// inputs.
 var inputKinds = []string{inputs.ClusterKind, inputs.VMTypeKind, inputs.PriceKind, inputs.ContractKind, inputs.ProfileKind, inputs.ClassKind, inputs.ForecastKind}
 
-// changesBetween reads the changes of inputs after one version up to another one. The version that a change made follows from
-// how many others came after it.
+// changesBetween reads the changes of inputs after one version up to another one. The version of a change follows
+// from the number of later ones.
 const changesBetween = `
 	SELECT by, action, kind, name FROM (
 	    SELECT a.era, a.txid, a.id, a.by, a.action, a.kind, a.name, dense_rank() OVER (ORDER BY a.era DESC, a.txid DESC) AS back
@@ -153,7 +153,7 @@ const changesBetween = `
 	WHERE back <= @oldest AND back > @newest
 	ORDER BY era, txid, id`
 
-// turnsBetween reads what began or ended after one moment up to another one, of the VM types in use.
+// turnsBetween reads the begins and ends after one moment up to another one, of the VM types in use.
 const turnsBetween = `
 	SELECT kind, name, ended FROM (
 	    SELECT 'price' AS kind, v.name, lower(p.during) AS moment, false AS ended
@@ -168,8 +168,7 @@ const turnsBetween = `
 	) turns WHERE moment > @after AND moment <= @at
 	GROUP BY kind, name, ended ORDER BY min(moment), kind, name, ended`
 
-// why says why a plan is made of a cluster that is locked: what has happened since the cluster was last seen to ask for
-// its newest good plan.
+// why explains the plan of a locked cluster by the events since its newest good plan was last confirmed.
 func why(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) (string, error) {
 	causes := plans.Causes{Reason: reason}
 	failed := func(err error) (string, error) {
@@ -279,7 +278,7 @@ func (s *Store) UnpinPlan(ctx context.Context, cluster string) error {
 	})
 }
 
-// PinOf is the pin of a cluster.
+// PinOf returns the pin of a cluster.
 func (s *Store) PinOf(ctx context.Context, cluster string) (pin plans.Pin, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

@@ -9,8 +9,8 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// nextBoundary is the first moment after @at that changes a price, a contract or a forecast of the
-// cluster. Hours without forecasts are none, nor is what concerns a VM type that is not in use.
+// nextBoundary selects the first moment after @at that changes a price, a contract or a forecast of the cluster.
+// Hours without forecasts do not count, nor do VM types that are not in use.
 const nextBoundary = `(SELECT min(moment) AS next FROM (
 	SELECT unnest(ARRAY[lower(p.during), upper(p.during)]) AS moment FROM prices p JOIN vm_types v ON v.id = coalesce(p.vm_type_id, p.spot_vm_type_id)
 	WHERE p.cluster_id = @cluster AND v.in_use AND (p.during @> @at::timestamptz OR lower(p.during) > @at)
@@ -24,25 +24,24 @@ const nextBoundary = `(SELECT min(moment) AS next FROM (
 	WHERE t.cluster_id = @cluster
 ) moments WHERE moment > @at)`
 
-// tried is what every try leaves behind, whatever it came to; b is nextBoundary. A pin that is over
-// goes. What changed while the try was made is still to be planned.
+// tried updates the row after every try, whatever its result; b is nextBoundary. It removes a pin that is over.
+// Changes during the try still have to be planned.
 const tried = `
 	pin_number = CASE WHEN pin_until > @at THEN pin_number END, pin_until = CASE WHEN pin_until > @at THEN pin_until END,
 	pin_by = CASE WHEN pin_until > @at THEN pin_by END, claimed_by = NULL, claimed_until = NULL`
 
-// answered is what a try leaves behind that found out what the inputs of a version ask for.
+// answered updates the row after a try that planned the inputs of a version.
 const answered = tried + `,
 	tried_version = @version, retry_at = NULL,
 	changing_since = CASE WHEN (SELECT inputs_version FROM clusters WHERE id = @cluster) = @version THEN NULL ELSE inputs_changed_at END`
 
-// confirmed is what a try leaves behind that ended in a good plan.
+// confirmed updates the row after a try with a good plan.
 const confirmed = answered + `,
 	confirmed_version = @version, confirmed_at = @at, boundary = b.next, failures = 0,
 	wake_at = least(b.next, @at::timestamptz + make_interval(secs => (SELECT period_seconds FROM clusters WHERE id = @cluster)), CASE WHEN pin_until > @at THEN pin_until END)`
 
-// adopt makes a stored plan for its own present the newest good one, and the current one unless another
-// is pinned. A plan about older inputs than those already planned changes nothing. Whoever plans the
-// cluster at the time has lost his claim.
+// adopt makes a stored plan for its own present the newest good one, and the current one unless another is pinned. A
+// plan of older inputs than those already planned changes nothing. Any claim on the cluster ends.
 func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) error {
 	t, err := turned(ctx, q, `
 		UPDATE planning
@@ -62,12 +61,12 @@ func (s *Store) adopt(ctx context.Context, q querier, cluster int64, r plans.Pla
 	return plansChanged(ctx, q, r.Cluster)
 }
 
-// mostLate is how many plans in a row may come too late. Where plans always take longer than it is from
-// one boundary to the next, the newest is then better than one that is older still.
-const mostLate = 2
+// maxLate is the number of plans in a row that may be discarded as late. If planning always takes longer than the
+// time between boundaries, the newest late plan is then better than an older one.
+const maxLate = 2
 
-// overtaken says whether a plan comes too late: what it depends on had changed before it was ready, and
-// another plan stands. The cluster is locked.
+// overtaken reports whether a plan comes too late: its inputs had changed before it was ready, and another plan is
+// current. The cluster is locked.
 func overtaken(ctx context.Context, q querier, cluster int64, r plans.PlanRecord) (late bool, err error) {
 	if !r.Ready.After(r.At) {
 		return false, nil
@@ -76,14 +75,14 @@ func overtaken(ctx context.Context, q querier, cluster int64, r plans.PlanRecord
 		SELECT coalesce(b.next <= @ready, false) AND g.late < @most
 		       AND EXISTS (SELECT FROM plans p WHERE p.cluster_id = g.cluster_id AND p.number = g.current_number)
 		FROM planning g CROSS JOIN `+nextBoundary+` b WHERE g.cluster_id = @cluster`,
-		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ready": r.Ready, "most": mostLate}).Scan(&late)
+		pgx.NamedArgs{"cluster": cluster, "at": r.At, "ready": r.Ready, "most": maxLate}).Scan(&late)
 	if err != nil {
 		return false, fmt.Errorf("look whether a plan of cluster %s comes too late: %w", r.Cluster, err)
 	}
 	return late, nil
 }
 
-// putAside ends a try whose plan came too late. Whatever asked for the try asks for another one at once.
+// putAside ends a try whose plan came too late. The try's trigger starts another one at once.
 func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) error {
 	t, err := turned(ctx, q, `
 		UPDATE planning
@@ -103,7 +102,7 @@ func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r plans.
 	return plansChanged(ctx, q, r.Cluster)
 }
 
-// Settle stores what a try came to (see app.Planning).
+// Settle stores the result of a try (see app.Planning).
 func (s *Store) Settle(ctx context.Context, c plans.Claim, o plans.Outcome) (r plans.PlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockClaimed(ctx, q, "planning", c)
@@ -138,7 +137,7 @@ func (s *Store) Settle(ctx context.Context, c plans.Claim, o plans.Outcome) (r p
 			settle += confirmed + `, late = 0`
 		case o.Retry > 0:
 			settle += tried + `, failures = failures + 1, retry_at = clock_timestamp() + make_interval(secs => @retry)`
-		default: // the boundary stays: from then on the plan that is kept is stale
+		default: // the boundary stays: from then on the kept plan is stale
 			settle += answered + `, failures = failures + 1, wake_at = least(b.next, CASE WHEN pin_until > @at THEN pin_until END)`
 		}
 		t, err := turned(ctx, q, `UPDATE planning SET `+settle+` FROM `+nextBoundary+` b WHERE cluster_id = @cluster`,

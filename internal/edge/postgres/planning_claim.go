@@ -12,15 +12,15 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// Changes of inputs are planned together once they have been quiet for a moment, and those of a steady
-// stream after a while nevertheless.
+// Changes of inputs are planned together after a quiet moment. Without one they are planned after a while
+// nevertheless.
 const (
 	quiet   = 300 * time.Millisecond
 	longest = 2 * time.Second
 )
 
-// fromNow is how long it is until a moment that was set by the database's clock for soon: a lease's end, a rest's. One
-// that lies further ahead than any is set was set by a clock that was wrong then, and is over.
+// fromNow computes the time until a near moment set by the database's clock, such as the end of a lease or a rest. A
+// moment further ahead than possible was set by a wrong clock, and counts as past.
 func fromNow(moment string) string {
 	return `(CASE WHEN ` + moment + ` > clock_timestamp() + interval '` + farAhead + `' THEN interval '0' ELSE ` + moment + ` - clock_timestamp() END)`
 }
@@ -30,11 +30,11 @@ const (
 	skew     = "1 minute"  // that servers' clocks may differ
 )
 
-// ofTheFuture says that a plan was confirmed by a clock that was wrong: it may answer what is not yet so.
+// ofTheFuture matches plans that were confirmed by a wrong clock: they may answer a future state.
 const ofTheFuture = `g.confirmed_at > @now::timestamptz + interval '` + skew + `'`
 
-// dueIn is how long it is until a cluster is to be planned; g is its row of planning, c the cluster,
-// and null is never.
+// dueIn computes the time until a cluster must be planned; g is its row of planning, c the cluster, and null is
+// never.
 var dueIn = `(CASE
 	WHEN c.inputs_version IS DISTINCT FROM g.tried_version OR g.wake_at IS NOT NULL OR ` + ofTheFuture + ` THEN
 	greatest(
@@ -46,7 +46,7 @@ var dueIn = `(CASE
 	    ` + fromNow(`g.retry_at`) + `, ` + fromNow(`g.claimed_until`) + `)
 	END)`
 
-// Claim takes a cluster that is to be planned (see app.Planning).
+// Claim takes a cluster that must be planned (see app.Planning).
 func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *plans.Claim, next time.Duration, err error) {
 	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
@@ -79,7 +79,7 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (
 	return claim, next, err
 }
 
-// firstDue is how long it is until the first of some rows is due; due says so of one.
+// firstDue returns the time until the first of some rows is due; due computes it for one row.
 func firstDue(ctx context.Context, q querier, due, from string, args pgx.NamedArgs) (time.Duration, error) {
 	var seconds *float64
 	err := q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+due+`))::float8 `+from, args).Scan(&seconds)
@@ -94,12 +94,12 @@ func (s *Store) KeepClaim(ctx context.Context, c plans.Claim, lease time.Duratio
 	return s.reclaim(ctx, "planning", c, keptClaim, lease)
 }
 
-// Release gives a cluster to whoever asks next.
+// Release returns a cluster to the queue.
 func (s *Store) Release(ctx context.Context, c plans.Claim) error {
 	return s.reclaim(ctx, "planning", c, noClaim, 0)
 }
 
-// What becomes of a claim.
+// Outcomes of a claim.
 const (
 	keptClaim = `claimed_until = clock_timestamp() + make_interval(secs => @lease)`
 	noClaim   = `claimed_by = NULL, claimed_until = NULL`
@@ -116,8 +116,8 @@ func (s *Store) reclaim(ctx context.Context, table string, c plans.Claim, set st
 	})
 }
 
-// lockClaimed locks a cluster and its row of a table, planning or pools, and looks whether the claim still stands. One
-// that ran out stands until somebody else takes it.
+// lockClaimed locks a cluster and its row of a table, planning or pools, and checks whether the claim is still valid.
+// An expired claim stays valid until somebody else takes it.
 func lockClaimed(ctx context.Context, q querier, table string, c plans.Claim) (id int64, err error) {
 	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, fault.NotFound) {
 		return 0, storage.ErrClaimLost

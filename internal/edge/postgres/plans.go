@@ -47,8 +47,8 @@ func (s *Store) KeepPlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRec
 	return r, err
 }
 
-// insertPlan numbers and stores a plan and answers its cluster's number. The cluster's row gives out
-// the plans' numbers, so that their order is the order of the commits.
+// insertPlan numbers and stores a plan and returns its cluster's number. The cluster's row gives out the plans'
+// numbers, so that their order is the order of the commits.
 func insertPlan(ctx context.Context, q querier, r *plans.PlanRecord) (cluster int64, err error) {
 	if unstorable(r.Cluster) {
 		return 0, noCluster(r.Cluster)
@@ -98,7 +98,7 @@ func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (l
 	return list, err
 }
 
-// Plan is one by number, by id, or the current one.
+// Plan returns a plan by number or by id, or the current one.
 func (s *Store) Plan(ctx context.Context, cluster string, ref plans.PlanRef) (r plans.PlanRecord, err error) {
 	byID := uuid.NullUUID{}
 	var missing error

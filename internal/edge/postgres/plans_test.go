@@ -23,7 +23,7 @@ func isVersion(err error) bool {
 	return errors.As(err, &e)
 }
 
-// record is a plan as it is handed over to be stored.
+// record returns a plan for storage.
 func record(cluster string) plans.PlanRecord {
 	return plans.PlanRecord{
 		PlanSummary: plans.PlanSummary{

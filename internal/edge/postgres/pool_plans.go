@@ -39,7 +39,7 @@ func (s *Store) PoolPlans(ctx context.Context, cluster string, page storage.Page
 	return list, err
 }
 
-// PoolPlan is one by its number.
+// PoolPlan returns a plan by its number.
 func (s *Store) PoolPlan(ctx context.Context, cluster string, number int64) (r pool.PoolPlanRecord, err error) {
 	type row struct {
 		pool.PoolPlanSummary
@@ -84,7 +84,7 @@ func currentPools(ctx context.Context, q querier, sql string, args pgx.NamedArgs
 	})
 }
 
-// CurrentPool is the plan of a pool that holds now.
+// CurrentPool returns the current plan of a pool.
 func (s *Store) CurrentPool(ctx context.Context, cluster string) (current plans.CurrentPool, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -114,7 +114,7 @@ func (s *Store) CurrentPool(ctx context.Context, cluster string) (current plans.
 	return current, err
 }
 
-// CurrentPools are those of all clusters.
+// CurrentPools returns the current plans of all clusters' pools.
 func (s *Store) CurrentPools(ctx context.Context) (all []plans.CurrentPool, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		all, err = currentPools(ctx, q, selectCurrentPool+` ORDER BY c.name`, nil)
@@ -123,11 +123,11 @@ func (s *Store) CurrentPools(ctx context.Context) (all []plans.CurrentPool, err 
 	return all, err
 }
 
-// poolSince is since when a pool has changes and when the last one was; g is its row.
+// poolSince selects the moments of a pool's first and last change; g is its row.
 const poolSince = `(SELECT least(g.changed_since, min(t.at)) AS since, max(t.at) AS last FROM pool_changes t WHERE t.cluster_id = g.cluster_id)`
 
-// poolDueIn is how long it is until a pool is to be planned; t is poolSince, and null is never. A change ends a rest after a
-// failure.
+// poolDueIn computes the time until a pool must be planned; t is poolSince, and null is never. A change ends a rest
+// after a failure.
 var poolDueIn = `(CASE WHEN t.since IS NOT NULL OR g.wake_at IS NOT NULL OR ` + ofTheFuture + ` THEN
 	greatest(
 	    least(
@@ -139,7 +139,7 @@ var poolDueIn = `(CASE WHEN t.since IS NOT NULL OR g.wake_at IS NOT NULL OR ` + 
 
 const duePools = `FROM pools g JOIN clusters c ON c.id = g.cluster_id CROSS JOIN LATERAL ` + poolSince + ` t WHERE g.settings IS NOT NULL AND c.deleted_at IS NULL`
 
-// ClaimPool takes a pool that is to be planned, and its changes with it (see app.StoredPools).
+// ClaimPool takes a pool that must be planned, and its changes with it (see app.StoredPools).
 func (s *Store) ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (claim *plans.Claim, next time.Duration, err error) {
 	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
@@ -172,12 +172,12 @@ func (s *Store) KeepPoolClaim(ctx context.Context, c plans.Claim, lease time.Dur
 	return s.reclaim(ctx, "pools", c, keptClaim, lease)
 }
 
-// ReleasePool gives a pool to whoever asks next.
+// ReleasePool returns a pool to the queue.
 func (s *Store) ReleasePool(ctx context.Context, c plans.Claim) error {
 	return s.reclaim(ctx, "pools", c, noClaim, 0)
 }
 
-// SettlePool stores what a try came to (see app.StoredPools).
+// SettlePool stores the result of a try (see app.StoredPools).
 func (s *Store) SettlePool(ctx context.Context, c plans.Claim, o plans.PoolOutcome) (r pool.PoolPlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockClaimed(ctx, q, "pools", c)
@@ -205,7 +205,7 @@ func (s *Store) SettlePool(ctx context.Context, c plans.Claim, o plans.PoolOutco
 			set += `, confirmed_at = @at, boundary = @boundary, wake_at = least(@boundary, @at::timestamptz + make_interval(secs => @confirmed)), failures = 0, retry_at = NULL, changed_since = NULL`
 		case o.Retry > 0:
 			set += `, failures = failures + 1, retry_at = clock_timestamp() + make_interval(secs => @retry), wake_at = least(wake_at, @at::timestamptz)`
-		default: // the boundary stays: from then on the plan that is kept is stale
+		default: // the boundary stays: from then on the kept plan is stale
 			set += `, failures = failures + 1, retry_at = NULL, changed_since = NULL, wake_at = @boundary`
 		}
 		if _, err := q.Exec(ctx, `UPDATE pools SET `+set+` WHERE cluster_id = @cluster`, args); err != nil {

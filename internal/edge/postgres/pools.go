@@ -16,7 +16,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// poolRow is a pool without what planning knows of it.
+// poolRow is a stored pool without the columns of planning.
 type poolRow struct {
 	Settings   *string
 	Version    int64
@@ -42,7 +42,7 @@ func (r poolRow) running() (m pool.PoolMachines, err error) {
 	return m, json.Unmarshal([]byte(r.Machines), &m.Machines)
 }
 
-// poolOf is a cluster's pool; lock is what to lock of it. One without settings is missing.
+// poolOf reads a cluster's pool; lock is the locking clause. A pool without settings does not exist.
 func poolOf(ctx context.Context, q querier, id int64, cluster, lock string) (r poolRow, err error) {
 	r, err = one[poolRow](ctx, q, `SELECT `+poolColumns+` FROM pools WHERE cluster_id = @cluster `+lock, pgx.NamedArgs{"cluster": id})
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && r.Settings == nil {
@@ -62,7 +62,7 @@ func (s *Store) readPool(ctx context.Context, cluster string) (r poolRow, err er
 	return r, err
 }
 
-// PoolSettings is by what a cluster's pool is planned.
+// PoolSettings returns the settings from which a cluster's pool is planned.
 func (s *Store) PoolSettings(ctx context.Context, cluster string) (settings pool.PoolSettings, err error) {
 	r, err := s.readPool(ctx, cluster)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Store) PoolSettings(ctx context.Context, cluster string) (settings pool
 	return r.settings()
 }
 
-// PoolMachines is which machines of a pool run.
+// PoolMachines returns the running machines of a pool.
 func (s *Store) PoolMachines(ctx context.Context, cluster string) (m pool.PoolMachines, err error) {
 	r, err := s.readPool(ctx, cluster)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version in
 		if err != nil {
 			return err
 		}
-		// Versions and plans of a cluster's name go on counting when it is made anew.
+		// A new cluster of an old name continues the numbers of versions and plans.
 		err = q.QueryRow(ctx, `
 			INSERT INTO pools (cluster_id, settings, version, plans)
 			SELECT c.id, @settings, coalesce(max(p.version), 0) + 1, coalesce(max(p.plans), 0)
@@ -124,7 +124,7 @@ func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version in
 	return settings, err
 }
 
-// DeletePoolSettings ends planning. What runs is no longer known either; samples stay.
+// DeletePoolSettings ends planning and deletes the running machines; samples stay.
 func (s *Store) DeletePoolSettings(ctx context.Context, cluster string, version int64) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
@@ -156,7 +156,7 @@ func (s *Store) DeletePoolSettings(ctx context.Context, cluster string, version 
 	})
 }
 
-// SavePoolMachines says which machines of a pool run.
+// SavePoolMachines stores the running machines of a pool.
 func (s *Store) SavePoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (m pool.PoolMachines, err error) {
 	if machines == nil {
 		machines = []pool.PoolMachine{}
@@ -233,7 +233,7 @@ func (s *Store) AddStorageSamples(ctx context.Context, cluster string, samples [
 	})
 }
 
-// MeasuredSamples lists those of the hours that count as measured.
+// MeasuredSamples lists the samples of the hours that count as measured.
 func (s *Store) MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) (samples []pool.StorageSample, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)

@@ -17,7 +17,7 @@ const profileFigures = `p.name, p.version, p.note, p.created_at, p.map_tasks, p.
 	p.first_shuffle_avg_seconds, p.first_shuffle_max_seconds, p.shuffle_avg_seconds, p.shuffle_max_seconds, p.reduce_avg_seconds,
 	p.reduce_max_seconds, p.overhead_seconds, p.stages`
 
-// profileColumns are all of a version; in lists and for plans it goes without its source, which may be long.
+// profileColumns are all columns of a version; lists and plans omit its source, which may be long.
 const (
 	profileColumns    = profileFigures + `, p.source`
 	sourcelessProfile = profileFigures + `, NULL::jsonb AS source`
@@ -65,7 +65,7 @@ func (s *Store) Profiles(ctx context.Context, cluster string, page storage.Page)
 	return list, err
 }
 
-// ProfileVersions lists the versions of one, the first first, without sources.
+// ProfileVersions lists the versions of a profile, the first first, without sources.
 func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page storage.Page) (list storage.Listed[inputs.ProfileVersion], err error) {
 	after := int64(0)
 	if err := readCursor(page.After, &after); err != nil {
@@ -97,7 +97,7 @@ func noProfile(cluster, name string) error {
 	return notFound("the cluster %q has no profile %q", cluster, name)
 }
 
-// Profile is one version; 0 is the latest.
+// Profile returns one version; 0 is the latest.
 func (s *Store) Profile(ctx context.Context, cluster, name string, version int64) (p inputs.ProfileVersion, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -134,12 +134,12 @@ func profile(ctx context.Context, q querier, id int64, cluster, name string, ver
 	return p, noProfile(cluster, name)
 }
 
-// CreateProfile makes version 1 of a new name.
+// CreateProfile creates version 1 of a new name.
 func (s *Store) CreateProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	return s.writeProfile(ctx, cluster, p, func(context.Context, querier, int64) (int64, error) { return 1, nil })
 }
 
-// AddProfileVersion makes the next version of a known name.
+// AddProfileVersion creates the next version of a known name.
 func (s *Store) AddProfileVersion(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	return s.writeProfile(ctx, cluster, p, func(ctx context.Context, q querier, id int64) (int64, error) {
 		latest, err := profile(ctx, q, id, cluster, p.Name, 0)
@@ -190,7 +190,7 @@ func profileArgs(id int64, p inputs.ProfileVersion) pgx.NamedArgs {
 		args["stages"] = p.Profile.Stages
 	}
 	if p.Source != nil {
-		args["source"] = inputs.CanonicalSource(p.Source) // without what jsonb refuses, such as half a character
+		args["source"] = inputs.CanonicalSource(p.Source) // without parts that jsonb refuses, such as half a character
 	}
 	return args
 }

@@ -13,14 +13,14 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// Retention says which plans are old enough to be removed.
+// Retention selects the plans that are old enough to be removed.
 type Retention struct {
 	OlderThan time.Duration
 	Keep      int64 // the newest of each cluster stay, however old they are
 	DryRun    bool
 }
 
-// Pruned is what was removed of a cluster, or would be.
+// Pruned counts the plans of a cluster that were removed, or would be.
 type Pruned struct {
 	Cluster string `json:"cluster"`
 	Pool    bool   `json:"pool"` // plans of the cluster's pool
@@ -30,21 +30,21 @@ type Pruned struct {
 	Bytes   int64  `json:"bytes"` // as they were stored
 }
 
-// pruneBatch is how many plans one transaction removes: it holds the lock of whoever plans.
+// pruneBatch is the number of plans that one transaction removes: it holds the lock of planning.
 const pruneBatch = 500
 
-// pruned is a kind of plans that can be removed.
+// pruned describes a kind of plans that can be removed.
 type pruned struct {
 	plans, removed string // tables
 	candidates     string // clusters that may have some
-	lock           string // is held by whoever makes a plan of @cluster the current one
+	lock           string // the lock for making a plan of @cluster the current one
 	old            string // plans of @cluster that are old enough and that nothing on record is about
 	pool           bool
-	of             string // whose they are, in words
+	of             string // their owner, in words
 }
 
-// Of a cluster neither the current, the newest nor a pinned plan is removed, and none that was current lately, that a
-// lease holds under or an observation was judged by.
+// For a cluster, the current, the newest and pinned plans stay. So do plans that were current lately, that a lease
+// holds under or an observation was judged by.
 var clusterPlans = pruned{
 	plans: "plans", removed: "removed_plans", of: "the cluster",
 	candidates: `SELECT id, name FROM clusters WHERE plans > @keep ORDER BY name, id`,
@@ -61,7 +61,7 @@ var clusterPlans = pruned{
 	ORDER BY p.number`,
 }
 
-// Of a pool only the current plan is kept besides the newest: nothing else on record is about one.
+// For a pool, only the current and the newest plan stay: nothing else on record refers to one.
 var poolPlans = pruned{
 	plans: "pool_plans", removed: "removed_pool_plans", pool: true, of: "the pool of the cluster",
 	candidates: `SELECT c.id, c.name FROM pools g JOIN clusters c ON c.id = g.cluster_id WHERE g.plans > @keep ORDER BY c.name, c.id`,
@@ -74,7 +74,8 @@ var poolPlans = pruned{
 	ORDER BY p.number`,
 }
 
-// Prune removes old plans, by the owner of the tables: the service may not. It tells of each cluster that has some.
+// Prune removes old plans, as the owner of the tables: the service may not. It calls tell for each cluster that has
+// some.
 func Prune(ctx context.Context, url string, r Retention, tell func(Pruned) error) error {
 	conn, err := connect(ctx, url)
 	if err != nil {
@@ -126,7 +127,7 @@ func (of pruned) prune(ctx context.Context, conn *pgx.Conn, r Retention, tell fu
 	return nil
 }
 
-// pruneCluster removes a batch after the other until there is nothing to remove.
+// pruneCluster removes batch after batch until nothing is left to remove.
 func (of pruned) pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs, total *Pruned) error {
 	ctx = auth.With(ctx, auth.Principal{Name: "retention"})
 	for {
@@ -165,7 +166,7 @@ func (of pruned) pruneCluster(ctx context.Context, conn *pgx.Conn, args pgx.Name
 	}
 }
 
-// missing says of a plan's number that there is none, or that retention has removed it.
+// missing reports that a plan's number does not exist, or that retention has removed it.
 func (of pruned) missing(ctx context.Context, q querier, id int64, cluster string, number int64) error {
 	var at time.Time
 	err := q.QueryRow(ctx, `SELECT removed_at FROM `+of.removed+` WHERE cluster_id = @cluster AND first <= @number AND last >= @number`,
@@ -179,7 +180,7 @@ func (of pruned) missing(ctx context.Context, q querier, id int64, cluster strin
 	return notFound("plan %d of %s %q was removed by retention on %s", number, of.of, cluster, at.UTC().Format(time.DateOnly))
 }
 
-// RemovedPlans are what retention has removed, by the names of living clusters.
+// RemovedPlans counts the plans that retention has removed, by the names of living clusters.
 func (s *Store) RemovedPlans(ctx context.Context) (all map[string]plans.Removed, err error) {
 	type named struct {
 		Cluster string

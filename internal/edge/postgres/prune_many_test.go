@@ -9,7 +9,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// What it costs to remove many plans; the figures are for reading.
+// Prints the cost of removing many plans; the figures are for reading.
 func TestRemovingManyPlans(t *testing.T) {
 	t.Parallel()
 	plans := int64(2000)

@@ -14,7 +14,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// age makes all plans of a database old, and forgets which were current but for some.
+// age makes all plans of a database old, and forgets which were current, with exceptions.
 func age(t testing.TB, url string, keep ...int64) {
 	t.Helper()
 	conn := raw(t, url)
@@ -24,7 +24,7 @@ func age(t testing.TB, url string, keep ...int64) {
 	execute(t, conn, `DELETE FROM plan_reigns WHERE number <> ALL($1)`, keep)
 }
 
-// more adds copies of the newest plan to a cluster, as many as there are to be in the end.
+// more adds copies of the newest plan to a cluster, up to a total.
 func more(t testing.TB, url string, plans int64) {
 	t.Helper()
 	conn := raw(t, url)
@@ -174,8 +174,8 @@ func TestOldPlansOfPoolsAreRemoved(t *testing.T) {
 	}
 }
 
-// Two that remove, in many transactions, beside writers and readers: every number is there or on record as removed,
-// never both, and a list that is read page by page misses nothing that stays.
+// Two processes remove plans in many transactions, beside writers and readers. Every number exists or is on record as
+// removed, never both. A list that is read page by page misses nothing that stays.
 func TestPlansAreRemovedBesideWriters(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -231,7 +231,7 @@ func TestPlansAreRemovedBesideWriters(t *testing.T) {
 	}
 }
 
-// The service has no right to remove plans, nor to say that they were.
+// The service has no right to remove plans, nor to record them as removed.
 func TestTheServiceRemovesNoPlans(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -248,7 +248,7 @@ func TestTheServiceRemovesNoPlans(t *testing.T) {
 		}
 	}
 	execute(t, conn, `RESET ROLE`)
-	execute(t, conn, `GRANT DELETE ON plans TO `+postgres.Role) // then the trigger still stands in between
+	execute(t, conn, `GRANT DELETE ON plans TO `+postgres.Role) // the trigger still prevents it
 	execute(t, conn, `SET ROLE `+postgres.Role)
 	if _, err := conn.Exec(ctx, "DELETE FROM plans"); state(err) != "23001" {
 		t.Errorf("with the right to: %v", err)

@@ -11,24 +11,24 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// pulse knows whether the database says anything at all. One that refuses is known at once; one that
-// hangs, or whose network swallows everything, is silent, and without this everybody would wait for it as
-// long as a slow statement may take.
+// pulse notices whether the database answers at all. A database that refuses is known at once. One that hangs, or
+// whose network swallows everything, is silent, and without this everybody would wait for it as long as a slow
+// statement may take.
 type pulse struct {
 	replies atomic.Int64 // of any kind, to anybody
 	silent  atomic.Bool
 
 	mu      sync.Mutex
-	waiting context.Context // of those who wait for an answer; it ends when silence lasts
+	waiting context.Context // of callers that wait for an answer; it ends when silence lasts
 	end     context.CancelCauseFunc
 	lasting *time.Timer
 }
 
 const (
-	// patience is how long an answer is waited for once the database is known to be silent, and how long
-	// those go on who waited already.
+	// patience is the longest wait for an answer once the database is known to be silent, and the time for calls that
+	// were already waiting.
 	patience = time.Second
-	// longestReady is how long the shortest question may go without an answer.
+	// longestReady is the longest wait for an answer to the shortest question.
 	longestReady = 3 * time.Second
 )
 
@@ -40,7 +40,7 @@ func newPulse() *pulse {
 	return p
 }
 
-// bound lets somebody wait for the database so long, and less when it falls silent.
+// bound limits a wait for the database, and shortens it when the database falls silent.
 func (p *pulse) bound(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	if p.silent.Load() {
 		longest = min(longest, patience)
@@ -54,8 +54,7 @@ func (p *pulse) bound(ctx context.Context, longest time.Duration) (context.Conte
 	return bounded, func() { stop(); cut(nil); release() }
 }
 
-// missed notes that somebody waited in vain. When nobody else was told anything either since then, the
-// database is silent.
+// missed records a wait in vain. If nobody else got an answer since then either, the database is silent.
 func (p *pulse) missed(since int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +72,7 @@ func (p *pulse) missed(since int64) {
 	})
 }
 
-// replied notes that the database has said something.
+// replied records a reply of the database.
 func (p *pulse) replied() {
 	p.replies.Add(1)
 	if !p.silent.Load() {
@@ -87,7 +86,7 @@ func (p *pulse) replied() {
 	}
 }
 
-// heard is told how a statement ended: a refusal is a reply as well, and what was given up has no tag.
+// heard records the end of a statement: a refusal is a reply as well, and a statement that was given up has no tag.
 func (p *pulse) heard(tag pgconn.CommandTag, err error) {
 	var said *pgconn.PgError
 	if err == nil && tag.String() != "" || errors.As(err, &said) {

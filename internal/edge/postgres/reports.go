@@ -21,7 +21,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// reportRow is a report: one that was made, or the run of one that was not.
+// reportRow is a report, or the run of one that was not made.
 type reportRow struct {
 	ID        string
 	Schedule  *string
@@ -41,7 +41,7 @@ type reportRow struct {
 	Error     *runs.RunError
 }
 
-// selectReports reads reports r of @cluster: those that were made, and runs that wait, work or failed.
+// selectReports reads reports r of @cluster: finished ones, and runs that wait, work or failed.
 const selectReports = `
 	SELECT r.* FROM (
 	    SELECT id::text, schedule, every, covers, format, at, begins, ends, 'succeeded' AS state, created_by AS by, created_at, made_at, file, size, sha256, NULL::json AS error
@@ -90,7 +90,7 @@ func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter
 	return list, err
 }
 
-// Report is one by its id.
+// Report returns a report by its id.
 func (s *Store) Report(ctx context.Context, cluster, id string) (r reporting.Report, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
@@ -111,7 +111,7 @@ func (s *Store) Report(ctx context.Context, cluster, id string) (r reporting.Rep
 	return r, err
 }
 
-// ReportPart is one part of a report's file, all of which but the last have app.ReportPartSize bytes.
+// ReportPart returns one part of a report's file. All parts but the last have app.ReportPartSize bytes.
 func (s *Store) ReportPart(ctx context.Context, id string, part int64) (body []byte, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		err := q.QueryRow(ctx, `SELECT body FROM report_parts WHERE report_id = @id AND part = @part`, pgx.NamedArgs{"id": id, "part": part}).Scan(&body)
@@ -123,7 +123,7 @@ func (s *Store) ReportPart(ctx context.Context, id string, part int64) (body []b
 	return body, err
 }
 
-// SaveReport stores what a run has made, tells who wants to know, and forgets what there is too much of then.
+// SaveReport stores the report of a run, notifies webhooks, and deletes surplus reports.
 func (s *Store) SaveReport(ctx context.Context, cluster string, r reporting.Report, parts [][]byte, sum [32]byte) (reporting.Report, error) {
 	err := s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		number, err := clusterID(ctx, q, cluster)
@@ -167,8 +167,8 @@ func (s *Store) SweepReports(ctx context.Context) (deleted int64, err error) {
 	return deleted, err
 }
 
-// forgetReports deletes all but the newest reports of each schedule, of those that no schedule makes (any more),
-// and of clusters that are gone; nil is every cluster.
+// forgetReports deletes all but the newest reports of each schedule, of those without a schedule, and of deleted
+// clusters; nil is every cluster.
 func forgetReports(ctx context.Context, q querier, cluster *int64) (int64, error) {
 	done, err := q.Exec(ctx, `
 		DELETE FROM reports WHERE id IN (
@@ -180,7 +180,7 @@ func forgetReports(ctx context.Context, q querier, cluster *int64) (int64, error
 	return done.RowsAffected(), err
 }
 
-// PlansOf are the plans that were current in a cluster in some time, one after the other.
+// PlansOf returns the plans that were current in a cluster in some time, one after the other.
 func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Time) (stints []plans.PlanStint, seen []plans.SeenVMs, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -208,7 +208,7 @@ func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Ti
 	return stints, seen, err
 }
 
-// ReportSchedules are kept by name. They are no inputs: no plan depends on one.
+// ReportSchedules stores schedules by name. They are no inputs: no plan depends on one.
 func (s *Store) ReportSchedules() storage.Collection[reporting.ReportSchedule] {
 	return inputStore[reporting.ReportSchedule]{s, &reportSchedules}
 }
@@ -245,14 +245,14 @@ var reportSchedules = kind[reporting.ReportSchedule]{
 	},
 }
 
-// schedulesAtOnce is how many schedules one look takes at most: the next one comes soon.
+// schedulesAtOnce is the maximum number of schedules that one sweep takes: the next one comes soon.
 const schedulesAtOnce = 50
 
-// StartDueReports starts the report of every schedule whose moment has come, and works out the next one. Of any
-// number of servers who try one has the row, and moves it on in the transaction that makes the run.
+// StartDueReports starts the report of every due schedule, and computes its next moment. Among several servers, one
+// locks the row, and moves it on in the transaction that makes the run.
 //
-// A schedule that waits for much longer than it ever should was moved on by a clock that was wrong: its next
-// moment is worked out anew, and nothing is made up for.
+// If a schedule waits for much longer than it ever should, a wrong clock moved it on. Its next moment is computed
+// again, and missed reports are not made.
 func (s *Store) StartDueReports(ctx context.Context, now time.Time, decide func(reporting.ReportSchedule, string) (*reporting.ReportInput, time.Time)) (started int, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		type row struct {

@@ -15,7 +15,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// Which plans held is on record for longer than a decrease is held back, pins counted.
+// Past current plans, pins included, stay on record for longer than a decrease is held back.
 func TestWhichPlansHeld(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -50,7 +50,7 @@ func TestWhichPlansHeld(t *testing.T) {
 	if stints, _, err := s.PlansOf(ctx, night, start.Add(-9*time.Hour), start); err != nil || len(stints) != 0 {
 		t.Errorf("before the first plan there were %+v (%v)", stints, err)
 	}
-	// What is a hundred days old is forgotten with the next turn, but for the one that held then.
+	// Records a hundred days old are deleted with the next change, but for the plan that was current then.
 	execute(t, conn, `UPDATE plan_reigns SET since = since - interval '150 days'`)
 	check(t, s.UnpinPlan(ctx, night))
 	var kept int
@@ -60,7 +60,7 @@ func TestWhichPlansHeld(t *testing.T) {
 	}
 }
 
-// The newest reports of each schedule are kept, as many as it says, and of the others as many as there may be.
+// The newest reports of each schedule stay, up to its number, and of the others up to the limit.
 func TestOldReportsAreForgotten(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

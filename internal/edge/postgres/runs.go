@@ -15,7 +15,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// runColumns are those of a run as it is shown; inline is whether its result is, where it may be.
+// runColumns are the shown columns of a run; inline tells whether to include its result, if it is small.
 const runColumns = `r.id::text, r.kind, r.cluster, r.role, r.state, r.attempt, r.done, r.total, r.unit, r.created_by, r.created_at, r.updated_at,
 	r.started_at, r.finished_at, r.state = 'running' AND r.cancel_requested_at IS NOT NULL AS cancelling, r.partial, r.error, r.version,
 	r.result IS NOT NULL AS has_result,
@@ -72,7 +72,7 @@ func readRuns(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([
 	return pgx.CollectRows(rows, runOf)
 }
 
-// runAfter is the run that a statement about one answers.
+// runAfter returns the run from a statement about one.
 func runAfter(ctx context.Context, q querier, id, sql string, args pgx.NamedArgs) (runs.Run, error) {
 	found, err := readRuns(ctx, q, sql, runArgs(true, args))
 	if err != nil {
@@ -84,13 +84,13 @@ func runAfter(ctx context.Context, q querier, id, sql string, args pgx.NamedArgs
 	return found[0], nil
 }
 
-// runChanged tells all who listen, once it is committed.
+// runChanged notifies all listeners, after the commit.
 func runChanged(ctx context.Context, q querier, id string) error {
 	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @id)`, pgx.NamedArgs{"channel": runs.Channel, "id": id})
 	return err
 }
 
-// StartRun makes a run and hands it out.
+// StartRun creates a run and hands it out.
 func (s *Store) StartRun(ctx context.Context, n runs.NewRun) (r runs.Run, err error) {
 	input, err := json.Marshal(n.Input)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Store) StartRun(ctx context.Context, n runs.NewRun) (r runs.Run, err er
 	return r, err
 }
 
-// insertRun makes a run and hands it out, whoever else waits.
+// insertRun creates a run and hands it out, in spite of other waiting ones.
 func (s *Store) insertRun(ctx context.Context, q querier, kind string, role auth.Role, cluster *int64, name *string, input []byte) (r runs.Run, err error) {
 	id, who := newID(), auth.From(ctx)
 	work, err := s.dispatch(ctx, q, runs.RunWork{ID: id, Of: kind}, time.Time{})
@@ -144,14 +144,14 @@ func roomForRun(ctx context.Context, q querier, key string) error {
 	if err := q.QueryRow(ctx, `SELECT count(*) FROM runs WHERE key_id = @key AND state = 'queued'`, pgx.NamedArgs{"key": key}).Scan(&waiting); err != nil {
 		return err
 	}
-	if waiting >= runs.MostQueued {
+	if waiting >= runs.MaxQueued {
 		return &runs.TooManyError{RetryAfter: 10 * time.Second,
 			Detail: fmt.Sprintf("The key has %d runs waiting already, as many as it may; cancel some, or ask again when some of them have begun.", waiting)}
 	}
 	return nil
 }
 
-// Run is one by its id.
+// Run returns a run by its id.
 func (s *Store) Run(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
 		return r, runs.NoRun(id)
@@ -185,7 +185,7 @@ func (s *Store) Runs(ctx context.Context, of runs.Filter, page storage.Page) (li
 	return list, err
 }
 
-// RunResult is what a run made.
+// RunResult returns the result of a run.
 func (s *Store) RunResult(ctx context.Context, id string) (result runs.Result, err error) {
 	if uuid.Validate(id) != nil {
 		return result, runs.NoRun(id)
@@ -212,7 +212,7 @@ func (s *Store) RunResult(ctx context.Context, id string) (result runs.Result, e
 	return result, err
 }
 
-// RunInput is what a run works on.
+// RunInput returns the input of a run.
 func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage, err error) {
 	if uuid.Validate(id) != nil {
 		return nil, runs.NoRun(id)
@@ -227,7 +227,7 @@ func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage,
 	return input, err
 }
 
-// CancelRun ends a run that waits, and asks for the end of one that does not.
+// CancelRun ends a waiting run, and asks a working one to end.
 func (s *Store) CancelRun(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
 		return r, runs.NoRun(id)

@@ -17,18 +17,18 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// River hands background work to one of the servers. Its tables stand in a schema of their own, or,
-// where the user who migrates may make none, beside ours.
+// River distributes background work among the servers. Its tables are in a schema of their own, or beside ours if the
+// migrating user may create none.
 const riverSchema = "river"
 
-// River is what a River client works with: the store's connections and the schema of River's tables.
+// River returns the store's connections and the schema of River's tables, for a River client.
 func (s *Store) River() (pool *pgxpool.Pool, schema string) { return s.pool, s.schema }
 
-// notifyAgain is how soon after another word of new work the next one is sent. River leaves out those
-// that come sooner, and work that was committed after the first was heard would wait for a poll.
+// notifyAgain is the time after a notification of new work until the next one may follow. River omits earlier ones,
+// and work that was committed after the first was heard would wait for a poll.
 const notifyAgain = time.Millisecond
 
-// newInserter makes the client that only inserts.
+// newInserter returns a client that only inserts.
 func newInserter(schema string) (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: schema, Logger: slog.New(slog.DiscardHandler), FetchCooldown: notifyAgain})
 }
@@ -40,14 +40,15 @@ func (s *Store) dispatch(ctx context.Context, q querier, work runs.Work, at time
 	if !ok {
 		return 0, errors.New("work is dispatched in a transaction")
 	}
-	inserted, err := s.river.InsertTx(ctx, tx, work, &river.InsertOpts{Queue: work.Queue(), MaxAttempts: work.MostAttempts(), ScheduledAt: at})
+	inserted, err := s.river.InsertTx(ctx, tx, work, &river.InsertOpts{Queue: work.Queue(), MaxAttempts: work.MaxAttempts(), ScheduledAt: at})
 	if err != nil {
 		return 0, fmt.Errorf("dispatch %s: %w", work.Kind(), err)
 	}
 	return inserted.Job.ID, nil
 }
 
-// later is when it is so much later by the database's clock, by which rows are due too; the zero time is at once.
+// later returns the moment after a pause by the database's clock, which also decides when rows are due; the zero time
+// is at once.
 func later(ctx context.Context, q querier, after time.Duration) (at time.Time, err error) {
 	if after > 0 {
 		err = q.QueryRow(ctx, `SELECT clock_timestamp() + make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()}).Scan(&at)
@@ -55,13 +56,13 @@ func later(ctx context.Context, q querier, after time.Duration) (at time.Time, e
 	return at, err
 }
 
-// riverHome is where River's tables are, or are to be made.
+// riverHome returns the schema of River's tables, existing or new.
 func riverHome(ctx context.Context, conn *pgx.Conn) (schema string, err error) {
 	err = conn.QueryRow(ctx, `SELECT CASE WHEN to_regnamespace($1) IS NOT NULL THEN $1 ELSE current_schema() END`, riverSchema).Scan(&schema)
 	return schema, err
 }
 
-// riverVersion is the newest of River's steps that has run in a schema; 0 is none.
+// riverVersion returns the newest of River's steps that has run in a schema, or 0.
 func riverVersion(ctx context.Context, conn *pgx.Conn, schema string) (version int64, err error) {
 	var there bool
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'river_migration')`, schema).Scan(&there)
@@ -76,7 +77,7 @@ func newRiverMigrator(pool *pgxpool.Pool, schema string) (*rivermigrate.Migrator
 	return rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: schema, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// newestRiver is the newest of River's steps in this release.
+// newestRiver returns the newest of River's steps in this release.
 func newestRiver() (int64, error) {
 	m, err := newRiverMigrator(nil, riverSchema)
 	if err != nil {
@@ -121,7 +122,7 @@ func migrateRiver(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// makeRiverSchema answers the schema to use: ours where River's can neither be found nor made.
+// makeRiverSchema returns the schema to use: ours if River's can neither be found nor created.
 func makeRiverSchema(ctx context.Context, conn *pgx.Conn, home string) (string, error) {
 	if home == riverSchema {
 		return home, nil

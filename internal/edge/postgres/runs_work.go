@@ -17,7 +17,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// ClaimRun takes a run that waits. Of any number who try one gets it: the others find it taken.
+// ClaimRun takes a waiting run. Among several callers one gets it; the others find it taken.
 func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, lease time.Duration) (claim *runs.Claim, err error) {
 	if uuid.Validate(id) != nil {
 		return nil, nil // no work of this release's
@@ -54,8 +54,7 @@ func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, le
 	return claim, err
 }
 
-// KeepRun claims for another while and shows how far the work is. A lease that has passed stands
-// until somebody else has the run.
+// KeepRun extends a claim and stores the progress. An expired lease stays valid until somebody else has the run.
 func (s *Store) KeepRun(ctx context.Context, c runs.Claim, p runs.Progress, lease time.Duration) (cancel bool, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		var changed bool
@@ -77,7 +76,7 @@ func (s *Store) KeepRun(ctx context.Context, c runs.Claim, p runs.Progress, leas
 	return cancel, err
 }
 
-// SettleRun says what became of a claimed run, if it is claimed still.
+// SettleRun stores the outcome of a claimed run, if it is still claimed.
 func (s *Store) SettleRun(ctx context.Context, c runs.Claim, o runs.Outcome) (state runs.RunState, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		var cancelled bool
@@ -107,7 +106,7 @@ func (s *Store) SettleRun(ctx context.Context, c runs.Claim, o runs.Outcome) (st
 	return state, err
 }
 
-// queueAgain makes a run wait that nobody works on any more.
+// queueAgain returns an abandoned run to the queue.
 func (s *Store) queueAgain(ctx context.Context, q querier, id, kind string, after time.Duration, spare bool) error {
 	at, err := later(ctx, q, after)
 	if err != nil {
@@ -153,15 +152,15 @@ func (s *Store) finishRun(ctx context.Context, q querier, id string, state runs.
 	return runChanged(ctx, q, id)
 }
 
-// graceOfWork is how long a run may wait after River has given its work to a server, which claims it
-// at once unless it dies in between.
+// graceOfWork is the time that a run may wait after River has given its work to a server, which claims it at once
+// unless it dies in between.
 const graceOfWork = 3 * time.Second
 
-// sweepAtOnce is how many runs one sweep looks at, at most.
+// sweepAtOnce is the maximum number of runs in one sweep.
 const sweepAtOnce = 100
 
-// SweepRuns hands out again what servers have left that are gone: runs whose lease has passed, and
-// runs that wait though nobody has been told of them. Those tried often enough fail.
+// SweepRuns hands out again the work of lost servers: runs whose lease has expired, and waiting runs that nobody was
+// notified of. Those tried often enough fail.
 func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		type columns struct {
@@ -207,7 +206,7 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 	return failed, nil
 }
 
-// ForgetRuns deletes those that have been over for longer than that.
+// ForgetRuns deletes runs that have been over for longer than that.
 func (s *Store) ForgetRuns(ctx context.Context, after time.Duration) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `DELETE FROM runs WHERE finished_at < clock_timestamp() - make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()})

@@ -20,14 +20,14 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// silencer stands between a store and its database and, while it is locked, passes nothing on: a
-// machine that hangs, or a line that swallows everything. It counts how often the store has waited for an answer.
+// silencer is a proxy before the database. While it is locked it passes nothing on, like a machine that hangs, or a
+// line that swallows everything. It counts the store's waits for an answer.
 type silencer struct {
 	sync.RWMutex
 	trips atomic.Int64
 }
 
-// between makes one, and the address under which the database is reached through it.
+// between starts a proxy, and returns the address of the database through it.
 func (s *silencer) between(t *testing.T, address string) string {
 	t.Helper()
 	config := must(pgx.ParseConfig(address))(t)
@@ -110,7 +110,7 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 	line.Unlock()
 	eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
 
-	began := time.Now() // silent from the moment on when what is to be done once is done
+	began := time.Now() // silent from the beginning of the work in Once
 	_, _, err := s.Once(ctx, onceKey("after", "a"), func(context.Context) (app.Answer, error) {
 		line.Lock()
 		return app.Answer{Status: 200, Keep: true}, nil
@@ -123,8 +123,8 @@ func TestASilentDatabaseHoldsNobody(t *testing.T) {
 	eventually(t, "it recovers by itself", func() bool { return s.Ready(ctx) == nil })
 }
 
-// Once it is known that the database says nothing, nobody waits for it as long as for a slow statement:
-// neither who asks then, nor who had asked before. When it is back, what is slow has its time again.
+// Once the database is known to be silent, nobody waits for it as long as for a slow statement: neither new callers
+// nor those who were waiting. When it is back, slow statements have their time again.
 func TestSilenceIsKnown(t *testing.T) {
 	t.Parallel()
 	var line silencer
@@ -170,8 +170,8 @@ func TestSilenceIsKnown(t *testing.T) {
 	check(t, <-locked)
 }
 
-// A server that is stopped, or cut off, in the middle of a change holds what it has locked for as long as a method may
-// take, not until somebody ends it.
+// A server that is stopped, or cut off, in the middle of a change holds its locks only as long as a method may take,
+// not until somebody kills it.
 func TestAStoppedServerLetsGo(t *testing.T) {
 	t.Parallel()
 	var line silencer
@@ -203,7 +203,7 @@ func TestAStoppedServerLetsGo(t *testing.T) {
 	}
 }
 
-// What solves for long within what is done once keeps its transaction.
+// A long computation within Once keeps its transaction.
 func TestWhatIsDoneOnceMayTakeLong(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
@@ -211,7 +211,7 @@ func TestWhatIsDoneOnceMayTakeLong(t *testing.T) {
 	ctx := filled(t, s)
 	_, _, err := s.Once(ctx, onceKey("long", "a"), func(within context.Context) (app.Answer, error) {
 		must(s.Cluster(within, night))(t)
-		time.Sleep(4 * time.Second) // longer than a transaction that changes something may be idle
+		time.Sleep(4 * time.Second) // longer than a changing transaction may be idle
 		_, err := s.SavePlan(within, record(night))
 		return app.Answer{Status: 201, Keep: true}, err
 	})

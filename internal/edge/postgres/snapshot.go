@@ -16,7 +16,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// Snapshot is what a plan of a cluster for one moment is made from, all of one moment of the database.
+// Snapshot returns the inputs for a cluster's plan at one moment, from one moment of the database.
 func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapshot inputs.Snapshot, err error) {
 	hour := at.UTC().Truncate(time.Hour)
 	during := pgtype.Range[time.Time]{Lower: at, Upper: at, LowerType: pgtype.Inclusive, UpperType: pgtype.Inclusive, Valid: true}
@@ -29,8 +29,8 @@ func (s *Store) Snapshot(ctx context.Context, name string, at time.Time) (snapsh
 	return snapshot, err
 }
 
-// Outlook is what a horizon of a cluster is made from, all of one moment of the database: forecasts, prices and
-// contracts that touch the hours from one until another. More forecasts than a horizon may have are refused.
+// Outlook returns the inputs for a cluster's horizon, from one moment of the database: forecasts, prices and
+// contracts that touch the hours from one until another. It refuses more forecasts than a horizon may have.
 func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time) (o horizon.Outlook, err error) {
 	o.From, o.Until = from.UTC(), until.UTC()
 	var rows int64
@@ -50,7 +50,7 @@ func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time)
 	return o, err
 }
 
-// readSnapshot reads the inputs that touch some time, and what rest asks for besides.
+// readSnapshot reads the inputs that touch some time, and runs the queries of rest besides.
 func (s *Store) readSnapshot(ctx context.Context, name string, during pgtype.Range[time.Time], args pgx.NamedArgs, into *inputs.Snapshot, rest func(*pgx.Batch, pgx.NamedArgs, *[]json.RawMessage)) error {
 	return s.readAll(ctx, func(ctx context.Context, q querier) error {
 		// A transaction of Once sees each statement's own moment: look again if the inputs moved.

@@ -1,5 +1,5 @@
-// Package postgres keeps what the service keeps: every SQL statement stands here, and what the
-// database refuses becomes an error of the kinds of fault here, once. Its method Stores returns the stores of package app.
+// Package postgres stores the service's data. It holds every SQL statement, and turns the database's refusals into
+// errors of the kinds of fault, once. Its method Stores returns the stores of package app.
 package postgres
 
 import (
@@ -18,19 +18,18 @@ import (
 	"headroom/internal/service/app"
 )
 
-// Role is the database role the service works as where it exists: it may neither change nor delete
-// plans and the audit log.
+// Role is the database role of the service, if it exists. It may neither change nor delete plans and the audit log.
 const Role = "headroom_service"
 
-// Config is how a store reaches its database. Zero values mean the defaults named.
+// Config configures the connection to the database. Zero values stand for the defaults.
 type Config struct {
 	URL            string
-	MigrateURL     string        // who may change the schema; default URL
-	SkipMigrations bool          // the schema is known to be there
+	MigrateURL     string        // of the user who may change the schema; default URL
+	SkipMigrations bool          // the schema is known to exist
 	MaxConns       int           // default 20; at most half of them carry idempotent requests
 	AcquireTimeout time.Duration // to wait for a connection, and to make one at first; default 2 s
 	Statement      time.Duration // the longest a statement may take; default 5 s (bulk work 30 s)
-	Log            *slog.Logger  // told about a schema newer than this release; default none
+	Log            *slog.Logger  // for a schema newer than this release; default none
 }
 
 func (c Config) withDefaults() Config {
@@ -52,11 +51,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// idle is how long a transaction may wait for its next statement: longer than any method but bulk work takes in all, so
-// that only a server that was stopped or cut off loses one, and with it the locks that others wait for.
+// idle is the longest time that a transaction may wait for its next statement. It is longer than any method but bulk
+// work takes in all. So only a server that was stopped or cut off loses a transaction, and with it the locks that
+// others wait for.
 func (c Config) idle() time.Duration { return c.Statement + beyond + time.Second }
 
-// dialer notices within half a minute that nobody is at the other end any longer; ifGone makes the database do so too.
+// dialer notices within half a minute that the other end is gone; ifGone makes the database do so too.
 var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3}}
 
 func ifGone(idle time.Duration) string {
@@ -82,12 +82,12 @@ type Store struct {
 	observationSweep sweeper
 	liveSweep        sweeper
 
-	open context.Context // of what goes on by itself until the store is closed
+	open context.Context // of background work until the store is closed
 	end  context.CancelFunc
 }
 
-// Open migrates the database and makes a pool of connections that work as the service's role. A user who may not
-// migrate but may work as that role is let in where the schema is up to date.
+// Open migrates the database and creates a pool of connections that work as the service's role. A user who may not
+// migrate but may work as that role is accepted if the schema is up to date.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	c = c.withDefaults()
 	var refused *ownerNeeded
@@ -119,7 +119,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	config.MaxConns = int32(min(c.MaxConns, 1000))
 	dial := dialer
-	dial.Timeout = c.AcquireTimeout // a busy machine still accepts; what does not is not there
+	dial.Timeout = c.AcquireTimeout // a busy machine still accepts; one that does not is gone
 	config.ConnConfig.DialFunc = dial.DialContext
 	heart := newPulse()
 	connects := newGate(c.AcquireTimeout, heart)
@@ -151,22 +151,21 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return &Store{open: open, end: end, pool: pool, config: c, pulse: heart, turns: newTurns(), places: make(chan struct{}, max(1, c.MaxConns/2)), river: inserter, schema: status.RiverSchema}, nil
 }
 
-// timesInUTC makes times come out in UTC, not in the zone this process happens to run in.
+// timesInUTC reads times in UTC, not in the zone of this process.
 func timesInUTC(m *pgtype.Map) {
 	m.RegisterType(&pgtype.Type{Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC}})
 }
 
-// Away is a store whose database cannot be reached: everything is fault.Busy.
+// Away returns a store whose database cannot be reached: all its methods fail with fault.Busy.
 func Away() *Store {
 	open, end := context.WithCancel(context.Background())
 	return &Store{open: open, end: end, config: Config{}.withDefaults(), pulse: newPulse(), turns: newTurns(), places: make(chan struct{}, 1)}
 }
 
-// longestClose is enough for all that a database answers; one that hangs must not hold up the end of
-// the process.
+// longestClose is enough for every database that answers; one that hangs must not hold up the end of the process.
 const longestClose = time.Second
 
-// Close waits for what is going on, though not for long, and closes every connection.
+// Close waits briefly for work in progress, and closes every connection.
 func (s *Store) Close() {
 	s.end()
 	if s.pool == nil {
@@ -178,7 +177,7 @@ func (s *Store) Close() {
 		s.pool.Close()
 	}()
 	longest := longestClose
-	if s.Silent() { // whose connections are not closed in any time
+	if s.Silent() { // its connections would never close
 		longest = 0
 	}
 	late := time.NewTimer(longest)
@@ -189,10 +188,10 @@ func (s *Store) Close() {
 	}
 }
 
-// Stat is what the pool is doing, for metrics.
+// Stat returns the pool's figures, for metrics.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
-// Ready says whether reads can be answered.
+// Ready reports whether reads can be answered.
 func (s *Store) Ready(ctx context.Context) error {
 	return s.readWithin(ctx, min(longestReady, s.longest()), func(ctx context.Context, q querier) error {
 		var one int
@@ -200,7 +199,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	})
 }
 
-// DatabaseAbout is the version of Postgres and that of the tables.
+// DatabaseAbout returns the versions of Postgres and of the tables.
 func (s *Store) DatabaseAbout(ctx context.Context) (about app.DatabaseAbout, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		about, err = one[app.DatabaseAbout](ctx, q, `
@@ -210,10 +209,10 @@ func (s *Store) DatabaseAbout(ctx context.Context) (about app.DatabaseAbout, err
 	return about, err
 }
 
-// Silent says whether the database is known to say nothing at all.
+// Silent reports whether the database is known not to answer at all.
 func (s *Store) Silent() bool { return s.pulse.silent.Load() }
 
-// badAddress keeps what was wrong with a database's address, which may hold a password, out of sight.
+// badAddress hides the fault of a database's address, which may hold a password.
 type badAddress struct{ cause error }
 
 func (e *badAddress) Error() string {

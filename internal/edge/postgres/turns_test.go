@@ -12,7 +12,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// A current plan comes with what was current before it, pins counted, whoever changed it.
+// A current plan comes with the earlier current ones, pins included, after any kind of change.
 func TestWhatWasCurrentBefore(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -90,8 +90,8 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 	}
 }
 
-// Whether a plan is for its own present is on record; of plans from the previous release it follows
-// from the times.
+// The record tells whether a plan is for its own present; for plans from the previous release it follows from the
+// times.
 func TestPlansForAnotherMoment(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

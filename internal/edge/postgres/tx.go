@@ -27,24 +27,24 @@ type querier interface {
 
 type joinKey struct{}
 
-// joined is the transaction that a context from Once carries.
+// joined returns the transaction that a context from Once carries.
 func joined(ctx context.Context) (pgx.Tx, bool) {
 	tx, ok := ctx.Value(joinKey{}).(pgx.Tx)
 	return tx, ok
 }
 
-// beyond is how much longer than one statement a method may take in all: a server that accepts and
-// then says nothing must not hold its callers. Bulk work gets more.
+// beyond is the additional time of a method beyond one statement: a server that accepts and then never answers must
+// not hold its callers. Bulk work gets more.
 const (
 	beyond          = 2 * time.Second
 	longestBulk     = 2 * time.Minute
 	longestRollback = 2 * time.Second
-	longestLook     = 5 * time.Second // at why a change was refused
+	longestLook     = 5 * time.Second // for the reason of a refused change
 )
 
 func (s *Store) longest() time.Duration { return s.config.Statement + beyond }
 
-// bound lets a method wait for the database so long, and less when it falls silent. Bulk work that has
+// bound limits a method's wait for the database, and shortens it when the database falls silent. Bulk work that has
 // begun keeps its time.
 func (s *Store) bound(ctx context.Context, longest time.Duration) (context.Context, context.CancelFunc) {
 	if longest > s.longest() {
@@ -73,7 +73,7 @@ func (s *Store) readWithin(ctx context.Context, longest time.Duration, work func
 	return s.ended(ctx, bounded, since, kindOf(ctx, conn.Conn(), work(bounded, conn)))
 }
 
-// ended notes where nothing came of a method in all the time that it had.
+// ended records a method without any answer in all its time.
 func (s *Store) ended(ctx, bounded context.Context, since int64, err error) error {
 	if err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
 		s.pulse.missed(since)
@@ -91,7 +91,7 @@ func (s *Store) write(ctx context.Context, work func(context.Context, querier) e
 	return s.transact(ctx, s.longest(), pgx.TxOptions{}, work)
 }
 
-// joining is for work that calls other methods with its context, which are then part of it.
+// joining wraps work that calls other methods with its context; they become part of its transaction.
 func joining(work func(context.Context, querier) error) func(context.Context, querier) error {
 	return func(ctx context.Context, q querier) error {
 		if tx, within := q.(pgx.Tx); within {
@@ -121,8 +121,9 @@ func (s *Store) slowly(ctx context.Context, q querier, work func(context.Context
 	return err
 }
 
-// writeBetween is write in two round trips to the database: what first asks goes with the transaction's beginning, and
-// what work answers with its end; nil is nothing. Work may use the transaction besides, and its context joins it.
+// writeBetween is write in two round trips to the database: the queries of first go with the transaction's beginning,
+// and the statements that work returns go with its end; nil is none. Work may use the transaction besides, and its
+// context joins it.
 func (s *Store) writeBetween(ctx context.Context, bulk bool, first func(*pgx.Batch), work func(context.Context, querier) (last *pgx.Batch, err error)) error {
 	if _, within := joined(ctx); within || bulk {
 		write := s.write
@@ -168,7 +169,7 @@ func (s *Store) writeBetween(ctx context.Context, bulk bool, first func(*pgx.Bat
 		if err != nil {
 			return err
 		}
-		if last == nil { // what joined it takes effect all the same
+		if last == nil { // joined work takes effect all the same
 			return tx.Commit(bounded)
 		}
 		last.Queue("commit")
@@ -184,7 +185,7 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 	defer cancel()
 	if tx, ok := joined(ctx); ok {
 		setting := ""
-		if options.AccessMode != pgx.ReadOnly { // what it locks others may need: from here on the transaction is soon over
+		if options.AccessMode != pgx.ReadOnly { // others may need its locks: from here on the transaction is soon over
 			setting = "SET LOCAL idle_in_transaction_session_timeout = " + milliseconds(s.config.idle())
 		}
 		return s.ended(ctx, bounded, since, kindOf(ctx, tx.Conn(), savepoint(bounded, tx, setting, work)))
@@ -207,16 +208,16 @@ func (s *Store) transact(ctx context.Context, within time.Duration, options pgx.
 	}()))
 }
 
-// begin starts a transaction, which takes no time even where the work in it may take long: what does
-// not answer to that does not answer at all.
+// begin starts a transaction, which takes no time even if its work may take long: a database that does not answer
+// here does not answer at all.
 func (s *Store) begin(ctx context.Context, conn *pgxpool.Conn, options pgx.TxOptions) (pgx.Tx, error) {
 	bounded, cancel := s.bound(ctx, s.longest())
 	defer cancel()
 	return conn.BeginTx(bounded, options)
 }
 
-// savepoint makes a method's effect one unit inside a bigger transaction. What is set with it stays set unless the
-// effect is taken back.
+// savepoint makes a method's effect one unit inside a bigger transaction. Its settings remain unless the effect is
+// undone.
 func savepoint(ctx context.Context, outer pgx.Tx, setting string, work func(context.Context, querier) error) error {
 	if _, err := outer.Exec(ctx, "SAVEPOINT method; "+setting); err != nil {
 		return err
@@ -266,7 +267,7 @@ func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return nil, &busy{sentenceFor(err), err}
 }
 
-// Spans of statements have a name and nothing more: neither arguments, nor the text, nor what the database says.
+// Spans of statements have only a name: neither arguments, nor the text, nor the database's messages.
 
 // beginStatement begins the span of a statement, below the one of the context.
 func beginStatement(ctx context.Context, sql string) context.Context {
@@ -301,7 +302,7 @@ var (
 	verbs     = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "SET", "LISTEN", "UNLISTEN", "COPY", "LOCK"}
 )
 
-// statementName is what a statement does and to which table, such as "UPDATE clusters".
+// statementName returns the verb and the table of a statement, such as "UPDATE clusters".
 func statementName(sql string) string {
 	verb := ""
 	if found := firstWord.FindStringSubmatch(sql); found != nil {

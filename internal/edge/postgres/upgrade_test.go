@@ -16,8 +16,8 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// firstRelease are statements of the program of the first schema: it writes a cluster with all that a plan is made
-// from, a plan, and what comes of it later.
+// firstRelease lists statements of the program of the first schema. It writes a cluster with all inputs of a plan, a
+// plan, and its consequences.
 var firstRelease = []string{
 	`INSERT INTO clusters (name, description, currency, period_seconds, time_zone, options) VALUES ($1, '', 'USD', 3600, 'UTC', '{}')`,
 	`INSERT INTO vm_types (cluster_id, name, description, quota, in_use) SELECT id, 'small', '', 60, true FROM clusters WHERE name = $1`,
@@ -39,10 +39,10 @@ var firstRelease = []string{
 	`INSERT INTO audit (era, by, key_id, cluster, action, kind, name) VALUES (1, 'x', '', $1, 'create', 'cluster', $1)`,
 }
 
-// shape is what the statements of a program rest on.
+// shape describes the parts of the schema that a program's statements use.
 type shape struct {
 	columns   map[string]column
-	functions map[string]string // what they answer
+	functions map[string]string // their results
 }
 
 type column struct {
@@ -71,7 +71,7 @@ func rowsOf[T any](t *testing.T, conn *pgx.Conn, sql string) []T {
 	return must(pgx.CollectRows(rows, pgx.RowToStructByName[T]))(t)
 }
 
-// breaks says why statements of before would fail after.
+// breaks explains why statements for before would fail on after.
 func (before shape) breaks(after shape) (why []string) {
 	tables := map[string]bool{}
 	for name, old := range before.columns {
@@ -104,9 +104,9 @@ func (before shape) breaks(after shape) (why []string) {
 	return why
 }
 
-// Every step of the schema, from the one before it: the program of now refuses the old state and says what to do; what
-// the program before it reads and writes is there after the step and takes the same statements; and what was stored in
-// any state is there in the end, and read alike.
+// Every step of the schema is tried from the one before it. The present program refuses the old state with a remedy.
+// After the step, the tables of the previous program exist and accept its statements. Data stored in any state is
+// there in the end, and reads alike.
 func TestEveryStepOfTheSchema(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Empty(t)
@@ -131,7 +131,7 @@ func TestEveryStepOfTheSchema(t *testing.T) {
 			t.Errorf("the program of schema %d does not work on schema %d: %s", versions[i-1], n, why)
 		}
 		before = after
-		execute(t, conn, "SET ROLE "+postgres.Role) // which the step itself must have given what its triggers need
+		execute(t, conn, "SET ROLE "+postgres.Role) // the step itself must grant the rights for its triggers
 		for _, statement := range firstRelease {
 			execute(t, conn, statement, fmt.Sprintf("of-%d", n))
 		}

@@ -12,8 +12,8 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// Who has seen a thing that was deleted and made anew must not take the new one for the old: no
-// version, inputs version or plan number of a name comes back.
+// A client that knows a deleted thing must not mistake a new one of the same name for it: no version, inputs version
+// or plan number of a name comes back.
 func TestVersionsNeverComeBack(t *testing.T) {
 	t.Parallel()
 	s, ctx := pgtest.Open(t), context.Background()

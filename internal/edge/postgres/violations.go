@@ -15,8 +15,7 @@ import (
 	"headroom/internal/service/reporting"
 )
 
-// failure is what the database refused: the thing that was written, and where it stands in what the
-// caller sent.
+// failure holds a refusal of the database: the written thing, and its place in the caller's request.
 type failure struct {
 	cluster string
 	pointer string
@@ -28,7 +27,7 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// at says what an error is about; no error stays none.
+// at adds the object to an error; no error stays none.
 func at(cluster string, item any, err error) error {
 	if err == nil {
 		return nil
@@ -43,8 +42,8 @@ func atDelete(item any, err error) error {
 	return &failure{item: item, deleted: true, err: err}
 }
 
-// explain turns a violated constraint, by its name, into an error that says what to change. What it
-// needs to know for that it reads on the same connection, where the change is rolled back already.
+// explain turns a violated constraint, by its name, into an error with a remedy. It reads the needed facts on the
+// same connection, where the change is already rolled back.
 func explain(ctx context.Context, conn *pgx.Conn, err error, said *pgconn.PgError) error {
 	var f *failure
 	if !errors.As(err, &f) {
@@ -66,7 +65,7 @@ func explain(ctx context.Context, conn *pgx.Conn, err error, said *pgconn.PgErro
 	return err
 }
 
-// rule is a constraint that a thing breaks on its own.
+// rule explains a constraint that a thing violates on its own.
 type rule struct {
 	pointer, code, detail string
 }
@@ -75,7 +74,7 @@ func (r rule) finding() *fault.Finding {
 	return &fault.Finding{Pointer: r.pointer, Code: r.code, Detail: r.detail}
 }
 
-// input makes an error of findings about the thing written; none of them is no error.
+// input makes an error of findings about the written thing; without findings it returns nil.
 func (f *failure) input(findings ...*fault.Finding) error {
 	e := &fault.InputError{}
 	for _, found := range findings {
@@ -89,7 +88,7 @@ func (f *failure) input(findings ...*fault.Finding) error {
 	return e
 }
 
-// below moves a finding about a thing to the place where the thing stands.
+// below moves a finding about a thing to the thing's place.
 func below(pointer string, f fault.Finding) fault.Finding {
 	f.Pointer = pointer + f.Pointer
 	if f.Hint != nil && f.Hint.Pointer != "" {
@@ -100,8 +99,8 @@ func below(pointer string, f fault.Finding) fault.Finding {
 	return f
 }
 
-// rules are the constraints in words. The callers of the store check more and say it better; these are
-// what holds whoever writes.
+// rules explains the constraints in words. The callers of the store check more and explain better; these hold for all
+// writers.
 var rules = map[string]rule{
 	"clusters_name_check":            {"/name", "text", "The name is no cluster's; use 1 to 63 small letters, digits and hyphens inside."},
 	"clusters_currency_check":        {"/currency", "text", "The currency must be three capital letters such as \"USD\"."},
@@ -177,7 +176,7 @@ var rules = map[string]rule{
 	"keys_clusters_check":            {"/clusters", "missing", "A key for no cluster opens nothing; name clusters, or give null for all."},
 }
 
-// references are what still refers to a thing that was to be deleted.
+// references explains references to a thing that was to be deleted.
 var references = map[string]func(*failure) error{
 	"prices_vm_type_fkey": func(f *failure) error {
 		return conflict("the VM type %q still has prices; delete them first", nameOf(f.item))
@@ -199,7 +198,7 @@ var references = map[string]func(*failure) error{
 	},
 }
 
-// neighbours are the constraints between a thing and others, which its explanation names.
+// neighbours explains the constraints between a thing and others, which its explanation names.
 var neighbours = map[string]func(context.Context, querier, *failure) error{
 	"clusters_name_key":         taken("cluster"),
 	"webhooks_name_key":         taken("webhook"),
@@ -300,7 +299,7 @@ func explainClass(ctx context.Context, q querier, f *failure) error {
 	return f.input(unknownClasses(f.item.([]inputs.Forecast), known)...)
 }
 
-// everything is all things of a kind in a cluster.
+// everything returns all things of a kind in a cluster.
 func everything[T any](ctx context.Context, q querier, k *kind[T], cluster string) ([]T, error) {
 	id, err := clusterID(ctx, q, cluster)
 	if err != nil {
@@ -309,7 +308,7 @@ func everything[T any](ctx context.Context, q querier, k *kind[T], cluster strin
 	return k.query(ctx, q, k.selects, pgx.NamedArgs{"cluster": id})
 }
 
-// latestVersions is the number of the latest version of every profile.
+// latestVersions returns the number of the latest version of every profile.
 func latestVersions(ctx context.Context, q querier, cluster string) (map[string]int64, error) {
 	id, err := clusterID(ctx, q, cluster)
 	if err != nil {

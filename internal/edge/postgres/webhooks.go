@@ -32,7 +32,7 @@ func (s *Store) Webhooks(ctx context.Context, page storage.Page) (list storage.L
 	return list, err
 }
 
-// Webhook is one by its id.
+// Webhook returns a webhook by its id.
 func (s *Store) Webhook(ctx context.Context, id string) (w hooks.Webhook, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		w, err = webhook(ctx, q, id, "")
@@ -41,7 +41,7 @@ func (s *Store) Webhook(ctx context.Context, id string) (w hooks.Webhook, err er
 	return w, err
 }
 
-// webhook reads one; lock may make it wait for others who change it, and keep them from it.
+// webhook reads a webhook; lock is the locking clause.
 func webhook(ctx context.Context, q querier, id, lock string) (w hooks.Webhook, err error) {
 	missing := notFound("there is no webhook with the id %q", id)
 	if uuid.Validate(id) != nil {
@@ -130,10 +130,10 @@ func (s *Store) DeleteWebhook(ctx context.Context, id string, version int64) err
 	})
 }
 
-// mostSecrets sign at once: each takes room in the header of every message.
-const mostSecrets = 5
+// maxSecrets sign at once: each takes room in the header of every message.
+const maxSecrets = 5
 
-// RotateSecret makes another secret the one that counts. It is told to the audit log that it was done.
+// RotateSecret replaces the present secret. The audit log records only that it was done.
 func (s *Store) RotateSecret(ctx context.Context, id, secret string, grace time.Duration) (until time.Time, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		w, err := webhook(ctx, q, id, lockWebhook)
@@ -148,7 +148,7 @@ func (s *Store) RotateSecret(ctx context.Context, id, secret string, grace time.
 		if err := q.QueryRow(ctx, `SELECT count(*) FROM webhook_secrets WHERE webhook_id = @id`, args).Scan(&signing); err != nil {
 			return err
 		}
-		if signing >= mostSecrets {
+		if signing >= maxSecrets {
 			return conflict("the webhook has %d secrets that still sign; wait until one of them has ended", signing)
 		}
 		err = q.QueryRow(ctx, `
@@ -183,7 +183,7 @@ func (s *Store) AllowedHosts(ctx context.Context, page storage.Page) (list stora
 	return list, err
 }
 
-// HostOf is the entry for a host and a port.
+// HostOf returns the entry for a host and a port.
 func (s *Store) HostOf(ctx context.Context, host string, port int64) (h fetch.AllowedHost, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		h, err = one[fetch.AllowedHost](ctx, q, `SELECT `+hostColumns+` FROM allowed_hosts WHERE host = @host AND port = @port`,

@@ -69,7 +69,7 @@ func (s *Store) PingWebhook(ctx context.Context, id string) (d hooks.Delivery, e
 	return d, err
 }
 
-// RetryDelivery sends again, at once, whatever came of it before.
+// RetryDelivery sends a delivery again, at once, in any state.
 func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d hooks.Delivery, err error) {
 	missing := notFound("the webhook has no delivery with the id %q, or it was made more than 30 days ago", id)
 	if uuid.Validate(id) != nil {
@@ -80,11 +80,11 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d hook
 		if err != nil {
 			return err
 		}
-		waiting, err := waitingOf(ctx, q, []string{webhookID}, mostWaiting)
+		waiting, err := waitingOf(ctx, q, []string{webhookID}, maxWaiting)
 		if err != nil {
 			return err
 		}
-		if waiting[webhookID] >= mostWaiting {
+		if waiting[webhookID] >= maxWaiting {
 			return conflict("%s to the webhook %q wait already; send this one again when fewer do", tooMany, w.Name)
 		}
 		d, err = one[hooks.Delivery](ctx, q, `
@@ -101,17 +101,15 @@ func (s *Store) RetryDelivery(ctx context.Context, webhookID, id string) (d hook
 	return d, err
 }
 
-// A delivery whose webhook has enough in flight is put off for about as long as those before it may
-// take.
+// A delivery whose webhook has enough in flight is postponed for about as long as those before it may take.
 const (
-	leastPutOff = 500 * time.Millisecond
-	putOffEach  = 250 * time.Millisecond
-	mostPutOff  = 5 * time.Minute
-	tooEarly    = time.Second // that clocks may differ
+	minPutOff  = 500 * time.Millisecond
+	putOffEach = 250 * time.Millisecond
+	maxPutOff  = 5 * time.Minute
+	tooEarly   = time.Second // that clocks may differ
 )
 
-// ClaimDelivery takes a delivery that is due. The webhook's lock makes it certain that no more are in
-// flight than may be.
+// ClaimDelivery takes a due delivery. The webhook's lock keeps the number of deliveries in flight within its limit.
 func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease time.Duration) (claim *hooks.DeliveryClaim, err error) {
 	if uuid.Validate(id) != nil {
 		return nil, nil // no work of this release's
@@ -178,9 +176,9 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 	return claim, nil
 }
 
-// standBack puts a delivery off whose webhook has enough in flight, without the webhook's lock: of a
-// target that hangs there may be any number, and those that wait for the lock would keep servers and
-// connections from other webhooks. over says that there is nothing left to do.
+// standBack postpones a delivery whose webhook has enough in flight, without the webhook's lock. A target that hangs
+// may have any number of deliveries, and those waiting for the lock would keep servers and connections from other
+// webhooks. over reports that nothing is left to do.
 func (s *Store) standBack(ctx context.Context, q querier, id string, most int) (of string, over bool, err error) {
 	var flying int
 	err = q.QueryRow(ctx, `
@@ -202,14 +200,14 @@ func (s *Store) standBack(ctx context.Context, q querier, id string, most int) (
 	return of, true, s.letWait(ctx, q, handed{id, of})
 }
 
-// letWait puts a delivery off for about as long as those before it may take.
+// letWait postpones a delivery for about as long as those before it may take.
 func (s *Store) letWait(ctx context.Context, q querier, d handed) error {
 	waiting, err := waitingOf(ctx, q, []string{d.Webhook}, enoughWaiting)
 	if err != nil {
 		return err
 	}
-	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting[d.Webhook])*putOffEach, mostPutOff)))
-	return s.pause(ctx, q, d, waiting, leastPutOff+spread)
+	spread := time.Duration(rand.Float64() * float64(min(time.Duration(waiting[d.Webhook])*putOffEach, maxPutOff)))
+	return s.pause(ctx, q, d, waiting, minPutOff+spread)
 }
 
 // putOff lets a delivery wait without counting an attempt.
@@ -235,7 +233,7 @@ func (s *Store) pause(ctx context.Context, q querier, d handed, waiting map[stri
 	return s.handOut(ctx, q, []handed{d}, waiting, at)
 }
 
-// SettleDelivery says what came of a claimed delivery.
+// SettleDelivery stores the outcome of a claimed delivery.
 func (s *Store) SettleDelivery(ctx context.Context, c hooks.DeliveryClaim, o hooks.DeliveryOutcome) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		w, err := webhook(ctx, q, c.Webhook, lockWebhook)
@@ -293,12 +291,11 @@ func (s *Store) SettleDelivery(ctx context.Context, c hooks.DeliveryClaim, o hoo
 	})
 }
 
-// lostAfter is how long a delivery may be overdue before it is taken for one that nobody knows of.
-// Handing it out twice does no harm.
+// lostAfter is the time that a delivery may be overdue before it counts as lost. Handing it out twice does no harm.
 const lostAfter = 30 * time.Second
 
-// SweepDeliveries hands out again what servers have left that are gone: what is overdue or was claimed
-// for too long, and has no work that waits for a server.
+// SweepDeliveries hands out again the deliveries of lost servers: those that are overdue or were claimed for too
+// long, and have no work that waits for a server.
 func (s *Store) SweepDeliveries(ctx context.Context) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		// The statistics of work lag behind a backlog, and thousands by thousands are never to be compared.
@@ -316,7 +313,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 			        OR j.state IN ('scheduled', 'retryable') AND j.scheduled_at < clock_timestamp() + make_interval(secs => @soon)
 			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
 			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
-			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * mostPutOff.Seconds(), "queue": hooks.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * maxPutOff.Seconds(), "queue": hooks.DeliveryWork{}.Queue(), "most": sweepAtOnce})
 		if err != nil || len(lost) == 0 {
 			return err
 		}
@@ -336,7 +333,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 	})
 }
 
-// ForgetDeliveries deletes those that were made longer ago than that.
+// ForgetDeliveries deletes deliveries that were made longer ago than that.
 func (s *Store) ForgetDeliveries(ctx context.Context, after time.Duration) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE at < clock_timestamp() - make_interval(secs => @after)`, pgx.NamedArgs{"after": after.Seconds()})
@@ -347,18 +344,18 @@ func (s *Store) ForgetDeliveries(ctx context.Context, after time.Duration) (dele
 }
 
 const (
-	// mostWaiting bounds what is kept for a target that does not answer: what more there is to tell is
-	// written down and not sent. Transactions at the same time may each add theirs.
-	mostWaiting = 10000
-	tooMany     = "10,000 deliveries" // the same, in words
-	// enoughWaiting is how many are counted where only the length of a wait depends on it.
-	enoughWaiting = int64(mostPutOff / putOffEach)
+	// maxWaiting bounds the deliveries stored for a target that does not answer: further events are recorded and not
+	// sent. Concurrent transactions may each add one.
+	maxWaiting = 10000
+	tooMany    = "10,000 deliveries" // the same, in words
+	// enoughWaiting is the limit of a count that only determines the length of a wait.
+	enoughWaiting = int64(maxPutOff / putOffEach)
 )
 
 // handed is a delivery that is handed out.
 type handed struct{ ID, Webhook string }
 
-// waitingOf is how many deliveries of each webhook wait, counted no further than most.
+// waitingOf counts the waiting deliveries of each webhook, up to most.
 func waitingOf(ctx context.Context, q querier, webhooks []string, most int64) (map[string]int64, error) {
 	type row struct {
 		ID      string
@@ -377,8 +374,8 @@ func waitingOf(ctx context.Context, q querier, webhooks []string, most int64) (m
 	return waiting, nil
 }
 
-// rankOf is River's priority of a delivery's work, of which 1 is taken first: that of a webhook with
-// few deliveries never waits behind the many of another, which can only be put off anyhow.
+// rankOf returns River's priority of a delivery's work; 1 is taken first. A delivery of a webhook with few of them
+// never waits behind the many of another, which can only be postponed anyhow.
 func rankOf(waiting int64) int {
 	switch {
 	case waiting < 32:
@@ -405,7 +402,7 @@ func (s *Store) handOut(ctx context.Context, q querier, deliveries []handed, wai
 	for i, d := range deliveries {
 		w := hooks.DeliveryWork{ID: d.ID}
 		work[i] = river.InsertManyParams{Args: w, InsertOpts: &river.InsertOpts{
-			Queue: w.Queue(), MaxAttempts: w.MostAttempts(), Priority: rankOf(waiting[d.Webhook]), ScheduledAt: at}}
+			Queue: w.Queue(), MaxAttempts: w.MaxAttempts(), Priority: rankOf(waiting[d.Webhook]), ScheduledAt: at}}
 	}
 	if _, err := s.river.InsertManyFastTx(ctx, tx, work); err != nil {
 		return fmt.Errorf("hand out deliveries: %w", err)

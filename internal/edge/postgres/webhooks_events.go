@@ -14,19 +14,19 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// interested are webhooks w that want to hear of @event in the cluster called @name ("" is none).
+// interested matches webhooks w that want @event of the cluster called @name ("" is none).
 const interested = ` w.enabled AND @event = ANY(w.events) AND (w.clusters IS NULL OR @name = ANY(w.clusters)) `
 
-// planTurn is how a row of planning was changed, and whether a webhook wants to know.
+// planTurn describes a change of a row of planning, and whether a webhook wants it.
 type planTurn struct {
 	Current, Previous *int64 // the current plan's number, now and before
 	Failures          int64
 	Heard             bool
 }
 
-// returningTurn ends an UPDATE of @cluster's row of planning. It costs no statement of its own, so that
-// clusters without webhooks pay nothing. The row before is the statement's snapshot of it: who changes
-// which plan is current holds the cluster's lock.
+// returningTurn ends an UPDATE of @cluster's row of planning. It costs no statement of its own, so that clusters
+// without webhooks pay nothing. The row before is the statement's snapshot of it: every change of the current plan
+// holds the cluster's lock.
 const returningTurn = `
 	RETURNING current_number AS current, (SELECT o.current_number FROM planning o WHERE o.cluster_id = @cluster) AS previous, failures::bigint,
 	          EXISTS (SELECT FROM webhooks w JOIN clusters n ON n.id = @cluster
@@ -41,8 +41,7 @@ func turned(ctx context.Context, q querier, sql string, args pgx.NamedArgs) (pla
 	return t, err
 }
 
-// tellTurn tells the webhooks what a change of planning means to them; failed is the attempt that
-// failed, if one did.
+// tellTurn sends the events of a change of planning to the webhooks; failed is the failed attempt, if there is one.
 func (s *Store) tellTurn(ctx context.Context, q querier, id int64, cluster string, t planTurn, failed *plans.Attempt) error {
 	if !t.Heard || t.Current == nil {
 		return nil
@@ -73,7 +72,7 @@ func (s *Store) tellTurn(ctx context.Context, q querier, id int64, cluster strin
 	return nil
 }
 
-// tellRun tells the webhooks that a run is over, if it is.
+// tellRun sends webhooks the end of a run, if it is over.
 func (s *Store) tellRun(ctx context.Context, q querier, id string) error {
 	type row struct {
 		Kind, Cluster string
@@ -96,8 +95,7 @@ func (s *Store) tellRun(ctx context.Context, q querier, id string) error {
 	})
 }
 
-// tell makes a delivery for every webhook that wants to hear of an event, in the transaction of what
-// it tells: either both or none.
+// tell makes a delivery for every webhook that wants an event, in the transaction of the change: either both or none.
 func (s *Store) tell(ctx context.Context, q querier, event hooks.Event, cluster string, body func(hooks.EventHead) any) error {
 	type row struct {
 		ID  string
@@ -117,14 +115,14 @@ func (s *Store) tell(ctx context.Context, q querier, event hooks.Event, cluster 
 	return err
 }
 
-// send makes deliveries of one event and hands them out; it answers their ids. Where too many wait, the
-// event is written down as one that was not delivered.
+// send makes deliveries of one event and hands them out; it returns their ids. If too many wait, the event is
+// recorded as not delivered.
 func (s *Store) send(ctx context.Context, q querier, webhooks []string, head hooks.EventHead, body any) (ids []string, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("write an event: %w", err)
 	}
-	waiting, err := waitingOf(ctx, q, webhooks, mostWaiting)
+	waiting, err := waitingOf(ctx, q, webhooks, maxWaiting)
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +130,8 @@ func (s *Store) send(ctx context.Context, q querier, webhooks []string, head hoo
 	var full []bool
 	for _, webhook := range webhooks {
 		id := newID()
-		ids, full = append(ids, id), append(full, waiting[webhook] >= mostWaiting)
-		if waiting[webhook] < mostWaiting {
+		ids, full = append(ids, id), append(full, waiting[webhook] >= maxWaiting)
+		if waiting[webhook] < maxWaiting {
 			work = append(work, handed{id, webhook})
 		}
 	}

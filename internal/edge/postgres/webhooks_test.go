@@ -20,7 +20,7 @@ func newHook(t *testing.T, s *postgres.Store, name string) hooks.Webhook {
 	return must(s.CreateWebhook(somebody(t), w, "whsec_"))(t)
 }
 
-// backlog gives a webhook deliveries that have been waiting for a minute and that nobody was told of.
+// backlog gives a webhook deliveries that have been waiting for a minute without a notification.
 func backlog(t *testing.T, conn *pgx.Conn, w hooks.Webhook, n int) {
 	t.Helper()
 	execute(t, conn, `
@@ -28,7 +28,7 @@ func backlog(t *testing.T, conn *pgx.Conn, w hooks.Webhook, n int) {
 		SELECT gen_random_uuid(), $1, gen_random_uuid(), 'ping', '', '{}', clock_timestamp() - interval '1 minute' FROM generate_series(1, $2)`, w.ID, n)
 }
 
-// workOf are the priorities of the work there is for a webhook's deliveries, each once.
+// workOf returns the priorities of the work for a webhook's deliveries, each once.
 func workOf(t *testing.T, s *postgres.Store, conn *pgx.Conn, w hooks.Webhook) (n int64, priorities string) {
 	t.Helper()
 	_, schema := s.River()
@@ -39,7 +39,7 @@ func workOf(t *testing.T, s *postgres.Store, conn *pgx.Conn, w hooks.Webhook) (n
 	return n, priorities
 }
 
-// A backlog is not handed out twice, however long it takes; what was lost is.
+// A backlog is not handed out twice, however long it takes; lost deliveries are handed out again.
 func TestOnlyLostDeliveriesAreHandedOutAgain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
@@ -67,7 +67,7 @@ func TestOnlyLostDeliveriesAreHandedOutAgain(t *testing.T) {
 	}
 }
 
-// What more there is to tell a target that does not answer is written down and not sent.
+// Further events for a target that does not answer are recorded and not sent.
 func TestDeliveriesThatWaitAreBounded(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

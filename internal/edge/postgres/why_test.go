@@ -8,7 +8,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// The previous release stores plans without a word of why, and reads those that have one.
+// The previous release stores plans without reasons, and reads those that have one.
 func TestPlansOfThePreviousReleaseSayNothingOfWhy(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)

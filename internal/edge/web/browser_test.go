@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestWalks walks through the page as people do, in one server and one browser; each walk has a tab of its own and
-// clusters of its own. Those that stop the server or the database, or begin with an empty one, start another.
+// TestWalks walks through the page as people do, in one server and one browser. Each walk has a tab and clusters of
+// its own. Walks that stop the server or the database, or begin with an empty one, start another.
 func TestWalks(t *testing.T) {
 	s, b := serve(t), browser(t)
 	type walk struct {

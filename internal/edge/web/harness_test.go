@@ -1,7 +1,7 @@
 package web_test
 
-// What the browser's tests stand on: a real server with a database of its own, a real Chromium, and a tab
-// that remembers whatever went wrong in it.
+// The basis of the browser's tests: a real server with a database of its own, a real Chromium, and a tab that records
+// everything that goes wrong in it.
 
 import (
 	"bufio"
@@ -36,7 +36,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// server is a real one with the first demonstration cluster as its document has it.
+// server is a real server with the first demonstration cluster in the state of its document.
 type server struct {
 	address string // http://127.0.0.1:…
 	key     string // of an administrator
@@ -50,13 +50,13 @@ func serve(t *testing.T) *server {
 	return serveAt(t, freeAddress(t), pgtest.Database(t))
 }
 
-// serveAt makes the cluster demo unless it is there.
+// serveAt starts a server and creates the cluster demo if it is missing.
 func serveAt(t *testing.T, address, database string) *server {
 	t.Helper()
 	s := start(t, address, database)
 	var there struct{ Items []struct{ Name string } }
 	if s.get(t, "/v1/clusters", &there); len(there.Items) == 0 {
-		document, err := os.ReadFile("../../../cmd/headroom/demo.json")
+		document, err := os.ReadFile("../cli/server/demo.json")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func (s *server) end(t *testing.T) {
 
 var serves = regexp.MustCompile(`serves on (http://\S+)`)
 
-// freeAddress is one that nobody listens on.
+// freeAddress returns an address that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,13 +126,13 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// get asks the server as a program does.
+// get reads from the server as a program does.
 func (s *server) get(t *testing.T, path string, into any) {
 	t.Helper()
 	s.send(t, http.MethodGet, path, nil, into)
 }
 
-// send writes as a program does; the body and where its answer goes may be nil.
+// send writes as a program does; the body and the target of the answer may be nil.
 func (s *server) send(t *testing.T, method, path string, body, into any) {
 	t.Helper()
 	var text io.Reader
@@ -165,7 +165,7 @@ func (s *server) send(t *testing.T, method, path string, body, into any) {
 	}
 }
 
-// rawJSON is a body that is JSON already.
+// rawJSON returns a body that is already JSON.
 func rawJSON(text string) json.RawMessage { return json.RawMessage(text) }
 
 // browser starts Chromium.
@@ -189,9 +189,9 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab opens one with an empty profile. When the test ends the page must not have made a mistake, asked for
-// what the contract does not have, gone to another address or broken its policy of content; a test that
-// expects a mistake of the network says so with allow.
+// tab opens a tab with an empty profile. By the end of the test, the page must not have made a mistake, used an
+// operation outside of the contract, gone to another address or violated its content policy. A test that expects a
+// network error lists it in allow.
 func (s *server) tab(t *testing.T, browser context.Context, allow ...string) context.Context {
 	t.Helper()
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
@@ -254,7 +254,7 @@ func (s *server) tab(t *testing.T, browser context.Context, allow ...string) con
 	return ctx
 }
 
-// operation is one that the contract has.
+// operation is an operation of the contract.
 type operation struct {
 	method string
 	path   *regexp.Regexp
@@ -285,7 +285,7 @@ var operations = func() func(t *testing.T) []operation {
 	}
 }()
 
-// signIn opens an address as somebody who has a key does.
+// signIn opens an address with a key.
 func (s *server) signIn(t *testing.T, ctx context.Context, path string) {
 	t.Helper()
 	do(t, ctx, chromedp.Navigate(s.address+path))
@@ -294,7 +294,7 @@ func (s *server) signIn(t *testing.T, ctx context.Context, path string) {
 		chromedp.SendKeys(chromedp.CSS("#key"), s.key+"\r"))
 }
 
-// open shows an address to somebody who has signed in already.
+// open opens an address in a session.
 func (s *server) open(t *testing.T, ctx context.Context, path string) {
 	t.Helper()
 	if value[string](t, ctx, "location.origin") != s.address {
@@ -319,8 +319,8 @@ func press(t *testing.T, ctx context.Context, text string) {
 	value[bool](t, ctx, find+".click(), true")
 }
 
-// calm makes sure that axe-core has nothing serious to say about a page. Where samples are long it asks in both
-// themes; else in the light one, and calmInTheDark looks at the colours of the other.
+// calm checks that axe-core reports nothing serious about a page. With long samples it checks both themes; otherwise
+// the light one, and calmInTheDark checks the colours of the other.
 func calm(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	axe(t, ctx, name, "light", "")
@@ -339,7 +339,7 @@ func calmInTheDark(t *testing.T, ctx context.Context, name string) {
 	axe(t, ctx, name, "dark", only)
 }
 
-// long says whether samples are to be as large as they are promised to be, whatever time that takes.
+// long reports whether to use samples of the promised size, whatever time that takes.
 func long() bool { return os.Getenv("HEADROOM_LONG") != "" }
 
 func axe(t *testing.T, ctx context.Context, name, theme, only string) {
@@ -357,7 +357,7 @@ func axe(t *testing.T, ctx context.Context, name, theme, only string) {
 	}
 }
 
-// do runs steps within a time that is generous where the machine is busy.
+// do runs steps within a time that is generous enough for a busy machine.
 func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -367,7 +367,7 @@ func do(t *testing.T, ctx context.Context, steps ...chromedp.Action[chromedp.Voi
 	}
 }
 
-// value is what a script comes to.
+// value returns the value of a script.
 func value[T any](t *testing.T, ctx context.Context, script string) T {
 	t.Helper()
 	v, err := tryValue[T](ctx, script)
@@ -383,7 +383,7 @@ func tryValue[T any](ctx context.Context, script string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// patience is how long something may take on a busy machine; where samples are long, so is what is waited for.
+// patience is the longest wait on a busy machine; long samples take longer.
 func patience() time.Duration {
 	if long() {
 		return 3 * time.Minute
@@ -391,7 +391,7 @@ func patience() time.Duration {
 	return 30 * time.Second
 }
 
-// until waits for a script to become true; while the browser goes from page to page nothing is.
+// until waits for a script to become true. While the browser changes pages, it counts as false.
 func until(t *testing.T, ctx context.Context, script string) {
 	t.Helper()
 	for end := time.Now().Add(patience()); ; time.Sleep(20 * time.Millisecond) {
@@ -405,10 +405,10 @@ func until(t *testing.T, ctx context.Context, script string) {
 	}
 }
 
-// pictures says whether pictures are taken: where they are wished for, or samples are long.
+// pictures reports whether to take pictures: on request, or with long samples.
 func pictures() bool { return os.Getenv("HEADROOM_PICTURES") != "" || long() }
 
-// picture keeps what is seen, for people to look at: in pictures, which is not kept in the repository.
+// picture saves the screen for people to look at, in the folder pictures outside of the repository.
 func picture(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	if !pictures() {
@@ -426,11 +426,11 @@ func picture(t *testing.T, ctx context.Context, name string) {
 	}
 }
 
-// painted waits until what has changed is seen; charts are drawn anew for another width.
+// painted waits until changes are painted; charts are drawn again for another width.
 const painted = `new Promise((then) => requestAnimationFrame(() => requestAnimationFrame(() => then(true))))`
 
-// spilled are the elements that a page is too narrow for, and those whose text leaves their box; what scrolls by
-// itself, is hidden from sight or lies in a drawing does neither.
+// spilled finds the elements that a page is too narrow for, and those whose text leaves their box. Elements that
+// scroll, are hidden or lie in a drawing do not count.
 const spilled = `(() => {
 	const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
 	const within = (e) => { for (let p = e; p && p !== document.body; p = p.parentElement) if (p.matches(".hidden, svg, .skip") || (p.scrollWidth > p.clientWidth && /auto|scroll|hidden|clip/.test(getComputedStyle(p).overflowX))) return true; return false; };
@@ -441,8 +441,8 @@ const spilled = `(() => {
 	return [...wide, ...beyond.map(said), ...over.map((e) => said(e) + " leaves its box")].slice(0, 12);
 })()`
 
-// looks makes sure that a page keeps to every width, and takes its pictures in both themes. It leaves the page at
-// the width that tests begin with.
+// looks checks that a page fits every width, and takes its pictures in both themes. It leaves the page at the width
+// that tests begin with.
 func looks(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	for _, width := range []int64{390, 320, 800, 1280} {

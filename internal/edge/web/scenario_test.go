@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// built is a test of ui/test as node runs it.
+// built returns a test of ui/test as node runs it.
 func built(t *testing.T, name string) string {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -27,8 +27,8 @@ func built(t *testing.T, name string) string {
 	return script
 }
 
-// TestScenarioAddresses runs ui/test/addresses.ts: scenarios are read as they were written, and addresses that are
-// broken, however that may be, are read as far as they can be.
+// TestScenarioAddresses runs ui/test/addresses.ts. Scenarios are read as written, and broken addresses of every kind
+// are read as far as possible.
 func TestScenarioAddresses(t *testing.T) {
 	script, rounds := built(t, "addresses"), 1_000
 	if long() {
@@ -43,7 +43,8 @@ func TestScenarioAddresses(t *testing.T) {
 	}
 }
 
-// TestTablesStartNoFormula runs ui/test/tables.ts: in what the page saves and copies, nothing is a formula to a spreadsheet.
+// TestTablesStartNoFormula runs ui/test/tables.ts. A spreadsheet takes nothing that the page saves and copies for a
+// formula.
 func TestTablesStartNoFormula(t *testing.T) {
 	hostile := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", `=HYPERLINK("http://x","y")`, `-2+3+cmd|' /C calc'!A0`,
 		" =1", "\u00a0+1", "\u3000＝1", "=1,2", "=\"a\"\n\"b\"", "\u2003-1", "@"}
@@ -85,8 +86,8 @@ func TestTablesStartNoFormula(t *testing.T) {
 	t.Attr("S3", fmt.Sprintf("the page: %d hostile names start no formula in what it saves and copies", len(hostile)))
 }
 
-// TestPurchasesLeadWithTheBill runs ui/test/purchases.ts: the page says first what the VM bill does, and calls nothing
-// a saving that is on no bill.
+// TestPurchasesLeadWithTheBill runs ui/test/purchases.ts. The page gives the change of the VM bill first, and calls
+// nothing a saving that is on no bill.
 func TestPurchasesLeadWithTheBill(t *testing.T) {
 	purchases, want := "", []string{}
 	for _, c := range []struct{ saved, share, avoided, month, want string }{

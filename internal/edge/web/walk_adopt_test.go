@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// walkAdopt has a class take over what its runs took: the page goes on where it is, and says why where that is refused.
+// walkAdopt lets a class take over the measured times of its runs. The page continues without a reload, and gives the
+// reason of a refusal.
 func walkAdopt(t *testing.T, s *server, browser context.Context) {
 	const at = "/v1/clusters/adopting"
 	s.classesCluster(t, "adopting", []string{"weekly", "daily"})
@@ -22,7 +23,7 @@ func walkAdopt(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/adopting/classes/weekly")
 	until(t, ctx, `document.body.innerText.includes("plans can count on that")`)
-	value[bool](t, ctx, `window.same = true`) // for as long as nothing loads the page anew
+	value[bool](t, ctx, `window.same = true`) // for as long as the page is not reloaded
 	refused := `document.querySelector('[aria-label="Measured runs"] [role=alert]')?.textContent`
 
 	// Somebody else was faster.
@@ -42,7 +43,7 @@ func walkAdopt(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, refused+` === "Your key may read adopting but not change it. Ask an administrator for the role operator."`)
 	becomes(t, ctx, s.key)
 
-	// What was typed meanwhile stays, and can be saved after it.
+	// Text typed meanwhile stays, and can be saved afterwards.
 	write(t, ctx, "#field-class-jobs-max", "7")
 	press(t, ctx, "Use it")
 	until(t, ctx, `document.querySelector('[aria-label="Measured runs"]').textContent.includes("It is in use.") && !document.querySelector('[aria-label="Measured runs"] [role=alert]')`)

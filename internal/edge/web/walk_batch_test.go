@@ -26,7 +26,7 @@ type packing struct {
 	Deadlines *struct{ Met, Missed int }
 }
 
-// night makes a cluster whose classes were measured on several sizes.
+// night creates a cluster whose classes were measured on several sizes.
 func (s *server) night(t *testing.T, cluster string) {
 	t.Helper()
 	var document map[string]any
@@ -47,7 +47,7 @@ func (s *server) night(t *testing.T, cluster string) {
 	s.send(t, "POST", "/v1/clusters/"+cluster+"/measurements", map[string]any{"measurements": all}, nil)
 }
 
-// leads says how a page must lead that shows a packing.
+// leads returns the required beginning of a page about a packing.
 func (p packing) leads(begin float64) string {
 	jobs := 0
 	for _, f := range p.Phases {
@@ -100,7 +100,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "batch")
 	looks(t, ctx, "batch")
 
-	// A step of the slider by keys packs anew; the fewest machines are those of the interface.
+	// A step of the slider by keys packs again; the fewest machines are those of the API.
 	do(t, ctx, chromedp.Focus(chromedp.CSS(`input[type=range]`)), chromedp.KeyEvent(kb.ArrowRight))
 	until(t, ctx, `location.search.includes("m=7")`)
 	leads(ctx, ask(7, "").Packing.leads(22*3600))
@@ -112,7 +112,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, fmt.Sprintf(`document.querySelectorAll(".gantt text.row").length === %d && document.querySelectorAll(".machines li").length === %d`, fewest.Machines, fewest.Machines))
 	picture(t, ctx, "batch-machines")
 
-	// What is kept has an address that others may read.
+	// A stored packing has an address that others may read.
 	press(t, ctx, "Keep")
 	until(t, ctx, `location.search.includes("kept=")`)
 	link := strings.TrimPrefix(value[string](t, ctx, `location.href`), s.address)
@@ -124,7 +124,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	reader.open(t, other, "/c/nights/batch")
 	until(t, other, `document.querySelector("main").textContent.includes("Your key may read nights but not change it. Ask an administrator for the role planner.")`)
 
-	// A batch that is brought: what is wrong with it is said, and deadlines are told.
+	// A pasted batch: its faults are listed, and its deadlines are shown.
 	press(t, ctx, "Bring a batch")
 	bring := func(text string) {
 		t.Helper()
@@ -156,7 +156,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 	}
 	picture(t, ctx, "batch-given")
 
-	if long() { // because what is answered at once is waited for for seconds
+	if long() { // because it waits seconds for answers that usually come at once
 		jobs := make([]string, 80)
 		for i := range jobs {
 			jobs[i] = fmt.Sprintf(`{"name": "j%d", "model": {"a": %d, "b": -0.%d}, "deadline_s": %d}`, i, 3000+917*i%7919, 3+i%6, 20000+700*i)
@@ -169,7 +169,7 @@ func walkBatch(t *testing.T, s *server, browser context.Context) {
 		until(t, ctx, `document.querySelector("dialog [role=alert]")?.textContent === "Stopped before it was answered."`)
 	}
 
-	// Classes that nobody measured: what to measure is said.
+	// For classes without measurements, the page says which to take.
 	s.open(t, ctx, "/c/demo/batch")
 	until(t, ctx, `document.querySelector("h1").textContent === "These jobs cannot be packed yet." && document.querySelector("main [role=alert]").textContent.includes("headroom measurement add demo")`)
 	picture(t, ctx, "batch-unmeasured")

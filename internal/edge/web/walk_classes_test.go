@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// classesCluster is a cluster with classes of these names.
+// classesCluster creates a cluster with classes of these names.
 func (s *server) classesCluster(t *testing.T, cluster string, names []string) {
 	t.Helper()
 	at := "/v1/clusters/" + cluster
@@ -33,11 +33,11 @@ func (s *server) classesCluster(t *testing.T, cluster string, names []string) {
 	}
 }
 
-// write types into a field as people do: what stood in it is replaced.
+// write types into a field as people do, replacing its text.
 func write(t *testing.T, ctx context.Context, selector, text string) {
 	t.Helper()
 	until(t, ctx, fmt.Sprintf(`document.querySelector(%q)`, selector))
-	for range 3 { // a page that is drawn anew meanwhile may take the focus away
+	for range 3 { // a redrawn page may take the focus away meanwhile
 		value[bool](t, ctx, fmt.Sprintf(`document.querySelector(%q).focus(), document.querySelector(%q).select?.(), true`, selector, selector))
 		do(t, ctx, chromedp.KeyEvent("\b"), chromedp.KeyEvent(text))
 		if value[string](t, ctx, fmt.Sprintf(`document.querySelector(%q).value`, selector)) == text {
@@ -88,7 +88,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "classes")
 	looks(t, ctx, "classes")
 
-	// A column of all classes that are shown, in one step.
+	// A column of all shown classes, in one step.
 	press(t, ctx, "Change a column")
 	press(t, ctx, "Pick all shown")
 	write(t, ctx, `[placeholder^="+10"]`, "+10 %")
@@ -106,7 +106,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the deadline of Same is %g s, want 1800 and a tenth", c.Deadline)
 	}
 
-	// One class: what it comes to alone is what the plan says.
+	// One class: its VMs per job equal those of the plan.
 	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/classes/Same"))
 	until(t, ctx, `document.querySelector("#gamma") && document.querySelector("figure svg")`)
 	var plan struct {
@@ -132,7 +132,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "class")
 	looks(t, ctx, "class")
 
-	// Mistakes stand at their fields, and a summary leads to them.
+	// Mistakes are shown at their fields, and a summary links to them.
 	write(t, ctx, "#field-class-deadline-s", "soon")
 	press(t, ctx, "Save")
 	until(t, ctx, `document.querySelector(".banner.error a[href='#field-class-deadline-s']") && document.querySelector("#field-class-deadline-s").getAttribute("aria-invalid") === "true"`)
@@ -146,7 +146,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the deadline is saved as %g s, want 1800", c.Deadline)
 	}
 
-	// A class of its own, with a profile that is made of its figures.
+	// A new class, with a profile made from its figures.
 	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/classes?new=1"))
 	write(t, ctx, "#field-class-name", "=typed")
 	write(t, ctx, "#field-figures-map-tasks", "42")
@@ -164,7 +164,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	}
 	do(t, ctx, chromedp.Navigate(s.address+"/c/odd-names/classes/Same"))
 
-	// Two versions of its profile: what differs, and no more.
+	// Two versions of its profile: only the differences.
 	press(t, ctx, "Versions")
 	until(t, ctx, `document.body.innerText.includes("2 of 11 figures differ")`)
 	press(t, ctx, "Use version 2")
@@ -179,7 +179,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 	})
 }
 
-// eventually asks until it is so.
+// eventually reads a path until a condition holds.
 func (s *server) eventually(t *testing.T, path string, into any, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -203,7 +203,7 @@ func (s *server) eventually(t *testing.T, path string, into any, so func() bool)
 	}
 }
 
-// walkTwo is two people at one class, a delete that is undone, and a session that ends.
+// walkTwo has two people edit one class, undoes a delete, and ends a session.
 func walkTwo(t *testing.T, s *server, browser context.Context) {
 	s.classesCluster(t, "two-people", []string{"nightly-etl", "weekly"})
 	ctx := s.tab(t, browser)
@@ -237,7 +237,7 @@ func walkTwo(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Take theirs")
 	until(t, ctx, `document.querySelector("#field-class-penalty").value === "0.8" || document.querySelector("#field-class-penalty").value === "0.80"`)
 
-	// A session that ends keeps what stands in the fields.
+	// The end of a session keeps the contents of the fields.
 	write(t, ctx, "#field-class-penalty", "0.90")
 	value[int](t, ctx, `fetch("/v1/session", {method: "DELETE"}).then((a) => a.status)`)
 	press(t, ctx, "Save")
@@ -267,7 +267,7 @@ func walkTwo(t *testing.T, s *server, browser context.Context) {
 	})
 }
 
-// overwrite puts over whatever version is there.
+// overwrite replaces a thing of any version.
 func (s *server) overwrite(t *testing.T, path string, body map[string]any) {
 	t.Helper()
 	var there struct {

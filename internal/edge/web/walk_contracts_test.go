@@ -14,14 +14,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// spanCost is money of some time, as decimals.
+// spanCost holds the cost of some time, in decimals.
 type spanCost struct {
 	Total, Reserved, Penalties string
 	ReservedIdle               string `json:"reserved_idle"`
 	OnDemand                   string `json:"on_demand"`
 }
 
-// horizonAnswer is what the walk reads of the months ahead.
+// horizonAnswer holds the part of the months ahead that the walk reads.
 type horizonAnswer struct {
 	Total struct {
 		Hours float64
@@ -43,10 +43,11 @@ type horizonAnswer struct {
 	}
 }
 
-// month is how many hours one has.
+// month is the number of hours of a month.
 var month = big.NewRat(730, 1)
 
-// amountOf is an amount times a factor as the page leads with it: no cents from a thousand on, unless they are asked for.
+// amountOf returns an amount times a factor in the form of the page's headline: from a thousand on without cents,
+// except on request.
 func amountOf(t *testing.T, amount string, factor *big.Rat, cents bool) string {
 	t.Helper()
 	x, ok := new(big.Rat).SetString(amount)
@@ -68,7 +69,8 @@ func amountOf(t *testing.T, amount string, factor *big.Rat, cents bool) string {
 	return "$" + whole
 }
 
-// months is a cluster with two contracts and a forecast, so that VMs are idle in some hours and missing in others.
+// months creates a cluster with two contracts and a forecast, so that VMs are idle in some hours and missing in
+// others.
 func (s *server) months(t *testing.T, name string) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Hour)
@@ -90,12 +92,12 @@ func (s *server) months(t *testing.T, name string) {
 	}
 	s.text(t, http.MethodPut, "/v1/clusters/"+name+"/document", string(body), "If-None-Match", "*")
 	s.send(t, http.MethodPost, "/v1/clusters/"+name+"/forecasts/weekly", rawJSON(fmt.Sprintf(`{"class":"etl","from":%q,"until":%q,"week":"mon-fri 8-18: 14; else 4","growth_per_year":0.2}`, at(0), at(200))), nil)
-	// Now all contracts are used, whatever day it is.
+	// Now all contracts are in use, on any day.
 	s.send(t, http.MethodPut, "/v1/clusters/"+name+"/forecasts", rawJSON(fmt.Sprintf(`{"rows":[{"class":"etl","hour":%q,"jobs":30},{"class":"etl","hour":%q,"jobs":30}]}`, at(0), now.Add(time.Hour).Format(time.RFC3339))), nil)
 }
 
-// walkContracts reads what contracts there are, what the months ahead cost and what to buy, and finds every
-// figure as the service has it.
+// walkContracts reads the contracts, the cost of the months ahead and the recommended purchases. It compares every
+// figure with the service's.
 func walkContracts(t *testing.T, s *server, browser context.Context) {
 	const name = "with-contracts"
 	s.months(t, name)
@@ -192,7 +194,7 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "contracts-buy")
 	looks(t, ctx, "contracts-buy")
 
-	// Who may only read is told so.
+	// A viewer's page says that it may only read.
 	var key struct{ Token string }
 	s.send(t, http.MethodPost, "/v1/keys", rawJSON(`{"name":"reader of contracts","role":"viewer"}`), &key)
 	reader := &server{address: s.address, key: key.Token}
@@ -203,10 +205,10 @@ func walkContracts(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `/^one-year ends in 4[01] days\.$/.test(document.querySelector("h1").textContent)`)
 }
 
-// monthly is a cost of an hour.
+// monthly holds the cost of an hour.
 type monthly struct{ Total, Penalties string }
 
-// bill is what VMs cost in it.
+// bill returns the part for VMs.
 func (m monthly) bill(t *testing.T) *big.Rat {
 	t.Helper()
 	total, ok := new(big.Rat).SetString(m.Total)

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// sweepAnswer is what the walk reads of a sweep.
+// sweepAnswer holds the part of a sweep that the walk reads.
 type sweepAnswer struct {
 	Complete bool
 	Total    int
@@ -29,11 +29,11 @@ type sweepAnswer struct {
 	}
 }
 
-// saved makes what the page saves readable: window.saved is the last file's text, once it is there.
+// saved makes saved files readable: window.saved becomes the last file's text.
 const saved = `window.saved = ""; URL.createObjectURL = (b) => { b.text().then((t) => (window.saved = t)); return "blob:none"; }; HTMLAnchorElement.prototype.click = () => {}; true`
 
-// walkCurves draws a curve, reads its points with keys, keeps them as files; it ends a long one in the middle
-// and goes on with it; and it goes through a grid to What if.
+// walkCurves draws a curve, reads its points with keys and saves them as files. It stops a long one in the middle and
+// continues it, and goes through a grid to What if.
 func walkCurves(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/demo/curves")
@@ -71,7 +71,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("the table says %q, want %q", got, want)
 	}
 
-	// Where there is no plan it says so, and from where on there is one.
+	// The page reports values without a plan, and the value from which there is one.
 	s.open(t, ctx, "/c/demo/curves?x=deadline&from=25&to=150&n=26")
 	var zone struct{ Curve struct{ Least float64 } }
 	s.send(t, http.MethodPost, "/v1/clusters/demo/sweeps", rawJSON(`{"curve":true,"vary":[{"what":"deadline","from":"0.25","to":"1.5","steps":26}]}`), &zone)
@@ -81,7 +81,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector(".readout").textContent.startsWith("25 % · no plan: ")`)
 	looks(t, ctx, "curves-zone")
 
-	// The relaxed cost of a contract's VMs is exact, and says what changes at its corners.
+	// The relaxed cost of a contract's VMs is exact, and each corner explains its change.
 	s.open(t, ctx, "/c/demo/curves?x="+url.QueryEscape("contract:three-year")+"&from=0&to=80&n=41")
 	var corners struct {
 		Curve struct{ Points []struct{ Margin string } }
@@ -105,7 +105,7 @@ func walkCurves(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, fmt.Sprintf(`document.querySelector("table.data tbody tr td:nth-child(4)")?.innerText.trim() === "%g"`, w.Scenarios[0].VMs.Total))
 }
 
-// walkLongCurve ends a sweep in the middle and goes on with it.
+// walkLongCurve stops a sweep in the middle and continues it.
 func walkLongCurve(t *testing.T, s *server, browser context.Context) {
 	s.many(t, "many", 400)
 	ctx := s.tab(t, browser)
@@ -189,7 +189,7 @@ func walkGrid(t *testing.T, s *server, browser context.Context) {
 	}
 }
 
-// text is what the service answers, as it comes.
+// text returns the service's answer as text.
 func (s *server) text(t *testing.T, method, path, body string, headers ...string) string {
 	t.Helper()
 	r, err := http.NewRequest(method, s.address+path, strings.NewReader(body))
@@ -213,7 +213,7 @@ func (s *server) text(t *testing.T, method, path, body string, headers ...string
 	return string(said)
 }
 
-// many makes a cluster of so many classes, whose plans take a while.
+// many creates a cluster with many classes, whose plans take a while.
 func (s *server) many(t *testing.T, name string, classes int) {
 	t.Helper()
 	doc := map[string]any{

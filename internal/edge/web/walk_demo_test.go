@@ -9,8 +9,8 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// walkDemo opens every page of headroom serve --demo: each has something to show, and none says that something is
-// wrong or missing.
+// walkDemo opens every page of headroom serve --demo. Each shows something, and none reports an error or missing
+// data.
 func walkDemo(t *testing.T, _ *server, browser context.Context) {
 	s := start(t, freeAddress(t), pgtest.Database(t), "--demo")
 	s.planned(t, "demo-spot", 1)

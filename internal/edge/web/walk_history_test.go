@@ -19,19 +19,19 @@ import (
 // a name that would be markup, a formula and text of another direction, were it not only a name
 const hostileName = "<img src=x onerror=alert(1)> =1+1 \u202eevil \u05d0\u05d1"
 
-// apply makes a new cluster like a document.
+// apply creates a cluster from a document.
 func (s *server) apply(t *testing.T, cluster string, document any) {
 	t.Helper()
 	s.write(t, http.MethodPut, "/v1/clusters/"+cluster+"/document", document, "If-None-Match", "*")
 }
 
-// put replaces what still has a version.
+// put replaces a thing of a given version.
 func (s *server) put(t *testing.T, path string, body any, version string) {
 	t.Helper()
 	s.write(t, http.MethodPut, path, body, "If-Match", version)
 }
 
-// delete takes away what is there.
+// delete deletes a thing.
 func (s *server) delete(t *testing.T, path string) {
 	t.Helper()
 	s.write(t, http.MethodDelete, path, nil, "If-Match", s.etag(t, path))
@@ -60,7 +60,7 @@ func (s *server) write(t *testing.T, method, path string, body any, condition, v
 	}
 }
 
-// etag is the version of what stands at a path.
+// etag returns the version of the thing at a path.
 func (s *server) etag(t *testing.T, path string) string {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, s.address+path, nil)
@@ -93,7 +93,7 @@ func (s *server) planned(t *testing.T, cluster string, number int) {
 	}
 }
 
-// past makes a cluster with three plans.
+// past creates a cluster with three plans.
 func (s *server) past(t *testing.T, cluster string) {
 	t.Helper()
 	var document map[string]any
@@ -136,7 +136,7 @@ func amount(t *testing.T, text string) *big.Rat {
 	return r
 }
 
-// viewer is a key that may read alone.
+// viewer returns the server with a key that may only read.
 func (s *server) viewer(t *testing.T) *server {
 	t.Helper()
 	var made struct{ Token string }
@@ -196,7 +196,7 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	calm(t, ctx, "history")
 	looks(t, ctx, "history")
 
-	// Two ticks by keys lead to what differs.
+	// Two ticks by keys lead to the differences.
 	for _, row := range []string{"3", "1"} {
 		do(t, ctx, chromedp.Focus(chromedp.CSS("table.data tbody tr:nth-child("+row+") input")), chromedp.KeyEvent(" "))
 	}
@@ -246,7 +246,7 @@ func walkHistory(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "End the pin")
 	until(t, ctx, `!document.querySelector("main").textContent.includes("is pinned until") && document.querySelector("h1").textContent.startsWith("Plan 3 ")`)
 
-	// A cluster of which nothing is known yet.
+	// A cluster without any history yet.
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "unplanned"}, nil)
 	s.open(t, ctx, "/c/unplanned/history")
 	until(t, ctx, `document.querySelector("h1").textContent === "There is no plan yet. Plans are made whenever inputs change, and stand here then."`)

@@ -15,12 +15,12 @@ import (
 	"testing"
 )
 
-// hostile are names that people might give to harm a page, or by chance.
+// hostile lists names that people might give to harm a page, or by chance.
 var hostile = []string{
 	`<img src=x onerror=alert(1)>`, `=1+1`, "\u202egnp.exe שלום", strings.Repeat("W", 200), `night 🌙👩‍👩‍👧‍👦`, `Same`, `same`, `a/b?c=d#e%41&"'`,
 }
 
-// named makes a cluster in which everything that has a name has a hostile one, with two plans.
+// named creates a cluster in which everything with a name has a hostile one, with two plans.
 func (s *server) named(t *testing.T, cluster string) {
 	t.Helper()
 	at := "/v1/clusters/" + cluster
@@ -75,8 +75,8 @@ func (s *server) named(t *testing.T, cluster string) {
 	}
 }
 
-// walkHostile goes through every page on which names are seen: they are shown as they are, keep to their place at
-// every width, and start nothing in files.
+// walkHostile visits every page that shows names. They are shown unchanged, stay in their place at every width, and
+// start nothing in files.
 func walkHostile(t *testing.T, s *server, browser context.Context) {
 	s.named(t, "named")
 	ctx := s.tab(t, browser)
@@ -123,7 +123,7 @@ func walkHostile(t *testing.T, s *server, browser context.Context) {
 		looks(t, ctx, "hostile-"+at.name)
 	}
 
-	// What is saved: tables of the service and of the page, and pictures.
+	// Saved files: tables of the service and of the page, and pictures.
 	for _, path := range []string{"/v1/clusters/named/plans/2", "/v1/clusters/named/plans", "/v1/clusters/named/classes", "/v1/clusters/named/contracts", "/v1/clusters/named/prices", "/v1/clusters/named/jobs", "/v1/clusters/named/decisions", "/v1/keys", "/v1/audit"} {
 		inert(t, path, s.text(t, http.MethodGet, path+"?format=csv", ""))
 		sheet(t, path, s.text(t, http.MethodGet, path+"?format=xlsx", ""))
@@ -150,8 +150,8 @@ func walkHostile(t *testing.T, s *server, browser context.Context) {
 	inert(t, "the page's table of a scenario", value[string](t, ctx, `window.saved`))
 }
 
-// turning are texts in which a name that is written from right to left goes on beside words of ours, with nothing that
-// keeps its direction to itself.
+// turning finds texts in which a name that is written from right to left stands beside our words without isolation of
+// its direction.
 const turning = `((name) => {
 	const found = [];
 	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -163,7 +163,7 @@ const turning = `((name) => {
 	return found;
 })(%q)`
 
-// inert makes sure that no cell of a table is a formula to a spreadsheet.
+// inert checks that a spreadsheet takes no cell of a table for a formula.
 func inert(t *testing.T, of, text string) {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -179,7 +179,7 @@ func inert(t *testing.T, of, text string) {
 	}
 }
 
-// sheet makes sure that a spreadsheet has no formula in it.
+// sheet checks that a spreadsheet has no formula in it.
 func sheet(t *testing.T, of, text string) {
 	t.Helper()
 	files, err := zip.NewReader(bytes.NewReader([]byte(text)), int64(len(text)))

@@ -17,7 +17,7 @@ func walkImport(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/brought/classes/import")
 
-	// 100 rows, of which four are bad: two that the page reads, then two that the service refuses.
+	// 100 rows, of which four are bad: two for the page to find, then two for the service.
 	rows := func(bad map[int]string) string {
 		var b strings.Builder
 		b.WriteString("name,profile,deadline_s,slots_map,slots_reduce,jobs_min,jobs_max,penalty\n")
@@ -60,7 +60,7 @@ func walkImport(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("%d classes are there, want 101", n)
 	}
 
-	// Rubbish is told; a history is taken.
+	// Rubbish is refused; a history is accepted.
 	give(t, ctx, file(t, "x.bin", strings.Repeat("\x00\xff rubbish,,,\"", 2_000_000)))
 	until(t, ctx, `document.body.innerText.includes("This file is not known.")`)
 	var history strings.Builder
@@ -77,13 +77,13 @@ func walkImport(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Make 1 class")
 	until(t, ctx, `location.pathname === "/c/brought/now"`)
 
-	// A sheet of a gigabyte tells how much of it has gone, and can be cancelled.
+	// The upload of a gigabyte shows its progress, and can be cancelled.
 	big := filepath.Join(t.TempDir(), "prices.csv")
 	text := "vm_type,price_per_hour,region,purchase\n" + strings.Repeat("m5.large,0.10,eu-central-1,on_demand\n", 1_000_000)
 	if err := os.WriteFile(big, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(big, 1<<30); err != nil { // what follows is a hole, which nobody gets to
+	if err := os.Truncate(big, 1<<30); err != nil { // the rest is a hole, which nothing reads
 		t.Fatal(err)
 	}
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/prices?cluster=brought"))

@@ -27,7 +27,7 @@ const lateAnswers = `(() => {
 	return true;
 })()`
 
-// walkLate has answers come late: what people have gone on with meanwhile stays theirs.
+// walkLate delays answers: work done meanwhile is not lost.
 func walkLate(t *testing.T, s *server, browser context.Context) {
 	s.classesCluster(t, "late", []string{"only-here", "weekly"})
 	s.planned(t, "late", 1)
@@ -53,7 +53,7 @@ func walkLate(t *testing.T, s *server, browser context.Context) {
 		value[bool](t, ctx, fmt.Sprintf(`(() => { const a = document.createElement("a"); a.href = %q; document.querySelector("main").append(a); a.click(); a.remove(); return true; })()`, address))
 	}
 
-	// What is typed while a form is being saved is neither lost nor taken for saved.
+	// Text typed while a form is being saved is neither lost nor taken for saved.
 	write(t, ctx, "#field-class-penalty", "0.55")
 	late(`^PUT .*\/classes\/only-here$`)
 	press(t, ctx, "Save")
@@ -73,7 +73,7 @@ func walkLate(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("what was typed before and while it was saved is kept as %+v", c)
 	}
 
-	// What a page begins with takes the focus only from who has not gone on.
+	// A page takes the focus at its beginning only if people have not moved it.
 	value[bool](t, ctx, `new Promise((then) => { // the fields of What if come first, its answer's script later
 		const watch = new MutationObserver(() => {
 			const field = document.querySelector(".knob input[type=text]");
@@ -107,7 +107,7 @@ func walkLate(t *testing.T, s *server, browser context.Context) {
 	link("/c/late/what-if")
 	until(t, ctx, `document.querySelector('[aria-label="Deadline of only-here"]') && !document.querySelector('[aria-label="Deadline of nightly-etl"]')`)
 
-	// A file that is chosen while another is looked at is the one that is imported.
+	// A file chosen while another is examined is the one that is imported.
 	rows := func(name string) string {
 		return "name,profile,deadline_s,slots_map,slots_reduce,jobs_min,jobs_max,penalty\n" + name + ",etl,20 min,2,2,0,1,0.30\n"
 	}
@@ -124,7 +124,7 @@ func walkLate(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Import")
 	until(t, ctx, `document.body.innerText.includes("Imported. 2 classes: 2 new")`)
 
-	// A key that is asked for twice is made once, and the next one's name may be typed meanwhile.
+	// A key requested twice is made once, and the next one's name may be typed meanwhile.
 	link("/settings/keys")
 	write(t, ctx, "#field-name", "asked-twice")
 	late(`^POST \/v1\/keys$`)
@@ -152,7 +152,7 @@ func walkLate(t *testing.T, s *server, browser context.Context) {
 
 	// A dialog has the focus before another key can be pressed.
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/prices?cluster=late"))
-	press(t, ctx, "Import a price sheet") // so that the page is there
+	press(t, ctx, "Import a price sheet") // so that the page is loaded
 	if !value[bool](t, ctx, `(async () => {
 		[...document.querySelectorAll("button")].find((b) => b.textContent === "Add a price").click();
 		await new Promise((then) => setTimeout(then));

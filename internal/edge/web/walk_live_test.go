@@ -104,7 +104,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `[...document.querySelector("#log").closest("section").querySelectorAll("tbody tr")].every((r) => r.textContent.includes("node-2"))`)
 	press(t, ctx, "All nodes")
 
-	// The log stands still while it is paused, and says how many are new.
+	// The log stops while it is paused, and counts the new entries.
 	press(t, ctx, "Pause")
 	before := decided()
 	s.send(t, "POST", at+"/nodes/node-1/heartbeats", map[string]any{"seq": seq + 1, "running": running["node-1"][2:], "finished": []map[string]any{{"assignment": running["node-1"][0], "seconds": 2.5}, {"assignment": running["node-1"][1], "seconds": 2.5}}, "state": map[string]any{"load1": 1.5}}, nil)
@@ -134,10 +134,10 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	if s.get(t, at+"/live", &settings); settings["policy"].(map[string]any)["kind"] != "edf" || settings["node_timeout_s"] != 3.0 {
 		t.Errorf("the settings are %v", settings)
 	}
-	// While nothing changes the answer is that nothing has.
+	// While nothing changes the answer is 304.
 	until(t, ctx, `performance.getEntriesByType("resource").some((e) => e.name.includes("/nodes") && e.responseStatus === 304)`)
 
-	// Nobody looks: nothing is asked for.
+	// A hidden page requests nothing.
 	requests := `performance.getEntriesByType("resource").filter((e) => e.name.includes("/nodes")).length`
 	value[bool](t, ctx, `Object.defineProperty(document, "hidden", {configurable: true, get: () => true}), document.dispatchEvent(new Event("visibilitychange")), performance.clearResourceTimings(), true`)
 	time.Sleep(1600 * time.Millisecond)
@@ -151,7 +151,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	}
 }
 
-// walkManyNodes shows many nodes, of which those that changed alone are drawn anew.
+// walkManyNodes shows many nodes, of which only the changed ones are redrawn.
 func walkManyNodes(t *testing.T, s *server, ctx context.Context) {
 	const many = 1000
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "large"}, nil)
@@ -165,7 +165,7 @@ func walkManyNodes(t *testing.T, s *server, ctx context.Context) {
 	s.beat(t, "large", names[0], 1, []int{}, 1)
 	s.open(t, ctx, "/c/large/live")
 	until(t, ctx, fmt.Sprintf(`document.querySelectorAll("[data-node]").length === %d`, many))
-	// Of a heartbeat that changes one node, the others stay the elements that they were.
+	// After a heartbeat that changes one node, the others keep their elements.
 	value[bool](t, ctx, `window.slots = [...document.querySelectorAll("[data-node]")].map((e) => e.firstChild), true`)
 	value[bool](t, ctx, `window.changes = 0, window.frames = 0, new MutationObserver((all) => { window.changes += all.length; window.frames++; }).observe(document.querySelector(".slots"), {subtree: true, childList: true, attributes: true, characterData: true}), true`)
 	s.beat(t, "large", names[1], 1, []int{}, 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// media makes the browser show pages as on another medium, with colours of the reader's own or not.
+// media makes the browser show pages as on another medium, with the reader's own colours or not.
 func media(t *testing.T, ctx context.Context, name, forced string) {
 	t.Helper()
 	do(t, ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -19,8 +19,8 @@ func media(t *testing.T, ctx context.Context, name, forced string) {
 	}))
 }
 
-// walkMedia looks at every page where it is neither wide nor narrow, at 200 % (1280 pixels of it are 640 then), in the
-// reader's own colours, and on paper.
+// walkMedia looks at every page at a middle width, at 200 % (640 of 1280 pixels), in the reader's own colours, and on
+// paper.
 func walkMedia(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	fits := func(name string, width int64) {
@@ -46,11 +46,11 @@ func walkMedia(t *testing.T, s *server, browser context.Context) {
 		media(t, ctx, "", "active")
 		fits(name+"-forced", 1280)
 		media(t, ctx, "print", "none")
-		// On paper nothing is drawn anew: what was drawn for a screen is made smaller.
+		// On paper nothing is redrawn: drawings for a screen are scaled down.
 		if over := value[[]string](t, ctx, `(() => { document.body.style.width = "718px"; const over = [...document.querySelectorAll("main svg")].filter((e) => e.getBoundingClientRect().right > 719).map((e) => e.outerHTML.slice(0, 120)); document.body.style.width = ""; return over; })()`); len(over) > 0 {
 			t.Errorf("on paper %s is cut, or all of it small: %q", name, over)
 		}
-		fits(name+"-print", 718) // what A4 leaves between its margins
+		fits(name+"-print", 718) // the width of A4 between its margins
 		if left := value[[]string](t, ctx, `[...document.querySelectorAll("nav, button:not(.sort), input[type=range], .skip")].filter((e) => e.checkVisibility()).map((e) => e.outerHTML.slice(0, 80))`); len(left) > 0 {
 			t.Errorf("on paper %s shows what can only be used on a screen: %q", name, left)
 		}

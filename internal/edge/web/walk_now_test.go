@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// current is what Now is held against: the plan, and the problem that it answers.
+// current holds the data that Now is compared with: the plan, and its problem.
 type current struct {
 	Number, VMs, Admitted, Refused int
 	Plan                           struct {
@@ -76,7 +76,7 @@ func (s *server) current(t *testing.T, cluster string) *current {
 	return &c
 }
 
-// line is one of the addition that leads to the bill: as people read it, and what it is for an hour.
+// line is one line of the bill's addition: its text, and its amount for an hour.
 type line struct {
 	name string
 	hour *big.Rat
@@ -124,7 +124,7 @@ func vms(n int64) string {
 	return fmt.Sprintf("%d VMs", n)
 }
 
-// lasting writes seconds as people read them, in the two largest units that say something.
+// lasting writes seconds as people read them, in the two largest units that matter.
 func lasting(seconds float64) string {
 	if seconds < 10 && seconds != math.Floor(seconds) {
 		return fmt.Sprintf("%.1f s", seconds)
@@ -151,8 +151,8 @@ func lasting(seconds float64) string {
 	return "0 s"
 }
 
-// odd makes a cluster whose amounts have nine places and whose period is two hours, with a contract that is
-// paid and mostly idle, and a class that no VMs are enough for.
+// odd creates a cluster whose amounts have nine places and whose period is two hours. It has a contract that is paid
+// and mostly idle, and a class too large for all VMs.
 func (s *server) odd(t *testing.T, cluster string) {
 	t.Helper()
 	var document map[string]any
@@ -178,8 +178,8 @@ func (s *server) odd(t *testing.T, cluster string) {
 	s.planned(t, cluster, 1)
 }
 
-// walkNow finds every figure of Now as the service has it, reckoned another way, and what it adds up on the
-// screen to add up there.
+// walkNow compares every figure of Now with the service's, computed in another way, and checks that shown additions
+// add up.
 func walkNow(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.signIn(t, ctx, "/c/demo/now")
@@ -199,7 +199,7 @@ func walkNow(t *testing.T, s *server, browser context.Context) {
 	}
 	looks(t, ctx, "now-idle")
 
-	// Whole VMs may need one on demand where fractions need none: then it is not what room for one more is worth.
+	// Whole VMs may need one on demand where fractions need none: its cost is not the value of room for one more.
 	var nearly map[string]any
 	s.get(t, "/v1/clusters/demo/document", &nearly)
 	nearly["cluster"].(map[string]any)["name"] = "nearly"
@@ -215,20 +215,20 @@ func walkNow(t *testing.T, s *server, browser context.Context) {
 	s.open(t, ctx, "/c/demo/now")
 	until(t, ctx, `document.body.innerText.includes("Every further VM is on demand.")`)
 
-	// Ten more such VMs are seen in What if, whose steps lead from one cost to the other.
+	// What if shows ten more such VMs, with the steps from one cost to the other.
 	s.open(t, ctx, "/c/odd-amounts/what-if?base=1&ch="+url.QueryEscape("contract:three-year:=100"))
 	more := amountOf(t, "1.57123457", month, false)
 	until(t, ctx, fmt.Sprintf(`document.querySelector("#answer")?.closest("section").querySelector(".big")?.textContent === %q`, "+"+more))
 	until(t, ctx, fmt.Sprintf(`document.querySelector(".bridge")?.ariaLabel.includes(%q)`, "Same decisions +"+more))
 
-	// Rows that are looked for do not add up, and do not say that they do.
+	// Rows found by a search do not add up, and no sum is claimed.
 	s.open(t, ctx, "/c/odd-amounts/now")
 	until(t, ctx, `document.querySelector("input[type=search]")`)
 	value[bool](t, ctx, `(() => { const f = document.querySelector("input[type=search]"); f.value = "ml-"; f.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
 	until(t, ctx, `location.search === "?filter=ml-" && document.querySelectorAll("table.classes tbody tr").length === 1`)
 }
 
-// readNow holds what the page shows of a cluster against what the service says.
+// readNow compares the page's figures of a cluster with the service's.
 func (s *server) readNow(t *testing.T, ctx context.Context, cluster string) *current {
 	t.Helper()
 	c := s.current(t, cluster)
@@ -261,7 +261,7 @@ func (s *server) readNow(t *testing.T, ctx context.Context, cluster string) *cur
 	return c
 }
 
-// readSums reads the addition: each line is the true amount to a cent, and what is shown adds up exactly.
+// readSums reads the addition: each line is the true amount to a cent, and the shown amounts add up exactly.
 func (c *current) readSums(t *testing.T, ctx context.Context, of string, bill []line, refused line, hours int64) {
 	t.Helper()
 	shown := value[[][]string](t, ctx, `[...document.querySelectorAll(".sums > div")].map((d) => [d.querySelector("dt").textContent, d.querySelector("dd").textContent])`)
@@ -336,7 +336,7 @@ func (c *current) readVMs(t *testing.T, ctx context.Context, cluster string) {
 	press(t, ctx, "Show the chart")
 }
 
-// readFacts reads what would change the plan, and tries it.
+// readFacts reads the changes that would change the plan, and tries each.
 func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c *current) {
 	t.Helper()
 	hour := big.NewRat(3600, c.problem.Period)
@@ -396,7 +396,7 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 	}
 }
 
-// cured follows a link to What if by way of the service, where jobs of the class must be served.
+// cured follows a link to What if by way of the service, if jobs of the class must be served.
 func (c *current) cured(t *testing.T, s *server, link string, class int) {
 	t.Helper()
 	address, err := url.Parse(link)

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// meddled holds answers on the current plan back and changes what they say, for states that a healthy server is in
-// for moments only: window.hold is for how long, window.told what is laid over the next answers; window.cut breaks one off.
+// meddled delays answers on the current plan and changes them, for states in which a healthy server is only for
+// moments. window.hold is the time, window.told is merged into the next answers, and window.cut breaks one off.
 const meddled = `(() => {
 	const over = (into, what) => { for (const [k, v] of Object.entries(what)) if (v !== null && typeof v === "object" && into[k]) over(into[k], v); else into[k] = v; return into; };
 	const real = window.fetch;
@@ -41,10 +41,10 @@ const meddled = `(() => {
 	return true;
 })()`
 
-// look makes the page ask anew, as when somebody comes back to it.
+// look makes the page ask again, as when somebody returns to it.
 const look = `document.dispatchEvent(new Event("visibilitychange")), true`
 
-// walkPlanStates goes through what can be the matter with a plan, by its sentence, and takes each way out.
+// walkPlanStates visits the possible states of a plan, by their sentences, and takes each way out.
 func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	var document map[string]any
 	s.get(t, "/v1/clusters/demo/document", &document)
@@ -63,8 +63,8 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	}
 	proof := `document.querySelector("#proof").closest("section")`
 
-	// Nothing is known yet; then that there is no plan, though by now there is what one is made of. No other question
-	// is answered meanwhile.
+	// Nothing is known yet; then there is no plan, though its inputs exist by now. No other question is answered
+	// meanwhile.
 	value[bool](t, ctx, `window.EventSource = class { addEventListener() {} close() {} }, window.alone = late()`)
 	show("moody")
 	h1("Reading plan …")
@@ -81,7 +81,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	value[bool](t, ctx, look)
 	until(t, ctx, `document.querySelector("h1").textContent.includes("at once on")`)
 
-	// An answer that breaks off is none; the page goes on with what it has, and asks again.
+	// An incomplete answer counts as none. The page keeps what it shows, and asks again.
 	value[bool](t, ctx, `window.thrown = 0, addEventListener("unhandledrejection", () => window.thrown++), window.cut = true, `+look)
 	banner(t, ctx, "Headroom does not answer. You see what was here at ")
 	until(t, ctx, `!document.body.textContent.includes("Headroom does not answer")`)
@@ -115,7 +115,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Compute now")
 	noBanner(t, ctx)
 
-	// Not proved: by how much, and more time for the search.
+	// Not proved: the page shows the gap, and offers more time for the search.
 	c := s.current(t, "moody")
 	value[bool](t, ctx, fmt.Sprintf(`window.told = {gap: 0.003, plan: {proof: {gap: 0.003, bound: (%s - 31 / 730).toFixed(9)}}}, `, c.Plan.Objective)+look)
 	until(t, ctx, proof+`.textContent.includes("This plan costs at most 0.3 % more than the best possible one ($31.00 a month). Search longer")`)
@@ -138,7 +138,7 @@ func walkPlanStates(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, fmt.Sprintf(`%s.textContent.includes("No plan can cost less than %s a month: that bound was proved by ")`, proof, amountOf(t, c.Plan.Cost.Total, month, true)))
 	calm(t, ctx, "now, not proved")
 
-	// Who may only read is told whom to ask.
+	// A viewer is told whom to ask.
 	reader := s.viewer(t)
 	becomes(t, ctx, reader.key)
 	value[bool](t, ctx, `window.told = {freshness: {stale: true}}, `+look)
@@ -164,7 +164,7 @@ func walkGone(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Other clusters")
 	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("short-lived") && !document.querySelector(".banner")`)
 
-	// A cluster that never was: a page of it says so, and shows the way.
+	// The pages of a cluster that never existed say so, and show a way on.
 	for _, page := range []string{"now", "what-if", "curves", "classes", "history"} {
 		do(t, ctx, chromedp.Navigate(s.address+"/c/nowhere/"+page))
 		until(t, ctx, `[...document.querySelectorAll(".banner")].map((b) => b.textContent).join("|") === 'There is no cluster "nowhere".Other clusters'`)
@@ -173,7 +173,7 @@ func walkGone(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Other clusters")
 	until(t, ctx, `location.pathname.endsWith("/now") && !location.pathname.includes("nowhere") && !document.querySelector(".banner")`)
 
-	// A class alone that is gone, and settings that somebody else changed.
+	// A class that is gone, and settings that somebody else changed.
 	s.classesCluster(t, "shared", []string{"nightly-etl"})
 	s.open(t, ctx, "/c/shared/classes/nightly-etl")
 	write(t, ctx, "#field-class-penalty", "0.77")

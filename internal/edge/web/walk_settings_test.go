@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// walkSettings makes a key, changes a cluster and its prices, reads the audit log, and deletes the cluster.
+// walkSettings creates a key, changes a cluster and its prices, reads the audit log, and deletes the cluster.
 func walkSettings(t *testing.T, s *server, browser context.Context) {
 	s.classesCluster(t, "to-be-set", nil)
 	ctx := s.tab(t, browser)
@@ -77,7 +77,7 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 		looks(t, ctx, "settings-about")
 	}
 
-	// A cluster goes only when its name is typed.
+	// A cluster is deleted only when its name is typed.
 	do(t, ctx, chromedp.Navigate(s.address+"/settings/clusters?cluster=to-be-set"))
 	write(t, ctx, `[aria-label="Delete the cluster"] input`, "to-be-se")
 	until(t, ctx, `document.querySelector('[aria-label="Delete the cluster"] button').disabled`)
@@ -85,7 +85,7 @@ func walkSettings(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Delete the cluster")
 	until(t, ctx, `![...document.querySelectorAll("td")].some((e) => e.textContent.includes("to-be-set"))`)
 
-	// Who may only read sees so, and fields that are not for typing.
+	// A viewer sees a note, and read-only fields.
 	var made struct {
 		Token string `json:"token"`
 	}

@@ -17,7 +17,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// gate stands before a database: while it is shut nobody reaches it, and whoever has is cut off.
+// gate is a proxy before a database: while it is shut nobody gets through, and open connections are cut.
 type gate struct {
 	address   string // the database's, through the gate
 	place, to string
@@ -86,7 +86,7 @@ func (g *gate) shut() {
 	clear(g.open)
 }
 
-// banner waits for one that says this.
+// banner waits for a banner with this text.
 func banner(t *testing.T, ctx context.Context, text string) {
 	t.Helper()
 	until(t, ctx, fmt.Sprintf(`[...document.querySelectorAll(".banner")].some((b) => b.textContent.includes(%q))`, text))
@@ -97,8 +97,8 @@ func noBanner(t *testing.T, ctx context.Context) {
 	until(t, ctx, `!document.querySelector(".banner")`)
 }
 
-// walkFaults stops the database and the server under an open page: what was seen stays, what is wrong is said
-// with when it is tried again, and everything comes back without a reload.
+// walkFaults stops the database and the server under an open page. The page keeps what it shows, reports the fault
+// and the time of the next try, and recovers without a reload.
 func walkFaults(t *testing.T, _ *server, b context.Context) {
 	g := newGate(t, pgtest.Database(t))
 	address := freeAddress(t)
@@ -136,7 +136,7 @@ func walkFaults(t *testing.T, _ *server, b context.Context) {
 		t.Errorf("after everything is back the page leads with %q", got)
 	}
 
-	// Signed out: what was changed stays, and signing in leads back to it.
+	// After signing out, changes stay, and signing in leads back to them.
 	press(t, ctx, "What if")
 	until(t, ctx, `document.querySelector("#answer")`)
 	slide := func(place int) {
@@ -148,7 +148,7 @@ func walkFaults(t *testing.T, _ *server, b context.Context) {
 	slide(200)
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("Having 50 % more jobs of all classes ")`)
 	value[bool](t, ctx, `fetch("/v1/session", {method: "DELETE"}).then((a) => a.ok)`)
-	slide(300) // nobody answers this
+	slide(300) // never answered
 	shown := value[string](t, ctx, `location.href`)
 	value[bool](t, ctx, look)
 	banner(t, ctx, "You were signed out. Your changes on this page are kept.")
@@ -175,7 +175,7 @@ func (s *server) tried(t *testing.T, cluster string, failed bool) {
 	})
 }
 
-// walkStates goes through the states in which there is something to say before there are figures.
+// walkStates visits the states in which the page has sentences before it has figures.
 func walkStates(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.send(t, "POST", "/v1/clusters", map[string]any{"name": "empty"}, nil)
@@ -192,9 +192,9 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector("h1").textContent.includes("at once")`)
 	until(t, ctx, `document.title === "Now · empty · Headroom"`)
 
-	// A change that cannot be planned: the plan stays, the change is shown and undone.
+	// After a change that cannot be planned the plan stays; the change is shown and undone.
 	s.send(t, "POST", "/v1/clusters/empty/classes", map[string]any{"name": "month-end", "vms_per_job": "10", "jobs": map[string]any{"min": 3, "max": 3}, "penalty": "1"}, nil)
-	// A page that is open asks every five seconds; one that is come back to at once.
+	// An open page asks every five seconds, and at once when somebody returns to it.
 	s.tried(t, "empty", true)
 	value[bool](t, ctx, look)
 	banner(t, ctx, "could not be planned:")
@@ -211,7 +211,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 		t.Errorf("after the change was undone the classes are %+v", classes)
 	}
 
-	// A change arrives: what did not change stays the same element, and the change is spoken.
+	// When a change arrives, unchanged elements stay the same, and the change is spoken.
 	value[bool](t, ctx, `window.row = document.querySelector("table.classes tbody tr"), true`)
 	s.put(t, "/v1/clusters/empty/classes/etl", map[string]any{"name": "etl", "vms_per_job": "1", "jobs": map[string]any{"min": 0, "max": 5}, "penalty": "1"}, s.etag(t, "/v1/clusters/empty/classes/etl"))
 	until(t, ctx, `document.querySelector("h1").textContent.startsWith("5 jobs run at once on 5 VMs.")`)
@@ -220,7 +220,7 @@ func walkStates(t *testing.T, s *server, browser context.Context) {
 		t.Error("the row is another element after the change")
 	}
 
-	// Deleted in another place: by whom and when.
+	// A cluster deleted elsewhere: the page names the person and the time.
 	s.delete(t, "/v1/clusters/empty")
 	value[bool](t, ctx, look)
 	until(t, ctx, `/^The cluster empty was deleted at \d\d:\d\d UTC by key .+\.Other clusters$/.test(document.querySelector(".banner")?.textContent)`)

@@ -29,7 +29,7 @@ func (s *server) forget(t *testing.T, cluster string) {
 	_ = answer.Body.Close()
 }
 
-// walkFirstPlan goes from an empty server to a plan, with keys alone, then by each of the other ways.
+// walkFirstPlan leads from an empty server to a plan, with keys alone, then by each of the other ways.
 func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	s := serve(t)
 	s.forget(t, "demo")
@@ -39,7 +39,7 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 	calm(t, ctx, "welcome")
 	looks(t, ctx, "welcome")
 
-	// Tab goes along until what is wanted has the focus.
+	// Tab moves along until the wanted element has the focus.
 	reach := func(what string) {
 		t.Helper()
 		for range 40 {
@@ -87,7 +87,7 @@ func walkFirstPlan(t *testing.T, _ *server, b context.Context) {
 		t.Errorf("the demo took %.1f s, want 3 at most on a machine at rest", took.Seconds())
 	}
 
-	// A problem, pasted: mistakes are told as of the problem.
+	// A pasted problem: mistakes refer to the problem.
 	text, err := os.ReadFile("../../../openapi/examples/several-classes.json")
 	if err != nil {
 		t.Fatal(err)

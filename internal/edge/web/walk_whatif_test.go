@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// crowd makes a cluster of the demonstration's inputs with so many classes, and room for about half of them.
+// crowd creates a cluster from the demonstration's inputs with many classes, and room for about half of them.
 func (s *server) crowd(t *testing.T, cluster string, n int) {
 	t.Helper()
 	var document map[string]any
@@ -37,7 +37,7 @@ func (s *server) crowd(t *testing.T, cluster string, n int) {
 	s.planned(t, cluster, 1)
 }
 
-// moves is how often a slider is moved to see how long a move takes; often where samples are long.
+// moves is the number of moves of a slider that are timed; long samples have many.
 func moves() int {
 	if long() {
 		return 50
@@ -74,7 +74,7 @@ const pace = `(async (moves) => {
 	return took;
 })(%d)`
 
-// counted watches how many questions are under way at once, and holds the first of those back that come after.
+// counted counts the concurrent questions, and delays the first of those that follow.
 const counted = `(() => {
 	const real = window.fetch;
 	window.most = 0;
@@ -92,7 +92,7 @@ const counted = `(() => {
 	return true;
 })()`
 
-// walkWhatIf moves a slider, and shares what it came to.
+// walkWhatIf moves a slider, and shares the result.
 func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	ctx := s.tab(t, browser)
 	s.open(t, ctx, "/c/demo/now")
@@ -116,8 +116,8 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent === "no change"`)
 }
 
-// walkManyClasses measures Now and What if with a hundred classes. Where samples are long they are measured with a
-// thousand as well, and held to what is promised on a machine at rest.
+// walkManyClasses measures Now and What if with a hundred classes. With long samples it also measures a thousand, and
+// checks the promised times of a machine at rest.
 func walkManyClasses(t *testing.T, s *server, browser context.Context) {
 	limits := map[int]struct{ first, move float64 }{100: {10_000, 3000}}
 	if long() {
@@ -151,7 +151,7 @@ func walkManyClasses(t *testing.T, s *server, browser context.Context) {
 	}
 }
 
-// walkScenarios tries what people do with scenarios: move by keys, add, cure, pin, compare, share.
+// walkScenarios tries the usual actions on scenarios: move by keys, add, cure, pin, compare, share.
 func walkScenarios(t *testing.T, s *server, browser context.Context) {
 	var document map[string]any
 	s.get(t, "/v1/clusters/demo/document", &document)
@@ -172,7 +172,7 @@ func walkScenarios(t *testing.T, s *server, browser context.Context) {
 	until(t, ctx, `location.search.includes("nightly-etl") && location.search.includes("2430")`)
 	until(t, ctx, big+` !== "no change"`)
 
-	// The answer of the newest value stands at the end, though the first is held back.
+	// In the end the answer to the newest value is shown, though the first is delayed.
 	value[bool](t, ctx, `window.hold = 2000, true`)
 	value[bool](t, ctx, `(() => { const x = document.querySelector('[aria-label="Jobs of all classes"]'); for (const v of ["150", "160", "200"]) { x.value = v; x.dispatchEvent(new Event("input", {bubbles: true})); } x.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
 	until(t, ctx, `/^Computing, \d\.\d s/.test(document.querySelector(".computing")?.textContent ?? "")`)
@@ -196,7 +196,7 @@ func walkScenarios(t *testing.T, s *server, browser context.Context) {
 	}
 	until(t, ctx, big+` === "no change"`)
 
-	// A limit that is too low names the smallest that is enough; a deadline that is too short what works.
+	// For a limit that is too low the page names the smallest possible one, and likewise for a deadline.
 	value[bool](t, ctx, `[...document.querySelectorAll("label.tick")].find((l) => l.textContent.includes("Limit the VM bill")).querySelector("input").click(), true`)
 	typed := func(label, text string) {
 		id := value[string](t, ctx, fmt.Sprintf(`[...document.querySelectorAll("label[for]")].find((l) => l.textContent === %q).htmlFor`, label))
@@ -218,7 +218,7 @@ func walkScenarios(t *testing.T, s *server, browser context.Context) {
 	press(t, ctx, "Promise 0 jobs")
 	until(t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big")`)
 
-	// Anything else is added by typing a word of it; pins stand beside each other.
+	// Anything else is added by typing a word of it; pins are shown side by side.
 	press(t, ctx, "Add a change")
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS(`.choices input`), "price three\r"))
 	until(t, ctx, `!document.querySelector(".choices") && document.activeElement.closest(".knob").textContent.includes("Price of a VM in three-year")`)

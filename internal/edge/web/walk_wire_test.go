@@ -13,13 +13,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// wire counts what a tab asks the API for, and what comes for it.
+// wire counts a tab's requests to the API, and their answers.
 type wire struct {
 	mu    sync.Mutex
-	asked map[network.RequestID]string // what is under way, by address
-	plain map[network.RequestID]bool   // what comes as it is
-	open  map[string]int               // how many requests for an address are under way
-	most  map[string]int               // of these the most at the same time
+	asked map[network.RequestID]string // running requests, by address
+	plain map[network.RequestID]bool   // uncompressed answers
+	open  map[string]int               // running requests for an address
+	most  map[string]int               // the most of these at the same time
 	whole map[string]int               // answers that were no 304
 	long  []string                     // answers of more than 1 kB that were not compressed
 	bytes float64                      // of all answers, with their headers
@@ -27,7 +27,7 @@ type wire struct {
 	told  int // events of plans
 }
 
-// begin forgets what was before a page.
+// begin forgets the requests before a page.
 func (w *wire) begin() {
 	w.asked, w.plain = map[network.RequestID]string{}, map[network.RequestID]bool{}
 	w.open, w.most, w.whole = map[string]int{}, map[string]int{}, map[string]int{}
@@ -87,7 +87,7 @@ func (w *wire) over(id network.RequestID) {
 	}
 }
 
-// quiet waits until the current plan was told, and nothing more is asked for.
+// quiet waits until the current plan has arrived, and no requests run.
 func (w *wire) quiet(t *testing.T, ctx context.Context) {
 	t.Helper()
 	for end := time.Now().Add(patience()); ; {
@@ -104,10 +104,10 @@ func (w *wire) quiet(t *testing.T, ctx context.Context) {
 	}
 }
 
-// shared is how long the page shares an answer that is under way.
+// shared is the time for which the page shares a pending answer.
 const shared = 3 * time.Second
 
-// walkWire opens pages of a cluster of 1,000 classes: what comes is compressed, and each address is asked for once.
+// walkWire opens pages of a cluster of 1,000 classes: answers are compressed, and each address is requested once.
 func walkWire(t *testing.T, s *server, browser context.Context) {
 	var document map[string]any
 	s.get(t, "/v1/clusters/demo/document", &document)
@@ -133,12 +133,12 @@ func walkWire(t *testing.T, s *server, browser context.Context) {
 		do(t, ctx, chromedp.Navigate(s.address+page.path))
 		until(t, ctx, page.seen)
 		w.quiet(t, ctx)
-		slow := time.Since(begin) > shared // what has been asked for may then be asked for again
+		slow := time.Since(begin) > shared // then a request may be repeated
 		w.mu.Lock()
 		t.Logf("%s: %.0f kB in %d answers", page.path, w.bytes/1000, w.count)
 		for at, n := range w.most {
 			full := 1
-			if strings.HasSuffix(at, "/plans/current") { // an event may tell of a newer plan than the answer that is under way
+			if strings.HasSuffix(at, "/plans/current") { // an event may announce a newer plan than the pending answer has
 				full += w.told
 			}
 			if n > 1 || w.whole[at] > full && !slow {

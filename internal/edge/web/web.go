@@ -1,5 +1,5 @@
-// Package web is the page: files that make ui builds of ui, embedded. The page is a client of the HTTP
-// interface like any other; nothing here knows about planning.
+// Package web serves the page: files that make ui builds from ui, embedded. The page is a client of the HTTP API like
+// any other; nothing here knows about planning.
 package web
 
 import (
@@ -19,7 +19,7 @@ import (
 
 //go:generate sh -c "go run headroom/scripts/contract > ui/src/api/contract.ts"
 
-// dist has stub.html where the page has not been built, so that everything compiles without it.
+// dist has stub.html if the page has not been built, so that everything compiles without it.
 //
 //go:embed all:dist
 var dist embed.FS
@@ -30,14 +30,14 @@ type Page struct {
 	files map[string]document // by name below /ui/
 }
 
-// document is a body in both of its forms.
+// document holds a body in both of its forms.
 type document struct {
 	body       []byte
 	zipped     func() []byte
 	kind, etag string
 }
 
-// policy lets the page load its own files alone. Charts become pictures through data and blob addresses.
+// policy lets the page load only its own files. Charts become pictures through data and blob addresses.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
@@ -54,7 +54,7 @@ var index = template.Must(template.New("index").Parse(`<!doctype html>
 <noscript>Headroom's page needs JavaScript; "headroom" on the command line and /docs do not.</noscript>
 `))
 
-// New reads what was built. Without it the page says how to build it.
+// New reads the built files. Without them the page explains how to build it.
 func New() *Page {
 	p := &Page{files: map[string]document{}}
 	var main struct{ Script, Style string }
@@ -83,7 +83,7 @@ func New() *Page {
 	return p
 }
 
-// built is the files of dist. What is embedded can be read.
+// built returns the files of dist. Reading embedded files cannot fail.
 func built() map[string][]byte {
 	files := map[string][]byte{}
 	_ = fs.WalkDir(dist, "dist", func(name string, e fs.DirEntry, err error) error {
@@ -108,7 +108,7 @@ func zip(body []byte) []byte {
 	return out.Bytes()
 }
 
-// Serve answers a request for the page and says whether it was one.
+// Serve answers a request for the page and reports whether it was one.
 func (p *Page) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -117,7 +117,7 @@ func (p *Page) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if name, ok := strings.CutPrefix(at, "/ui/"); ok {
 		d, ok := p.files[name]
 		if ok {
-			// Its name holds a digest of its content, so that it never changes.
+			// Its name contains a digest of its content, so that it never changes.
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 			d.serve(w, r)
 		}
@@ -136,7 +136,7 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	plain, zipped := `"`+d.etag+`"`, `"`+d.etag+`-gzip"`
 	body, etag := d.body, plain
-	if r.Header.Get("Accept-Encoding") == "gzip" { // as internal/edge/api puts it, whatever was sent
+	if r.Header.Get("Accept-Encoding") == "gzip" { // as internal/edge/api sets it, whatever was sent
 		body, etag = d.zipped(), zipped
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -150,6 +150,6 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // who is gone does not want to know
+		_, _ = w.Write(body) // a client that is gone needs no error
 	}
 }

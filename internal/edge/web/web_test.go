@@ -21,7 +21,7 @@ import (
 	"headroom/openapi"
 )
 
-// sources are the files that the page is made of, by name.
+// sources returns the source files of the page, by name.
 func sources(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -39,7 +39,7 @@ func sources(t *testing.T) map[string]string {
 	return files
 }
 
-// The compiler refuses operations that the contract lacks; addresses written by hand are found here.
+// The compiler refuses operations that the contract lacks; this test finds addresses written by hand.
 func TestThePageAsksForWhatTheContractHas(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(openapi.Document)
 	if err != nil {
@@ -85,7 +85,7 @@ func TestNoMarkupIsMadeOfData(t *testing.T) {
 	}
 }
 
-// What is loaded first is what the page's own scripts import outright; the rest comes when it is needed.
+// The page first loads what its own scripts import directly; the rest comes when it is needed.
 func TestTheBuiltPageIsLight(t *testing.T) {
 	weights, texts := map[string]int{}, map[string]string{}
 	entries, err := os.ReadDir("dist")
@@ -173,7 +173,7 @@ func TestAddressesOfThePage(t *testing.T) {
 	}
 }
 
-// colours are the tokens of a theme.
+// colours returns the colour tokens of a theme.
 func colours(t *testing.T, theme string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("ui/src/style/tokens.css")
@@ -192,7 +192,7 @@ func colours(t *testing.T, theme string) map[string]string {
 	return tokens
 }
 
-// luminance is that of WCAG 2.
+// luminance returns the relative luminance of WCAG 2.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	var sum float64

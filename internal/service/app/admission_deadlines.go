@@ -10,8 +10,8 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// admitPromised asks for a place for a job with a deadline. Whoever is promised one holds the live cluster's row
-// until the commit, so each promise is judged with all earlier ones.
+// admitPromised asks for a place for a job with a deadline. A promise holds the live cluster's row until the commit,
+// so each promise is judged with all earlier ones.
 func (a *App) admitPromised(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
 	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		mode := c.Settings().Admission.Mode()
@@ -21,8 +21,8 @@ func (a *App) admitPromised(ctx context.Context, cluster string, r live.Admissio
 	return answer, err
 }
 
-// takePlace gives a job a place in its class, and promises it a deadline where it has one, which may have passed.
-// It is part of a change of the live cluster: what it has written takes effect with that.
+// takePlace gives a job a place in its class, and promises its deadline if it has one, which may have passed. It is
+// part of a change of the live cluster: its writes take effect with that.
 func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode dispatch.AdmissionMode, r live.AdmissionRequest, due *float64) (answer live.Admission, err error) {
 	var verdict *dispatch.DeadlineVerdict
 	if due != nil {
@@ -70,7 +70,7 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 	return answer, nil
 }
 
-// knownTimes is what is known of classes' tasks beyond what their live cluster has seen.
+// knownTimes returns the known times of classes' tasks beyond the observations of their live cluster.
 func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) (known live.KnownTimes, err error) {
 	if known.Profiles, err = a.Stores.Admissions.ClassProfiles(ctx, cluster, classes); err != nil {
 		return known, err
@@ -79,7 +79,7 @@ func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) 
 	return known, err
 }
 
-// placeForJob takes a place for a live job where the cluster admits jobs; nil where it takes them all.
+// placeForJob takes a place for a live job if the cluster limits admission, or returns nil.
 func (a *App) placeForJob(ctx context.Context, cluster string, c *live.Cluster, now float64, r live.LiveJobRequest) (*live.Admission, error) {
 	rule := c.Settings().Admission
 	if rule == dispatch.LiveOpen {

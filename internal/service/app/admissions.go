@@ -8,25 +8,25 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// Admissions is what the store keeps of running jobs. Leases are judged by the database's clock alone,
-// and are not written to the audit log: each stands in the list of leases with the key it came by.
+// Admissions stores the leases of running jobs. Only the database's clock decides on leases. They are not in the
+// audit log: the list of leases has each with its key.
 type Admissions interface {
-	// Admit gives a job a place, or says why not. Never more jobs of a class run at once than the
-	// current plan admits, unless the plan before admitted more: then nobody is admitted until fewer
-	// run. A cluster without a plan is a Conflict.
+	// Admit gives a job a place, or the reason of a refusal. Never more jobs of a class run at once than the current
+	// plan admits, unless the plan before admitted more: then nobody is admitted until fewer run. A cluster without a
+	// plan is a Conflict.
 	Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (live.Admission, error)
 	// Unadmit takes a lease back within the transaction that admitted it, as if it had never been.
 	Unadmit(ctx context.Context, id string) error
-	// Promised are the leases with deadlines that no live job has, by id.
+	// Promised returns the leases with deadlines that belong to no live job, by id.
 	Promised(ctx context.Context, cluster string) ([]PromisedLease, error)
-	// ClassProfiles are the profiles of those of the classes that have one.
+	// ClassProfiles returns the profiles of those classes that have one.
 	ClassProfiles(ctx context.Context, cluster string, classes []string) (map[string]capacity.Profile, error)
-	// KeepLease is a heartbeat: the lease lives for another while from now (0: as long as it was asked
-	// for last). It makes no lease shorter and no job larger. One that is over is capacity.ErrLeaseOver.
+	// KeepLease records a heartbeat: the lease lives for another while from now (0: as long as last requested). It
+	// makes no lease shorter and no job larger. For one that is over it returns live.ErrLeaseOver.
 	KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error)
 	// EndLease frees the place. It does nothing to a lease that is over.
 	EndLease(ctx context.Context, cluster, id string) error
-	// Lease is a running one; one that is over is capacity.ErrLeaseOver. Leases are forgotten a day
+	// Lease returns a running lease; for one that is over it returns live.ErrLeaseOver. Leases are deleted a day
 	// after they ended.
 	Lease(ctx context.Context, cluster, id string) (live.Lease, error)
 	// Leases lists the running ones, the oldest first; of one class, unless it is "".
@@ -41,7 +41,7 @@ type PromisedLease struct {
 	DueSeconds float64 // from now, by the database's clock
 }
 
-// Admit asks for a place for one job. One with a deadline gets it only if nobody's deadline is missed for it.
+// Admit asks for a place for one job. A job with a deadline gets it only if it makes nobody miss a deadline.
 func (a *App) Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
 	if err := r.Validate(); err != nil {
 		return answer, err
@@ -67,7 +67,7 @@ func (a *App) countAdmission(answer live.Admission) {
 	}
 }
 
-// KeepLease lets a running job's lease live on.
+// KeepLease extends a running job's lease.
 func (a *App) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
 	if err := b.Validate(); err != nil {
 		return live.Lease{}, err

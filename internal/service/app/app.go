@@ -1,6 +1,6 @@
-// Package app has one method for each decision the product offers: it loads what the decision needs,
-// lets the pure packages decide, and records the result. It declares the Stores it needs; what needs
-// no decision (reading, listing, deleting) callers ask of a store directly.
+// Package app has one method for each decision the product offers: it loads the inputs of the decision, lets the pure
+// packages decide, and records the result. It declares the Stores it needs. Callers use a store directly for actions
+// without a decision (reading, listing, deleting).
 package app
 
 import (
@@ -16,19 +16,19 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Config is how an App works. Zero values mean the defaults named.
+// Config configures an App. Zero values stand for the defaults.
 type Config struct {
-	Solver    lp.Solver        // none is allowed: what CBC cannot say is then a warning
-	Solves    int              // solves at once; default one less than processors, at least one
+	Solver    lp.Solver        // optional; without it, open proofs are warnings
+	Solves    int              // concurrent solves; default one less than processors, at least one
 	Queue     int              // solves that may wait; default 48
 	Clock     func() time.Time // default time.Now
 	Telemetry *telemetry.Telemetry
 
-	// Issued is whom a token stands for that an issuer of theirs has made out; auth.ErrToken says that it opens nothing.
-	// nil is that there is no issuer.
+	// Issued returns the person behind an issuer's token, or auth.ErrToken for an invalid one. It is nil without an
+	// issuer.
 	Issued func(ctx context.Context, token string) (auth.Key, error)
 
-	ImportBytes int64 // of a price sheet or a history, also when it is unpacked; default 8 GiB
+	ImportBytes int64 // of a price sheet or a history, also unpacked; default 8 GiB
 
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
@@ -76,5 +76,5 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	return a
 }
 
-// Now is the moment it is.
+// Now returns the present moment.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// long says whether the large samples were asked for.
+// long reports whether to use the large samples.
 var long = os.Getenv("HEADROOM_LONG") != ""
 
 func admin(t *testing.T) context.Context {
@@ -55,7 +55,7 @@ func amountOf(text string) money.Amount {
 	return m
 }
 
-// document is a small cluster that can be planned in 2026.
+// document returns a small cluster that can be planned in 2026.
 func document(name string) inputs.Document {
 	d := inputs.Document{
 		Cluster:  inputs.NewCluster(name),
@@ -267,7 +267,7 @@ func TestKeysReachEveryReplica(t *testing.T) {
 	}
 }
 
-// A key opens a replica that has not heard of it yet: whoever makes one uses it at once.
+// A new key works at once at a replica that has not been notified of it yet.
 func TestNewKeysOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Open(t)
@@ -319,8 +319,8 @@ func TestSignInLinksWorkOnceAndBriefly(t *testing.T) {
 	}
 }
 
-// A key that lives with the process ends with it, and so do the sessions it opened: who changes
-// HEADROOM_ADMIN_KEY shuts out whoever knew the old one.
+// A key that lives with the process ends with it, and so do its sessions: a change of HEADROOM_ADMIN_KEY shuts out
+// everybody who knew the old one.
 func TestSessionsOfALocalKeyEndWithIt(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Open(t)
@@ -370,7 +370,7 @@ func TestKeysThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-// Every plan that is stored can be proved again from what is stored (R4), whatever was asked.
+// Every stored plan can be proved again from stored data (R4), for any question.
 func TestStoredPlansVerify(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
@@ -414,7 +414,7 @@ func TestStoredPlansVerify(t *testing.T) {
 	}
 }
 
-// asDocument is a problem as a stored cluster that asks it.
+// asDocument returns a stored cluster with a given problem.
 func asDocument(name string, p capacity.Problem) inputs.Document {
 	from := moment("2026-01-01T00:00:00Z")
 	d := inputs.Document{Cluster: inputs.NewCluster(name), Profiles: []inputs.ProfileVersion{}}

@@ -17,17 +17,19 @@ import (
 	"headroom/internal/data/storage"
 )
 
-// Calibrations is what the store keeps of how classes' bounds fit what was measured.
+// Calibrations stores, per class, how measured execution times compare with predicted bounds.
 type Calibrations interface {
-	// Measurements are the latest executions of a job, at most perf.MaxCalibrated.
+	// Measurements returns the latest executions of a job, at most perf.MaxCalibrated.
 	Measurements(ctx context.Context, cluster string, of MeasuredFilter) (Measurements, error)
-	// Adoption is what a class's calibration was made of; nil where nobody knows, or it says something else since.
+	// Adoption returns the data behind a class's calibration, or nil if there is none or the figures have changed
+	// since.
 	Adoption(ctx context.Context, cluster, class string) (*Adoption, error)
-	// AdoptCalibration changes a class's calibration at a version of the class, and remembers what it was made of.
+	// AdoptCalibration changes a class's calibration at a version of the class, and stores the data behind it.
 	AdoptCalibration(ctx context.Context, cluster, class string, version int64, a Adoption) (inputs.PlannedClass, error)
-	// JudgeDrifts says anew, of each class whose calibration was made of one of the jobs, how the executions since fit.
+	// JudgeDrifts judges again how well later executions fit, for each class whose calibration was made from one of
+	// the jobs.
 	JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(Adoption, capacity.Profile, []perf.Measured) perf.Drift) error
-	// ClassDrifts are those of a cluster's classes, by name; cluster "" is all clusters.
+	// ClassDrifts returns those of a cluster's classes, by name; cluster "" is all clusters.
 	ClassDrifts(ctx context.Context, cluster string) ([]ClassDrift, error)
 }
 
@@ -38,15 +40,15 @@ type MeasuredFilter struct {
 	From, Until time.Time
 }
 
-// Measurements are executions of a job.
+// Measurements holds executions of a job.
 type Measurements struct {
 	Executions []perf.Measured
-	// Unfit counts those of the job, in that time or not dated, that ended badly, or whose time or date is not
-	// on record, or that are of another form.
+	// Unfit counts the executions of the job, within that time or undated, that cannot be used. They ended badly,
+	// have no time or date on record, or have another form.
 	Unfit int64
 }
 
-// Adoption is a calibration in use, and what it was made of.
+// Adoption is a calibration in use, with the data behind it.
 type Adoption struct {
 	perf.Basis
 	Job       string            `json:"job"`
@@ -56,39 +58,39 @@ type Adoption struct {
 	Drift     perf.Drift        `json:"drift"`
 }
 
-// ClassDrift is how the executions of a class fit its calibration.
+// ClassDrift holds the drift of a class from its calibration.
 type ClassDrift struct {
 	Cluster string
 	Class   string
 	Drift   perf.Drift
 }
 
-// CalibrationChannel is where the store tells, by a cluster's name, that the drift of a class changed.
+// CalibrationChannel notifies, by a cluster's name, that the drift of a class changed.
 const CalibrationChannel = "headroom_calibrations"
 
-// CalibrationAsk says what to calibrate a class with. Zero values leave it to the service.
+// CalibrationAsk selects the data to calibrate a class with. Zero values leave the choice to the service.
 type CalibrationAsk struct {
-	Job      string    `json:"job,omitzero"` // that whose executions made the profile, unless given
+	Job      string    `json:"job,omitzero"` // default: the job whose executions made the profile
 	From     time.Time `json:"from,omitzero"`
 	Until    time.Time `json:"until,omitzero"`
 	Coverage float64   `json:"coverage,omitzero"`
-	// Of what is taken into use. A factor alone is for the recommended bound, a bound alone has its own factor.
+	// The figures to adopt. A factor alone goes with the recommended bound, a bound alone with its own factor.
 	Bound  capacity.Bound `json:"bound,omitzero"`
 	Factor float64        `json:"factor,omitzero"`
 }
 
-// ClassCalibration is how a class's bounds fit what was measured, and what it is planned with.
+// ClassCalibration compares a class's bounds with measured times, and holds the calibration in use.
 type ClassCalibration struct {
 	Class   string            `json:"class"`
 	Job     string            `json:"job"`
 	Profile inputs.ProfileRef `json:"profile"`
 	perf.Calibration
 	Unfit    int64                 `json:"unfit"`
-	InUse    *capacity.Calibration `json:"in_use"`   // null is none
-	Adoption *Adoption             `json:"adoption"` // what that was made of; null is not on record
+	InUse    *capacity.Calibration `json:"in_use"`   // null without one
+	Adoption *Adoption             `json:"adoption"` // the data behind it; null if not on record
 }
 
-// Calibrate compares a class's bounds with what executions took.
+// Calibrate compares a class's bounds with the times of executions.
 func (a *App) Calibrate(ctx context.Context, cluster, class string, ask CalibrationAsk) (ClassCalibration, error) {
 	stored, err := a.Stores.Inputs.Classes().Get(ctx, cluster, class)
 	if err != nil {
@@ -127,7 +129,7 @@ func (a *App) calibrate(ctx context.Context, cluster string, class inputs.Planne
 	return report, err
 }
 
-// AdoptCalibration plans a class with what its executions took, from now on.
+// AdoptCalibration plans a class by the times of its executions, from now on.
 func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (inputs.PlannedClass, error) {
 	stored, err := a.Stores.Inputs.Classes().Get(ctx, cluster, class)
 	if err != nil {
@@ -158,7 +160,7 @@ func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, versi
 	return changed, nil
 }
 
-// choose is the bound and the factor to plan with.
+// choose returns the bound and the factor to plan with.
 func (c *ClassCalibration) choose(ask CalibrationAsk) (use capacity.Calibration, err error) {
 	if c.Recommends == nil {
 		return use, aboutCalibration("job", "no_executions", fmt.Sprintf("There is no execution of the job %q that the class could be calibrated with in that time; import its history, or name another job.", c.Job))
@@ -183,7 +185,7 @@ func aboutCalibration(member, code, detail string) error {
 	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/" + member, Code: code, Detail: detail}}}
 }
 
-// inCalibration puts what is wrong with a class's calibration at the members that were sent.
+// inCalibration moves findings about a class's calibration to the request's members.
 func inCalibration(err error) error {
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		for i, f := range input.Findings {
@@ -193,7 +195,7 @@ func inCalibration(err error) error {
 	return err
 }
 
-// sourceJob is the job that a profile was made of, where its source says so.
+// sourceJob returns the job from which a profile was made, if its source names it.
 func sourceJob(source json.RawMessage) string {
 	var of struct {
 		Job string `json:"job"`
@@ -204,7 +206,7 @@ func sourceJob(source json.RawMessage) string {
 	return of.Job
 }
 
-// FormOf is the form of the executions that a profile can be compared with.
+// FormOf returns the form of the executions that a profile can be compared with.
 func FormOf(p capacity.Profile) string {
 	if len(p.Stages) > 0 {
 		return history.Stages
@@ -212,8 +214,8 @@ func FormOf(p capacity.Profile) string {
 	return history.MapReduce
 }
 
-// judgeDrifts looks whether classes still fit after executions of their jobs have come. What was stored
-// stays stored if that cannot be said.
+// judgeDrifts checks whether classes still fit after executions of their jobs have come. If that fails, the
+// executions stay stored.
 func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
 	err := a.Stores.Calibrations.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) perf.Drift {
 		return perf.Drifts(perf.Demands(p), p.OverheadSeconds, executions, of.Basis)
@@ -223,7 +225,7 @@ func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
 	}
 }
 
-// fitting are classes that are listed with how their executions fit.
+// fitting lists classes with the drift of their executions.
 type fitting struct {
 	storage.Checked[inputs.PlannedClass]
 	drifts func(ctx context.Context, cluster string) ([]ClassDrift, error)

@@ -21,7 +21,7 @@ var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 
-// exportedNames are the metrics of a server, but those of the database's connections.
+// exportedNames lists the metrics of a server, except for those of the database's connections.
 func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
@@ -36,7 +36,7 @@ func exportedNames() (names []string) {
 	return names
 }
 
-// What other programs were promised they would find.
+// The metrics that other programs were promised exist.
 func TestPromisedMetricsAreExported(t *testing.T) {
 	t.Parallel()
 	known := exportedNames()
@@ -102,7 +102,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 				if !ok {
 					t.Errorf("panel %q has a column %s, which rows of plans do not have", p.Title, c.Selector)
 				}
-				// An amount is a text unless numbers are asked for, and texts cannot be drawn.
+				// An amount is a text unless numbers are requested, and texts cannot be drawn.
 				if _, text := value.(string); text && c.Type == "number" && !strings.Contains(target.URL, "numbers=float") {
 					t.Errorf("panel %q has a column %s, which is a text without numbers=float: %s", p.Title, c.Selector, target.URL)
 				}
@@ -122,7 +122,7 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 	}
 }
 
-// Every metric that the rules name is exported, or is a record of theirs.
+// Every metric that the rules name is exported, or recorded by a rule.
 func TestRulesNameMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../deploy/prometheus/rules.yaml")

@@ -12,50 +12,50 @@ import (
 	"headroom/internal/data/storage"
 )
 
-// Fits is what the store keeps of what was measured of jobs, and of what has been fitted to it.
+// Fits stores measurements of jobs, and the fits to them.
 type Fits interface {
-	// AddMeasurements keeps measurements, which are valid, in the name of who asks, forgets the oldest of those
-	// that are too many, and fits anew what they concern. A fit that says something else is a new version.
+	// AddMeasurements stores valid measurements in the caller's name, deletes the oldest surplus ones, and fits their
+	// series again. A different fit becomes a new version.
 	AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit Fitter) ([]perf.JobFit, error)
 	// JobMeasurements lists the newest first.
 	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page storage.Page) (storage.Listed[perf.JobMeasurement], error)
-	// DeleteMeasurements deletes those that a filter lets through, says how many, and fits anew what is left.
+	// DeleteMeasurements deletes the measurements that match a filter, returns their number, and fits the rest again.
 	DeleteMeasurements(ctx context.Context, cluster string, of MeasurementFilter, fit Fitter) (int64, error)
-	// JobFits lists the latest versions, by job and kind. Where nothing could be fitted yet they have the
-	// version 0 and say why.
+	// JobFits lists the latest versions, by job and kind. If nothing could be fitted yet they have the version 0 and
+	// the reason.
 	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page storage.Page) (storage.Listed[perf.JobFit], error)
-	// JobFit is one version; 0 is the latest.
+	// JobFit returns one version; 0 is the latest.
 	JobFit(ctx context.Context, cluster, job string, kind perf.FitKind, version int64) (perf.JobFit, error)
-	// LatestFits are the latest versions of a kind, of those of the jobs that have one.
+	// LatestFits returns the latest versions of a kind, for those jobs that have one.
 	LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (map[string]perf.JobFit, error)
 	// JobFitVersions lists the newest first.
 	JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page storage.Page) (storage.Listed[perf.JobFit], error)
-	// ExecutionSizes are the latest past executions of a job that ended well, at most so many.
+	// ExecutionSizes returns the latest successful executions of a job, up to a limit.
 	ExecutionSizes(ctx context.Context, cluster, job string, most int) ([]perf.ExecutionSize, error)
 }
 
 // Fitter fits the measurements of a job and kind.
 type Fitter func(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit
 
-// MeasurementFilter limits measurements to those of moments in [From, Until); zero values limit nothing.
+// MeasurementFilter limits measurements to those of moments in [From, Until); zero values are no limits.
 type MeasurementFilter struct {
 	Job         string
 	Kind        perf.FitKind
 	From, Until time.Time
 }
 
-// usually fits as is done unless somebody asks for something else.
+// usually fits by the default method.
 func usually(job string, kind perf.FitKind, all []perf.JobMeasurement) perf.JobFit {
 	return perf.FitJob(job, kind, all, "")
 }
 
-// MeasurementsTaken is what came of measurements.
+// MeasurementsTaken is the result of sending measurements.
 type MeasurementsTaken struct {
 	Measurements int64         `json:"measurements"`
 	Fits         []perf.JobFit `json:"fits"` // that they concern, by job and kind
 }
 
-// Measure keeps what was measured of jobs, and fits it.
+// Measure stores measurements of jobs, and fits them.
 func (a *App) Measure(ctx context.Context, cluster string, sent []perf.MeasurementRequest) (MeasurementsTaken, error) {
 	all, err := perf.CheckMeasurements(sent, a.Now())
 	if err != nil {
@@ -65,21 +65,21 @@ func (a *App) Measure(ctx context.Context, cluster string, sent []perf.Measureme
 	return MeasurementsTaken{Measurements: int64(len(all)), Fits: fits}, err
 }
 
-// ForgetMeasurements deletes those that a filter lets through.
+// ForgetMeasurements deletes the measurements that match a filter.
 func (a *App) ForgetMeasurements(ctx context.Context, cluster string, of MeasurementFilter) (int64, error) {
 	return a.Stores.Fits.DeleteMeasurements(ctx, cluster, of, usually)
 }
 
-// FitAsk is which fit is asked for, and what it is to predict.
+// FitAsk selects a fit and its predictions.
 type FitAsk struct {
 	Version  int64          // 0 is the latest
-	Method   perf.FitChoice // "" is the stored fit; another is made of the measurements of today, and not kept
-	VMs      *float64       // the time on so many
+	Method   perf.FitChoice // "" is the stored fit; any other is made from the present measurements, and not stored
+	VMs      *float64       // the time on that many
 	Residual *float64       // the time with so much of a node
 }
 
-// FitOf is a fit with what it predicts. What is wrong with the question is an *InputError whose pointers are the
-// names of its parts.
+// FitOf returns a fit with its predictions. Faults of the question are an *InputError whose pointers are the names of
+// its parts.
 func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind, ask FitAsk) (f perf.JobFit, err error) {
 	wrong := func(part, code, format string, args ...any) (perf.JobFit, error) {
 		return f, aboutMember("/"+part, code, fmt.Sprintf(format, args...))
@@ -130,7 +130,7 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 	return f, err
 }
 
-// measurementsOf is all that are kept of a job and kind.
+// measurementsOf returns all stored measurements of a job and kind.
 func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
 	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, storage.Page{Limit: perf.MaxKeptMeasurements})
 	return list.Items, err

@@ -19,8 +19,8 @@ func (a *App) PutForecasts(ctx context.Context, cluster string, rows []inputs.Fo
 	return a.Stores.Forecasts.PutForecasts(ctx, cluster, inputs.SeriesOf(rows), dryRun)
 }
 
-// ImportForecasts writes the rows of a CSV file, all or none. It reads one file at a time, so that what
-// is in memory does not grow with those who send.
+// ImportForecasts writes the rows of a CSV file, all or none. It reads one file at a time, so that memory does not
+// grow with the number of senders.
 func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, dryRun bool) (inputs.Written, error) {
 	of, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
 	if err != nil {
@@ -54,8 +54,7 @@ func zoneOf(c inputs.Cluster) (*time.Location, error) {
 	return zone, nil
 }
 
-// PutWeekly writes the rows that a week and growth make, in the place of all the class has in their
-// hours.
+// PutWeekly writes the rows that a week and growth make, replacing all rows of the class in their hours.
 func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyForecast) (inputs.Written, error) {
 	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
@@ -80,7 +79,7 @@ type WeekPattern struct {
 	Week     inputs.WeekDays `json:"week"`
 }
 
-// WeekPattern is the mean week of the rows of a class, on the clocks of its cluster.
+// WeekPattern returns the mean week of the rows of a class, on the clocks of its cluster.
 func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter) (p WeekPattern, err error) {
 	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
@@ -109,7 +108,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 	return WeekPattern{Class: of.Class, TimeZone: c.TimeZone, Rows: mean.Rows, Week: mean.Week().Days()}, nil
 }
 
-// ForecastTable hands out the rows of some classes hour by hour; jobs are nil where a class has no row.
+// ForecastTable passes the rows of some classes on hour by hour; jobs are nil for a class without a row.
 func (a *App) ForecastTable(ctx context.Context, cluster string, of ForecastFilter, classes []string, each func(hour time.Time, jobs []*float64) error) error {
 	place := make(map[string]int, len(classes))
 	for i, name := range classes {

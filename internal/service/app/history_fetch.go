@@ -17,21 +17,21 @@ import (
 // HistoryImportRun is the kind of run that fetches executions and imports them.
 const HistoryImportRun = "history-import"
 
-// HistorySource says where executions are fetched from, and which. Zero values ask for all.
+// HistorySource selects the executions to fetch, and their source. Zero values select all.
 type HistorySource struct {
 	URL   string     `json:"url"`            // of a file, or of a history server
-	Kind  string     `json:"kind,omitempty"` // "file", "mapreduce", "spark"; "auto" or "" is what the address turns out to be
+	Kind  string     `json:"kind,omitempty"` // "file", "mapreduce", "spark"; "auto" or "" detects it from the address
 	User  string     `json:"user,omitempty"`
 	Queue string     `json:"queue,omitempty"`
 	From  *time.Time `json:"from,omitempty"` // when they began
 	Until *time.Time `json:"until,omitempty"`
-	Limit int64      `json:"limit,omitempty"` // of a server: the newest so many
-	// Job is whose executions are taken, also those whose history names no job.
+	Limit int64      `json:"limit,omitempty"` // of a server: the newest ones
+	// Job selects executions by their job, and names it for histories without a job.
 	Job    string `json:"job,omitempty"`
 	DryRun bool   `json:"dry_run,omitempty"`
 }
 
-// Validate says what is wrong with the source on its own.
+// Validate checks the source on its own.
 func (s HistorySource) Validate() error {
 	if s.From != nil && s.Until != nil && !s.From.Before(*s.Until) {
 		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order", Detail: "until must be after from."}}}
@@ -39,8 +39,7 @@ func (s HistorySource) Validate() error {
 	return nil
 }
 
-// StartHistoryImport is ImportHistory of what is at an address, in the background: the run's result is the
-// HistoryImport.
+// StartHistoryImport imports the history at an address, in the background: the run's result is the HistoryImport.
 func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (runs.Run, error) {
 	if _, err := a.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 		return runs.Run{}, err
@@ -51,18 +50,19 @@ func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistoryS
 	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
 }
 
-// HistoryWalk fetches executions and hands them to a sink. most is how many bytes a file may have. skip says which
-// need not be fetched.
+// HistoryWalk fetches executions and passes them to a sink. most is the maximum number of bytes of a file. skip tells
+// which need not be fetched.
 type HistoryWalk func(ctx context.Context, s HistorySource, most int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error
 
-// storeEvery is how long what was fetched waits to be stored: it was dearer to get than what is sent.
+// storeEvery is the time for which fetched executions wait to be stored. It is short because fetching cost more than
+// receiving.
 const storeEvery = time.Second
 
-// finishTime is how long storing the last of it may take.
+// finishTime is the time limit for storing the rest.
 const finishTime = 10 * time.Second
 
-// HistoryImportForRun fetches the executions that a run asks for and stores them as they come. Where it breaks
-// off they stay, and the next attempt goes on after them. The result is the report, also of a part.
+// HistoryImportForRun fetches the executions of a run and stores them as they come. They stay if it breaks off, and
+// the next attempt continues after them. The result is the report, also of a part.
 func (a *App) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk HistoryWalk, report func(runs.Progress)) (runs.Result, error) {
 	var s HistorySource
 	if err := json.Unmarshal(claim.Input, &s); err != nil {
@@ -88,7 +88,7 @@ func (a *App) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk Hi
 		report(p)
 	}, to)
 	if errors.Is(broken, fault.Busy) && claim.Attempt < claim.Most {
-		return runs.Result{}, cmp.Or(t.Flush(ctx), broken) // the next attempt tells of all
+		return runs.Result{}, cmp.Or(t.Flush(ctx), broken) // the next attempt reports all
 	}
 	finishing, stop := context.WithTimeout(context.WithoutCancel(ctx), finishTime) // also of one that is cancelled
 	defer stop()

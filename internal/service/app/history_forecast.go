@@ -12,7 +12,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// What of an hour's concurrency counts.
+// Statistics of an hour's concurrency.
 const (
 	StatisticAverage = "average"
 	StatisticMost    = "most"
@@ -24,7 +24,7 @@ const (
 	RepeatWeekly = "weekly"
 )
 
-// ForecastFromHistory says what forecast is made of which executions.
+// ForecastFromHistory selects the executions and the forecast to make from them.
 type ForecastFromHistory struct {
 	Class         string     `json:"class"`
 	Job           string     `json:"job"`
@@ -34,12 +34,12 @@ type ForecastFromHistory struct {
 	MeasuredUntil *time.Time `json:"measured_until,omitempty"`
 	Statistic     string     `json:"statistic,omitempty"` // default most
 	Repeat        string     `json:"repeat,omitempty"`    // default weekly
-	From          *time.Time `json:"from,omitempty"`      // of the forecast, where it repeats; null is this hour
+	From          *time.Time `json:"from,omitempty"`      // of a repeating forecast; null is this hour
 	Until         *time.Time `json:"until,omitempty"`
 	DryRun        bool       `json:"dry_run,omitempty"`
 }
 
-// ForecastMade is what came of it.
+// ForecastMade is the result.
 type ForecastMade struct {
 	Class         string           `json:"class"`
 	Job           string           `json:"job"`
@@ -47,22 +47,22 @@ type ForecastMade struct {
 	Repeat        string           `json:"repeat"`
 	TimeZone      string           `json:"time_zone"`
 	Executions    int64            `json:"executions"` // that were there in the time measured
-	Undated       int64            `json:"undated"`    // executions of which it is not on record when they were there
+	Undated       int64            `json:"undated"`    // executions without times on record
 	MeasuredFrom  time.Time        `json:"measured_from"`
 	MeasuredUntil time.Time        `json:"measured_until"`
 	Hours         int64            `json:"hours"` // measured
 	Peak          float64          `json:"peak"`  // the most jobs of any hour
 	PeakAt        time.Time        `json:"peak_at"`
-	Week          *inputs.WeekDays `json:"week"` // null where nothing repeats
+	Week          *inputs.WeekDays `json:"week"` // null without repetition
 	Written       inputs.Written   `json:"written"`
 	Warnings      []string         `json:"warnings"`
 }
 
-// mostSpans is how many executions a forecast is made of.
-const mostSpans = MostExecutions
+// maxSpans is the maximum number of executions behind a forecast.
+const maxSpans = MaxExecutions
 
-// ForecastFromHistory measures how many executions of a job were there at once in each hour, and writes that
-// as a forecast of a class: as it was, or as a week that repeats.
+// ForecastFromHistory measures the concurrent executions of a job in each hour, and writes them as a forecast of a
+// class: unchanged, or as a week that repeats.
 func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q ForecastFromHistory) (ForecastMade, error) {
 	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 		}
 		weekly.Week[i] = math.Round(jobs*1e6) / 1e6
 	}
-	if weeks := (made.Hours + 1) / inputs.HoursPerWeek; weeks < 4 { // an hour is missing where clocks go forward
+	if weeks := (made.Hours + 1) / inputs.HoursPerWeek; weeks < 4 { // an hour is missing when clocks go forward
 		made.Warnings = append(made.Warnings, fmt.Sprintf("Whole weeks measured: %d. Four or more tell what is usual.", max(1, weeks)))
 	}
 	days := weekly.Week.Days()
@@ -162,7 +162,7 @@ func (q ForecastFromHistory) check() error {
 	return nil
 }
 
-// of is what counts of an hour.
+// of returns the selected statistic of an hour.
 func (q ForecastFromHistory) of(h history.Hour) float64 {
 	if q.Statistic == StatisticMost {
 		return float64(h.Most)
@@ -170,7 +170,7 @@ func (q ForecastFromHistory) of(h history.Hour) float64 {
 	return h.Average
 }
 
-// measured is the concurrency of each hour measured; hours without executions are 0.
+// measured returns the concurrency of each hour measured; hours without executions are 0.
 func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistory, made *ForecastMade) ([]history.Hour, error) {
 	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
 	if q.MeasuredFrom != nil {
@@ -179,7 +179,7 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 	if q.MeasuredUntil != nil {
 		of.Until = *q.MeasuredUntil
 	}
-	spans, undated, err := a.Stores.Executions.Spans(ctx, cluster, of, mostSpans)
+	spans, undated, err := a.Stores.Executions.Spans(ctx, cluster, of, maxSpans)
 	if err != nil {
 		return nil, err
 	}

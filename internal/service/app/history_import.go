@@ -16,40 +16,40 @@ import (
 // Limits of imports of histories.
 const (
 	historiesRead = 2 // files that are sent along and read at once
-	// MostExecutions is how many executions a cluster keeps.
-	MostExecutions = 1_000_000
-	mostToldJobs   = 1000 // jobs and refusals that a report names
-	// batchWeight is how much is stored at once: executions, and phases of chains by the ten.
+	// MaxExecutions is the maximum number of stored executions of a cluster.
+	MaxExecutions = 1_000_000
+	maxToldJobs   = 1000 // jobs and refusals that a report names
+	// batchWeight is the amount stored at once: executions, and ten phases of chains count as one.
 	batchWeight = 500
 )
 
-// HistoryImport is what an import of executions came to, or would come to.
+// HistoryImport is the result of an import of executions, real or as a dry run.
 type HistoryImport struct {
 	DryRun     bool          `json:"dry_run"`
 	Executions int64         `json:"executions"` // found
 	Created    int64         `json:"created"`
 	Updated    int64         `json:"updated"`
 	Unchanged  int64         `json:"unchanged"`
-	Unusable   Refusals      `json:"unusable"` // taken, but no profile can be made of them
+	Unusable   Refusals      `json:"unusable"` // stored, but of no use for a profile
 	Refused    Refusals      `json:"refused"`  // not taken
 	Bytes      int64         `json:"bytes"`    // read, as they were sent
 	Jobs       []ImportedJob `json:"jobs"`     // by name, the first 1,000
 	MoreJobs   int64         `json:"more_jobs"`
 }
 
-// Refusals are things that were refused, of which the first 1,000 are told.
+// Refusals counts the refused records, and lists the first 1,000.
 type Refusals struct {
 	Count int64             `json:"count"`
 	First []history.Refusal `json:"first"`
 }
 
 func (r *Refusals) add(of history.Refusal) {
-	if r.Count++; len(r.First) < mostToldJobs {
+	if r.Count++; len(r.First) < maxToldJobs {
 		r.First = append(r.First, of)
 	}
 }
 
-// ImportedJob is what an import came to for one job.
+// ImportedJob is the result of an import for one job.
 type ImportedJob struct {
 	Job        string `json:"job"`
 	Executions int64  `json:"executions"`
@@ -59,24 +59,24 @@ type ImportedJob struct {
 	Unusable   int64  `json:"unusable"`
 }
 
-// TakeOptions says how executions are taken into a cluster.
+// TakeOptions configures an import of executions.
 type TakeOptions struct {
 	DryRun bool
-	Job    string // the name of those whose history names none
-	Run    string // the run that takes them; "" is none
-	Again  bool   // the run has begun before: what it has stored by then counts as what it makes
+	Job    string // the job of executions without one
+	Run    string // the importing run; "" without one
+	Again  bool   // the run has begun before: its stored executions count as new
 }
 
-// SayJob is what a client adds to a request for an execution whose history names no job.
+// SayJob is the advice for an execution whose history names no job.
 const SayJob = " Say which it is, with job=NAME."
 
-// Taking takes executions into a cluster, in batches of one transaction each, so that what breaks off leaves
-// whole executions; the same again makes no doubles. It is used by one goroutine.
+// Taking imports executions into a cluster, in batches of one transaction each. A broken import leaves whole
+// executions, and a repetition makes no duplicates. It is used by one goroutine.
 type Taking struct {
 	app     *App
 	cluster string
 	o       TakeOptions
-	room    int64 // how many more the cluster may keep
+	room    int64 // remaining room of the cluster
 	batch   []history.Record
 	weight  int
 	jobs    map[string]*ImportedJob
@@ -88,16 +88,16 @@ func (a *App) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*
 	if strings.TrimSpace(o.Job) == "" {
 		o.Job = ""
 	}
-	kept, err := a.Stores.Executions.CountExecutions(ctx, cluster, MostExecutions)
+	kept, err := a.Stores.Executions.CountExecutions(ctx, cluster, MaxExecutions)
 	if err != nil {
 		return nil, err
 	}
 	none := Refusals{First: []history.Refusal{}}
-	return &Taking{app: a, cluster: cluster, o: o, room: MostExecutions - kept, jobs: map[string]*ImportedJob{},
+	return &Taking{app: a, cluster: cluster, o: o, room: MaxExecutions - kept, jobs: map[string]*ImportedJob{},
 		made: HistoryImport{DryRun: o.DryRun, Unusable: none, Refused: none}}, nil
 }
 
-// Sink takes what a reader of histories finds.
+// Sink returns a sink for a reader of histories.
 func (t *Taking) Sink(ctx context.Context) history.Sink {
 	return history.Sink{
 		Execution: func(e *history.Execution) error { return t.Take(ctx, history.Keep(e, t.o.Job)) },
@@ -105,7 +105,7 @@ func (t *Taking) Sink(ctx context.Context) history.Sink {
 	}
 }
 
-// Take takes a record; what is wrong with it is told in the report. An error is the store's.
+// Take takes a record; its faults are listed in the report. An error is the store's.
 func (t *Taking) Take(ctx context.Context, r history.Record) error {
 	t.made.Executions++
 	if r.Job == "" && t.o.Job != "" {
@@ -129,15 +129,15 @@ func (t *Taking) Take(ctx context.Context, r history.Record) error {
 	return t.Flush(ctx)
 }
 
-// Flush stores what was taken so far.
+// Flush stores the records so far.
 func (t *Taking) Flush(ctx context.Context) error {
 	batch := t.batch
 	t.batch, t.weight = nil, 0
 	if len(batch) == 0 {
 		return nil
 	}
-	// In one order, so that two imports of the same file wait for each other and do not block; of one
-	// execution that is there twice the better record counts.
+	// In one order, so that two imports of the same file wait for each other and do not deadlock. Of two records of
+	// one execution the better one counts.
 	slices.SortStableFunc(batch, func(x, y history.Record) int {
 		return cmp.Or(strings.Compare(x.Execution, y.Execution), cmp.Compare(y.Worth(), x.Worth()))
 	})
@@ -157,7 +157,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	}
 	batch = slices.CompactFunc(batch, func(x, y history.Record) bool { return x.Execution == y.Execution })
 	if int64(len(batch)) > t.room && !t.o.DryRun {
-		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MostExecutions, fault.Conflict)
+		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MaxExecutions, fault.Conflict)
 	}
 	states, err := t.app.Stores.Executions.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
 	if err != nil {
@@ -180,7 +180,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 			continue
 		}
 		name := r.Job
-		if is { // it may be there under another name
+		if is { // it may be stored under another name
 			name = known.Job
 		}
 		job := t.count(name, r.Execution, r.Refused, false)
@@ -200,7 +200,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	return nil
 }
 
-// unchanged are those of a batch that were there and stay as they are, but for those that still ran.
+// unchanged returns the stored executions of a batch that stay as they are, except for those still running.
 func (t *Taking) unchanged(ctx context.Context, batch []history.Record, states []Put) (map[string]KnownExecution, error) {
 	var ids []string
 	for i, state := range states {
@@ -219,11 +219,11 @@ func (t *Taking) unchanged(ctx context.Context, batch []history.Record, states [
 	return there, err
 }
 
-// sameMoment is how far apart two records of one execution may say it was submitted.
+// sameMoment is the largest difference of submission times in two records of one execution.
 const sameMoment = time.Minute
 
-// isAnother says that a record is of another execution than the one that is there under its id: of another time,
-// or where that is not on record of another job. One execution may be recorded with its job's name and without.
+// isAnother reports whether a record belongs to another execution than the stored one with its id: of another time,
+// or without times on record of another job. One execution may be recorded with its job's name and without.
 func isAnother(r *history.Record, job string, submitted *time.Time) bool {
 	if r.SubmittedAt == nil || submitted == nil {
 		return r.Job != job
@@ -239,7 +239,7 @@ func (t *Taking) refuseAnother(r *history.Record, job string, submitted *time.Ti
 	t.made.Refused.add(history.Refusal{Where: r.Execution, Detail: fmt.Sprintf("An execution with this id is there already: of the job %q%s. An id stands for one execution of a cluster. If the one that is there is wrong, delete it and import this one again.", job, when)})
 }
 
-// Skip says which executions need not be learnt anew, and counts them.
+// Skip tells which executions need not be fetched again, and counts them.
 func (t *Taking) Skip(ctx context.Context, ids []string) (map[string]bool, error) {
 	known, err := t.app.Stores.Executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
 	skip := map[string]bool{}
@@ -258,7 +258,7 @@ func (t *Taking) Skip(ctx context.Context, ids []string) (map[string]bool, error
 	return skip, err
 }
 
-// count notes an execution of its job; one that is there twice changes nothing. refused is why it is of no
+// count adds an execution to its job; a second record of it changes nothing. refused is the reason why it is of no
 // use.
 func (t *Taking) count(name, execution, refused string, twice bool) *ImportedJob {
 	job := t.jobs[name]
@@ -278,32 +278,32 @@ func (t *Taking) count(name, execution, refused string, twice bool) *ImportedJob
 	return job
 }
 
-// Read says how many bytes have come.
+// Read sets the number of bytes received.
 func (t *Taking) Read(bytes int64) { t.made.Bytes = bytes }
 
-// Report is what the taking came to so far.
+// Report returns the results so far.
 func (t *Taking) Report() HistoryImport {
 	made := t.made
 	made.Jobs = []ImportedJob{}
 	names := sortedKeys(t.jobs)
-	for _, name := range names[:min(len(names), mostToldJobs)] {
+	for _, name := range names[:min(len(names), maxToldJobs)] {
 		made.Jobs = append(made.Jobs, *t.jobs[name])
 	}
 	made.MoreJobs = int64(len(names) - len(made.Jobs))
 	return made
 }
 
-// Finish stores the rest and writes to the audit log what came of it all.
+// Finish stores the rest and writes the results to the audit log.
 func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
 	err := t.Flush(ctx)
 	made := t.Report()
 	if !t.o.DryRun && made.Created+made.Updated > 0 {
-		// What was stored is on record also where its sender is gone.
+		// Stored executions are on record even if their sender is gone.
 		if recorded := t.app.Stores.Executions.RecordImport(context.WithoutCancel(ctx), t.cluster, made); err == nil {
 			err = recorded
 		}
 	}
-	if len(t.jobs) > 0 && !t.o.DryRun { // also of jobs whose executions an import that broke off had stored
+	if len(t.jobs) > 0 && !t.o.DryRun { // also of jobs whose executions a broken import had stored
 		t.app.judgeDrifts(context.WithoutCancel(ctx), t.cluster, sortedKeys(t.jobs))
 	}
 	return made, err
@@ -324,8 +324,8 @@ func (a *App) TakeExecutions(ctx context.Context, cluster string, records []hist
 	return t.Finish(ctx)
 }
 
-// ImportHistory reads a history to its end and takes its executions into a cluster. What was taken stays
-// where the rest does not come.
+// ImportHistory reads a history to its end and imports its executions into a cluster. Stored executions stay if the
+// rest does not come.
 func (a *App) ImportHistory(ctx context.Context, cluster string, o TakeOptions, file io.Reader) (HistoryImport, error) {
 	t, err := a.StartTaking(ctx, cluster, o)
 	if err != nil {

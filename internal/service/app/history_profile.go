@@ -16,16 +16,16 @@ import (
 	"headroom/internal/data/storage"
 )
 
-// Limits of what a profile is made of.
+// Limits of the data behind a profile.
 const (
-	// MostMerged is how many executions a profile is made of.
-	MostMerged = 10_000
-	mostPhases = 500_000 // of all their chains, which are in memory at once
+	// MaxMerged is the maximum number of executions behind a profile.
+	MaxMerged  = 10_000
+	maxPhases  = 500_000 // of all their chains, which are in memory at once
 	mergedPage = 200
 	fewRefused = 20 // that the source of a profile names
 )
 
-// ProfileFromHistory says of which executions a profile is made.
+// ProfileFromHistory selects the executions from which a profile is made.
 type ProfileFromHistory struct {
 	Job     string     `json:"job"`
 	Profile string     `json:"profile,omitempty"` // its name; "" is one made of the job's
@@ -33,19 +33,19 @@ type ProfileFromHistory struct {
 	Queue   string     `json:"queue,omitempty"`
 	From    *time.Time `json:"from,omitempty"`  // submitted in [From, Until)
 	Until   *time.Time `json:"until,omitempty"` // null is open
-	Last    int64      `json:"last,omitempty"`  // only so many, those submitted last; 0 is all
+	Last    int64      `json:"last,omitempty"`  // the number of those submitted last; 0 is all
 	DryRun  bool       `json:"dry_run,omitempty"`
 }
 
-// ProfileMade is what came of it.
+// ProfileMade is the result.
 type ProfileMade struct {
 	DryRun  bool                  `json:"dry_run"`
-	Changed bool                  `json:"changed"` // a version was, or would be, added; false is that the latest says the same
+	Changed bool                  `json:"changed"` // a version was, or would be, added; false: the latest is equal
 	Profile inputs.ProfileVersion `json:"profile"`
 	Merged  history.Merged        `json:"merged"`
 }
 
-// profileSource is what a version made of a history keeps of it.
+// profileSource is the stored source of a version made from a history.
 type profileSource struct {
 	Kind       string                     `json:"kind"` // historySource
 	Job        string                     `json:"job"`
@@ -65,14 +65,14 @@ type profileSource struct {
 
 const historySource = "history"
 
-// ProfileFromHistory merges the executions of a job to a profile and adds it as a version, unless the latest
-// one says the same already.
+// ProfileFromHistory merges the executions of a job to a profile and adds it as a version, unless the latest one is
+// equal.
 func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileFromHistory) (ProfileMade, error) {
 	named := q.Profile != ""
 	if !named {
 		q.Profile = slug(q.Job)
 	}
-	records, warnings, err := a.samplesOf(ctx, cluster, q, MostMerged, withoutQuantiles)
+	records, warnings, err := a.samplesOf(ctx, cluster, q, MaxMerged, withoutQuantiles)
 	if err != nil {
 		return ProfileMade{}, err
 	}
@@ -126,7 +126,7 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 	return made, err
 }
 
-// jobOf is the job whose executions a version was made of; "" is none.
+// jobOf returns the job from whose executions a version was made, or "".
 func jobOf(p inputs.ProfileVersion) string {
 	var source profileSource
 	if json.Unmarshal(p.Source, &source) != nil || source.Kind != historySource {
@@ -147,8 +147,8 @@ func clipNote(s string) string {
 	return s
 }
 
-// samplesOf are the samples that a profile is made of, those submitted last first, so many at most, and what is to
-// be told of their choice.
+// samplesOf returns the samples for a profile, those submitted last first, up to a limit, with warnings about their
+// choice.
 func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistory, most int64, keep func(history.Record) history.Record) (records []history.Record, warnings []string, err error) {
 	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
 	if q.From != nil {
@@ -171,7 +171,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 			if r.Chain != nil {
 				phases += len(r.Chain.Phases)
 			}
-			if phases > mostPhases {
+			if phases > maxPhases {
 				return records, []string{fmt.Sprintf("The chains have more stages than are merged at once; those of the %d executions submitted last are.", len(records))}, nil
 			}
 			records = append(records, keep(r))
@@ -184,15 +184,15 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 			}
 			return records, nil, nil
 		case int64(len(records)) >= most:
-			if most == MostMerged {
-				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", MostMerged)}
+			if most == MaxMerged {
+				warnings = []string{fmt.Sprintf("There are more executions; the %d submitted last are merged.", MaxMerged)}
 			}
 			return records, warnings, nil
 		}
 	}
 }
 
-// withoutQuantiles is a record without what only simulations need.
+// withoutQuantiles returns a record without the data that only simulations need.
 func withoutQuantiles(r history.Record) history.Record {
 	if s := r.Sample; s != nil {
 		s.Map.Quantiles, s.First.Quantiles, s.Shuffle.Quantiles, s.Reduce.Quantiles = nil, nil, nil, nil
@@ -205,7 +205,7 @@ func withoutQuantiles(r history.Record) history.Record {
 	return r
 }
 
-// slug is a name for a profile of a job: letters and digits, with one - for what is between them.
+// slug returns a name for a profile of a job: letters and digits, with one - between them for anything else.
 func slug(job string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(job) {

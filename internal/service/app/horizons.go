@@ -8,7 +8,6 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
@@ -16,20 +15,20 @@ import (
 // HorizonRun is the kind of run that plans the periods of a horizon.
 const HorizonRun = "horizon"
 
-// AskedHorizon is a question about a horizon, and what is to be said of where it comes from: what a run works on.
+// AskedHorizon holds a question about a horizon, and notes on its source: the input of a run.
 type AskedHorizon struct {
 	capacity.HorizonQuestion
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// AnsweredHorizon is the question and its answer, with all there is to export.
+// AnsweredHorizon holds the question and its answer, with all data for exports.
 type AnsweredHorizon struct {
 	Question capacity.HorizonQuestion
-	Answer   plan.HorizonAnswer
+	Answer   horizon.Answer
 }
 
-// Horizon answers a horizon that brings its problem along, or the run that goes on with it where it takes long or
-// the caller does not want to wait. The answer has every detail; see plan.HorizonAnswer.Show.
+// Horizon answers a horizon that includes its problem, or starts a run if it takes long or the caller does not want
+// to wait. The answer has every detail; see plan.HorizonAnswer.Show.
 func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
 		q, err := read()
@@ -37,7 +36,7 @@ func (a *App) Horizon(ctx context.Context, background bool, read func() (capacit
 	}, a.horizonAtOnce)
 }
 
-// HorizonOfCluster is Horizon about a cluster's forecasts, prices and contracts.
+// HorizonOfCluster is Horizon for a cluster's forecasts, prices and contracts.
 func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, runs.Run, error) {
 	asked, err := a.ClusterHorizon(ctx, cluster, q)
 	if err != nil {
@@ -46,7 +45,7 @@ func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.C
 	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
 }
 
-// ClusterHorizon is the horizon that a question about a cluster means.
+// ClusterHorizon returns the horizon of a question about a cluster.
 func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion) (AskedHorizon, error) {
 	o, note, err := a.outlook(ctx, cluster, q.Span)
 	if err != nil {
@@ -61,7 +60,7 @@ func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.Clu
 	return asked, asked.Check()
 }
 
-// comparing is the engine with which many plans are made of a problem.
+// comparing returns the engine with which many plans are made of a problem.
 func comparing(e capacity.Engine) capacity.Engine {
 	if e == capacity.EngineCBC {
 		return capacity.EngineAuto
@@ -69,8 +68,8 @@ func comparing(e capacity.Engine) capacity.Engine {
 	return e
 }
 
-// outlook reads what a span of a cluster means. One without an end ends where the forecasts do, after a year at
-// the latest, and a warning says so.
+// outlook reads the outlook over a span of a cluster. One without an end ends with the forecasts, after a year at the
+// latest, with a warning.
 func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (horizon.Outlook, []capacity.Warning, error) {
 	from, until, open := span.Ends(a.Now())
 	if !until.After(from) {
@@ -89,10 +88,10 @@ func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (
 }
 
 func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
-	var course *plan.Course
+	var course *horizon.Course
 	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		solve := a.Solver.PlanLike(asked.Problem)
-		course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+		course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			pl, err := solve(ctx, p)
 			tell(course.Done()+1, course.Total())
 			return pl, err
@@ -105,15 +104,15 @@ func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredH
 	return &AnsweredHorizon{asked.HorizonQuestion, asked.answered(course)}, nil
 }
 
-// answered is a course's answer, with the warnings.
-func (asked *AskedHorizon) answered(c *plan.Course) plan.HorizonAnswer {
+// answered returns a course's answer, with the warnings.
+func (asked *AskedHorizon) answered(c *horizon.Course) horizon.Answer {
 	answer := c.Answer()
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	return answer
 }
 
-// HorizonForRun plans the periods that a run asks for, a turn for each different one. When it is ended before, the
-// time until the first hour that is missing comes with the error.
+// HorizonForRun plans the periods of a run, a turn for each different one. If it is cancelled, the part until the
+// first missing hour comes with the error.
 func (a *App) HorizonForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedHorizon
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
@@ -129,10 +128,10 @@ func (a *App) HorizonForRun(ctx context.Context, claim runs.Claim, report func(r
 }
 
 // horizonInTurns works on a horizon in the background.
-func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *plan.Course, worked error) {
+func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *horizon.Course, worked error) {
 	solve := a.Solver.PlanLike(asked.Problem)
 	show := func() { report(runs.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
-	course = plan.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return capacity.Plan{}, err

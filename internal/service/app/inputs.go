@@ -17,32 +17,32 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// VMTypes are the cluster's kinds of machines.
+// VMTypes returns the cluster's kinds of machines.
 func (a *App) VMTypes() storage.Collection[inputs.VMType] {
 	return storage.Checked[inputs.VMType]{Collection: a.Stores.Inputs.VMTypes(),
 		Check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
 }
 
-// Prices are the cluster's price periods.
+// Prices returns the cluster's price periods.
 func (a *App) Prices() storage.Collection[inputs.PricePeriod] {
 	return storage.Checked[inputs.PricePeriod]{Collection: a.Stores.Inputs.Prices(),
 		Check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
 }
 
-// Contracts are the cluster's contracts.
+// Contracts returns the cluster's contracts.
 func (a *App) Contracts() storage.Collection[inputs.SignedContract] {
 	return storage.Checked[inputs.SignedContract]{Collection: a.Stores.Inputs.Contracts(),
 		Check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
 }
 
-// Offers are the contracts that the cluster may buy.
+// Offers returns the contracts that the cluster may buy.
 func (a *App) Offers() storage.Collection[inputs.StandingOffer] {
 	return storage.Checked[inputs.StandingOffer]{Collection: a.Stores.Inputs.Offers(),
 		Check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
 }
 
-// Classes are the cluster's classes. One whose deadline no number of slots meets is refused when it
-// promises jobs, and carries a warning when it promises none.
+// Classes returns the cluster's classes. One whose deadline no number of slots meets is refused if it promises jobs,
+// and otherwise carries a warning.
 func (a *App) Classes() storage.Collection[inputs.PlannedClass] {
 	return fitting{drifts: a.Stores.Calibrations.ClassDrifts, Checked: storage.Checked[inputs.PlannedClass]{Collection: a.Stores.Inputs.Classes(), Check: a.checkClass,
 		Keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
@@ -60,7 +60,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedC
 	if c.Profile != nil {
 		version, err := a.Stores.Profiles.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
 		if errors.Is(err, fault.NotFound) {
-			return nil // the store says so, with the versions there are
+			return nil // the store reports it, with the existing versions
 		}
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedC
 	return nil
 }
 
-// deadlines asks which of the classes have a deadline that nothing meets.
+// deadlines finds the classes with a deadline that nothing meets.
 func deadlines(of inputs.Cluster, classes []capacity.Class) ([]fault.Finding, []capacity.Warning, error) {
 	p := capacity.Problem{Currency: of.Currency, PeriodSeconds: of.PeriodSeconds, Supply: supplyOf(classes), Classes: classes, Options: of.Options}
 	if err := p.Validate(); err != nil {
@@ -90,8 +90,8 @@ func deadlines(of inputs.Cluster, classes []capacity.Class) ([]fault.Finding, []
 	return plan.ImpossibleDeadlines(p)
 }
 
-// supplyOf is a supply of the VM types that the classes speak of, and of one more, because what is not
-// said of a type holds there too. Where they speak of none it is of one kind.
+// supplyOf returns a supply of the VM types that the classes name, and of one more, because rules for unnamed types
+// apply there too. If they name none it is of one kind.
 func supplyOf(classes []capacity.Class) (s capacity.Supply) {
 	named := map[string]bool{}
 	for _, c := range classes {
@@ -116,7 +116,7 @@ func supplyOf(classes []capacity.Class) (s capacity.Supply) {
 	return s
 }
 
-// moved puts findings about a problem's class i at another place of what was asked.
+// moved moves findings about a problem's class i to another place of the request.
 func moved(findings []fault.Finding, to string) []fault.Finding {
 	for i := range findings {
 		findings[i].Pointer = below(findings[i].Pointer, to)
@@ -136,7 +136,7 @@ func below(pointer, to string) string {
 	return pointer
 }
 
-// CreateCluster makes a cluster without inputs.
+// CreateCluster creates a cluster without inputs.
 func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
@@ -170,14 +170,14 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluste
 	return a.Stores.Inputs.ReplaceCluster(ctx, version, c)
 }
 
-// checkWholeJobs refuses to plan in whole jobs a cluster whose classes stay and have fractions of them.
+// checkWholeJobs refuses planning in whole jobs for a cluster whose classes stay and have fractions of them.
 func (a *App) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer string) error {
 	if c.Options.Integrality == capacity.Relaxed {
 		return nil
 	}
 	stored, err := a.Stores.Inputs.Snapshot(ctx, c.Name, a.Now())
 	if errors.Is(err, fault.NotFound) {
-		return nil // the store says so
+		return nil // the store reports it
 	}
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (a *App) AddProfileVersion(ctx context.Context, cluster string, p inputs.Pr
 	return a.Stores.Profiles.AddProfileVersion(ctx, cluster, p)
 }
 
-// Apply makes a cluster like a document; with a dry run it only says what would change.
+// Apply turns a cluster into a document's state; a dry run only returns the changes.
 func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error) {
 	if err := d.Validate(); err != nil {
 		return Applied{}, err
@@ -252,7 +252,7 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 			if profile = versions[ref]; profile == nil {
 				stored, err := a.Stores.Profiles.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
 				if errors.Is(err, fault.NotFound) {
-					continue // the store says so, with the versions there are
+					continue // the store reports it, with the existing versions
 				}
 				if err != nil {
 					return err
@@ -279,7 +279,7 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 	return fault.Refusal(findings, 0)
 }
 
-// DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
+// DeleteCluster hides a cluster and its inputs; its plans stay on record for ever.
 func (a *App) DeleteCluster(ctx context.Context, name string, version int64) error {
 	defer a.Plans.Changing(ctx, name)()
 	return a.Stores.Inputs.DeleteCluster(ctx, name, version)

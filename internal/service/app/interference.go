@@ -6,7 +6,8 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// EstimateInterference answers what batch work does to the requests beside it, which is a second's work at most.
+// EstimateInterference estimates the effect of batch work on the requests beside it, which is a second's work at
+// most.
 func (a *App) EstimateInterference(ctx context.Context, read func() (sim.InterferenceQuestion, error)) (sim.InterferenceAnswer, error) {
 	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {

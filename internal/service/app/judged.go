@@ -12,8 +12,8 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// answerOrRun answers what read asks in a place to solve in, or with the run that is given it where it takes long
-// or the caller does not want to wait. The run begins anew.
+// answerOrRun answers the question that read returns, in a place to solve in. If that takes long or the caller does
+// not want to wait, it starts a run with the question, from the beginning.
 func answerOrRun[Q, A any](ctx context.Context, a *App, n runs.NewRun, background bool, read func() (Q, error), here func(context.Context, Q) (*A, error)) (*A, runs.Run, error) {
 	in, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func answerOrRun[Q, A any](ctx context.Context, a *App, n runs.NewRun, backgroun
 // known reads a question that is there already.
 func known[Q any](q Q) func() (Q, error) { return func() (Q, error) { return q, nil } }
 
-// jsonResult is what a run has made as JSON, and why it ended.
+// jsonResult returns the result of a run as JSON, and the error that ended it.
 func jsonResult(claim runs.Claim, answer any, worked error) (runs.Result, error) {
 	text, err := json.Marshal(answer)
 	if err != nil {

@@ -20,41 +20,41 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// liveDesk has a seat for each live cluster that this process has seen. A cluster stays in memory with the stamp of
-// what was stored; who changes it locks it in the store, and reads it again where another process was there.
+// liveDesk holds a queue for each live cluster that this process has seen. A cluster stays in memory with the stamp
+// of its stored state. A change locks it in the store, and reads it again if another process has changed it.
 type liveDesk struct {
 	mu    sync.Mutex
 	seats map[string]*liveSeat
 }
 
-// liveSeat lets one change after the other at a cluster. Heartbeats that wait meanwhile are decided together, in one
+// liveSeat serialises the changes of a cluster. Heartbeats that wait meanwhile are decided together, in one
 // transaction.
 type liveSeat struct {
 	mu      sync.Mutex
 	busy    bool
 	waiting []*liveAsk
 
-	// Of whoever is busy.
+	// Owned by the change in progress.
 	cluster *live.Cluster // nil: to be read
 	stamp   LiveStamp
 }
 
-// liveAsk is somebody who wants to change a cluster.
+// liveAsk is a waiting change of a cluster.
 type liveAsk struct {
 	ctx   context.Context
 	do    liveChange
 	alone bool // its change is a transaction of its own
 	bulk  bool // it may take long
 	ahead *dispatch.Ahead
-	done  chan struct{} // closed when it is
-	lead  chan struct{} // closed when it is to decide for those who wait
+	done  chan struct{} // closed when it is done
+	lead  chan struct{} // closed when it must decide for all waiting ones
 	err   error
 }
 
-// liveChange changes a cluster, and adds to what is to be stored what the cluster does not know of.
+// liveChange changes a cluster, and adds further data to store that the cluster does not know of.
 type liveChange func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
 
-// liveAtOnce is the most heartbeats that are decided in one transaction.
+// liveAtOnce is the maximum number of heartbeats decided in one transaction.
 const liveAtOnce = 64
 
 func (d *liveDesk) seat(cluster string) *liveSeat {
@@ -78,14 +78,14 @@ func (d *liveDesk) forget(cluster string) {
 	delete(d.seats, cluster)
 }
 
-// changeLive lets do change a cluster. What it changes is stored when changeLive answers no error.
+// changeLive lets do change a cluster. The change is stored when changeLive returns no error.
 func (a *App) changeLive(ctx context.Context, cluster string, do liveChange) error {
 	return a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: do, alone: true})
 }
 
 func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error {
 	ask := &asked
-	if a.Stores.Live.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is left out
+	if a.Stores.Live.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is not used
 		a.decideLive(ctx, cluster, new(liveSeat), []*liveAsk{ask})
 		return ask.err
 	}
@@ -116,10 +116,10 @@ func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error 
 	return ask.err
 }
 
-// leadLive decides for whoever waits at a seat, and leaves the rest to the next one.
+// leadLive decides for the requests waiting at a seat, and leaves the rest to the next one.
 func (a *App) leadLive(ctx context.Context, cluster string, seat *liveSeat) {
 	some := seat.take()
-	defer func() { // also where a decision panics
+	defer func() { // also if a decision panics
 		if seat.cluster == nil {
 			a.lives.forget(cluster)
 		}
@@ -134,10 +134,10 @@ func (a *App) leadLive(ctx context.Context, cluster string, seat *liveSeat) {
 	a.decideLive(ctx, cluster, seat, some)
 }
 
-// errUndecided is the error of those whose decision has broken off.
+// errUndecided is the error for requests whose decision was aborted.
 var errUndecided = errors.New("the decision has broken off")
 
-// leave takes somebody out who does not want to wait; false where they have been taken already.
+// leave removes a waiting request, or returns false if it was already taken.
 func (s *liveSeat) leave(ask *liveAsk) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,8 @@ func (s *liveSeat) leave(ask *liveAsk) bool {
 	return true
 }
 
-// take takes those who are decided together: the first who waits, and others unless one of them is to be alone.
+// take returns the requests that are decided together: the first waiting one, and others unless one of them must be
+// alone.
 func (s *liveSeat) take() []*liveAsk {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +196,7 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
 			}
 		}
-		// Until the end nobody knows what of it will be stored.
+		// Until the end it is unknown which part will be stored.
 		cluster := seat.cluster
 		seat.cluster = nil
 		now := live.Seconds(a.Now())
@@ -219,7 +220,7 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 	seat.cluster, seat.stamp = decided, stamp
 }
 
-// known is what the seat has in memory.
+// known returns the stamp of the seat's state in memory.
 func (s *liveSeat) known() LiveStamp {
 	if s.cluster == nil {
 		return LiveStamp{}
@@ -227,7 +228,7 @@ func (s *liveSeat) known() LiveStamp {
 	return s.stamp
 }
 
-// Heartbeat takes in what a node tells of itself and answers what it is to do, as JSON. text is the heartbeat as it came.
+// Heartbeat handles a node's report and returns its orders, as JSON. text is the heartbeat as received.
 func (a *App) Heartbeat(ctx context.Context, cluster, node string, h live.Heartbeat, text []byte) (answer []byte, err error) {
 	sum := sha256.Sum256(text)
 	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
@@ -244,7 +245,7 @@ func (a *App) Heartbeat(ctx context.Context, cluster, node string, h live.Heartb
 	return answer, err
 }
 
-// SetLiveSettings changes how a cluster decides. Zero is the version of whoever has not looked.
+// SetLiveSettings changes the way a cluster decides. Zero is the version of a caller that has not read it.
 func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64, s live.LiveSettings) (after live.LiveSettings, err error) {
 	if err := s.Validate(); err != nil {
 		return after, err
@@ -270,7 +271,7 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 	return after, err
 }
 
-// Relearn lets the policy learned learn everything again from its choices, and answers what it has learned.
+// Relearn makes the policy learned learn everything again from its choices, and returns its knowledge.
 func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
 	ahead, err := a.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) { return before, true })
 	if err != nil {
@@ -289,8 +290,8 @@ func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, 
 	return a.Stores.Live.Classifier(ctx, cluster)
 }
 
-// learnAhead learns again what a policy is to know, while heartbeats go on; what they add is learned when they wait.
-// Policy says which one it is, by the one that decides now, and whether it has to learn again.
+// learnAhead learns the knowledge of a policy again, beside the heartbeats; their additions are learned while they
+// wait. policy returns the policy for the present one, and whether it must learn again.
 func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now dispatch.PolicyConfig) (dispatch.PolicyConfig, bool)) (*dispatch.Ahead, error) {
 	now, err := a.Stores.Live.LiveSettings(ctx, cluster)
 	if err != nil {
@@ -310,7 +311,7 @@ func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now di
 	return dispatch.LearnAhead(p, known.Versions, a.Stores.Live.JudgedChoices(ctx, cluster))
 }
 
-// PutLiveNode declares a node, or says what it is from now on.
+// PutLiveNode declares a node, or changes its declaration.
 func (a *App) PutLiveNode(ctx context.Context, cluster string, declared live.LiveNode) (n live.LiveNode, err error) {
 	if err := declared.Validate(); err != nil {
 		return n, err
@@ -343,7 +344,7 @@ func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
 	})
 }
 
-// SubmitLiveJob takes in a job, whose tasks are handed out from now on.
+// SubmitLiveJob accepts a job, whose tasks are assigned from now on.
 func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r live.LiveJobRequest) (j live.LiveJob, err error) {
 	if err := r.Validate(a.Now()); err != nil {
 		return j, err
@@ -374,7 +375,7 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r live.LiveJobR
 	return j, err
 }
 
-// estimateUsage fills in what was measured of a job's class where the job says nothing of what its tasks use.
+// estimateUsage fills in the measured usage of a job's class if the job gives none.
 func (a *App) estimateUsage(ctx context.Context, cluster string, r *live.LiveJobRequest) error {
 	if r.Usage != (live.TasksUsage{}) || r.UsageFrom != "" {
 		return nil
@@ -388,7 +389,7 @@ func (a *App) estimateUsage(ctx context.Context, cluster string, r *live.LiveJob
 	return err
 }
 
-// KillLiveJob ends a job before its time; its nodes are told to stop its tasks.
+// KillLiveJob ends a job before its time; its nodes are ordered to stop its tasks.
 func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) error {
 	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
@@ -399,8 +400,8 @@ func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) err
 	})
 }
 
-// settleLive lets happen what has happened by itself: nodes that have been silent for too long are dead. Whoever
-// reads sees it, also where no heartbeat has come since.
+// settleLive applies changes that come by time alone: nodes that have been silent for too long are dead. So readers
+// see it even if no heartbeat has come since.
 func (a *App) settleLive(ctx context.Context, cluster string) error {
 	overdue, err := a.Stores.Live.OverdueNodes(ctx, cluster, a.Now())
 	if err != nil || !overdue {
@@ -420,7 +421,7 @@ func (a *App) LiveNodes(ctx context.Context, cluster string, page storage.Page) 
 	return a.Stores.Live.LiveNodes(ctx, cluster, page)
 }
 
-// LiveNode is a node as it is now.
+// LiveNode returns the present state of a node.
 func (a *App) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNode, err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return n, err
@@ -436,7 +437,7 @@ func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, pa
 	return a.Stores.Live.LiveJobs(ctx, cluster, of, a.Now(), page)
 }
 
-// LiveJob is a job as it is now, with when its tasks would be done.
+// LiveJob returns the present state of a job, with predictions of its tasks' ends.
 func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j live.LiveJob, err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return j, err

@@ -12,19 +12,19 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// LivePast is a live cluster as it was at a moment.
+// LivePast is the state of a live cluster at a moment.
 type LivePast struct {
 	State live.State // but with the settings and measurements of now
 	Jobs  []live.Job // all that were there then or later, as they are now
 }
 
-// A dry run reads so many heartbeats at once, and goes on for so long.
+// Limits of a dry run: heartbeats read at once, and its time.
 const (
 	pastPage      = 500
 	longestDryRun = 20 * time.Second
 )
 
-// DryRunPolicy says what another policy would have decided at the heartbeats of the last while. Nothing is changed.
+// DryRunPolicy computes the decisions of another policy at past heartbeats. It changes nothing.
 func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyTrialRequest) (result live.PolicyTrial, err error) {
 	if err := ask.Validate(); err != nil {
 		return result, err
@@ -95,13 +95,13 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyT
 	return result, nil
 }
 
-// jobEvent is a job's beginning, or its end by somebody's hand.
+// jobEvent is a job's beginning, or its end by a request.
 type jobEvent struct {
 	at      float64
 	happens func(*live.Replay)
 }
 
-// jobEvents are those after a moment, in order.
+// jobEvents returns the events after a moment, in order.
 func jobEvents(jobs []live.Job, from float64) (events []jobEvent) {
 	for _, j := range jobs {
 		if j.Submitted >= from {

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// pastCluster is a live cluster whose clock the test turns.
+// pastCluster is a live cluster whose clock the test moves.
 type pastCluster struct {
 	testing.TB
 	*app.App
@@ -67,7 +67,7 @@ func (c *pastCluster) submit(text string) int64 {
 	return j.Number
 }
 
-// beat tells that some of a node's tasks have ended, and takes what it gets.
+// beat reports the end of some of a node's tasks, and takes new ones.
 func (c *pastCluster) beat(node string, finished, failed int) {
 	c.Helper()
 	c.seq[node]++
@@ -109,8 +109,8 @@ func (c *pastCluster) try(policy string, seconds float64) live.PolicyTrial {
 	return r
 }
 
-// One slot, three maps of a job without a deadline, then one of a job with: in the order of submission that one comes
-// last and is late. By deadlines it would have been first each time.
+// One slot, three maps of a job without a deadline, then one of a job with a deadline. In the order of submission
+// that one comes last and is late. By deadlines it would have been first each time.
 func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	t.Parallel()
 	c := newPast(t, "fifo")
@@ -151,8 +151,8 @@ func TestAPolicyIsTriedOnThePast(t *testing.T) {
 	}
 }
 
-// Whatever happened (tasks that fail, nodes that die and come back, jobs that are killed), and from whichever moment it
-// is gone through again, the policy that decided would decide the same, and all of it can be repeated.
+// For any events (failing tasks, nodes that die and return, killed jobs) and any starting moment of the repetition,
+// the same policy decides the same, and everything can be repeated.
 func TestThePastIsRepeated(t *testing.T) {
 	t.Parallel()
 	for seed, policy := range []string{"fifo", "edf", "fair"} {

@@ -15,19 +15,19 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// ClassPackingAsk is what is asked about a batch of a cluster's classes.
+// ClassPackingAsk holds a question about a batch of a cluster's classes.
 type ClassPackingAsk struct {
 	Batch            pack.ClassBatch
 	Compare, OneMore bool
-	BySeconds        float64   // the fewest machines on which it is done by then; 0 does not ask
+	BySeconds        float64   // asks for the fewest machines on which it is done by then; 0 does not
 	ByClock          string    // likewise by when the cluster's clocks next show hh:mm after the start
 	Start            time.Time // zero is now
 }
 
-// mostSizes is how many past executions of a class a model is fitted to, the latest.
-const mostSizes = 2_000
+// maxSizes is the number of past executions of a class, the latest, to which a model is fitted.
+const maxSizes = 2_000
 
-// PackClasses answers what is asked about a batch of a cluster's classes, or with the run that goes on with it.
+// PackClasses answers a question about a batch of a cluster's classes, or starts a run.
 func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*pack.PackingAnswer, runs.Run, error) {
 	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 	}, a.packAtOnce)
 }
 
-// batchOf is a batch of classes with their times.
+// batchOf returns a batch of classes with their times.
 func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem, sources []pack.PackingSource, err error) {
 	p = pack.PackingProblem{Machines: of.Machines, Options: of.Options}
 	if of.Jobs == nil {
@@ -87,7 +87,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 			return p, nil, aboutMember("/jobs", "missing", "The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
 		}
 	}
-	// What is wrong with the figures is said first: nobody measures for a batch that cannot be packed.
+	// Faults of the figures are reported first: nobody measures for a batch that cannot be packed.
 	figures := p
 	for _, j := range of.Jobs {
 		figures.Jobs = append(figures.Jobs, pack.BatchJob{Name: j.Class, Count: j.Count, Model: &perf.PowerModel{A: 1}, Fit: j.Fit, MinVMs: j.MinVMs, Role: j.Role,
@@ -121,8 +121,8 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 	return p, sources, nil
 }
 
-// batchJob is jobs of a class with what was measured of them: by measurements, and where those are not of several
-// sizes by past executions as well. fault says what to measure where that is too little.
+// batchJob returns jobs of a class with their measured times: from measurements, and if those are not of several
+// sizes from past executions as well. fault describes the missing measurements.
 func (a *App) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob, source pack.PackingSource, wrong string, err error) {
 	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
 	source = pack.PackingSource{Class: class.Name, VMs: []float64{}}
@@ -145,7 +145,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 				recorded = of
 			}
 		}
-		executions, err := a.Stores.Fits.ExecutionSizes(ctx, cluster, recorded, mostSizes)
+		executions, err := a.Stores.Fits.ExecutionSizes(ctx, cluster, recorded, maxSizes)
 		if err != nil {
 			return job, source, "", err
 		}
@@ -167,7 +167,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 	return job, source, "", nil
 }
 
-// sizesOf is the different numbers of VMs of measurements, by size.
+// sizesOf returns the different numbers of VMs of measurements, by size.
 func sizesOf(points []perf.Measurement) []float64 {
 	sizes := make([]float64, len(points))
 	for i, p := range points {
@@ -177,7 +177,7 @@ func sizesOf(points []perf.Measurement) []float64 {
 	return slices.Compact(sizes)
 }
 
-// notMeasured says what is known of a class, and what to measure.
+// notMeasured describes the known times of a class, and the measurements to make.
 func notMeasured(cluster string, s pack.PackingSource, recorded string) string {
 	known := fmt.Sprintf("Nothing says how long %q takes on different numbers of VMs", s.Class)
 	size := int64(perf.ReferenceVMs)

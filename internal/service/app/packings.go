@@ -17,8 +17,8 @@ import (
 // PackingRun is the kind of run that packs a batch.
 const PackingRun = "packing"
 
-// Pack answers what is asked about a batch, which is read once there is a place to solve in, or the run that goes on
-// with it where it takes long or the caller does not want to wait.
+// Pack answers a question about a batch, which is read once there is a place to solve in. It starts a run if the
+// answer takes long or the caller does not want to wait.
 func (a *App) Pack(ctx context.Context, background bool, read func() (pack.PackingQuestion, error)) (*pack.PackingAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: PackingRun}, background, read, a.packAtOnce)
 }
@@ -35,7 +35,7 @@ func (a *App) packAtOnce(ctx context.Context, q pack.PackingQuestion) (*pack.Pac
 	return &answer, nil
 }
 
-// PackForRun answers what a run asks about a batch, a turn for each packing.
+// PackForRun answers a run's question about a batch, a turn for each packing.
 func (a *App) PackForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var q pack.PackingQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
@@ -76,7 +76,7 @@ func (a *App) pack(ctx context.Context, p pack.PackingProblem) (pack.Packing, er
 	return packing, nil
 }
 
-// Packings is what the store keeps of packings. No plan depends on them, and none changes.
+// Packings stores packings. No plan depends on them, and none changes.
 type Packings interface {
 	SavePacking(ctx context.Context, k pack.KeptPacking) (pack.KeptPacking, error) // ID, CreatedAt and CreatedBy are the store's
 	// Packings lists the newest first.
@@ -85,7 +85,7 @@ type Packings interface {
 	DeletePacking(ctx context.Context, cluster, id string) error
 }
 
-// KeptPackingRun is the kind of run that packs a batch and keeps the packing.
+// KeptPackingRun is the kind of run that packs a batch and stores the packing.
 const KeptPackingRun = "kept_packing"
 
 // KeepPacking packs a batch and keeps the packing in a cluster, or starts the run that does.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
@@ -20,7 +21,7 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// processorTime is what this process has used, in which nothing else goes on.
+// processorTime returns the processor time used by this process, in which nothing else runs.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
@@ -48,7 +49,7 @@ func pauses(t *testing.T, work func(ctx context.Context) error) (longest, all ti
 	return longest, last - began, count
 }
 
-// problemOf is an instance of a family with so many classes, with profiles where the family has them.
+// problemOf returns an instance of a family with some classes, with profiles if the family has them.
 func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 	t.Helper()
 	drawn, err := study.Generate(family, classes, 7)
@@ -65,9 +66,9 @@ func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 	return p
 }
 
-// Long work lets others go first within a turn: it pauses after at most mostBetween of processor time.
+// Long work lets others go first within a turn: it pauses after at most maxBetween of processor time.
 func TestLongWorkPauses(t *testing.T) {
-	const mostBetween = 50*time.Millisecond - solving.TurnTime
+	const maxBetween = 50*time.Millisecond - solving.TurnTime
 	cases := map[string]func(ctx context.Context) error{}
 	cases["a simulated plan"] = func(ctx context.Context) error {
 		p := problemOf(t, "mixed", 20)
@@ -105,7 +106,7 @@ func TestLongWorkPauses(t *testing.T) {
 			return err
 		}
 	}
-	horizon := func() capacity.Horizon {
+	hours := func() capacity.Horizon {
 		p := problemOf(t, "mixed", 50)
 		p.Supply.Contracts = nil
 		h := capacity.Horizon{Problem: p}
@@ -120,15 +121,15 @@ func TestLongWorkPauses(t *testing.T) {
 		return h
 	}
 	cases["months"] = func(ctx context.Context) error {
-		return plan.NewCourse(horizon(), nil).Work(ctx)
+		return horizon.NewCourse(hours(), nil).Work(ctx)
 	}
 	cases["a purchase"] = func(ctx context.Context) error {
-		h := horizon()
+		h := hours()
 		q := capacity.PurchaseQuestion{Horizon: h}
 		for i := range 3 {
 			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprint("offer-", i), Price: h.Problem.Supply.OnDemand.Price, Billing: capacity.BilledUsed, Max: 500, TermYears: int64(1 + i%2*2)})
 		}
-		_, err := plan.Weigh(ctx, q, nil, plan.Crew{Workers: 1, Turn: here}, nil)
+		_, err := horizon.Weigh(ctx, q, nil, horizon.Crew{Workers: 1, Turn: here}, nil)
 		return err
 	}
 	for _, jobs := range []int{6, 14, 60, 400} {
@@ -153,13 +154,13 @@ func TestLongWorkPauses(t *testing.T) {
 	for name, work := range cases {
 		t.Run(name, func(t *testing.T) {
 			longest := time.Duration(math.MaxInt64)
-			for try := 0; try < 3 && longest > mostBetween; try++ { // garbage is collected meanwhile, which counts as well
+			for try := 0; try < 3 && longest > maxBetween; try++ { // garbage is collected meanwhile, which counts as well
 				between, all, count := pauses(t, work)
 				t.Logf("%v at most between %d pauses in %v", between, count, all)
 				longest = min(longest, between)
 			}
-			if longest > mostBetween {
-				t.Errorf("worked for %v without a pause, want %v at most", longest, mostBetween)
+			if longest > maxBetween {
+				t.Errorf("worked for %v without a pause, want %v at most", longest, maxBetween)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"headroom/internal/test/pgtest"
 )
 
-// An edit is counted once it is planned, with the time since the edit; so is what comes to no plan.
+// An edit is counted once it is planned, with the time since the edit; so are edits without a new plan.
 func TestPlannerCountsWhatItDoes(t *testing.T) {
 	t.Parallel()
 	tel := telemetry.New(io.Discard, nil)

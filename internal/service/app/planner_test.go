@@ -50,11 +50,11 @@ func planning(t *testing.T, replicas int, clock func() time.Time) *app.App {
 	return first
 }
 
-// startPlanner answers what stops it.
+// startPlanner returns a function that stops it.
 func startPlanner(t *testing.T, a *app.App) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := a.Plans.Start(ctx)
+	done := a.StartPlanner(ctx)
 	stop = sync.OnceFunc(func() {
 		cancel()
 		select {
@@ -86,7 +86,7 @@ func numbered(n int64) func(plans.Current) bool {
 	return func(c plans.Current) bool { return c.Record.Number == n }
 }
 
-// penalty changes what refusing a job of the first class costs, which changes the problem.
+// penalty changes the cost of refusing a job of the first class, which changes the problem.
 func penalty(t *testing.T, a *app.App, cluster, amount string) {
 	t.Helper()
 	c, err := a.Classes().Get(admin(t), cluster, "nightly")
@@ -163,7 +163,7 @@ func TestOneEditIsOnePlanOnAllServers(t *testing.T) {
 		penalty(t, a, "c", fmt.Sprintf("%d", n))
 		current(t, a, "c", "the next plan", numbered(n))
 	}
-	apply(t, a, document("witness")) // planned after whatever else was due
+	apply(t, a, document("witness")) // planned after all other due work
 	current(t, a, "witness", "the witness", numbered(1))
 	if c := current(t, a, "c", "any", func(plans.Current) bool { return true }); c.Record.Number != 4 {
 		t.Errorf("three edits made %d plans", c.Record.Number-1)
@@ -265,7 +265,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 	}
 }
 
-// apply2 makes a cluster that is there like a document.
+// apply2 turns an existing cluster into a document's state.
 func apply2(t *testing.T, a *app.App, d inputs.Document) {
 	t.Helper()
 	c, err := a.Stores.Inputs.Cluster(admin(t), d.Cluster.Name)
@@ -399,7 +399,7 @@ func TestAServerThatDiesIsReplaced(t *testing.T) {
 	}
 }
 
-// meanwhile is a store where something happens between the reading of the inputs and the plan.
+// meanwhile is a store in which something happens between the reading of the inputs and the plan.
 type meanwhile struct {
 	*postgres.Store
 	happens func()
@@ -442,8 +442,8 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	}
 }
 
-// A plan that was overtaken while it was made waits for a better one, while another one stands. Where
-// one after the other is, the third is taken after all.
+// A plan that was overtaken while it was made waits for a better one, while another one is current. If that happens
+// again and again, the third is accepted after all.
 func TestPlansThatComeTooLate(t *testing.T) {
 	t.Parallel()
 	clock := clockAt("2026-06-01T10:00:00Z")
@@ -508,7 +508,7 @@ func TestStoppingLosesNothing(t *testing.T) {
 	}}.stores(), auth.NewKeyring(), app.Config{Clock: clock.now})
 	apply(t, slow, document("c"))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := slow.Plans.Start(ctx)
+	done := slow.StartPlanner(ctx)
 	within(t, 10*time.Second, "planning begins", reached.Load)
 	cancel()
 	close(stopping)

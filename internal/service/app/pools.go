@@ -22,13 +22,13 @@ const (
 	PoolRoundsRun = "pool_rounds"
 )
 
-// PlanPool plans a pool, whose problem is read once there is a place to solve in, or starts the run that goes on with it
-// where it takes long or the caller does not want to wait.
+// PlanPool plans a pool, whose problem is read once there is a place to solve in. It starts a run if that takes long
+// or the caller does not want to wait.
 func (a *App) PlanPool(ctx context.Context, background bool, read func() (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: PoolRun}, background, read, a.poolAtOnce)
 }
 
-// PlanClusterPool is PlanPool for a cluster: read gets what the cluster knows of its VM types.
+// PlanClusterPool is PlanPool for a cluster: read gets the cluster's data about its VM types.
 func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bool, read func(fill func(*pool.PoolProblem)) (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
 	at := a.Now().UTC()
 	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, at)
@@ -49,7 +49,7 @@ func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bo
 	}, a.poolAtOnce)
 }
 
-// rateJobs fills in the rates of jobs that have none and whose tasks were measured on one of the types at least.
+// rateJobs fills in the rates of jobs without any if their tasks were measured on at least one of the types.
 func (a *App) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem) error {
 	var unrated []string
 	for _, j := range p.Jobs {
@@ -86,7 +86,7 @@ func (a *App) PoolForRun(ctx context.Context, claim runs.Claim, report func(runs
 	return oneForRun(ctx, a, claim, report, "plan", a.Pools.Plan)
 }
 
-// oneForRun is a run that makes one thing of its input in one turn.
+// oneForRun does the work of a run that makes one thing from its input in one turn.
 func oneForRun[Q, A any](ctx context.Context, a *App, claim runs.Claim, report func(runs.Progress), unit string, work func(context.Context, Q) (A, error)) (runs.Result, error) {
 	var q Q
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
@@ -106,7 +106,7 @@ func oneForRun[Q, A any](ctx context.Context, a *App, claim runs.Claim, report f
 	return jsonResult(claim, answer, nil)
 }
 
-// EvaluatePool says what a given mix comes to. It takes a linear program at most.
+// EvaluatePool evaluates a given mix. It takes a linear program at most.
 func (a *App) EvaluatePool(ctx context.Context, read func() (pool.PoolProblem, error)) (answer pool.PoolEvaluation, err error) {
 	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 	})
 }
 
-// poolRound plans a round; one that is infeasible is an answer.
+// poolRound plans a round; an infeasible one is an answer.
 func (a *App) poolRound(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
 	answer, err := a.Pools.Plan(ctx, p)
 	if errors.Is(err, fault.Infeasible) {

@@ -23,26 +23,26 @@ const PriceImportRun = "price-import"
 
 // Limits of imports.
 const (
-	importBytes = 8 << 30 // of a sheet, also when it is unpacked, unless the configuration says otherwise
+	importBytes = 8 << 30 // of a sheet, also unpacked, by default
 	importsRead = 2       // sheets that are sent along and read at once
-	// MostImported is how many instances one import takes.
-	MostImported = 1000
+	// MaxImported is the maximum number of instances of one import.
+	MaxImported = 1000
 )
 
-// PriceSelection says what of a price sheet is imported, and as what.
+// PriceSelection selects the part of a price sheet to import, and names it.
 type PriceSelection struct {
 	Region    string            `json:"region,omitempty"`    // "": the sheet has one region alone
 	Instances []string          `json:"instances,omitempty"` // names and patterns; none is all
-	As        map[string]string `json:"as,omitempty"`        // the names of VM types, by instance; otherwise it is called like the instance
-	// From is when the sheet's prices begin; what they were before stays. Null is the beginning of the
-	// hour in which the import is asked for.
+	As        map[string]string `json:"as,omitempty"`        // the names of VM types, by instance; default: that of the instance
+	// From is the moment from which the sheet's prices apply; earlier prices stay. Null is the beginning of the
+	// present hour.
 	From         *time.Time `json:"from,omitempty"`
 	OnDemandOnly bool       `json:"on_demand_only,omitempty"` // no offers
-	ZeroPrices   bool       `json:"zero_prices,omitempty"`    // a price of 0 is meant as one
-	DryRun       bool       `json:"dry_run,omitempty"`        // says what would change
+	ZeroPrices   bool       `json:"zero_prices,omitempty"`    // accepts prices of 0
+	DryRun       bool       `json:"dry_run,omitempty"`        // only returns the changes
 }
 
-// PriceImport is what an import made of a sheet, or would make of it.
+// PriceImport is the result of an import of a sheet, real or as a dry run.
 type PriceImport struct {
 	DryRun  bool               `json:"dry_run"`
 	From    time.Time          `json:"from"`
@@ -55,16 +55,16 @@ type PriceImport struct {
 	Version int64              `json:"inputs_version"` // afterwards (of a dry run: now)
 }
 
-// ImportedSheet is where prices come from.
+// ImportedSheet describes the source of prices.
 type ImportedSheet struct {
 	Format    prices.Format    `json:"format"`
-	Version   string           `json:"version"`   // the publisher's; "" where the sheet has none
-	Published *time.Time       `json:"published"` // null where the sheet does not say
+	Version   string           `json:"version"`   // the publisher's; "" if the sheet has none
+	Published *time.Time       `json:"published"` // null if unknown
 	Currency  string           `json:"currency"`
-	Skipped   map[string]int64 `json:"skipped"` // products or rows left out, by why
+	Skipped   map[string]int64 `json:"skipped"` // omitted products or rows, by reason
 }
 
-// ImportCount is how many things of a kind an import makes, changes and finds as they should be.
+// ImportCount counts the things of a kind that an import creates, changes and finds unchanged.
 type ImportCount struct {
 	Created   int64 `json:"created"`
 	Updated   int64 `json:"updated"`
@@ -76,7 +76,7 @@ type ImportedInstance struct {
 	Instance string          `json:"instance"`
 	Region   string          `json:"region"`
 	VMType   string          `json:"vm_type"`
-	OnDemand *money.Amount   `json:"on_demand"` // the first from the import's From on; null: the sheet has none
+	OnDemand *money.Amount   `json:"on_demand"` // the first one from the import's From on; null without one
 	Offers   []ImportedOffer `json:"offers"`
 }
 
@@ -87,12 +87,12 @@ type ImportedOffer struct {
 	Price     money.Amount     `json:"price"`
 	Upfront   money.Amount     `json:"upfront"`
 	Billing   capacity.Billing `json:"billing"`
-	// EffectivePrice is an hour's where every hour is used: price + upfront/(8760 · years), rounded once,
+	// EffectivePrice is the price of an hour if every hour is used: price + upfront/(8760 · years), rounded once,
 	// half to even.
 	EffectivePrice money.Amount `json:"effective_price"`
 }
 
-// Validate says what is wrong with the selection on its own.
+// Validate checks the selection on its own.
 func (o PriceSelection) Validate() error {
 	var e fault.InputError
 	for instance, vmType := range o.As {
@@ -116,8 +116,8 @@ func pointerPart(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// ImportPrices reads a price sheet to its end and takes what is selected over into a cluster: all of it
-// or, where anything is wrong, nothing. The same sheet again changes nothing.
+// ImportPrices reads a price sheet to its end and imports the selected part into a cluster: all of it or, if anything
+// is wrong, nothing. The same sheet again changes nothing.
 func (a *App) ImportPrices(ctx context.Context, cluster string, o PriceSelection, sheet io.Reader) (PriceImport, error) {
 	of, err := a.importable(ctx, cluster, &o)
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *App) ImportPrices(ctx context.Context, cluster string, o PriceSelection
 	return a.takeOver(ctx, cluster, o, read)
 }
 
-// importable fills in when the prices begin, and refuses what need not be read.
+// importable fills in the start of the prices, and refuses an import before the sheet is read, if possible.
 func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection) (inputs.Cluster, error) {
 	if err := o.Validate(); err != nil {
 		return inputs.Cluster{}, err
@@ -166,7 +166,7 @@ func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (p
 	return read, err
 }
 
-// takeOver writes what a sheet says into a cluster, in one transaction.
+// takeOver writes a sheet's data into a cluster, in one transaction.
 func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sheet prices.Sheet) (made PriceImport, err error) {
 	if !o.DryRun {
 		defer a.Plans.Changing(ctx, cluster)()
@@ -190,14 +190,13 @@ func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sh
 	return made, nil
 }
 
-// priceImportInput is what a run of an import reads.
+// priceImportInput is the input of an import's run.
 type priceImportInput struct {
 	URL       string         `json:"url"`
 	Selection PriceSelection `json:"selection"`
 }
 
-// StartPriceImport is ImportPrices of a sheet at an address, in the background: the run's result is the
-// PriceImport.
+// StartPriceImport imports the sheet at an address, in the background: the run's result is the PriceImport.
 func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o PriceSelection) (runs.Run, error) {
 	if _, err := a.importable(ctx, cluster, &o); err != nil {
 		return runs.Run{}, err
@@ -214,8 +213,8 @@ type Download struct {
 	Size int64 // -1: not known
 }
 
-// PriceImportForRun fetches and reads the sheet that a run asks for. take writes what it says into the
-// cluster and answers the report.
+// PriceImportForRun fetches and reads the sheet of a run. take writes its data into the cluster and returns the
+// report.
 func (a *App) PriceImportForRun(ctx context.Context, claim runs.Claim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (runs.Result, error), err error) {
 	var in priceImportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {

@@ -14,7 +14,7 @@ import (
 	"headroom/internal/data/prices"
 )
 
-// importing is a sheet on its way into a cluster's document.
+// importing holds a sheet on its way into a cluster's document.
 type importing struct {
 	PriceSelection
 	sheet    prices.Sheet
@@ -26,8 +26,8 @@ type importing struct {
 	offers   map[string]int // places in before.Offers
 }
 
-// importSheet decides what a cluster looks like with a sheet taken over. It reads nothing and writes
-// nothing; what is wrong comes all at once.
+// importSheet computes a cluster's document with a sheet imported. It reads nothing and writes nothing; it reports
+// all faults at once.
 func importSheet(before inputs.Document, sheet prices.Sheet, o PriceSelection) (inputs.Document, PriceImport, error) {
 	m := importing{PriceSelection: o, sheet: sheet, before: before, types: map[string]int{}, offers: map[string]int{}}
 	for i, v := range before.VMTypes {
@@ -62,14 +62,14 @@ func (m *importing) refuse(pointer, code, detail string, values ...any) {
 	m.findings = append(m.findings, fault.Finding{Pointer: pointer, Code: code, Detail: fmt.Sprintf(detail, values...)})
 }
 
-// vmType is what an instance is called in the cluster.
+// vmType returns the cluster's name of an instance.
 func (m *importing) vmType(instance string) string { return cmp.Or(m.As[instance], instance) }
 
 // checkNames refuses a selection that is too large, two instances of one name and names of instances
 // that are not there.
 func (m *importing) checkNames() {
-	if n := len(m.sheet.Instances); n > MostImported {
-		m.refuse("/instances", "too_many", "%d instances are selected, more than the %d that one import takes; name those that you may want to rent, such as m5.* and r5.*.", n, MostImported)
+	if n := len(m.sheet.Instances); n > MaxImported {
+		m.refuse("/instances", "too_many", "%d instances are selected, more than the %d that one import takes; name those that you may want to rent, such as m5.* and r5.*.", n, MaxImported)
 		return
 	}
 	by := map[string]prices.Instance{}
@@ -128,8 +128,7 @@ func (m *importing) take(x prices.Instance) {
 	m.made.Items = append(m.made.Items, item)
 }
 
-// takeType makes the VM type, not in use, where there is none; of one that is there it fills in what
-// nobody has said.
+// takeType creates a missing VM type, not in use; in an existing one it fills in the missing members.
 func (m *importing) takeType(x prices.Instance, name string) {
 	i, known := m.types[name]
 	if !known {
@@ -147,7 +146,7 @@ func (m *importing) takeType(x prices.Instance, name string) {
 	if v.MemoryGiB == nil && x.MemoryGiB.IsPositive() {
 		v.MemoryGiB = new(x.MemoryGiB.InexactFloat64())
 	}
-	if v.GPUs == nil && (x.GPUs > 0 || m.sheet.Format != prices.CSV) { // AWS says it where there are some
+	if v.GPUs == nil && (x.GPUs > 0 || m.sheet.Format != prices.CSV) { // AWS gives them if there are any
 		v.GPUs = new(x.GPUs)
 	}
 	m.valid(fmt.Sprintf("The VM type %q", name), v.Validate())
@@ -156,12 +155,12 @@ func (m *importing) takeType(x prices.Instance, name string) {
 	}
 }
 
-// valid notes what is wrong with a thing made of the sheet.
+// valid notes the faults of a thing made from the sheet.
 func (m *importing) valid(what string, err error) {
 	m.findings = append(m.findings, importFindings(err, "", what+": ")...)
 }
 
-// importFindings is an error's findings at another place, said of something; of no error none.
+// importFindings returns an error's findings at another place, about something; nil has none.
 func importFindings(err error, pointer, of string) (findings []fault.Finding) {
 	var input *fault.InputError
 	if errors.As(err, &input) {
@@ -172,7 +171,7 @@ func importFindings(err error, pointer, of string) (findings []fault.Finding) {
 	return findings
 }
 
-// periods is a sheet's prices from the import's From on, in their order.
+// periods returns a sheet's prices from the import's From on, in their order.
 func (m *importing) periods(sheet []prices.Price, vmType string, purchase capacity.Purchase) (all []inputs.PricePeriod) {
 	for _, p := range sheet {
 		from := p.From.UTC()
@@ -188,8 +187,8 @@ func (m *importing) periods(sheet []prices.Price, vmType string, purchase capaci
 	return all
 }
 
-// takePrices lays the periods of a type and purchase over those there are: an open period ends where
-// they begin. What is decided later than that already is in the way.
+// takePrices lays the periods of a type and purchase over the existing ones: an open period ends where they begin.
+// Existing periods that begin later are conflicts.
 func (m *importing) takePrices(periods []inputs.PricePeriod) {
 	if len(periods) == 0 {
 		return
@@ -217,7 +216,7 @@ func (m *importing) takePrices(periods []inputs.PricePeriod) {
 	default:
 		p := &m.after.Prices[there[0]]
 		switch {
-		case p.Price.Equal(first.Price.Decimal): // it goes on, and may end another time
+		case p.Price.Equal(first.Price.Decimal): // it continues, and may end at another time
 			p.Until, periods = first.Until, periods[1:]
 		case p.From.Equal(first.From): // the price of this hour is another one
 			p.Price, p.Until, periods = first.Price, first.Until, periods[1:]
@@ -248,7 +247,7 @@ func (m *importing) inTheWay(old, periods []inputs.PricePeriod) {
 		what += " spot"
 	}
 	last := old[len(old)-1]
-	later, when := last.From.UTC(), "when the last of them begins" // it goes on for ever
+	later, when := last.From.UTC(), "when the last of them begins" // it continues for ever
 	if last.Until != nil {
 		later, when = last.Until.UTC(), "when the last of them ends"
 	}
@@ -263,7 +262,7 @@ func (m *importing) inTheWay(old, periods []inputs.PricePeriod) {
 	}
 }
 
-// samePrices says whether two lists of periods say the same from a moment on, however they are cut.
+// samePrices reports whether two lists of periods have the same prices from a moment on, however they are cut.
 func samePrices(a, b []inputs.PricePeriod, from time.Time) bool {
 	return slices.EqualFunc(joined(a, from), joined(b, from), func(x, y inputs.PricePeriod) bool {
 		sameEnd := x.Until == nil && y.Until == nil || x.Until != nil && y.Until != nil && x.Until.Equal(*y.Until)
@@ -271,7 +270,7 @@ func samePrices(a, b []inputs.PricePeriod, from time.Time) bool {
 	})
 }
 
-// joined is periods from a moment on, with neighbours of one price as one.
+// joined returns periods from a moment on, with neighbours of one price as one.
 func joined(periods []inputs.PricePeriod, from time.Time) (all []inputs.PricePeriod) {
 	for _, p := range periods {
 		if p.From.Before(from) {
@@ -286,8 +285,8 @@ func joined(periods []inputs.PricePeriod, from time.Time) (all []inputs.PricePer
 	return all
 }
 
-// takeOffer makes an offer or brings it up to date. How many VMs may be bought is the cluster's to say,
-// unless the sheet does.
+// takeOffer creates or updates an offer. The cluster sets the number of VMs that may be bought, unless the sheet
+// does.
 func (m *importing) takeOffer(x prices.Instance, r prices.Reserved, of ImportedOffer, vmType string) {
 	o := inputs.StandingOffer{Name: of.Name, VMType: vmType, Price: of.Price, Upfront: of.Upfront, Billing: of.Billing, TermYears: of.TermYears,
 		Max: cmp.Or(r.Max, capacity.MaxOfferVMs), Note: m.note(x, r)}
@@ -309,7 +308,7 @@ func (m *importing) takeOffer(x prices.Instance, r prices.Reserved, of ImportedO
 	m.after.Offers[i] = o
 }
 
-// note says where an offer comes from.
+// note describes the source of an offer.
 func (m *importing) note(x prices.Instance, r prices.Reserved) string {
 	parts := []string{"price sheet"}
 	if m.sheet.Version != "" {

@@ -20,7 +20,7 @@ import (
 
 var importDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// priceAt is a type's price at a moment, read off a list period by period; "" where there is none.
+// priceAt returns a type's price at a moment, read off a list period by period, or "".
 func priceAt(all []inputs.PricePeriod, at time.Time) string {
 	for _, p := range all {
 		if p.VMType == "small" && p.Purchase == capacity.PurchaseOnDemand && !at.Before(p.From) && (p.Until == nil || at.Before(*p.Until)) {
@@ -30,7 +30,7 @@ func priceAt(all []inputs.PricePeriod, at time.Time) string {
 	return ""
 }
 
-// randomPeriods is up to four periods of few hours and fewer prices, so that they meet often.
+// randomPeriods draws up to four periods of few hours and fewer prices, so that they meet often.
 func randomPeriods(r *rand.Rand) (all []inputs.PricePeriod) {
 	at := importDay.Add(time.Duration(r.IntN(6)-3) * time.Hour)
 	for range r.IntN(4) {
@@ -46,9 +46,8 @@ func randomPeriods(r *rand.Rand) (all []inputs.PricePeriod) {
 	return all
 }
 
-// Whatever there is and whatever the sheet says: before the import's moment every price stays, after it the
-// sheet's hold, where it says something and what there is ends there; the same again changes nothing; and
-// who is refused is told what is in the way.
+// For any cluster and sheet, all prices before the import's moment stay. After it the sheet's prices apply wherever
+// it has any, and existing ones end there. The same sheet again changes nothing, and a refusal names the conflict.
 func TestPricesAreLaidOverThoseThereAre(t *testing.T) {
 	taken, refused, over := 0, 0, 0
 	for seed := range uint64(20_000) {
@@ -62,7 +61,7 @@ func TestPricesAreLaidOverThoseThereAre(t *testing.T) {
 		}
 		sheet := prices.Sheet{Currency: "USD", Instances: []prices.Instance{x}}
 		after, made, err := importSheet(before, sheet, PriceSelection{From: &from})
-		start := time.Time{} // of what the sheet says
+		start := time.Time{} // of the sheet's prices
 		for _, p := range wanted {
 			if p.Until == nil || p.Until.After(from) {
 				if start = p.From; start.Before(from) {
@@ -148,7 +147,7 @@ func TestWhatASheetMakes(t *testing.T) {
 	}{
 		{"another currency", "in CNY and the cluster \"shop\" plans in USD", func(s *prices.Sheet, _ *PriceSelection) { s.Currency = "CNY" }},
 		{"too many", "more than the 1000", func(s *prices.Sheet, _ *PriceSelection) {
-			s.Instances = slices.Repeat(s.Instances, MostImported+1)
+			s.Instances = slices.Repeat(s.Instances, MaxImported+1)
 		}},
 		{"a name that no address has", "in addresses", func(s *prices.Sheet, _ *PriceSelection) { s.Instances[0].Name = ".." }},
 		{"a price beyond all", "The price of", func(s *prices.Sheet, _ *PriceSelection) { s.Instances[0].OnDemand[0].PerHour = amount("1e12") }},

@@ -7,7 +7,6 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/plans/solving"
@@ -17,19 +16,19 @@ import (
 // PurchaseRun is the kind of run that weighs offers.
 const PurchaseRun = "purchase"
 
-// AskedPurchase is a question about offers, and what is to be said of where it comes from.
+// AskedPurchase holds a question about offers, and notes on its source.
 type AskedPurchase struct {
 	capacity.PurchaseQuestion
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// AnsweredPurchase is the question and its answer, with all there is to export.
+// AnsweredPurchase holds the question and its answer, with all data for exports.
 type AnsweredPurchase struct {
 	Question capacity.PurchaseQuestion
-	Answer   plan.PurchaseAnswer
+	Answer   horizon.PurchaseAnswer
 }
 
-// Purchase answers a question about offers that brings its problem along, or the run that goes on with it.
+// Purchase answers a question about offers that includes its problem, or starts a run.
 func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
 		q, err := read()
@@ -37,7 +36,7 @@ func (a *App) Purchase(ctx context.Context, background bool, read func() (capaci
 	}, a.purchaseAtOnce)
 }
 
-// PurchaseForCluster is Purchase about a cluster's forecasts, prices and contracts.
+// PurchaseForCluster is Purchase for a cluster's forecasts, prices and contracts.
 func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, runs.Run, error) {
 	asked, err := a.ClusterPurchase(ctx, cluster, q)
 	if err != nil {
@@ -46,7 +45,7 @@ func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity
 	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
 }
 
-// ClusterPurchase is the question that one about a cluster means.
+// ClusterPurchase returns the purchase question of one about a cluster.
 func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion) (AskedPurchase, error) {
 	o, notes, err := a.outlook(ctx, cluster, q.Span)
 	if err != nil {
@@ -69,7 +68,7 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.Cl
 	return asked, asked.Check()
 }
 
-// standingOffers is the cluster's own offers of the type, those that are named or all.
+// standingOffers returns the cluster's own offers of the type, the named ones or all.
 func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var all []inputs.StandingOffer
 	for page := (storage.Page{Limit: 500}); ; {
@@ -89,11 +88,11 @@ func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity
 }
 
 func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
-	var answer plan.PurchaseAnswer
+	var answer horizon.PurchaseAnswer
 	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		crew, leave := a.Solver.Crew(ctx, a.Solver.Places())
 		defer leave()
-		answer, err = plan.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
+		answer, err = horizon.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
 		return err
 	})
 	if err != nil {
@@ -103,14 +102,14 @@ func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*Answere
 	return &AnsweredPurchase{asked.PurchaseQuestion, answer}, nil
 }
 
-// PurchaseForRun weighs the offers that a run asks about, a turn for each piece of work. When it is ended once the
+// PurchaseForRun weighs the offers of a run, a turn for each piece of work. If it is cancelled once the
 // recommendation is known and priced, that comes with the error.
 func (a *App) PurchaseForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedPurchase
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
 		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	answer, worked := plan.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), plan.Crew{Workers: a.Solver.Places(), Turn: a.Solver.Turn}, func(done, total int) {
+	answer, worked := horizon.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), horizon.Crew{Workers: a.Solver.Places(), Turn: a.Solver.Turn}, func(done, total int) {
 		report(runs.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
 	})
 	if worked != nil && answer.Status == "" {

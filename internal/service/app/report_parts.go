@@ -9,7 +9,7 @@ import (
 	"headroom/internal/service/reporting"
 )
 
-// parts is a file as it is stored, bounded, and never copied as a whole.
+// parts is a file in its stored form, bounded, and never copied as a whole.
 type parts struct {
 	all  [][]byte
 	size int64

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/service/reporting"
 )
 
-// What is written in any pieces is read back from any place, and more than may be kept is refused.
+// Data written in any pieces can be read from any place, and more than the limit is refused.
 func TestPartsOfAReport(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 5))

@@ -22,23 +22,23 @@ import (
 // ReportRun is the kind of run that makes a report.
 const ReportRun = "report"
 
-// ReportPartSize is that of all parts of a report's file but the last.
+// ReportPartSize is the size of all parts of a report's file but the last.
 const ReportPartSize = 512 << 10
 
-// Reports is what the store keeps of reports.
+// Reports stores reports.
 type Reports interface {
 	ReportSchedules() storage.Collection[reporting.ReportSchedule] // by name; no plan depends on them
-	// StartDueReports starts the reports whose moment has come, once each. decide says of a schedule in a time
-	// zone what is to be made (nil is nothing) and when the next one is.
+	// StartDueReports starts the due reports, once each. decide returns the report to make for a schedule in a time
+	// zone (nil is none) and the moment of the next one.
 	StartDueReports(ctx context.Context, now time.Time, decide func(s reporting.ReportSchedule, zone string) (*reporting.ReportInput, time.Time)) (started int, err error)
-	// Reports lists the newest first: those that were made, and those that wait, are made or failed.
+	// Reports lists the newest first: finished reports, and those that wait, are being made or failed.
 	Reports(ctx context.Context, cluster string, of ReportFilter, page storage.Page) (storage.Listed[reporting.Report], error)
 	Report(ctx context.Context, cluster, id string) (reporting.Report, error)
-	ReportPart(ctx context.Context, id string, part int64) ([]byte, error) // NotFound when it is not kept any longer
-	// SaveReport stores a file in parts of ReportPartSize, with what there is to say of it.
+	ReportPart(ctx context.Context, id string, part int64) ([]byte, error) // NotFound once it is deleted
+	// SaveReport stores a file in parts of ReportPartSize, with its description.
 	SaveReport(ctx context.Context, cluster string, r reporting.Report, parts [][]byte, sum [32]byte) (reporting.Report, error)
 	SweepReports(ctx context.Context) (deleted int64, err error) // those that there are too many of
-	// PlansOf are the plans that were current in some time and what was observed then, each in its order.
+	// PlansOf returns the plans that were current in some time and the observations then, each in its order.
 	PlansOf(ctx context.Context, cluster string, from, until time.Time) ([]plans.PlanStint, []plans.SeenVMs, error)
 }
 
@@ -47,15 +47,15 @@ type ReportFilter struct {
 	Schedule string
 }
 
-// reporter is who starts the reports of schedules.
+// reporter is the principal that starts the reports of schedules.
 var reporter = auth.Principal{ID: "reporter", Name: "schedule", Role: auth.Operator}
 
-// ReportSchedules are the cluster's reports that are made by themselves.
+// ReportSchedules returns the schedules of the cluster's reports.
 func (a *App) ReportSchedules() storage.Collection[reporting.ReportSchedule] {
 	return fewSchedules{storage.Checked[reporting.ReportSchedule]{Collection: a.Stores.Reports.ReportSchedules(), Check: a.checkSchedule}}
 }
 
-// fewSchedules keeps a cluster from having so many schedules that their reports are all that servers do.
+// fewSchedules limits the schedules of a cluster, so that its reports do not take up all servers.
 type fewSchedules struct {
 	storage.Checked[reporting.ReportSchedule]
 }
@@ -91,8 +91,7 @@ func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.Re
 	return nil
 }
 
-// StartDueReports starts the reports whose moment has come. Of moments that passed while no server worked the
-// last one counts.
+// StartDueReports starts the due reports. Of moments that passed while no server worked the last one counts.
 func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
 	now := a.Now()
 	return a.Stores.Reports.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
@@ -104,7 +103,7 @@ func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
 	})
 }
 
-// StartReport starts the report that a request asks for, about the time around now.
+// StartReport starts the requested report, about the time around now.
 func (a *App) StartReport(ctx context.Context, cluster string, r reporting.ReportRequest) (runs.Run, error) {
 	if err := r.Validate(); err != nil {
 		return runs.Run{}, err
@@ -133,7 +132,7 @@ func (a *App) StartReport(ctx context.Context, cluster string, r reporting.Repor
 	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
-// ReportFile is a report whose file can be read.
+// ReportFile returns a report whose file can be read.
 func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Report, error) {
 	r, err := a.Stores.Reports.Report(ctx, cluster, id)
 	if err == nil && r.File == nil {
@@ -146,7 +145,7 @@ func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Rep
 	return r, err
 }
 
-// ReportForRun makes the report that a run asks for. save stores it.
+// ReportForRun makes the report of a run. save stores it.
 func (a *App) ReportForRun(ctx context.Context, claim runs.Claim, progress func(runs.Progress)) (save func(context.Context) (runs.Result, error), err error) {
 	var in reporting.ReportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
@@ -195,7 +194,7 @@ func (a *App) reportBehind(ctx context.Context, cluster string, in reporting.Rep
 	return err
 }
 
-// reportAhead writes what is going to be needed.
+// reportAhead writes the future need.
 func (a *App) reportAhead(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
 	asked, err := a.ClusterHorizon(ctx, cluster, capacity.ClusterHorizonQuestion{Span: capacity.Span{From: in.From, Until: in.Until}, Detail: capacity.DetailClasses})
 	if err != nil {

@@ -7,45 +7,45 @@ import (
 	"sync/atomic"
 	"time"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/storage"
 )
 
-// scenarioBudget is how many times a problem's time budget all of a question's solves together may take.
-// What is not solved by then is answered with the best plan that is found at once, and its gap.
+// scenarioBudget is the multiple of a problem's time budget that all of a question's solves together may take.
+// Problems not solved by then are answered with the best plan found at once, and its gap.
 const scenarioBudget = 10
 
-// Scenarios are the cluster's saved ones.
+// Scenarios returns the cluster's saved scenarios.
 func (a *App) Scenarios() storage.Collection[capacity.Scenario] {
 	return storage.Checked[capacity.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
 		Check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
 }
 
 // WhatIf answers a question that brings its problem along, which is read once there is a place to solve in.
-func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (plan.WhatIf, error) {
+func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (whatif.Comparison, error) {
 	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	defer leave()
 	q, err := read()
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	return a.compare(ctx, q)
 }
 
-// ClusterWhatIf answers a question about a cluster. One that plans with cbc is compared with auto: what
-// is compared must be proved, not proved twice.
-func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (plan.WhatIf, error) {
+// ClusterWhatIf answers a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must
+// be proved, not proved twice.
+func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (whatif.Comparison, error) {
 	p, err := a.Plans.ProblemAt(ctx, cluster, q.At)
 	if err == nil {
 		err = capacity.ScenarioLoad(len(q.Scenarios), len(p.Classes))
 	}
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	if p.Options.Engine == capacity.EngineCBC {
 		p.Options.Engine = capacity.EngineAuto
@@ -57,11 +57,11 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 		}
 		saved, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, asked.Saved)
 		if errors.Is(err, fault.NotFound) {
-			return plan.WhatIf{}, &fault.InputError{Findings: []fault.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
+			return whatif.Comparison{}, &fault.InputError{Findings: []fault.Finding{{Pointer: fmt.Sprintf("/scenarios/%d/saved", i), Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, asked.Saved)}}}
 		}
 		if err != nil {
-			return plan.WhatIf{}, err
+			return whatif.Comparison{}, err
 		}
 		if asked.Changes = saved.Changes; asked.Name == "" {
 			asked.Name = saved.Name
@@ -73,12 +73,12 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 }
 
 // CompareScenarios answers saved scenarios of a cluster with full plans.
-func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (plan.WhatIf, error) {
+func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (whatif.Comparison, error) {
 	q := capacity.ClusterWhatIfQuestion{At: at, Detail: capacity.DetailFull}
 	for _, name := range names {
 		s, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
 		if err != nil {
-			return plan.WhatIf{}, err
+			return whatif.Comparison{}, err
 		}
 		q.Scenarios = append(q.Scenarios, capacity.AskedScenario{Name: s.Name, Changes: s.Changes})
 	}
@@ -87,9 +87,9 @@ func (a *App) CompareScenarios(ctx context.Context, cluster string, names []stri
 
 // compare answers a question in the caller's place for solving, and in others that nobody waits for. All
 // changes are checked before anything is solved.
-func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.WhatIf, error) {
+func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (whatif.Comparison, error) {
 	if err := checkScenarios(q); err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -98,11 +98,11 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (plan.What
 	if !full {
 		solve = a.Solver.PlanLike(q.Problem)
 	}
-	base, err := plan.NewBase(ctx, q.Problem, solve)
+	base, err := whatif.NewBase(ctx, q.Problem, solve)
 	if err != nil {
-		return plan.WhatIf{}, err
+		return whatif.Comparison{}, err
 	}
-	w := plan.WhatIf{Base: base.Outcome(full), Scenarios: make([]plan.ScenarioAnswer, len(q.Scenarios))}
+	w := whatif.Comparison{Base: base.Outcome(full), Scenarios: make([]whatif.ScenarioAnswer, len(q.Scenarios))}
 	var next atomic.Int64
 	work := func(ctx context.Context) error {
 		for {
@@ -132,7 +132,7 @@ func under(findings []fault.Finding, pointer string) []fault.Finding {
 	return findings
 }
 
-// checkScenarios finds what is wrong with any scenario, so that nothing is solved in vain.
+// checkScenarios finds the faults of all scenarios, so that nothing is solved in vain.
 func checkScenarios(q capacity.WhatIfQuestion) error {
 	var findings []fault.Finding
 	for i := range q.Scenarios {

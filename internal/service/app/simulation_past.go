@@ -13,14 +13,14 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// Limits of what a simulation draws tasks from.
+// Limits of the executions from which a simulation draws tasks.
 const (
-	mostDrawn   = 200     // executions of a class
-	mostNumbers = 200_000 // of all classes together, which go with a run
+	maxDrawn   = 200     // executions of a class
+	maxNumbers = 200_000 // of all classes together, which go with a run
 )
 
-// pastTasks is how long the tasks of a problem's classes lasted, by class: of those whose profile is a version that
-// was made of executions which the cluster keeps.
+// pastTasks returns the measured times of tasks of a problem's classes, by class. It covers classes whose profile is
+// a version made from executions that the cluster still stores.
 func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
 	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if err != nil {
 			return nil, err
 		}
-		if numbers += numbersOf(p); numbers > mostNumbers {
+		if numbers += numbersOf(p); numbers > maxNumbers {
 			break
 		}
 		if numbersOf(p) > 0 {
@@ -72,7 +72,7 @@ func numbersOf(p trial.PastTasks) int {
 	return sum
 }
 
-// pastOf is how long the tasks of the executions lasted that a version was made of.
+// pastOf returns the times of tasks in the executions from which a version was made.
 func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
 	var source profileSource
 	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
@@ -84,9 +84,9 @@ func (a *App) pastOf(ctx context.Context, cluster string, version inputs.Profile
 		q.Until = &until
 	}
 	whole := func(r history.Record) history.Record { return r }
-	records, _, err := a.samplesOf(ctx, cluster, q, mostDrawn, whole)
+	records, _, err := a.samplesOf(ctx, cluster, q, maxDrawn, whole)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		return p, nil // none of them is kept any more
+		return p, nil // none of them is stored any more
 	}
 	if err != nil {
 		return p, err

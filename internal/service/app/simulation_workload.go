@@ -12,8 +12,8 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// SimulateWorkload answers a simulation of a workload that is sent along, or the run that goes on with it where it
-// takes long or the caller does not want to wait.
+// SimulateWorkload simulates the workload in a request, or starts a run if it takes long or the caller does not want
+// to wait.
 func (a *App) SimulateWorkload(ctx context.Context, background bool, read func() (sim.Input, error)) (*sim.Report, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
 		in, err := read()
@@ -24,8 +24,8 @@ func (a *App) SimulateWorkload(ctx context.Context, background bool, read func()
 	}, a.workloadAtOnce)
 }
 
-// checkWorkload refuses what cannot be simulated, and what would not fit in a server's memory: every job in the
-// system is kept by every worker.
+// checkWorkload refuses workloads that cannot be simulated, or would not fit in a server's memory: every worker holds
+// every job in the system.
 func checkWorkload(in *sim.Input) error {
 	if err := sim.Validate(*in); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (a *App) workloadAtOnce(ctx context.Context, asked AskedSimulation) (*sim.R
 	return &r, nil
 }
 
-// workloadForRun is what a run came to; when it is ended before, what the replications until then came to comes with
+// workloadForRun returns the result of a run. If it is cancelled, the result of the finished replications comes with
 // the error.
 func (a *App) workloadForRun(ctx context.Context, claim runs.Claim, in sim.Input, report func(runs.Progress)) (runs.Result, error) {
 	s, err := sim.New(in)

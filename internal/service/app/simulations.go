@@ -20,17 +20,17 @@ import (
 // SimulationRun is the kind of run that tries a plan.
 const SimulationRun = "simulation"
 
-// AskedSimulation is a plan that is to be tried, and how: what a run works on. Without a plan the problem's is made.
+// AskedSimulation holds a plan to try, and the settings: the input of a run. Without a plan the problem's is made.
 type AskedSimulation struct {
 	trial.SimulationQuestion
 	Plan *capacity.Plan             `json:"plan,omitempty"`
 	Past map[string]trial.PastTasks `json:"past,omitempty"` // by class
-	// Workload is simulated in place of a plan.
+	// Workload is simulated instead of a plan.
 	Workload *sim.Input `json:"workload,omitempty"`
 }
 
-// Simulate answers a simulation that brings its problem along, or the run that goes on with it where it takes long
-// or the caller does not want to wait.
+// Simulate answers a simulation that includes its problem, or starts a run if it takes long or the caller does not
+// want to wait.
 func (a *App) Simulate(ctx context.Context, background bool, read func() (trial.SimulationQuestion, error)) (*trial.Answer, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
 		q, err := read()
@@ -38,7 +38,7 @@ func (a *App) Simulate(ctx context.Context, background bool, read func() (trial.
 	}, a.simulateAtOnce)
 }
 
-// SimulateCluster is Simulate about a cluster: its current plan, or the plan of a scenario.
+// SimulateCluster is Simulate for a cluster: its current plan, or the plan of a scenario.
 func (a *App) SimulateCluster(ctx context.Context, cluster string, q trial.ClusterSimulationQuestion, background bool) (*trial.Answer, runs.Run, error) {
 	asked, err := a.clusterSimulation(ctx, cluster, q)
 	if err == nil {
@@ -61,8 +61,8 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q trial.Clust
 	return answer, run, err
 }
 
-// clusterSimulation is what a question about a cluster means. The current plan is tried as it is stored, whatever
-// has changed since; a scenario is laid over the problem of this moment and planned.
+// clusterSimulation returns the simulation of a question about a cluster. The current plan is tried as stored, in
+// spite of later changes; a scenario is laid over the present problem and planned.
 func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.ClusterSimulationQuestion) (AskedSimulation, error) {
 	if q.Scenario == nil {
 		_, answered, err := a.Plans.Answered(ctx, cluster, plans.PlanRef{})
@@ -89,7 +89,7 @@ func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.Clu
 	return AskedSimulation{SimulationQuestion: trial.SimulationQuestion{Problem: p, Options: q.Options}}, err
 }
 
-// trial makes a simulation ready, and its plan where there is none.
+// trial prepares a simulation, and makes a missing plan.
 func (a *App) trial(ctx context.Context, asked AskedSimulation) (*trial.Trial, error) {
 	if asked.Plan == nil {
 		pl, err := a.Solver.Plan(ctx, asked.Problem)
@@ -104,17 +104,17 @@ func (a *App) trial(ctx context.Context, asked AskedSimulation) (*trial.Trial, e
 	return trial.New(asked.Problem, *asked.Plan, asked.Options, asked.Past)
 }
 
-// looks is how long is between two looks at how far a simulation is.
+// looks is the interval between two checks of a simulation's progress.
 const looks = 50 * time.Millisecond
 
-// replicated is work in replications: a plan that is tried, or a workload.
+// replicated is work in replications: a trial of a plan, or a workload.
 type replicated interface {
 	Total() int64
 	Done() int64
 	Step(context.Context) (more bool, err error)
 }
 
-// watched tells how far a simulation is while work goes on with it.
+// watched reports the progress of a simulation during the work.
 func watched(t replicated, tell func(done, total int64), work func() error) error {
 	done := make(chan struct{})
 	seen := make(chan struct{})
@@ -137,7 +137,7 @@ func watched(t replicated, tell func(done, total int64), work func() error) erro
 	return err
 }
 
-// steps simulates until nothing is left, each replication in the place that enter gives.
+// steps simulates until nothing is left, each replication in a place from enter.
 func steps(ctx context.Context, t replicated, enter func(context.Context) (in context.Context, leave func(), err error)) error {
 	for {
 		in, leave, err := enter(ctx)
@@ -174,8 +174,8 @@ func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial
 	return &answer, nil
 }
 
-// SimulationForRun tries the plan that a run asks for, a turn for each replication. When it is ended before, what the
-// replications until then came to comes with the error.
+// SimulationForRun tries the plan of a run, a turn for each replication. If it is cancelled, the result of the
+// finished replications comes with the error.
 func (a *App) SimulationForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedSimulation
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {

@@ -46,7 +46,7 @@ type InputStore interface {
 	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
 	CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error)
 	ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error)
-	// DeleteCluster makes a cluster and its inputs disappear; its plans stay on record for ever.
+	// DeleteCluster hides a cluster and its inputs; its plans stay on record for ever.
 	DeleteCluster(ctx context.Context, name string, version int64) error
 	VMTypes() storage.Collection[inputs.VMType]           // by name
 	Prices() storage.Collection[inputs.PricePeriod]       // by ID; listed by type and start

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/plans/solving"
@@ -14,14 +15,14 @@ import (
 // SweepRun is the kind of run that plans the points of a sweep.
 const SweepRun = "sweep"
 
-// Sweep answers a sweep that brings its problem along, or the run that goes on with it where it takes long or
-// the caller does not want to wait.
-func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*plan.SweepAnswer, runs.Run, error) {
+// Sweep answers a sweep that includes its problem, or starts a run if it takes long or the caller does not want to
+// wait.
+func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*whatif.SweepAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
-// SweepCluster is Sweep about the problem of a cluster at a moment.
-func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*plan.SweepAnswer, runs.Run, error) {
+// SweepCluster is Sweep for the problem of a cluster at a moment.
+func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*whatif.SweepAnswer, runs.Run, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err != nil {
 		return nil, runs.Run{}, err
@@ -36,8 +37,8 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 	return answerOrRun(ctx, a, runs.NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
 }
 
-func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.SweepAnswer, error) {
-	s, brief := plan.NewSweep(q), a.Solver.PlanLike(q.Problem)
+func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whatif.SweepAnswer, error) {
+	s, brief := whatif.NewSweep(q), a.Solver.PlanLike(q.Problem)
 	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		return a.Solver.Together(ctx, int(s.Total()), func(ctx context.Context) error {
 			told := func(solve plan.Planner) plan.Planner {
@@ -57,14 +58,14 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*plan.
 	return &answer, err
 }
 
-// SweepForRun plans the points that a run asks for, a turn for each, and reports how many are done. Those until now
-// can be read meanwhile; when it is ended before, they come with the error.
+// SweepForRun plans the points of a run, a turn for each, and reports the number done. The points so far can be read
+// meanwhile; if it is cancelled, they come with the error.
 func (a *App) SweepForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var q capacity.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	s, brief := plan.NewSweep(q), a.Solver.PlanLike(q.Problem)
+	s, brief := whatif.NewSweep(q), a.Solver.PlanLike(q.Problem)
 	show := func() { report(runs.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
 	defer a.Runs.Show(claim.ID, func() (runs.Result, error) {

@@ -53,3 +53,9 @@ func (a *App) warn(message string, err error) {
 		t.Log.Warn(message, "error", err.Error())
 	}
 }
+
+// StartPlanner plans every cluster and every pool whose inputs change or whose time has come, beside any number of
+// other servers, until the context ends; done is closed when all is at rest.
+func (a *App) StartPlanner(ctx context.Context) (done <-chan struct{}) {
+	return a.Plans.Start(ctx, a.Pools.Duty())
+}

@@ -11,7 +11,8 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// A plan says what caused it: who changed what since the plan before, what time has brought, or who asked.
+// A plan gives its cause: the changes and their authors since the plan before, the events of time, or the person who
+// asked.
 func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	t.Parallel()
 	clock := clockAt("2026-06-01T10:20:30Z")

@@ -58,7 +58,7 @@ const (
 	clockSkew   = time.Minute // that servers' clocks may differ
 )
 
-// CreateKey makes a key and answers its token, which is stored nowhere.
+// CreateKey creates a key and returns its token, which is stored nowhere.
 func (d *Desk) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	if err := unlimited(ctx); err != nil {
 		return k, "", err
@@ -76,7 +76,7 @@ func (d *Desk) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	return k, token, nil
 }
 
-// RevokeKey ends a key; doing it twice is no error.
+// RevokeKey ends a key; a second call is no error.
 func (d *Desk) RevokeKey(ctx context.Context, id string) error {
 	if err := unlimited(ctx); err != nil {
 		return err
@@ -124,18 +124,18 @@ func (d *Desk) checkKey(k Key) error {
 	return &fault.InputError{Findings: findings}
 }
 
-// How a key that nobody here knows is looked for: it may have been made a moment ago, elsewhere.
+// Limits of the search for an unknown key, which may have been created elsewhere a moment ago.
 const (
-	lookAgainEvery = 200 * time.Millisecond // at most, so that guesses cost the database nothing
+	lookAgainEvery = 200 * time.Millisecond // minimum interval, so that guesses cost the database nothing
 	lookAgainWait  = 500 * time.Millisecond
 	drawnLength    = len(KeyPrefix) + 43
 )
 
-// FindKey is the key that a token belongs to, or what an issuer's token is worth. Every one that opens nothing is
-// ErrToken. The word of a new key may not have come yet when its holder does; so the store is asked before a token
-// that could be one is refused.
+// FindKey returns the key of a token, or the rights of an issuer's token. Every invalid token gives ErrToken.
+// The notification of a new key may come later than its holder, so the store is queried before a plausible token is
+// refused.
 func (d *Desk) FindKey(ctx context.Context, token string) (Key, error) {
-	if d.config.Issued != nil && strings.Contains(token, ".") { // which no token of ours does
+	if d.config.Issued != nil && strings.Contains(token, ".") { // which no token of ours contains
 		return d.config.Issued(ctx, token)
 	}
 	key, ok := d.Ring.Find(token, d.config.Now())
@@ -156,9 +156,9 @@ func (d *Desk) FindKey(ctx context.Context, token string) (Key, error) {
 	return key, nil
 }
 
-// Watch keeps the keyring like the store's keys until the context ends: at once when a key
-// changes anywhere, and every minute in case that word was lost. It returns after the first load,
-// with its error; the rest goes on in the background until done is closed.
+// Watch keeps the keyring in step with the store's keys until the context ends: at once when a key changes
+// anywhere, and every minute in case a notification was lost. It returns after the first load, with its error; the
+// rest continues in the background until done is closed.
 func (d *Desk) Watch(ctx context.Context) (done <-chan struct{}, err error) {
 	keys, err := d.config.Store.AllKeys(ctx)
 	if err != nil {
@@ -196,7 +196,7 @@ func (d *Desk) watchKeys(ctx context.Context) {
 	}
 }
 
-// refreshKeys reads the keys anew. In an outage the last known ones go on to open the service.
+// refreshKeys reads the keys again. In an outage the last known ones stay valid.
 func (d *Desk) refreshKeys(ctx context.Context) {
 	keys, err := d.config.Store.AllKeys(ctx)
 	if err == nil {
@@ -206,7 +206,7 @@ func (d *Desk) refreshKeys(ctx context.Context) {
 	}
 }
 
-// NewSignInLink makes a token that opens one session, once, for a short while.
+// NewSignInLink returns a token that opens one session, once, for a short while.
 func (d *Desk) NewSignInLink(ctx context.Context) (token string, err error) {
 	token, hash := NewToken(LinkPrefix)
 	return token, d.config.Store.CreateLink(ctx, hash, d.config.Now().Add(LinkLife))
@@ -216,9 +216,9 @@ func (d *Desk) NewSignInLink(ctx context.Context) (token string, err error) {
 // the key's mark ends it.
 const localSession = LocalID + ":"
 
-// Session is the stay a token's hash stands for. One that was opened with a key that lives with the
-// process is over when no such key is there any longer: its value was changed, or taken back. One that was opened with
-// an issuer's token is over where no issuer is trusted any longer.
+// Session returns the session of a token's hash. A session of a key that lives with the process is over when that key
+// is gone: its value was changed, or removed. A session of an issuer's token is over when no issuer is trusted any
+// longer.
 func (d *Desk) Session(ctx context.Context, hash Hash) (Session, error) {
 	s, err := d.config.Store.Session(ctx, hash)
 	if mark, local := strings.CutPrefix(s.Principal.ID, localSession); err == nil && local && !d.Ring.HasLocal(mark) {
@@ -267,5 +267,5 @@ func (d *Desk) SignIn(ctx context.Context, token string) (Session, string, error
 	return s, cookie, d.config.Store.CreateSession(ctx, s)
 }
 
-// KeysChannel is the channel on which the store tells that keys have changed.
+// KeysChannel notifies of changed keys.
 const KeysChannel = "headroom_keys"

@@ -15,13 +15,13 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// Store is what the store keeps of webhooks and of what they are sent. Deliveries are made in the
-// transaction of what they tell. Their leases and moments are judged by the database's clock.
+// Store stores webhooks and their deliveries. Deliveries are made in the transaction of their event. The
+// database's clock decides on their leases and moments.
 type Store interface {
 	AllowedHosts(ctx context.Context, page storage.Page) (storage.Listed[fetch.AllowedHost], error) // by host and port
 	AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error)
 	DenyHost(ctx context.Context, id string) error
-	// HostOf is the entry for a host and a port; NotFound where there is none.
+	// HostOf returns the entry for a host and a port, or NotFound.
 	HostOf(ctx context.Context, host string, port int64) (fetch.AllowedHost, error)
 
 	Webhooks(ctx context.Context, page storage.Page) (storage.Listed[Webhook], error) // by name
@@ -29,26 +29,26 @@ type Store interface {
 	CreateWebhook(ctx context.Context, w Webhook, secret string) (Webhook, error)
 	ReplaceWebhook(ctx context.Context, version int64, w Webhook) (Webhook, error)
 	DeleteWebhook(ctx context.Context, id string, version int64) error
-	// RotateSecret makes another secret the one that counts. The one before goes on signing for a while.
+	// RotateSecret replaces the present secret, which still signs for a while.
 	RotateSecret(ctx context.Context, id, secret string, grace time.Duration) (until time.Time, err error)
 
 	// Deliveries lists the newest first.
 	Deliveries(ctx context.Context, webhook string, page storage.Page) (storage.Listed[Delivery], error)
-	// PingWebhook sends a ping, also to a webhook that did not ask for any event. A disabled one is a
-	// Conflict, here and below.
+	// PingWebhook sends a ping, also to a webhook that subscribed to no event. A disabled one is a Conflict, here and
+	// below.
 	PingWebhook(ctx context.Context, id string) (Delivery, error)
 	// RetryDelivery sends again, at once.
 	RetryDelivery(ctx context.Context, webhook, id string) (Delivery, error)
 
-	// ClaimDelivery takes a delivery that is due, for as long as lease; nil says that there is nothing
-	// to do. Where the webhook has most in flight already the delivery is put off.
+	// ClaimDelivery takes a due delivery, for the time of the lease; nil means that there is nothing to do. If the
+	// webhook already has most in flight the delivery is postponed.
 	ClaimDelivery(ctx context.Context, id string, most int, lease time.Duration) (*DeliveryClaim, error)
-	// SettleDelivery says what came of a claimed delivery. ErrClaimLost says that it is somebody else's,
-	// or deleted.
+	// SettleDelivery stores the outcome of a claimed delivery. ErrClaimLost means that it belongs to somebody else,
+	// or is deleted.
 	SettleDelivery(ctx context.Context, c DeliveryClaim, o DeliveryOutcome) error
-	// SweepDeliveries hands out again what servers have left that are gone.
+	// SweepDeliveries hands out the deliveries of lost servers again.
 	SweepDeliveries(ctx context.Context) error
-	// ForgetDeliveries deletes those that were made longer ago than that.
+	// ForgetDeliveries deletes deliveries that were made longer ago than that.
 	ForgetDeliveries(ctx context.Context, after time.Duration) (int64, error)
 }
 
@@ -67,14 +67,14 @@ type Desk struct {
 
 func New(store Store, clusters Clusters) *Desk { return &Desk{store, clusters} }
 
-// DeliveryWork makes a server look at a delivery.
+// DeliveryWork makes a server check a delivery.
 type DeliveryWork struct {
 	ID string `json:"id"`
 }
 
-func (DeliveryWork) Kind() string      { return "delivery" }
-func (DeliveryWork) Queue() string     { return "webhooks" }
-func (DeliveryWork) MostAttempts() int { return 1 } // the delivery's row keeps count
+func (DeliveryWork) Kind() string     { return "delivery" }
+func (DeliveryWork) Queue() string    { return "webhooks" }
+func (DeliveryWork) MaxAttempts() int { return 1 } // the delivery's row keeps count
 
 // DeliveryClaim is a delivery that this process sends.
 type DeliveryClaim struct {
@@ -88,17 +88,17 @@ type DeliveryClaim struct {
 	Now                time.Time // the database's
 }
 
-// DeliveryOutcome is what came of sending.
+// DeliveryOutcome is the outcome of sending.
 type DeliveryOutcome struct {
 	Attempt DeliveryAttempt
 	State   DeliveryState
-	After   time.Duration // where it is pending: until the next attempt
-	Detail  string        // where it failed for good: why
-	Disable string        // why the webhook is disabled; "" leaves it as it is
+	After   time.Duration // while pending: until the next attempt
+	Detail  string        // the reason of a final failure
+	Disable string        // the reason to disable the webhook; "" leaves it as it is
 	Spare   bool          // nothing was sent because the server stops: the attempt does not count
 }
 
-// AllowHost lets the server send to a host.
+// AllowHost allows the server to send to a host.
 func (d *Desk) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.AllowedHost, error) {
 	if err := firstError(forAllClusters(ctx), h.Validate()); err != nil {
 		return h, err
@@ -106,7 +106,7 @@ func (d *Desk) AllowHost(ctx context.Context, h fetch.AllowedHost) (fetch.Allowe
 	return d.store.AllowHost(ctx, h)
 }
 
-// Create makes a webhook and answers its secret, which is never shown again; "" draws one.
+// Create creates a webhook and returns its secret, which is never shown again; "" draws one.
 func (d *Desk) Create(ctx context.Context, w Webhook, secret string) (Webhook, string, error) {
 	secret, err := secretOf(secret)
 	if err := firstError(forAllClusters(ctx), err, d.checkWebhook(ctx, w), d.checkClusters(ctx, w.Clusters, nil)); err != nil {
@@ -125,8 +125,7 @@ func (d *Desk) Replace(ctx context.Context, version int64, w Webhook) (Webhook, 
 	return d.store.ReplaceWebhook(ctx, version, w)
 }
 
-// RotateSecret gives a webhook another secret and answers it with the moment until which the one
-// before signs, too.
+// RotateSecret gives a webhook another secret and returns it with the moment until which the one before signs, too.
 func (d *Desk) RotateSecret(ctx context.Context, id, secret string) (string, time.Time, error) {
 	secret, err := secretOf(secret)
 	if err := firstError(forAllClusters(ctx), err); err != nil {
@@ -177,7 +176,7 @@ func (d *Desk) checkClusters(ctx context.Context, names, had []string) error {
 		if err == nil {
 			continue
 		}
-		known, err := d.clusters.Clusters(ctx, nil, storage.Page{Limit: 1000}) // enough to find what was meant
+		known, err := d.clusters.Clusters(ctx, nil, storage.Page{Limit: 1000}) // enough to suggest the intended one
 		if err != nil {
 			return err
 		}
@@ -199,7 +198,7 @@ func (d *Desk) checkClusters(ctx context.Context, names, had []string) error {
 	return nil
 }
 
-// checkWebhook refuses what makes no sense, and addresses of hosts that are not on the list.
+// checkWebhook refuses senseless webhooks, and addresses of hosts that are not on the list.
 func (d *Desk) checkWebhook(ctx context.Context, w Webhook) error {
 	if err := w.Validate(); err != nil {
 		return err
@@ -207,7 +206,7 @@ func (d *Desk) checkWebhook(ctx context.Context, w Webhook) error {
 	return d.CheckAddress(ctx, w.URL)
 }
 
-// CheckAddress refuses what cannot be fetched because of how it is written or whose it is.
+// CheckAddress refuses addresses of a wrong form or of a host that is not allowed.
 func (d *Desk) CheckAddress(ctx context.Context, address string) error {
 	target, wrong := fetch.ParseTarget(address)
 	if wrong == "" {

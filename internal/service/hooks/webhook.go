@@ -23,7 +23,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// Webhook is an address that is told when something happens.
+// Webhook is an address that receives events.
 type Webhook struct {
 	ID       string   `json:"id,omitzero"`
 	Name     string   `json:"name"`
@@ -31,16 +31,16 @@ type Webhook struct {
 	Events   []Event  `json:"events"`
 	Clusters []string `json:"clusters"` // nil is all
 	Enabled  bool     `json:"enabled"`
-	// DisabledReason is why the server disabled it by itself; "" where it did not.
+	// DisabledReason is the reason why the server disabled it by itself; "" if it did not.
 	DisabledReason string     `json:"disabled_reason,omitzero"`
-	FailingSince   *time.Time `json:"failing_since"` // nothing was delivered since; nil where the last try was
+	FailingSince   *time.Time `json:"failing_since"` // nothing was delivered since; nil if the last try was
 	capacity.Stamp
 }
 
-// Event is what a webhook can be told of.
+// Event names an event that webhooks can receive.
 type Event string
 
-// The events. Ping comes only when it is asked for.
+// The events. Ping is sent only on request.
 const (
 	PlanChanged Event = "plan.changed"
 	PlanFailed  Event = "plan.failed"
@@ -49,17 +49,17 @@ const (
 	Ping        Event = "ping"
 )
 
-// Events are those that a webhook can ask for.
+// Events lists those that a webhook can subscribe to.
 var Events = []Event{PlanChanged, PlanFailed, RunFinished, ReportMade}
 
-// The words of the audit log. Of a secret it says only that it was changed.
+// Names in the audit log, which records only that a secret was changed.
 const (
 	WebhookKind       = "webhook"
 	WebhookSecretKind = "webhook_secret"
 	HostKind          = "allowed_host"
 )
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (w *Webhook) UnmarshalJSON(text []byte) error {
 	type members Webhook
 	m := members{Enabled: true}
@@ -68,10 +68,10 @@ func (w *Webhook) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MaxWebhooks is how many there can be: each costs every event a row.
+// MaxWebhooks is the maximum number of webhooks: each costs every event a row.
 const MaxWebhooks = 200
 
-// Validate says what is wrong with the webhook on its own; whether its host is allowed the list says.
+// Validate checks the webhook on its own; the list of allowed hosts decides on its host.
 func (w Webhook) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		k.StoredName(w.Name)
@@ -113,7 +113,7 @@ const (
 	SecretPrefix   = "whsec_"
 	shortestSecret = 24
 	longestSecret  = 64
-	// SecretGrace is how long a secret goes on signing beside the one that took its place.
+	// SecretGrace is the time in which a replaced secret still signs beside the new one.
 	SecretGrace = 24 * time.Hour
 )
 
@@ -122,7 +122,7 @@ func NewSecret(drawn []byte) string {
 	return SecretPrefix + base64.StdEncoding.EncodeToString(drawn)
 }
 
-// CheckSecret says what is wrong with a secret that somebody chose. Its value is not repeated.
+// CheckSecret checks a secret that somebody chose. Its value is not repeated.
 func CheckSecret(secret string) error {
 	return strict.Check(func(k *strict.Checker) {
 		key, err := secretKey(secret)
@@ -140,7 +140,7 @@ func secretKey(secret string) ([]byte, error) {
 	return base64.StdEncoding.Strict().DecodeString(text)
 }
 
-// Sign is the header webhook-signature of a message: one signature a secret, the newest first.
+// Sign returns the header webhook-signature of a message: one signature a secret, the newest first.
 func Sign(secrets []string, id string, at time.Time, body string) (string, error) {
 	signatures := make([]string, len(secrets))
 	for i, s := range secrets {
@@ -155,7 +155,7 @@ func Sign(secrets []string, id string, at time.Time, body string) (string, error
 	return strings.Join(signatures, " "), nil
 }
 
-// DeliveryState is how far a delivery has come.
+// DeliveryState names a stage of a delivery.
 type DeliveryState string
 
 // The states.
@@ -170,26 +170,26 @@ type Delivery struct {
 	ID        string            `json:"id"`       // UUID version 7
 	EventID   string            `json:"event_id"` // the header webhook-id, the same at every attempt
 	Event     Event             `json:"event"`
-	Cluster   string            `json:"cluster"` // "" where it is about none
+	Cluster   string            `json:"cluster"` // "" without one
 	At        time.Time         `json:"at"`
 	State     DeliveryState     `json:"state"`
-	Detail    string            `json:"detail"` // why it was given up
+	Detail    string            `json:"detail"` // the reason why it was given up
 	Attempts  []DeliveryAttempt `json:"attempts"`
-	NextAt    *time.Time        `json:"next_at"` // of the next attempt; null where there is none
+	NextAt    *time.Time        `json:"next_at"` // of the next attempt; null without one
 	Delivered *time.Time        `json:"delivered_at"`
 }
 
-// DeliveryAttempt is what came of sending once.
+// DeliveryAttempt records one attempt.
 type DeliveryAttempt struct {
 	At              time.Time `json:"at"`
-	Status          int64     `json:"status"` // of the answer; 0 where there was none
+	Status          int64     `json:"status"` // of the answer; 0 without one
 	DurationSeconds float64   `json:"duration_s"`
-	Error           string    `json:"error"`    // "" where it was delivered
+	Error           string    `json:"error"`    // "" if delivered
 	Response        string    `json:"response"` // the beginning of the answer's body, as text
 }
 
-// The pauses after the first, second, … attempt that failed; after the last pause there is one more
-// attempt. A webhook that has failed in everything for so long is disabled.
+// The pauses after the first, second, … failed attempt; after the last pause there is one more attempt. A webhook
+// whose every delivery has failed for that long is disabled.
 var deliveryPauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour}
 
@@ -201,8 +201,8 @@ const (
 	LongestPause     = 10 * time.Hour // no pause between attempts is longer
 )
 
-// NextPause is how long to wait after so many failed attempts, and whether to try again at all. asked
-// is what the target said (Retry-After), and luck in [0, 1) spreads what failed together.
+// NextPause returns the pause after a number of failed attempts, and whether to try again at all. asked is the
+// target's wish (Retry-After), and luck in [0, 1) spreads deliveries that failed together.
 func NextPause(failed int, asked time.Duration, luck float64) (pause time.Duration, again bool) {
 	if failed < 1 || failed > len(deliveryPauses) {
 		return 0, false
@@ -214,7 +214,7 @@ func NextPause(failed int, asked time.Duration, luck float64) (pause time.Durati
 
 // The bodies of events. Every one begins alike.
 
-// EventHead is what every event's body has.
+// EventHead holds the common members of all events' bodies.
 type EventHead struct {
 	ID      string    `json:"id"` // the header webhook-id
 	Type    Event     `json:"type"`
@@ -229,11 +229,11 @@ type EventPlan struct {
 	Status      capacity.Status `json:"status"`
 	VMs         EventVMs        `json:"vms"`
 	CostPerHour money.Amount    `json:"cost_per_hour"` // in all, as the plan's cost.per_hour
-	VMsPerHour  money.Amount    `json:"vms_per_hour"`  // of it what the VMs cost; the rest are penalties
+	VMsPerHour  money.Amount    `json:"vms_per_hour"`  // the part for VMs; the rest are penalties
 	Currency    string          `json:"currency"`
 }
 
-// EventVMs is how many VMs a plan rents.
+// EventVMs counts the VMs that a plan rents.
 type EventVMs struct {
 	Total    float64 `json:"total"`
 	Reserved float64 `json:"reserved"`
@@ -241,21 +241,21 @@ type EventVMs struct {
 	Spot     float64 `json:"spot,omitempty"`
 }
 
-// PlanChangedEvent says that another plan is a cluster's current one.
+// PlanChangedEvent announces that another plan is a cluster's current one.
 type PlanChangedEvent struct {
 	EventHead
 	Plan     EventPlan  `json:"plan"`
-	Previous *EventPlan `json:"previous"` // null where it is the first
+	Previous *EventPlan `json:"previous"` // null for the first one
 }
 
-// PlanFailedEvent says that a cluster could not be planned anew and its last plan stays.
+// PlanFailedEvent announces that a cluster could not be planned again and keeps its last plan.
 type PlanFailedEvent struct {
 	EventHead
 	PlanNumber int64  `json:"plan_number"` // the current plan's
 	Reason     string `json:"reason"`
 }
 
-// RunFinishedEvent says that a background run is over.
+// RunFinishedEvent announces the end of a background run.
 type RunFinishedEvent struct {
 	EventHead
 	Run EventRun `json:"run"`
@@ -266,7 +266,7 @@ type EventRun struct {
 	ID    string        `json:"id"`
 	Kind  string        `json:"kind"`
 	State runs.RunState `json:"state"`
-	Error string        `json:"error"` // why it failed; "" where it did not
+	Error string        `json:"error"` // the reason of a failure; "" otherwise
 }
 
 // PingEvent is sent to try a webhook.
@@ -275,7 +275,7 @@ type PingEvent struct {
 	Webhook string `json:"webhook"` // its name
 }
 
-// EventOf is a plan as events tell it.
+// EventOf returns a plan's figures for events.
 func EventOf(s plans.PlanSummary) EventPlan {
 	perHour := func(cost decimal.Decimal) money.Amount {
 		return money.Amount{Decimal: cost.Mul(decimal.NewFromInt(3600)).DivRound(decimal.NewFromInt(max(1, s.PeriodSeconds)), money.Places)}

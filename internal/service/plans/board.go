@@ -13,9 +13,9 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// Board shows every cluster's current plan from memory, so that polls ask no database and go on to
-// be answered while it is away. A change anywhere reaches it within moments; every minute it is read
-// anew in case word was lost. It is safe for concurrent use.
+// Board serves every cluster's current plan from memory, so that polls need no database and are still answered while
+// it is away. A change anywhere reaches it within moments; every minute it is read again in case a notification was
+// lost. It is safe for concurrent use.
 type Board struct {
 	source boardSource
 	now    func() time.Time
@@ -23,12 +23,12 @@ type Board struct {
 
 	mu       sync.RWMutex
 	places   map[string]*place
-	changing map[string]int // clusters of which something is being changed here
+	changing map[string]int // clusters with a change in progress here
 	running  bool           // it is kept up to date
 	away     bool           // the store did not answer last
 	contact  time.Time      // when the store last answered; a monotonic reading, not the app's clock
 
-	asked sync.Mutex // guards what is asked of the worker
+	asked sync.Mutex // guards the worker's requests
 	all   bool
 	dirty map[string]bool
 	wake  chan struct{}
@@ -40,26 +40,26 @@ type boardStores struct {
 	Database
 }
 
-// boardSource is what a Board reads.
+// boardSource holds the methods of the store that a Board uses.
 type boardSource interface {
-	// Current is a cluster's current plan; NotFound where there is none.
+	// Current returns a cluster's current plan, or NotFound without one.
 	Current(ctx context.Context, cluster string) (Current, error)
-	// Currents are those of clusters that have a plan, a part at a time; see Planning.
+	// Currents returns those of clusters that have a plan, in pages; see Planning.
 	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	Ready(ctx context.Context) error
 }
 
-// place is where a cluster's plan hangs.
+// place holds a cluster's plan.
 type place struct {
-	shown    *Shown        // nil is none
+	shown    *Shown        // nil without one
 	changed  chan struct{} // closed when another plan, or another freshness, is shown
 	doubts   int           // counts the reasons to believe that the store has a newer one
-	answered int           // how many of them were answered
-	inVain   time.Time     // when the store was last asked by a poll and did not answer in time
+	answered int           // the number of doubts that were settled
+	inVain   time.Time     // the last poll that queried the store without an answer in time
 }
 
-// Shown is a cluster's current plan. It never changes: a newer state takes its place.
+// Shown is a cluster's current plan. It never changes: a newer state replaces it.
 type Shown struct {
 	Current
 	Plan capacity.Plan
@@ -73,8 +73,8 @@ func newBoard(source boardSource, now func() time.Time, warn func(string, error)
 	return &Board{source: source, now: now, warn: warn, places: map[string]*place{}, changing: map[string]int{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// Find is a cluster's current plan; nil says that the store must be asked, because none is known or
-// a newer one is on its way. While the store is away, what was shown last is all there is.
+// Find returns a cluster's current plan. It returns nil if the store must be queried, because none is known or a
+// newer one is on its way. While the store is away, it returns the last plan shown.
 func (b *Board) Find(cluster string) *Shown {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -84,8 +84,8 @@ func (b *Board) Find(cluster string) *Shown {
 	return nil
 }
 
-// Watch is a cluster's current plan, nil where none is known, and a channel that is closed when that
-// changes. A closed channel wakes any number of watchers and waits for none.
+// Watch returns a cluster's current plan, or nil if none is known, and a channel that is closed when that changes. A
+// closed channel wakes any number of watchers and waits for none.
 func (b *Board) Watch(cluster string) (*Shown, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *Board) Watch(cluster string) (*Shown, <-chan struct{}) {
 	return p.shown, p.changed
 }
 
-// All are the plans that are shown, by cluster.
+// All returns the shown plans, by cluster.
 func (b *Board) All() map[string]*Shown {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -106,26 +106,25 @@ func (b *Board) All() map[string]*Shown {
 	return all
 }
 
-// outOfTouch is how long the store may be silent before what is shown counts as old.
+// outOfTouch is the silence of the store after which the shown plans count as old.
 const outOfTouch = 15 * time.Second
 
-// InTouch says whether the store has answered lately. When it has not, what is shown may be old.
+// InTouch reports whether the store has answered lately. Otherwise the shown plans may be old.
 func (b *Board) InTouch() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.running && !b.away && time.Since(b.contact) < outOfTouch
 }
 
-// Running says whether the board is kept up to date; otherwise everything is asked of the store.
+// Running reports whether the board is kept up to date; otherwise every request queries the store.
 func (b *Board) Running() bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.running
 }
 
-// Doubt makes the store be asked about a cluster until what is being changed there has been read: who
-// changed something wants to see it at once. settled must follow once the change is committed, or is
-// not; what was read before may be older.
+// Doubt makes requests about a cluster query the store until a change in progress has been read, so that its author
+// sees it at once. settled must be called once the change is committed or rolled back; earlier reads may be outdated.
 func (b *Board) Doubt(cluster string) (settled func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,8 +144,8 @@ func (b *Board) Doubt(cluster string) (settled func()) {
 	})
 }
 
-// CatchUp waits until what is shown of a cluster is no older than the store was at the call, for a moment at most:
-// who was told by another server may know of more than this one has heard of.
+// CatchUp waits, for a moment at most, until the shown plan of a cluster is no older than the store was at the call.
+// A client that comes from another server may know a newer one than this server.
 func (b *Board) CatchUp(ctx context.Context, cluster string) {
 	b.mu.Lock()
 	if !b.running {
@@ -176,7 +175,7 @@ func (b *Board) CatchUp(ctx context.Context, cluster string) {
 	}
 }
 
-// place is a cluster's, made where there is none. b.mu is held.
+// place returns a cluster's place and creates a missing one. The caller holds b.mu.
 func (b *Board) place(cluster string) *place {
 	p := b.places[cluster]
 	if p == nil {
@@ -199,7 +198,7 @@ func (b *Board) show(cluster string, shown *Shown, answered int) {
 	}
 }
 
-// state is what hangs in a place, and how much it is doubted.
+// state returns the plan in a place, and the number of its doubts.
 func (b *Board) state(cluster string) (*Shown, int) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -216,8 +215,8 @@ func (b *Board) askedInVain(cluster string) {
 	b.place(cluster).inVain = time.Now()
 }
 
-// quiet says whether the store left a poll about the cluster without an answer a moment ago: others need
-// not wait for it as well.
+// quiet reports whether the store left a poll about the cluster without an answer a moment ago: others need not wait
+// for it as well.
 func (b *Board) quiet(cluster string) bool {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -225,7 +224,7 @@ func (b *Board) quiet(cluster string) bool {
 	return p != nil && !p.inVain.IsZero() && time.Since(p.inVain) < quietFor
 }
 
-// readOne reads a cluster's current plan anew.
+// readOne reads a cluster's current plan again.
 func (b *Board) readOne(ctx context.Context, cluster string) error {
 	_, doubts := b.state(cluster)
 	c, err := b.source.Current(ctx, cluster)
@@ -239,11 +238,10 @@ func (b *Board) readOne(ctx context.Context, cluster string) error {
 	return b.take(c, doubts)
 }
 
-// mostRead is how many plans are read at a time, so that neither a statement nor its answer grows with their number.
-const mostRead = 500
+// maxRead is the number of plans read at a time, so that neither a statement nor its answer grows with their total.
+const maxRead = 500
 
-// readAll reads every cluster's current plan anew, where it is another one, and forgets the places of those that have
-// none.
+// readAll reads every changed current plan, and removes the places of clusters without one.
 func (b *Board) readAll(ctx context.Context) error {
 	b.mu.RLock()
 	doubts := make(map[string]int, len(b.places))
@@ -258,11 +256,11 @@ func (b *Board) readAll(ctx context.Context) error {
 	names := slices.Sorted(maps.Keys(known))
 	for after := ""; ; {
 		first, _ := slices.BinarySearch(names, after)
-		var ids []string // of more clusters than are read where some are new, of fewer where some are gone
-		for _, name := range names[first:min(first+mostRead+1, len(names))] {
+		var ids []string // more than one page if some are new, fewer if some are gone
+		for _, name := range names[first:min(first+maxRead+1, len(names))] {
 			ids = append(ids, known[name])
 		}
-		currents, err := b.source.Currents(ctx, after, mostRead, ids)
+		currents, err := b.source.Currents(ctx, after, maxRead, ids)
 		if err != nil {
 			return fmt.Errorf("read the current plans: %w", err)
 		}
@@ -273,20 +271,20 @@ func (b *Board) readAll(ctx context.Context) error {
 			delete(doubts, c.Record.Cluster)
 			after = c.Record.Cluster
 		}
-		if len(currents) < mostRead {
+		if len(currents) < maxRead {
 			break
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name := range doubts {
-		close(b.places[name].changed) // whoever waits there looks again, and makes a new place
+		close(b.places[name].changed) // waiting callers look again, and create a new place
 		delete(b.places, name)
 	}
 	return nil
 }
 
-// take shows what was read.
+// take shows a plan that was read.
 func (b *Board) take(c Current, doubts int) error {
 	cluster := c.Record.Cluster
 	before, _ := b.state(cluster)
@@ -302,7 +300,7 @@ func (b *Board) take(c Current, doubts int) error {
 	return nil
 }
 
-// Show reads a current plan, for whoever asks where none hangs yet.
+// Show parses a current plan, for callers without a board.
 func Show(c Current) (*Shown, error) {
 	p, err := capacity.ReadPlan(c.Record.Plan)
 	if err != nil {
@@ -313,10 +311,10 @@ func Show(c Current) (*Shown, error) {
 	return s, err
 }
 
-// Tag is the version of what is shown: another one when the plan or its freshness is.
+// Tag changes with the plan and its freshness.
 func (s *Shown) Tag() string { return s.tag }
 
-// ScalingAt is what autoscalers are told of the plan; see capacity.Current.
+// ScalingAt returns the targets of autoscalers; see plans.Current.
 func (s *Shown) ScalingAt(now time.Time, o ScalingOptions) (Scaling, bool) {
 	return s.Current.ScalingAt(now, s.Plan, o)
 }

@@ -9,11 +9,11 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// What changes a cluster's current plan, or what is said of it, makes the board doubt it first, so that
-// who asks afterwards sees the change.
+// Changes of a cluster's current plan, or of its freshness, first make the board doubt it, so that later requests see
+// the change.
 
-// Changing is Doubt for a change that ends with the call, or with the transaction that its context
-// carries (see Once).
+// Changing calls Doubt for a change that ends with the call, or with the transaction that its context carries (see
+// Once).
 func (d *Desk) Changing(ctx context.Context, cluster string) (settled func()) {
 	settled = d.Board.Doubt(cluster)
 	if joined, ok := ctx.Value(changesKey{}).(*changes); ok {
@@ -25,7 +25,7 @@ func (d *Desk) Changing(ctx context.Context, cluster string) (settled func()) {
 
 type changesKey struct{}
 
-// changes are what is settled when a transaction is over.
+// changes lists the functions to call at the end of a transaction.
 type changes struct {
 	mu      sync.Mutex
 	settled []func()
@@ -49,15 +49,14 @@ func (d *Desk) Unpin(ctx context.Context, cluster string) error {
 	return d.store.UnpinPlan(ctx, cluster)
 }
 
-// lookWait is how long who asks for a plan that is being changed waits for the store at most, where an
-// older one is known.
+// lookWait is the longest wait of a request for the store during a change, if an older plan is known.
 const lookWait = 500 * time.Millisecond
 
-// quietFor is how long nobody else waits for it after somebody has in vain.
+// quietFor is the time after a wait in vain in which nobody else waits for the store.
 const quietFor = time.Second
 
-// Shown is a cluster's current plan: from memory where it is known there, else from the store. Where
-// the store does not answer, what was shown last is better than nothing; old says that it is this.
+// Shown returns a cluster's current plan: from memory if it is known there, otherwise from the store. If the store
+// does not answer, it returns the last plan shown, and old is true.
 func (d *Desk) Shown(ctx context.Context, cluster string) (shown *Shown, old bool, err error) {
 	if shown := d.Board.Find(cluster); shown != nil {
 		return shown, false, nil

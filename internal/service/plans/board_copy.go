@@ -19,9 +19,9 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// Copy is what a server needs to answer polls without its store: the current plans and the keys that
-// open it. Servers keep one in a file, for a start while the store is away. A key that was revoked
-// after it was written lives until the store is back.
+// Copy holds the data with which a server can answer polls without its store: the current plans and the valid keys.
+// Servers keep one in a file, for a start while the store is away. A key that was revoked after it was written lives
+// until the store is back.
 type Copy struct {
 	Of        string      `json:"of"` // the store it is a copy of
 	WrittenAt time.Time   `json:"written_at"`
@@ -36,16 +36,16 @@ type copiedKey struct {
 
 const (
 	copyEvery = 2 * time.Second // a change is on disk after this
-	// mostCopy bounds the file; plans that would take it beyond are left out.
-	mostCopy = 64 << 20
-	// copyForm begins the file, followed by the sum of the rest. It changes with what the rest means.
+	// maxCopy bounds the file; plans beyond it are omitted.
+	maxCopy = 64 << 20
+	// copyForm begins the file, followed by the sum of the rest. It changes with the format of the rest.
 	copyForm = "headroom copy 1 "
 	// copyPattern names files that are being written.
 	copyPattern = ".headroom-copy-*"
 )
 
-// ReadCopy reads a copy of a store from a file. Whatever is not whole, of another store or form, or
-// could have been written by others than this user is refused.
+// ReadCopy reads a copy of a store from a file. It refuses an incomplete file, one of another store or format, and
+// one that another user may have written.
 func ReadCopy(file, of string) (Copy, error) {
 	text, err := readOwn(file)
 	if err != nil {
@@ -94,14 +94,14 @@ func readOwn(file string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is open to other users (mode %04o, not 0600), who may have changed it", file, info.Mode().Perm())
 	case !known || int(owner.Uid) != os.Geteuid():
 		return nil, fmt.Errorf("%s belongs to another user", file)
-	case info.Size() > mostCopy:
+	case info.Size() > maxCopy:
 		return nil, fmt.Errorf("%s is larger than a copy can be", file)
 	}
-	return io.ReadAll(io.LimitReader(f, mostCopy))
+	return io.ReadAll(io.LimitReader(f, maxCopy))
 }
 
-// ShowCopy shows the plans of a copy, all as old, and lets its keys in. It is for an App whose store is
-// away; hide takes its metrics back, so that another App can have them.
+// ShowCopy shows the plans of a copy, all as old, and accepts its keys. It serves an App whose store is away; hide
+// withdraws its metrics, so that another App can have them.
 func (d *Desk) ShowCopy(c Copy) (hide func(), err error) {
 	keys := make([]auth.Key, len(c.Keys))
 	for i, k := range c.Keys {
@@ -125,9 +125,8 @@ func (d *Desk) ShowCopy(c Copy) (hide func(), err error) {
 	return func() { t.Registry.Unregister(metrics) }, t.Registry.Register(metrics)
 }
 
-// KeepCopy keeps a file like what the board shows and the keyring opens, until the context ends; of is
-// the store that both are of. A file that cannot be written is a warning: polls need none as long as
-// the server runs.
+// KeepCopy keeps a file in step with the board and the keyring, until the context ends; of is the store of both. A
+// file that cannot be written is only a warning: polls need none as long as the server runs.
 func (d *Desk) KeepCopy(ctx context.Context, file, of string) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	k := copyKeeper{desk: d, file: file, of: of}
@@ -154,11 +153,11 @@ func (d *Desk) KeepCopy(ctx context.Context, file, of string) (done <-chan struc
 type copyKeeper struct {
 	desk     *Desk
 	file, of string
-	written  string // the mark of what stands in the file
-	trouble  string // what was said last
+	written  string // the mark of the file's contents
+	trouble  string // the last message
 }
 
-// clear removes what a server that died while it wrote has left.
+// clear removes the remains of a server that died while it wrote.
 func (k *copyKeeper) clear() {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(k.file), copyPattern)) // the pattern is a good one
 	for _, file := range left {
@@ -168,7 +167,7 @@ func (k *copyKeeper) clear() {
 	}
 }
 
-// keep writes the file anew where something has changed.
+// keep writes the file again after a change.
 func (k *copyKeeper) keep() {
 	shown, keys := k.desk.Board.All(), k.desk.ring.Stored()
 	mark := markOf(shown, keys)
@@ -184,7 +183,7 @@ func (k *copyKeeper) keep() {
 	case err != nil:
 		trouble = err.Error()
 	case left > 0:
-		trouble = fmt.Sprintf("the plans of %d clusters are left out, because a copy has at most %d MiB", left, mostCopy>>20)
+		trouble = fmt.Sprintf("the plans of %d clusters are left out, because a copy has at most %d MiB", left, maxCopy>>20)
 		fallthrough
 	default:
 		k.written = mark
@@ -195,7 +194,7 @@ func (k *copyKeeper) keep() {
 	k.trouble = trouble
 }
 
-// markOf is another one whenever a copy would be.
+// markOf changes whenever a copy would.
 func markOf(shown map[string]*Shown, keys []auth.Key) string {
 	sum := sha256.New()
 	for _, cluster := range sorted(shown) {
@@ -217,17 +216,17 @@ func sorted(shown map[string]*Shown) []string {
 	return names
 }
 
-// text is the file's, and how many plans are left out of it.
+// text returns the file's text, and the number of plans omitted from it.
 func (k *copyKeeper) text(shown map[string]*Shown, keys []auth.Key) (text []byte, left int, err error) {
 	c := Copy{Of: k.of, WrittenAt: k.desk.now(), Plans: []Current{}, Keys: make([]copiedKey, len(keys))}
 	for i, key := range keys {
 		c.Keys[i] = copiedKey{key, key.Hash[:]}
 	}
-	const around, perKey = 2_000, 2_000 // what a plan has besides its text, and a key in all, at most
+	const around, perKey = 2_000, 2_000 // upper bounds of a plan's data besides its text, and of a key
 	size := len(c.Keys) * perKey
 	for _, cluster := range sorted(shown) {
 		s := shown[cluster]
-		if size += len(s.Record.Plan) + len(s.Past)*100 + around; size > mostCopy {
+		if size += len(s.Record.Plan) + len(s.Past)*100 + around; size > maxCopy {
 			left++
 			continue
 		}

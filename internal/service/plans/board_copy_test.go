@@ -16,7 +16,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// copied is an app that shows a plan and knows a key, and the file with its copy.
+// copied returns an app that shows a plan and knows a key, and the file with its copy.
 func copied(t *testing.T) (a *Desk, token, file string) {
 	t.Helper()
 	k := newKept()
@@ -31,12 +31,12 @@ func copied(t *testing.T) (a *Desk, token, file string) {
 	a.ring.Replace([]auth.Key{{ID: "k", Name: "poller", Role: auth.Viewer, Clusters: []string{"c"}, Hash: hash}})
 	file = filepath.Join(t.TempDir(), "deep", "copy")
 	ctx, stop := context.WithCancel(t.Context())
-	stop() // what is there at the end is written
+	stop() // the final state is written
 	<-a.KeepCopy(ctx, file, "here")
 	return a, token, file
 }
 
-// A server that starts while its store is away shows what another one has left, as old.
+// A server that starts while its store is away shows the copy of another one, as old.
 func TestCopiesAreShown(t *testing.T) {
 	t.Parallel()
 	a, token, file := copied(t)
@@ -112,7 +112,7 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 			must(t, os.Symlink(file+".real", file))
 		}, "here", "too many levels of symbolic links"},
 		"a folder": {func(t *testing.T, file string) { must(t, os.Remove(file)); must(t, os.Mkdir(file, 0o700)) }, "here", "no regular file"},
-		"huge":     {func(t *testing.T, file string) { must(t, os.Truncate(file, mostCopy+1)) }, "here", "larger than a copy"},
+		"huge":     {func(t *testing.T, file string) { must(t, os.Truncate(file, maxCopy+1)) }, "here", "larger than a copy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func TestOtherCopiesAreNotUsed(t *testing.T) {
 	}
 }
 
-// A copy is written when something has changed, and what cannot be written is said once.
+// A copy is written after a change, and a failure to write is logged once.
 func TestCopiesFollow(t *testing.T) {
 	t.Parallel()
 	k, log := newKept(), &bytes.Buffer{}
@@ -184,12 +184,12 @@ func TestCopiesFollow(t *testing.T) {
 	}
 }
 
-// A copy has a largest size; what does not fit is left out.
+// A copy has a maximum size; plans that do not fit are omitted.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	a := New(Config{Now: time.Now, Ring: auth.NewKeyring()})
 	k := copyKeeper{desk: a, of: "here"}
-	large := []byte(`"` + strings.Repeat("x", mostCopy/3) + `"`)
+	large := []byte(`"` + strings.Repeat("x", maxCopy/3) + `"`)
 	shown := map[string]*Shown{}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		s := &Shown{}
@@ -200,7 +200,7 @@ func TestCopiesAreBounded(t *testing.T) {
 		shown[name] = s
 	}
 	text, left, err := k.text(shown, nil)
-	if err != nil || left != 2 || len(text) > mostCopy {
-		t.Errorf("got %d bytes, %d plans left out, %v; want at most %d and 2", len(text), left, err, mostCopy)
+	if err != nil || left != 2 || len(text) > maxCopy {
+		t.Errorf("got %d bytes, %d plans left out, %v; want at most %d and 2", len(text), left, err, maxCopy)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// hanging is a store that answers no question.
+// hanging is a store that answers nothing.
 type hanging struct{ Store }
 
 func (hanging) Current(ctx context.Context, _ string) (c Current, err error) {
@@ -17,8 +17,8 @@ func (hanging) Current(ctx context.Context, _ string) (c Current, err error) {
 	return c, ctx.Err()
 }
 
-// While a change hangs in a store that says nothing, one poll in a while looks there for what is newer;
-// the others are answered from memory at once.
+// While a change hangs in a silent store, one poll now and then looks there for news; the others are answered from
+// memory at once.
 func TestPollsDoNotWaitForAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKept()

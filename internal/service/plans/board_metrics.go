@@ -10,8 +10,8 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// boardMetrics shows the board to Prometheus. It reads the board at each scrape, so that nothing has
-// to be taken back when a cluster goes. Replicas show the same; rules take the max by cluster.
+// boardMetrics exports the board to Prometheus. It reads the board at each scrape, so that no series remain of a
+// deleted cluster. Replicas export the same; rules take the max by cluster.
 type boardMetrics struct{ *Board }
 
 var (
@@ -97,5 +97,5 @@ func (s *Shown) collect(now time.Time, inTouch bool, show func(d *prometheus.Des
 	}
 }
 
-// enough says whether there is a slot for each job, or the phase has no tasks.
+// enough reports whether there is a slot for each job, or the phase has no tasks.
 func enough(slots, jobs float64) bool { return slots == 0 || slots >= jobs }

@@ -63,7 +63,7 @@ func TestBoardMetrics(t *testing.T) {
 	}
 }
 
-// exported is what Prometheus reads.
+// exported returns the metrics that Prometheus reads.
 func exported(t *testing.T, m boardMetrics) string {
 	t.Helper()
 	tel := telemetry.New(io.Discard, nil)

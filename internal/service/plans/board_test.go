@@ -11,7 +11,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// kept is a store of one cluster's plans, for what a real one cannot be made to do.
+// kept is a store of one cluster's plans, for states that a real one cannot be brought into.
 type kept struct {
 	mu     sync.Mutex
 	plans  []PlanSummary // the newest first
@@ -144,8 +144,8 @@ func TestBoardWakesAllWatchersAtOnce(t *testing.T) {
 	}
 }
 
-// What somebody is changing here is asked of the store until it was read after the change: what was read
-// while it went on may be older.
+// During a change here, requests query the store until it was read after the change: reads in between may be
+// outdated.
 func TestBoardIsDoubtedUntilTheChangeWasRead(t *testing.T) {
 	t.Parallel()
 	k, now := newKept(), began

@@ -10,16 +10,16 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Text is an answer about a shown plan as it is sent.
+// Text is an answer about a shown plan, ready to send.
 type Text struct {
 	Body   []byte
-	Length []string // of the body, as headers hold it, for all who ask
+	Length []string // of the body, as headers hold it, for all requests
 	ETag   []string // likewise
 	zipped func() Text
 	second int64 // for which it holds
 }
 
-// Zipped is the text compressed with gzip, once for all who ask.
+// Zipped returns the text compressed with gzip, once for all requests.
 func (t Text) Zipped() Text { return t.zipped() }
 
 func zip(body []byte) Text {
@@ -30,18 +30,16 @@ func zip(body []byte) Text {
 	return Text{Body: out.Bytes(), Length: []string{strconv.Itoa(out.Len())}}
 }
 
-// texts keeps answers that were written for the second that it is, so that polls of any number cost
-// one writing a second.
+// texts caches the answers of the present second, so that any number of polls cost one writing a second.
 type texts struct {
 	mu   sync.RWMutex
 	kept map[string]Text
 }
 
-// mostTexts bounds how many different questions about one plan are remembered.
-const mostTexts = 64
+// maxTexts bounds the number of cached questions about one plan.
+const maxTexts = 64
 
-// Text is the answer to a question (any name for it) as it is in one second; write makes it where
-// it is not known.
+// Text returns the answer to a question (any name for it) in one second; write makes a missing one.
 func (t *texts) Text(question string, second int64, write func() (body []byte, etag string, err error)) (Text, error) {
 	t.mu.RLock()
 	text, ok := t.kept[question]
@@ -57,7 +55,7 @@ func (t *texts) Text(question string, second int64, write func() (body []byte, e
 		zipped: sync.OnceValue(func() Text { return zip(body) })}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.kept) >= mostTexts {
+	if len(t.kept) >= maxTexts {
 		clear(t.kept)
 	}
 	if t.kept == nil {
@@ -67,13 +65,13 @@ func (t *texts) Text(question string, second int64, write func() (body []byte, e
 	return text, nil
 }
 
-// Event is the plan as a server-sent event, written once for all who watch.
+// Event is the plan as a server-sent event, written once for all watchers.
 type Event struct {
 	ID   string
 	Text []byte
 }
 
-// Event is the plan as an event.
+// Event returns the plan as an event.
 func (s *Shown) Event() Event { return s.event }
 
 // eventOf writes a plan's event.
@@ -85,7 +83,7 @@ func eventOf(s *Shown) (Event, error) {
 	return Event{ID: strconv.FormatInt(s.Record.Number, 10), Text: PlanEvent(s.Record.Number, row)}, nil
 }
 
-// PlanEvent is a plan's row, which is one line, as an event.
+// PlanEvent returns a plan's row, which is one line, as an event.
 func PlanEvent(number int64, row []byte) []byte {
 	return fmt.Appendf(nil, "id: %d\nevent: plan\ndata: %s\n\n", number, row)
 }

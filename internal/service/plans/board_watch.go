@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	plansEvery = time.Minute      // at least so often all plans are read anew
+	plansEvery = time.Minute      // all plans are read at least this often
 	plansAgain = time.Second      // after a lost connection
-	plansPing  = 2 * time.Second  // so often the store is asked whether it is there
+	plansPing  = 2 * time.Second  // interval of pings to the store
 	plansWait  = 10 * time.Second // for an answer of the store
 )
 
@@ -35,7 +35,7 @@ func (b *Board) run(ctx context.Context) (<-chan struct{}, error) {
 	return done, nil
 }
 
-// listen hears of changes. It starts anew every minute, which makes all plans be read.
+// listen receives notifications of changes. It restarts every minute, which reads all plans.
 func (b *Board) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		listening, cancel := context.WithTimeout(ctx, plansEvery)
@@ -53,8 +53,8 @@ func (b *Board) listen(ctx context.Context) {
 	}
 }
 
-// changed asks the worker to read a cluster anew, or all with "". It does not wait, so that any
-// number of changes while the store is read become one.
+// changed asks the worker to read a cluster again, or all with "". It does not wait, so that any number of changes
+// during a read become one.
 func (b *Board) changed(cluster string) {
 	b.asked.Lock()
 	if cluster == "" {
@@ -69,7 +69,7 @@ func (b *Board) changed(cluster string) {
 	}
 }
 
-// work reads what has changed. It is the only one that shows plans.
+// work reads changed plans. It alone shows plans.
 func (b *Board) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -81,7 +81,7 @@ func (b *Board) work(ctx context.Context) {
 	}
 }
 
-// ping asks the store whether it is there, beside what is read: that may hang.
+// ping checks beside the reads whether the store answers, because a read may hang.
 func (b *Board) ping(ctx context.Context) {
 	again := time.NewTicker(plansPing)
 	defer again.Stop()
@@ -114,7 +114,7 @@ func (b *Board) readChanged(ctx context.Context) {
 	}
 }
 
-// again asks the worker for something once more, a moment later.
+// again repeats a request to the worker a moment later.
 func (b *Board) again(ctx context.Context, cluster string) {
 	select {
 	case <-time.After(plansAgain):
@@ -123,7 +123,7 @@ func (b *Board) again(ctx context.Context, cluster string) {
 	}
 }
 
-// ask asks the store something and notes whether it answered.
+// ask queries the store and notes whether it answered.
 func (b *Board) ask(ctx context.Context, what func(context.Context) error) bool {
 	asking, cancel := context.WithTimeout(ctx, plansWait)
 	defer cancel()
@@ -135,7 +135,7 @@ func (b *Board) ask(ctx context.Context, what func(context.Context) error) bool 
 	return err == nil
 }
 
-// heard notes an answer of the store, or that there was none. Its return makes all plans be read.
+// heard notes an answer of the store, or its absence. When the store is back all plans are read.
 func (b *Board) heard(err error) {
 	b.mu.Lock()
 	returned, left := b.away && err == nil, !b.away && err != nil

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Freshness is how fresh a current plan is, as it stands beside it.
+// Freshness describes how up to date a current plan is.
 type Freshness struct {
 	ConfirmedAt     time.Time `json:"confirmed_at"`
 	ValidUntil      time.Time `json:"valid_until"`
@@ -20,14 +20,14 @@ type Freshness struct {
 	LastAttempt     *Attempt  `json:"last_attempt"`
 }
 
-// Freshness is how fresh the plan is at a moment.
+// Freshness returns the plan's freshness at a moment.
 func (c Current) Freshness(now time.Time) Freshness {
 	return Freshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(), Stale: c.Stale(now),
 		InputsVersion: c.InputsVersion, InputsChangedAt: c.InputsChangedAt.UTC(), Pin: c.Pin, LastAttempt: c.LastAttempt}
 }
 
-// Tag is another one whenever the plan, or anything of its freshness but being stale, is: that alone
-// changes without anybody doing anything.
+// Tag changes with the plan and with every member of its freshness except Stale, which changes by the passing of time
+// alone.
 func (c Current) Tag() string {
 	f := c.Freshness(time.Time{})
 	f.Stale = false
@@ -39,8 +39,8 @@ func (c Current) Tag() string {
 	return fmt.Sprintf("%d-%x", c.Record.Number, sum[:4])
 }
 
-// InputsSum is the same for problems that ask the same: they may differ in the previous plan alone,
-// which only chooses among plans that are equally good.
+// InputsSum returns the same hash for problems that differ only in the previous plan, which merely chooses among
+// equally good plans.
 func InputsSum(p capacity.Problem) ([]byte, error) {
 	p.Options.Near = nil
 	text, err := json.Marshal(p)

@@ -9,21 +9,21 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// ObservationRequest is what somebody who knows what really runs says of a cluster.
+// ObservationRequest reports the running VMs and busy slots of a cluster.
 type ObservationRequest struct {
-	VMs   int64      `json:"vms"`   // that run now, whoever pays for them
-	Slots *BusySlots `json:"slots"` // nil where nobody counted
+	VMs   int64      `json:"vms"`   // running now, no matter who pays for them
+	Slots *BusySlots `json:"slots"` // nil if not counted
 	At    *time.Time `json:"at"`    // nil is now
 }
 
-// BusySlots is how many slots of a cluster do work.
+// BusySlots counts the slots of a cluster that do work.
 type BusySlots struct {
 	Map    int64 `json:"map"`
 	Reduce int64 `json:"reduce"`
 }
 
-// Observation is what really ran at a moment, judged against the plan that was current then. It never
-// changes: a later plan, or later news of an earlier moment, judges nothing anew.
+// Observation records what ran at a moment, judged against the plan that was current then. It never changes: neither
+// a later plan nor later reports of an earlier moment change the judgement.
 type Observation struct {
 	ID         string     `json:"id"` // UUID version 7
 	At         time.Time  `json:"at"`
@@ -31,53 +31,53 @@ type Observation struct {
 	VMs        int64      `json:"vms"`
 	Slots      *BusySlots `json:"slots"`
 
-	// Utilization is the part of the running VMs that the busy slots take; nil where it cannot be told.
-	// It may be above 1: then somebody counted wrong, or runs more slots on a VM than the classes say.
+	// Utilization is the part of the running VMs that the busy slots take; nil if unknown. A value above 1 means that
+	// somebody counted wrong, or runs more slots on a VM than the classes have.
 	Utilization *float64 `json:"utilization"`
 
-	// Of the plan; all nil where there was none.
+	// Of the plan; all nil without one.
 	PlanNumber *int64   `json:"plan_number"`
-	PlannedVMs *float64 `json:"planned_vms"` // as autoscalers were told: whole, and with a decrease held back
-	PlanVMs    *float64 `json:"plan_vms"`    // the plan's own total; nil also where it is the same
-	PlanStale  *bool    `json:"plan_stale"`  // nil also where the moment is before the plan of today
+	PlannedVMs *float64 `json:"planned_vms"` // as given to autoscalers: whole, and with a decrease held back
+	PlanVMs    *float64 `json:"plan_vms"`    // the plan's own total; nil also if equal
+	PlanStale  *bool    `json:"plan_stale"`  // nil also for a moment before today's plan
 	DriftVMs   *float64 `json:"drift_vms"`   // running less planned
-	DriftRatio *float64 `json:"drift_ratio"` // in proportion to planned; nil where none was planned
+	DriftRatio *float64 `json:"drift_ratio"` // relative to planned; nil if none was planned
 
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
-// ObservationBasis is what an observation is judged by.
+// ObservationBasis holds the data by which an observation is judged.
 type ObservationBasis struct {
-	Plan    *PlanTotal // nil where there was none
-	Current *Current   // where the plan is the one of today
-	// MapSlots and ReduceSlots are how many a VM has. They are 0 where classes differ in them: then nobody
-	// can tell from the sum of busy slots how many VMs they take.
+	Plan    *PlanTotal // nil without one
+	Current *Current   // if it has this plan
+	// MapSlots and ReduceSlots count the slots of a VM. They are 0 if classes differ in them: then the sum of busy
+	// slots does not tell how many VMs they take.
 	MapSlots, ReduceSlots int64
 }
 
-// PlanTotal is how many VMs a plan rents in all.
+// PlanTotal counts the VMs that a plan rents in all.
 type PlanTotal struct {
 	Number int64
 	VMs    float64 `db:"vms"`
-	Held   float64 // the most that a decrease was held back from then; 0 where none was
+	Held   float64 // the largest total from which a decrease was held back then; 0 without one
 }
 
-// How far from now an observation may be: clocks differ a little, and news may come late.
+// Limits of an observation's distance from now: clocks differ a little, and reports may come late.
 const (
 	ObservationLate = 7 * 24 * time.Hour
 )
 
-// The most that is taken for a count, far below where float64 leaves whole numbers out.
+// Limits of counts, far below the numbers at which float64 skips whole numbers.
 const (
-	mostObservedVMs   = 1_000_000_000
-	mostObservedSlots = 1_000_000_000_000
+	maxObservedVMs   = 1_000_000_000
+	maxObservedSlots = 1_000_000_000_000
 )
 
-// Validate says what is wrong with an observation that arrives now.
+// Validate checks an observation that arrives now.
 func (r ObservationRequest) Validate(now time.Time) error {
 	return strict.Check(func(k *strict.Checker) {
-		if r.VMs < 0 || r.VMs > mostObservedVMs {
-			k.Refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(mostObservedVMs))
+		if r.VMs < 0 || r.VMs > maxObservedVMs {
+			k.Refuse("vms", "range", "%d VMs cannot run; from 0 to %d can.", r.VMs, int64(maxObservedVMs))
 		}
 		if r.Slots != nil {
 			checkBusy(k, "map", r.Slots.Map)
@@ -96,17 +96,17 @@ func (r ObservationRequest) Validate(now time.Time) error {
 }
 
 func checkBusy(k *strict.Checker, phase string, n int64) {
-	if n < 0 || n > mostObservedSlots {
+	if n < 0 || n > maxObservedSlots {
 		k.Findings = append(k.Findings, fault.Finding{Pointer: "/slots/" + phase, Code: "range",
-			Detail: fmt.Sprintf("%d slots cannot be busy; from 0 to %d can.", n, int64(mostObservedSlots))})
+			Detail: fmt.Sprintf("%d slots cannot be busy; from 0 to %d can.", n, int64(maxObservedSlots))})
 	}
 }
 
-// Judge holds what was observed at a moment against the plan.
+// Judge compares an observation of a moment with the plan.
 func (r ObservationRequest) Judge(at time.Time, by ObservationBasis) Observation {
 	o := Observation{At: at, VMs: r.VMs, Slots: r.Slots}
 	if r.Slots != nil && r.VMs > 0 && by.MapSlots > 0 && by.ReduceSlots > 0 {
-		// A VM works on map slots or on reduce slots, each each of which is a share of it.
+		// A VM works on map slots or on reduce slots, so each slot is a share of it.
 		vms := float64(r.Slots.Map)/float64(by.MapSlots) + float64(r.Slots.Reduce)/float64(by.ReduceSlots)
 		o.Utilization = new(vms / float64(r.VMs))
 	}
@@ -123,8 +123,7 @@ func (r ObservationRequest) Judge(at time.Time, by ObservationBasis) Observation
 	return o
 }
 
-// Derive works out what follows from the rest: how far what runs is from what was planned, and what
-// cannot be.
+// Derive computes the remaining figures: the deviation from the plan, and warnings of impossible counts.
 func (o *Observation) Derive() {
 	o.Warnings = []capacity.Warning{}
 	if o.Slots != nil && o.VMs == 0 && o.Slots.Map+o.Slots.Reduce > 0 {

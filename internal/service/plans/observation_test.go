@@ -39,7 +39,7 @@ func TestJudgeObservation(t *testing.T) {
 		"idle":                  {ObservationRequest{VMs: 1, Slots: &BusySlots{}}, two, nil, nil, new(0.0), nil, nil},
 		"no VM runs":            {ObservationRequest{Slots: &BusySlots{Map: 10}}, two, nil, nil, nil, nil, nil},
 		"slots of many kinds":   {ObservationRequest{VMs: 1, Slots: &BusySlots{Map: 10}}, ObservationBasis{}, nil, nil, nil, nil, nil},
-		"the most that may run": {ObservationRequest{VMs: mostObservedVMs, Slots: &BusySlots{mostObservedSlots, mostObservedSlots}}, ObservationBasis{MapSlots: 1, ReduceSlots: 1}, nil, nil, new(2000.0), nil, nil},
+		"the most that may run": {ObservationRequest{VMs: maxObservedVMs, Slots: &BusySlots{maxObservedSlots, maxObservedSlots}}, ObservationBasis{MapSlots: 1, ReduceSlots: 1}, nil, nil, new(2000.0), nil, nil},
 	} {
 		o := c.r.Judge(at, c.by)
 		got := []any{o.DriftVMs, o.DriftRatio, o.Utilization, o.PlannedVMs, o.PlanStale}
@@ -68,7 +68,7 @@ func TestObservationIsRefused(t *testing.T) {
 	for want, r := range map[string]ObservationRequest{
 		"/vms":          {VMs: -1},
 		"/slots/map":    {Slots: &BusySlots{Map: -1}},
-		"/slots/reduce": {Slots: &BusySlots{Reduce: mostObservedSlots + 1}},
+		"/slots/reduce": {Slots: &BusySlots{Reduce: maxObservedSlots + 1}},
 		"/at":           {At: at(time.Minute + time.Second)},
 	} {
 		var input *fault.InputError

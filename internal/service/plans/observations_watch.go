@@ -12,8 +12,8 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape asks no
-// database and every replica shows the same.
+// observed keeps every cluster's latest observation in memory for Prometheus, so that a scrape needs no database and
+// every replica exports the same.
 type observed struct {
 	source observedSource
 	now    func() time.Time
@@ -22,7 +22,7 @@ type observed struct {
 	latest map[string]Observation
 }
 
-// observedSource is what it needs of the Store.
+// observedSource is the part of the Store that it needs.
 type observedSource interface {
 	LatestObservations(ctx context.Context) (map[string]Observation, error)
 }
@@ -38,8 +38,8 @@ func (o *observed) read(ctx context.Context) error {
 	return nil
 }
 
-// How long an observation is shown: its figures while they may still be true, its time for longer, so
-// that an alert can say that there are no newer ones.
+// Times for which an observation is exported: its figures while they may still be true, its moment for longer, so
+// that an alert can report missing ones.
 const (
 	observationFresh = time.Hour
 	observationKnown = 7 * 24 * time.Hour

@@ -10,24 +10,24 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Past is which plans held in some whole hours, and what was seen of them.
+// Past lists the plans that were current in some whole hours, and the observations then.
 type Past struct {
 	From  time.Time  `json:"from"`
 	Until time.Time  `json:"until"`
-	Total []PastSpan `json:"total"` // one a currency; empty where no plan held
+	Total []PastSpan `json:"total"` // one per currency; empty without a plan
 	Hours []PastHour `json:"hours"`
 }
 
-// PastHour is an hour under the plans that held in it.
+// PastHour sums up an hour under the plans that were current in it.
 type PastHour struct {
 	Hour         time.Time  `json:"hour"`
 	Plans        []int64    `json:"plans"` // their numbers
-	Spans        []PastSpan `json:"spans"` // one a currency; none where no plan held
+	Spans        []PastSpan `json:"spans"` // one per currency; none without a plan
 	ObservedVMs  *float64   `json:"observed_vms"`
 	Observations int64      `json:"observations"`
 }
 
-// PastSpan is what plans in one currency came to in some time. Costs are what the plans say; invoices may differ.
+// PastSpan sums up the plans in one currency over some time. Costs are those of the plans; invoices may differ.
 type PastSpan struct {
 	Currency      string       `json:"currency"`
 	Hours         float64      `json:"hours"` // in which one of them held
@@ -39,7 +39,7 @@ type PastSpan struct {
 	TotalCost     money.Amount `json:"total_cost"`
 }
 
-// PlanStint is a plan in the time in which it was current.
+// PlanStint is a plan with the time in which it was current.
 type PlanStint struct {
 	Since, Until  time.Time
 	Number        int64
@@ -52,7 +52,7 @@ type PlanStint struct {
 	Penalties     money.Amount
 }
 
-// SeenVMs is what was observed in an hour.
+// SeenVMs holds the observations of an hour.
 type SeenVMs struct {
 	Hour  time.Time
 	VMs   float64 `db:"vms"` // on average
@@ -101,7 +101,7 @@ func NewPast(from, until time.Time, stints []PlanStint, seen []SeenVMs) Past {
 	return p
 }
 
-// spanOf is the span of a currency, which may be a new one.
+// spanOf returns the span of a currency and adds a missing one.
 func spanOf(all *[]PastSpan, currency string) *PastSpan {
 	for i := range *all {
 		if (*all)[i].Currency == currency {
@@ -112,8 +112,8 @@ func spanOf(all *[]PastSpan, currency string) *PastSpan {
 	return &(*all)[len(*all)-1]
 }
 
-// stintPlaces is how exact a stint's cost is before an hour's is rounded: far below what the parts of an hour,
-// which are microseconds, could add up to.
+// stintPlaces is the number of decimal places of a stint's cost before an hour's is rounded. Its error is far below
+// what the parts of an hour, which are microseconds, could add up to.
 const stintPlaces = money.Places + 12
 
 func (p *PastSpan) add(s PlanStint, lasting time.Duration) {
@@ -130,7 +130,7 @@ func (p *PastSpan) add(s PlanStint, lasting time.Duration) {
 	cost(&p.Penalties, s.Penalties.Decimal)
 }
 
-// round makes amounts of what was summed, so that the total is that of its parts.
+// round rounds the sums to amounts, so that the total is the sum of its parts.
 func (p *PastSpan) round() {
 	p.VMCost.Decimal, p.Penalties.Decimal = p.VMCost.Round(money.Places), p.Penalties.Round(money.Places)
 	p.TotalCost.Decimal = p.VMCost.Add(p.Penalties.Decimal)

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// What hours come to is what each microsecond under its plan does, added up in fractions.
+// The figures of hours equal a sum over each microsecond under its plan, in fractions.
 func TestPastAgainstTheSumOfItsMoments(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))

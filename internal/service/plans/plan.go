@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/data/inputs"
 )
 
-// ProblemAt is what a plan of the cluster for a moment would answer; the zero time is now.
+// ProblemAt returns the problem that a plan of the cluster for a moment would answer; the zero time is now.
 func (d *Desk) ProblemAt(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
 	_, p, err := d.problem(ctx, cluster, at)
 	return p, err
@@ -62,7 +62,7 @@ func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (reco
 	return record, save, err
 }
 
-// answer solves a cluster's problem and makes of it what is stored.
+// answer solves a cluster's problem and returns the record to store.
 func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (PlanRecord, error) {
 	answer, err := d.solver.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
 	if err != nil {
@@ -104,38 +104,38 @@ func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.R
 	return proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }}), nil
 }
 
-// Diff says how two stored plans differ, and which inputs did.
-func (d *Desk) Diff(ctx context.Context, cluster string, from, to PlanRef) (plan.Difference, error) {
+// Diff compares two stored plans and their inputs.
+func (d *Desk) Diff(ctx context.Context, cluster string, from, to PlanRef) (whatif.Difference, error) {
 	first, err := d.answered(ctx, cluster, from)
 	if err != nil {
-		return plan.Difference{}, err
+		return whatif.Difference{}, err
 	}
 	second, err := d.answered(ctx, cluster, to)
 	if err != nil {
-		return plan.Difference{}, err
+		return whatif.Difference{}, err
 	}
-	return plan.Compare(first, second), nil
+	return whatif.Compare(first, second), nil
 }
 
 // answered reads a stored plan and its problem back.
-func (d *Desk) answered(ctx context.Context, cluster string, ref PlanRef) (plan.Answered, error) {
+func (d *Desk) answered(ctx context.Context, cluster string, ref PlanRef) (whatif.Answered, error) {
 	_, answered, err := d.Answered(ctx, cluster, ref)
 	return answered, err
 }
 
-// Answered is a stored plan with what is in it.
-func (d *Desk) Answered(ctx context.Context, cluster string, ref PlanRef) (PlanRecord, plan.Answered, error) {
+// Answered returns a stored plan, parsed.
+func (d *Desk) Answered(ctx context.Context, cluster string, ref PlanRef) (PlanRecord, whatif.Answered, error) {
 	record, err := d.store.Plan(ctx, cluster, ref)
 	if err != nil {
-		return record, plan.Answered{}, err
+		return record, whatif.Answered{}, err
 	}
 	p, err := capacity.ReadProblem(record.Problem, capacity.Limits{})
 	if err != nil {
-		return record, plan.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
+		return record, whatif.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
 	}
 	answer, err := capacity.ReadPlan(record.Plan)
 	if err != nil {
-		return record, plan.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
+		return record, whatif.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
 	}
-	return record, plan.Answered{Problem: p, Plan: answer}, nil
+	return record, whatif.Answered{Problem: p, Plan: answer}, nil
 }

@@ -13,17 +13,17 @@ import (
 // PlanRun is the kind of run that makes a plan.
 const PlanRun = "plan"
 
-// planInput is what a plan run reads.
+// planInput is the input of a plan run.
 type planInput struct {
 	At time.Time `json:"at,omitzero"` // zero is the moment it begins
 }
 
-// StartRun is CreatePlan in the background: the run's result is the plan's record.
+// StartRun creates a plan in the background: the run's result is the plan's record.
 func (d *Desk) StartRun(ctx context.Context, cluster string, at time.Time) (runs.Run, error) {
 	return d.runs.StartRun(ctx, runs.NewRun{Kind: PlanRun, Cluster: cluster, Role: auth.Planner, Input: planInput{at}})
 }
 
-// ForRun solves what a plan run asks for. save stores the plan and answers its record.
+// ForRun solves the problem of a plan run. save stores the plan and returns its record.
 func (d *Desk) ForRun(ctx context.Context, claim runs.Claim) (save func(context.Context) (runs.Result, error), err error) {
 	var in planInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// How the planner works.
+// Settings of the planner.
 const (
 	Never         = 1000 * time.Hour // longer than anybody sleeps
 	plannerLook   = 5 * time.Second  // between looks for work, in case a notification was lost
@@ -28,9 +28,9 @@ const (
 	longestRetry  = time.Minute
 )
 
-// Start plans every cluster whose inputs change or whose time has come, beside any number of
-// other servers, until the context ends, and does other duties beside; done is closed when all is at rest. What is not finished then,
-// another server or the next start takes up: the store knows what is to be planned.
+// Start plans every cluster whose inputs change or whose time has come, beside any number of other servers,
+// until the context ends, and does other duties beside; done is closed when all work has ended. Another server or the next start continues
+// unfinished work: the store knows the clusters to plan.
 func (d *Desk) Start(ctx context.Context, others ...Duty) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	ctx = auth.With(ctx, solving.Planner)
@@ -46,14 +46,14 @@ func (d *Desk) Start(ctx context.Context, others ...Duty) (done <-chan struct{})
 	return ended
 }
 
-// Duty is a kind of plan that is made by itself.
+// Duty is a kind of plan that is made automatically.
 type Duty struct {
-	channel string // on which the store tells that there may be one to make
+	channel string // notifies of possible work
 	claim   func(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
 	plan    func(ctx context.Context, claim Claim)
 }
 
-// attend makes plans of a kind whenever there are some to make.
+// attend makes due plans of a kind.
 func (d *Desk) attend(ctx context.Context, of Duty) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -90,7 +90,7 @@ func (d *Desk) attend(ctx context.Context, of Duty) {
 	}
 }
 
-// wakePlanner says when there may be something to plan earlier than was known.
+// wakePlanner wakes the planner when there may be work earlier than known.
 func (d *Desk) wakePlanner(ctx context.Context, channel string, woken chan<- struct{}) {
 	for ctx.Err() == nil {
 		_ = d.database.Listen(ctx, channel, func(string) { // without it the planner looks now and then
@@ -103,7 +103,7 @@ func (d *Desk) wakePlanner(ctx context.Context, channel string, woken chan<- str
 	}
 }
 
-// planClaimed plans a cluster and stores what came of it.
+// planClaimed plans a cluster and stores the outcome.
 func (d *Desk) planClaimed(ctx context.Context, claim Claim) {
 	claimed := time.Now() // a duration, not a moment
 	if t := d.telemetry; t != nil {
@@ -130,7 +130,7 @@ func (d *Desk) planClaimed(ctx context.Context, claim Claim) {
 	}
 }
 
-// countAttempt counts what came of a try, which took so long; a claim that was lost is another's.
+// countAttempt counts the outcome and time of a try; a lost claim belongs to another server.
 func (d *Desk) countAttempt(claim Claim, o Outcome, saved PlanRecord, unsettled error, took time.Duration) {
 	t := d.telemetry
 	switch {
@@ -155,8 +155,8 @@ func (d *Desk) countAttempt(claim Claim, o Outcome, saved PlanRecord, unsettled 
 	}
 }
 
-// whileClaimed does the work of a claim while it keeps it. Of what is lost meanwhile, or given back because the
-// server stops, nothing is held.
+// whileClaimed does the work of a claim while it keeps it. If the claim is lost meanwhile, or returned because the
+// server stops, held is false.
 func whileClaimed[T any](ctx context.Context, claim Claim, keep func(context.Context, Claim, time.Duration) error, release func(context.Context, Claim) error, work func(context.Context, Claim) (T, error)) (outcome T, held bool, err error) {
 	working, stop := context.WithCancel(ctx)
 	kept := make(chan struct{})
@@ -171,13 +171,13 @@ func whileClaimed[T any](ctx context.Context, claim Claim, keep func(context.Con
 	if ctx.Err() != nil {
 		released, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 		defer cancel()
-		_ = release(released, claim) // else it runs out
+		_ = release(released, claim) // otherwise it expires
 		return outcome, false, err
 	}
 	return outcome, !lost, err
 }
 
-// keepClaim claims anew while the work goes on, and stops it when the claim is lost.
+// keepClaim extends a claim during the work, and stops the work when the claim is lost.
 func keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.Context, Claim, time.Duration) error) {
 	for ticker := time.NewTicker(claimLife / 3); ; {
 		select {
@@ -192,8 +192,7 @@ func keepClaim(ctx context.Context, stop func(), claim Claim, keep func(context.
 	}
 }
 
-// try plans a cluster for now, unless its newest plan answers what it would. The error is the one that
-// the outcome tells of.
+// try plans a cluster for now, unless its newest plan answers the same problem. The error is the one in the outcome.
 func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	o := Outcome{At: d.now(), Attempt: Attempt{Reason: claim.Reason}}
 	o.Attempt.At = o.At
@@ -218,7 +217,7 @@ func (d *Desk) try(ctx context.Context, claim Claim) (Outcome, error) {
 	return o, err
 }
 
-// fail notes why an attempt to plan failed, and says when it is tried again; 0 is when its inputs change.
+// fail notes the reason of a failed attempt, and returns the time until the next one; 0 waits for a change of inputs.
 func fail(a *Attempt, claim Claim, err error) (retry time.Duration) {
 	a.Failed = true
 	var input *fault.InputError
@@ -240,7 +239,7 @@ func retryAfter(failures int) time.Duration {
 	return min(shortestRetry<<min(failures, 10), longestRetry)
 }
 
-// tell logs what the operator should know. A cluster that was never planned is only being set up.
+// tell logs outcomes for the operator. A cluster that was never planned is only being set up.
 func (d *Desk) tell(ctx context.Context, claim Claim, o Outcome, err error) {
 	t := d.telemetry
 	switch {
@@ -264,8 +263,8 @@ func complain(ctx context.Context, t *telemetry.Telemetry, what string, err erro
 	}
 }
 
-// Pin keeps a plan current until a moment, whatever changes. Plans go on being made meanwhile; the
-// newest good one becomes current afterwards.
+// Pin keeps a plan current until a moment in spite of any changes. Planning continues meanwhile; the newest good
+// plan becomes current afterwards.
 func (d *Desk) Pin(ctx context.Context, cluster string, ref PlanRef, until time.Time) (Pin, error) {
 	if !until.After(d.now()) {
 		return Pin{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "range",

@@ -9,8 +9,8 @@ import (
 	"headroom/internal/ask/pool"
 )
 
-// PoolBoard shows every pool's current plan from memory, so that polls ask no database and go on to be answered while it is
-// away. It is read anew whenever there is word of a change, at most once a second, and each minute.
+// PoolBoard serves every pool's current plan from memory, so that polls need no database and are still answered while
+// it is away. It is read again on every notification, at most once a second, and each minute.
 type PoolBoard struct {
 	source PoolStore
 
@@ -18,7 +18,7 @@ type PoolBoard struct {
 	shown map[string]*ShownPool // nil: it is not kept
 }
 
-// ShownPool is a pool's current plan. It never changes: a newer state takes its place.
+// ShownPool is a pool's current plan. It never changes: a newer state replaces it.
 type ShownPool struct {
 	CurrentPool
 	Schedule pool.PoolSchedule
@@ -27,7 +27,7 @@ type ShownPool struct {
 	texts
 }
 
-// Tag is another one when the plan or its freshness is.
+// Tag changes with the plan and its freshness.
 func (s *ShownPool) Tag() string { return s.tag }
 
 func showPool(c CurrentPool, before *ShownPool) (*ShownPool, error) {
@@ -71,7 +71,7 @@ func (b *PoolBoard) find(cluster string) *ShownPool {
 	return b.shown[cluster]
 }
 
-// Shown is the current plan of a cluster's pool: from memory where it is known there, else from the store.
+// Shown returns the current plan of a cluster's pool: from memory if it is known there, otherwise from the store.
 func (d *PoolDesk) Shown(ctx context.Context, cluster string) (*ShownPool, error) {
 	if shown := d.Board.find(cluster); shown != nil {
 		return shown, nil

@@ -15,56 +15,56 @@ import (
 	"headroom/internal/data/storage"
 )
 
-// PoolsChannel is where the store tells that something has changed that pools are planned by, or a pool's plan.
+// PoolsChannel notifies of changes to the inputs of pools, or to a pool's plan.
 const PoolsChannel = "headroom_pools"
 
-// PoolStore is what the store keeps of the pools of clusters.
+// PoolStore stores the pools of clusters.
 type PoolStore interface {
-	// PoolSettings is by what a cluster's pool is planned; NotFound where nobody has said so.
+	// PoolSettings returns the settings from which a cluster's pool is planned, or NotFound without any.
 	PoolSettings(ctx context.Context, cluster string) (pool.PoolSettings, error)
-	// SavePoolSettings replaces the settings of a version; 0 is that there are none yet.
+	// SavePoolSettings replaces the settings of a version; 0 means that there are none yet.
 	SavePoolSettings(ctx context.Context, cluster string, version int64, s pool.PoolSettings) (pool.PoolSettings, error)
 	// DeletePoolSettings ends planning; plans stay on record.
 	DeletePoolSettings(ctx context.Context, cluster string, version int64) error
 	PoolMachines(ctx context.Context, cluster string) (pool.PoolMachines, error)
-	// SavePoolMachines says which machines run; there must be a pool.
+	// SavePoolMachines stores the running machines; there must be a pool.
 	SavePoolMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error)
-	// StorageSamples lists the newest first. AddStorageSamples replaces those of the same moments, and forgets the oldest
-	// of too many.
+	// StorageSamples lists the newest first. AddStorageSamples replaces those of the same moments, and deletes the
+	// oldest surplus ones.
 	StorageSamples(ctx context.Context, cluster string, page storage.Page) (storage.Listed[pool.StorageSample], error)
 	AddStorageSamples(ctx context.Context, cluster string, samples []pool.StorageSample) error
-	// MeasuredSamples lists those of so many hours before the last one that is not after now, by time.
+	// MeasuredSamples lists the samples of some hours before the last one that is not after now, by time.
 	MeasuredSamples(ctx context.Context, cluster string, hours int64, now time.Time) ([]pool.StorageSample, error)
-	// RecordedHours counts when executions of jobs were submitted, in so many hours before the last one of the cluster that
-	// was submitted before now.
+	// RecordedHours counts the submissions of jobs in some hours before the cluster's last submission before now.
 	RecordedHours(ctx context.Context, cluster string, jobs []string, hours int64, now time.Time) (pool.RecordedHours, error)
 
 	// PoolPlans lists the newest first.
 	PoolPlans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[pool.PoolPlanSummary], error)
 	PoolPlan(ctx context.Context, cluster string, number int64) (pool.PoolPlanRecord, error)
-	// CurrentPool is the plan of a pool that holds now; NotFound where there is none. CurrentPools are those of all clusters.
+	// CurrentPool returns the current plan of a pool, or NotFound without one. CurrentPools returns those of all
+	// clusters.
 	CurrentPool(ctx context.Context, cluster string) (CurrentPool, error)
 	CurrentPools(ctx context.Context) ([]CurrentPool, error)
 
-	// ClaimPool and the others are to pools what Claim and the others are to clusters; see Planning.
+	// ClaimPool and the others are to pools as Claim and the others are to clusters; see Planning.
 	ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
 	KeepPoolClaim(ctx context.Context, c Claim, lease time.Duration) error
 	ReleasePool(ctx context.Context, c Claim) error
 	SettlePool(ctx context.Context, c Claim, o PoolOutcome) (pool.PoolPlanRecord, error)
 }
 
-// PoolOutcome is what a try to plan a pool came to: a plan, or that the current one still answers what is asked, or a failure.
+// PoolOutcome is the outcome of a try to plan a pool: a new plan, a confirmation of the current one, or a failure.
 type PoolOutcome struct {
 	At       time.Time
-	Boundary *time.Time // when the next round begins; nil where that is not known
+	Boundary *time.Time // start of the next round; nil if unknown
 	Plan     *pool.PoolPlanRecord
 	Same     bool
 	Attempt  Attempt
 	Retry    time.Duration // after a failure that may pass by itself; 0 waits for a change or the next round
 }
 
-// SetSettings says by what a cluster's pool is planned. Zero is the version where there are no settings yet. Rounds that
-// begin at no given time begin with this hour.
+// SetSettings sets the settings from which a cluster's pool is planned. Zero is the version before the first
+// settings. Rounds without a given start begin with this hour.
 func (d *PoolDesk) SetSettings(ctx context.Context, cluster string, version int64, s pool.PoolSettings) (pool.PoolSettings, error) {
 	if err := s.Validate(); err != nil {
 		return s, err
@@ -77,7 +77,7 @@ func (d *PoolDesk) SetSettings(ctx context.Context, cluster string, version int6
 	return d.store.SavePoolSettings(ctx, cluster, version, s)
 }
 
-// SetMachines says which machines of a pool run.
+// SetMachines sets the running machines of a pool.
 func (d *PoolDesk) SetMachines(ctx context.Context, cluster string, machines []pool.PoolMachine) (pool.PoolMachines, error) {
 	if err := pool.CheckMachines(machines, d.now()); err != nil {
 		return pool.PoolMachines{}, err
@@ -85,7 +85,7 @@ func (d *PoolDesk) SetMachines(ctx context.Context, cluster string, machines []p
 	return d.store.SavePoolMachines(ctx, cluster, machines)
 }
 
-// SampleStorage keeps how much data there was, and answers what is kept.
+// SampleStorage stores amounts of data, and returns the number stored.
 func (d *PoolDesk) SampleStorage(ctx context.Context, cluster string, sent []pool.StorageSampleRequest) (int64, error) {
 	samples, err := pool.CheckSamples(sent, d.now())
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *PoolDesk) SampleStorage(ctx context.Context, cluster string, sent []poo
 	return int64(len(samples)), d.store.AddStorageSamples(ctx, cluster, samples)
 }
 
-// Basis is what a plan of a cluster's pool would answer now, and where that is known from.
+// Basis returns the basis of a plan of a cluster's pool now, with its sources.
 func (d *PoolDesk) Basis(ctx context.Context, cluster string) (pool.PoolBasis, error) {
 	_, b, err := d.basis(ctx, cluster, d.now())
 	return b, err
@@ -139,7 +139,7 @@ func (d *PoolDesk) basis(ctx context.Context, cluster string, at time.Time) (f p
 	return f, b, err
 }
 
-// planClaimed plans a pool and stores what came of it.
+// planClaimed plans a pool and stores the outcome.
 func (d *PoolDesk) planClaimed(ctx context.Context, claim Claim) {
 	outcome, held, err := whileClaimed(ctx, claim, d.store.KeepPoolClaim, d.store.ReleasePool, d.try)
 	if !held {
@@ -163,7 +163,8 @@ func (d *PoolDesk) planClaimed(ctx context.Context, claim Claim) {
 	}
 }
 
-// try plans a pool for now, unless its current plan answers what it would. The error is the one that the outcome tells of.
+// try plans a pool for now, unless its current plan answers the same problem. The error is the one in the
+// outcome.
 func (d *PoolDesk) try(ctx context.Context, claim Claim) (PoolOutcome, error) {
 	at := d.now()
 	o := PoolOutcome{At: at, Attempt: Attempt{At: at, Reason: claim.Reason}}
@@ -187,7 +188,7 @@ func (d *PoolDesk) try(ctx context.Context, claim Claim) (PoolOutcome, error) {
 			}
 		}
 	}
-	if errors.Is(err, fault.NotFound) { // of what the settings name; they or it may come
+	if errors.Is(err, fault.NotFound) { // a thing that the settings name; it or they may come
 		o.Attempt.Failed, o.Attempt.Detail = true, err.Error()
 	} else {
 		o.Retry = fail(&o.Attempt, claim, err)
@@ -206,9 +207,9 @@ func nextRound(s pool.PoolSettings, at time.Time) (time.Time, bool) {
 	return from.Add(time.Duration(s.Hours) * time.Hour), true
 }
 
-// record plans the rounds of a basis, a turn for each, and makes of it what is stored. A first round that cannot be done
-// is an *InfeasibleError; a later one is said in the plan, because what comes before it holds all the same. Nobody sees a
-// schedule that has not passed the independent check.
+// record plans the rounds of a basis, a turn for each, and returns the record to store. An impossible first round
+// is an *InfeasibleError; a later one is noted in the plan, because earlier rounds are valid all the same. Nobody
+// sees a schedule that has not passed the independent check.
 func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasis) (pool.PoolPlanRecord, error) {
 	p, under := b.Problem, pool.Under(f, b)
 	if under != nil {
@@ -243,8 +244,8 @@ func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasi
 	return record, err
 }
 
-// Plan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has not
-// passed the independent check; one that is infeasible is an error.
+// Plan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has
+// not passed the independent check; an infeasible one is an error.
 func (d *PoolDesk) Plan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
 	err = d.solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
 		if answer, err = pool.Plan(ctx, p, d.solver.Engine); err != nil {

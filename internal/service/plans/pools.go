@@ -11,16 +11,16 @@ import (
 	"headroom/internal/ask/pool"
 )
 
-// PoolFreshness is how fresh a pool's current plan is.
+// PoolFreshness describes how up to date a pool's current plan is.
 type PoolFreshness struct {
-	ConfirmedAt time.Time  `json:"confirmed_at"` // when what it answers was last seen to be what is asked
+	ConfirmedAt time.Time  `json:"confirmed_at"` // when its basis was last found unchanged
 	ValidUntil  time.Time  `json:"valid_until"`
 	Stale       bool       `json:"stale"`
-	ChangedAt   *time.Time `json:"changed_at"`   // the first change that no plan has seen; null is none
-	LastAttempt *Attempt   `json:"last_attempt"` // to make a newer one, where it failed or changed nothing
+	ChangedAt   *time.Time `json:"changed_at"`   // the first change since the plan; null without one
+	LastAttempt *Attempt   `json:"last_attempt"` // to make a newer one, if it failed or changed nothing
 }
 
-// CurrentPool is a pool's current plan and what is known about how fresh it is.
+// CurrentPool is a pool's current plan with its freshness.
 type CurrentPool struct {
 	Record      pool.PoolPlanRecord
 	ConfirmedAt time.Time
@@ -29,10 +29,11 @@ type CurrentPool struct {
 	LastAttempt *Attempt
 }
 
-// PoolConfirmed is how long it is at most until a pool is looked at again.
+// PoolConfirmed is the longest time between two checks of a pool.
 const PoolConfirmed = time.Hour
 
-// ValidUntil is when the next round begins, or two hours after the plan was last confirmed, whichever comes first.
+// ValidUntil returns the beginning of the next round, or two hours after the plan was last confirmed, whichever comes
+// first.
 func (c CurrentPool) ValidUntil() time.Time {
 	until := c.ConfirmedAt.Add(2 * PoolConfirmed)
 	if c.Boundary != nil && c.Boundary.Before(until) {
@@ -41,14 +42,14 @@ func (c CurrentPool) ValidUntil() time.Time {
 	return until
 }
 
-// Freshness is how fresh the plan is at a moment.
+// Freshness returns the plan's freshness at a moment.
 func (c CurrentPool) Freshness(now time.Time) PoolFreshness {
 	f := PoolFreshness{ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(), ChangedAt: c.ChangedAt, LastAttempt: c.LastAttempt}
 	f.Stale = !now.Before(f.ValidUntil) || c.ChangedAt != nil && now.Sub(*c.ChangedAt) > InputsGrace
 	return f
 }
 
-// Tag is another one whenever the plan, or anything of its freshness but being stale, is.
+// Tag changes with the plan and with every member of its freshness except Stale.
 func (c CurrentPool) Tag() string {
 	f := c.Freshness(time.Time{})
 	f.Stale = false
@@ -60,7 +61,7 @@ func (c CurrentPool) Tag() string {
 	return fmt.Sprintf("%d-%x", c.Record.Number, sum[:4])
 }
 
-// PoolScaling is what an autoscaler of machines of several types follows.
+// PoolScaling holds the targets for an autoscaler of machines of several types.
 type PoolScaling struct {
 	PlanID      string          `json:"plan_id"`
 	Number      int64           `json:"number"`
@@ -74,24 +75,24 @@ type PoolScaling struct {
 	Machines PoolCount            `json:"machines"` // of all types
 	Types    map[string]PoolCount `json:"types"`
 	Items    []PoolItem           `json:"items"` // the types as rows, by name
-	Next     []pool.PoolStep      `json:"next"`  // what to rent and to give back next, at its moment; none where nothing is left to do
+	Next     []pool.PoolStep      `json:"next"`  // the next machines to rent and to return, at their moment; none if nothing remains
 }
 
-// PoolCount is how many machines should run.
+// PoolCount counts the machines that should run.
 type PoolCount struct {
 	Total        int64 `json:"total"`
 	Core         int64 `json:"core"`
 	Accelerators int64 `json:"accelerators"`
 }
 
-// PoolItem is a PoolCount as a row.
+// PoolItem is a PoolCount in a row.
 type PoolItem struct {
 	Type string `json:"type"`
 	PoolCount
 }
 
-// ScalingAt is what autoscalers are told of a pool's current plan at a moment. s is its schedule. After the schedule's end
-// its last targets hold.
+// ScalingAt returns the targets for autoscalers from a pool's current plan at a moment. s is its schedule. After the
+// schedule's end its last targets apply.
 func (c CurrentPool) ScalingAt(now time.Time, s pool.PoolSchedule) PoolScaling {
 	f := c.Freshness(now)
 	out := PoolScaling{PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: f.ConfirmedAt, ValidUntil: f.ValidUntil,

@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// PlanSummary is a stored plan in one flat row.
+// PlanSummary sums up a stored plan in one flat row.
 type PlanSummary struct {
 	ID            string          `json:"id"`     // UUID version 7
 	Number        int64           `json:"number"` // 1, 2, … per cluster
@@ -55,13 +55,13 @@ func Summarize(p capacity.Plan) PlanSummary {
 	return s
 }
 
-// PlanRecord is a stored plan with the exact inputs it answers. Both are kept as the JSON text they
-// were written with, so that they can be read, recomputed and verified for ever.
+// PlanRecord is a stored plan with its exact inputs. Both are stored as their original JSON text, so that they can be
+// read, recomputed and verified for ever.
 type PlanRecord struct {
 	PlanSummary
 	Plan    json.RawMessage `json:"plan"`
 	Problem json.RawMessage `json:"-"`
 	// Of plans that are being stored:
 	Sum   []byte    `json:"-" db:"-"` // of the problem (see InputsSum)
-	Ready time.Time `json:"-" db:"-"` // when it was found, by the clock that At goes by; the zero time is At
+	Ready time.Time `json:"-" db:"-"` // when it was found, by the clock of At; the zero time is At
 }

@@ -12,13 +12,14 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// Removed says what retention has removed of a cluster's plans, those of its pool included.
+// Removed counts the plans of a cluster that retention has removed, those of its pool included.
 type Removed struct {
 	Plans int64
 	Last  time.Time // when some were removed last
 }
 
-// removed keeps for Prometheus what retention has removed. It runs beside the servers, so the store alone knows.
+// removed exports the plans removed by retention to Prometheus. Retention runs beside the servers, so only the store
+// knows them.
 type removed struct {
 	source interface {
 		RemovedPlans(ctx context.Context) (map[string]Removed, error)
@@ -49,7 +50,7 @@ func (r *removed) Describe(to chan<- *prometheus.Desc) {
 	to <- removedAt
 }
 
-// Collect shows every cluster of which plans were removed.
+// Collect exports every cluster with removed plans.
 func (r *removed) Collect(to chan<- prometheus.Metric) {
 	r.mu.RLock()
 	all := maps.Clone(r.all)

@@ -9,8 +9,8 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// Scaling is what an autoscaler follows: a current plan at a moment, in whole VMs. Every number in
-// it is finite and not negative, whatever the plan holds.
+// Scaling holds the targets for an autoscaler: a current plan at a moment, in whole VMs. Every number in it is finite
+// and not negative, even for a broken plan.
 type Scaling struct {
 	PlanID      string          `json:"plan_id"`
 	Number      int64           `json:"number"`
@@ -26,7 +26,7 @@ type Scaling struct {
 	Items   []ScalingItem           `json:"items"` // the classes as rows, by name
 }
 
-// ScalingVMs is how many VMs should run: Total = Reserved + OnDemand.
+// ScalingVMs counts the VMs that should run: Total = Reserved + OnDemand.
 type ScalingVMs struct {
 	Total    int64 `json:"total"`
 	Reserved int64 `json:"reserved"`
@@ -35,8 +35,8 @@ type ScalingVMs struct {
 	Held     bool  `json:"held"`    // a decrease is held back
 }
 
-// ScalingClass is a class's part. VMs are whole and add up to the total of all classes; VMsShare is
-// the plan's own share.
+// ScalingClass holds a class's part. VMs are whole and add up to the total of all classes; VMsShare is the plan's own
+// share.
 type ScalingClass struct {
 	VMs         int64   `json:"vms"`
 	VMsShare    float64 `json:"vms_share"`
@@ -46,17 +46,17 @@ type ScalingClass struct {
 	Rejected    float64 `json:"rejected"`
 }
 
-// ScalingItem is a ScalingClass as a row.
+// ScalingItem is a ScalingClass in a row.
 type ScalingItem struct {
 	Class string `json:"class"`
 	ScalingClass
 }
 
-// ScalingOptions change what an autoscaler is told. They act on the total of VMs, in this order; the
-// classes' VMs are the total's parts and follow it.
+// ScalingOptions change the targets. They act on the total of VMs, in this order; the classes' VMs are parts of the
+// total and follow it.
 type ScalingOptions struct {
 	Headroom float64 // a factor; 0 is 1
-	Min, Max int64   // limits of the total; 0 is none
+	Min, Max int64   // limits of the total; 0: no limit
 	Class    string  // only this class is listed; "" is all
 }
 
@@ -66,8 +66,7 @@ type PastTotal struct {
 	Until time.Time `json:"until"`
 }
 
-// HeldVMs is the largest total that was current within the last HoldSeconds, 0 where no decrease is
-// held back.
+// HeldVMs returns the largest total that was current within the last HoldSeconds, or 0 if no decrease is held back.
 func (c Current) HeldVMs(now time.Time) (vms float64) {
 	if c.HoldSeconds == 0 || c.Pin != nil && now.Before(c.Pin.Until) {
 		return 0
@@ -81,9 +80,9 @@ func (c Current) HeldVMs(now time.Time) (vms float64) {
 	return vms
 }
 
-// ScalingAt is what autoscalers are told of a current plan at a moment. p is its plan. A decrease is held back: the total is the largest that was current within the
-// last HoldSeconds. A pinned plan counts at once, because its operator wants it so. found is false
-// where the plan has no class of the name asked for.
+// ScalingAt returns the targets for autoscalers from a current plan at a moment. p is its plan. A decrease is held
+// back: the total is the largest that was current within the last HoldSeconds. A pinned plan counts at once, as its
+// operator wishes. found is false if the plan has no class with the requested name.
 func (c Current) ScalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s Scaling, found bool) {
 	s = Scaling{
 		PlanID: c.Record.ID, Number: c.Record.Number, GeneratedAt: c.Record.CreatedAt.UTC(), ConfirmedAt: c.ConfirmedAt.UTC(), ValidUntil: c.ValidUntil().UTC(),
@@ -119,30 +118,28 @@ func (c Current) ScalingAt(now time.Time, p capacity.Plan, o ScalingOptions) (s 
 	return s, o.Class == "" || len(s.Items) > 0
 }
 
-// forgiven is what a number may be above a whole one and still be that: 1e-7 of a VM, as in plans.
+// forgiven is the excess over a whole number that does not count: 1e-7 of a VM, as in plans.
 const forgiven = 1e-7
 
-// mostWhole keeps factors from leaving the range in which float64 counts whole numbers.
-const mostWhole = 1e15
+// maxWhole keeps factors within the range in which float64 represents all whole numbers.
+const maxWhole = 1e15
 
-// whole is the least whole number that is not below a figure.
+// whole rounds a figure up to a whole number.
 func whole(x float64) int64 { return int64(math.Ceil(figure(x) - forgiven)) }
 
-// figure is a number that autoscalers can read: what is no number, endless or negative becomes a
-// limit of what is.
+// figure returns a number that autoscalers can read: it replaces NaN, infinite and negative numbers by limits.
 func figure(x float64) float64 {
 	if !(x > 0) { // written this way so that NaN is 0 too
 		return 0
 	}
-	return min(x, mostWhole)
+	return min(x, maxWhole)
 }
 
-// WholeVMs is the classes' shares of a plan in whole VMs that add up to its total, in the order of
-// its classes.
+// WholeVMs returns the classes' shares of a plan in whole VMs that add up to its total, in the order of its classes.
 func WholeVMs(p capacity.Plan) []int64 { return wholeParts(whole(p.VMs.Total), p.Classes) }
 
-// wholeParts divides a total among the classes in proportion to their shares, in whole numbers, by
-// largest remainder; equal remainders go by name. Where no class has a share none gets a part.
+// wholeParts divides a total among the classes in proportion to their shares, in whole numbers, by largest remainder;
+// equal remainders go by name. If no class has a share, none gets a part.
 func wholeParts(total int64, classes []capacity.ClassPlan) []int64 {
 	parts, sum := make([]int64, len(classes)), 0.0
 	for _, c := range classes {

@@ -117,7 +117,7 @@ func TestScalingIsStaleWhenThePlanIs(t *testing.T) {
 	}
 }
 
-// Whatever a plan holds, an autoscaler reads finite numbers that are not negative.
+// For any plan, an autoscaler reads finite numbers that are not negative.
 func TestScalingHasNoStrangeNumbers(t *testing.T) {
 	t.Parallel()
 	p := threeClasses(math.NaN(), math.Inf(1), -3, math.NaN())
@@ -147,7 +147,7 @@ func TestScalingHasNoStrangeNumbers(t *testing.T) {
 				walk(one)
 			}
 		case float64:
-			if v < 0 || v > mostWhole {
+			if v < 0 || v > maxWhole {
 				t.Errorf("%v is in %s", v, text)
 			}
 		}

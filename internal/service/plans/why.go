@@ -10,15 +10,15 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// Causes is what has happened since a cluster was last seen to ask for its newest good plan.
+// Causes lists the events since a cluster's newest good plan was last confirmed.
 type Causes struct {
 	First   bool          // it never had a plan
-	Reason  string        // what asked for the try: ByInputs, …
+	Reason  string        // the trigger of the try: ByInputs, …
 	Changes []InputChange // of inputs, the first first
 	Turns   []Turn        // that time has brought
 }
 
-// InputChange is what somebody did to one input.
+// InputChange is a change of one input.
 type InputChange struct {
 	By, Action, Kind, Name string
 }
@@ -29,10 +29,10 @@ type Turn struct {
 	Ended      bool
 }
 
-// mostNamed is how many things and how many people a sentence names.
-const mostNamed = 2
+// maxNamed is the number of things and of people that a sentence names.
+const maxNamed = 2
 
-// Why says why a plan was made.
+// Why explains why a plan was made.
 func (c Causes) Why() string {
 	if c.First {
 		return "The first plan."
@@ -55,7 +55,7 @@ func (c Causes) Why() string {
 	return "A look whether the plan before still held found that it did not."
 }
 
-// askedFor is why a plan was made that somebody wanted.
+// askedFor explains a plan that somebody asked for.
 func askedFor(ctx context.Context, another bool) string {
 	if another {
 		return fmt.Sprintf("Key %q asked for a plan for another moment.", auth.From(ctx).Name)
@@ -123,9 +123,9 @@ func few(all []string) string {
 	switch n := len(all); {
 	case n == 1:
 		return all[0]
-	case n <= mostNamed:
+	case n <= maxNamed:
 		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
 	default:
-		return fmt.Sprintf("%s and %d more", strings.Join(all[:mostNamed], ", "), n-mostNamed)
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxNamed], ", "), n-maxNamed)
 	}
 }

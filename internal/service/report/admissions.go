@@ -4,7 +4,7 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// Leases is one row a running lease.
+// Leases returns a row for each running lease.
 func Leases(items []live.Lease) Table {
 	names := []string{"id", "class", "holder", "admitted_by", "plan_number", "ttl_s", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}
 	return tableOf(names, items, func(l live.Lease) []Cell {
@@ -13,7 +13,7 @@ func Leases(items []live.Lease) Table {
 	})
 }
 
-// AdmissionsByClass is one row a class.
+// AdmissionsByClass returns a row for each class.
 func AdmissionsByClass(items []live.ClassAdmissions) Table {
 	names := []string{"class", "running", "limit", "free", "plan_number", "next_expiry"}
 	return tableOf(names, items, func(c live.ClassAdmissions) []Cell {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
-// figureSheet is a sheet of single figures: what, of which contract, class or type, how much, in which unit.
+// figureSheet lists single figures: name, contract, class or type, value and unit.
 type figureSheet struct{ rows [][]Cell }
 
 func (f *figureSheet) add(what, of string, value Cell, unit string) {
@@ -24,7 +25,7 @@ func (f *figureSheet) sheet(name string) Sheet {
 	return Sheet{name, Table{Columns: []string{"figure", "of", "value", "unit"}, Rows: f.rows}}
 }
 
-func (f *figureSheet) cost(c *plan.SpanCost, currency string) {
+func (f *figureSheet) cost(c *horizon.SpanCost, currency string) {
 	for _, line := range []struct {
 		what     string
 		amountOf *money.Amount
@@ -39,9 +40,9 @@ func (f *figureSheet) warnings(all []capacity.Warning) {
 	}
 }
 
-// HorizonWorkbook is a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods,
-// and what it all assumes.
-func HorizonWorkbook(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer) error {
+// HorizonWorkbook writes a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods, and
+// all assumptions.
+func HorizonWorkbook(w io.Writer, h capacity.Horizon, a horizon.Answer) error {
 	var summary figureSheet
 	summary.add("in words", "", text(a.Explanation), "")
 	horizonSummary(&summary, a)
@@ -53,7 +54,7 @@ func HorizonWorkbook(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer) erro
 	return Workbook(w, append([]Sheet{summary.sheet("summary")}, append(sheets, horizonAssumptions(h, a).sheet("assumptions"))...)...)
 }
 
-func horizonSummary(f *figureSheet, a plan.HorizonAnswer) {
+func horizonSummary(f *figureSheet, a horizon.Answer) {
 	t := &a.Total
 	f.add("status", "", text(string(a.Status)), "")
 	f.add("begin", "", Time(t.Start), "UTC")
@@ -73,7 +74,7 @@ func horizonSummary(f *figureSheet, a plan.HorizonAnswer) {
 	}
 }
 
-func horizonSheets(h capacity.Horizon, a plan.HorizonAnswer) ([]Sheet, error) {
+func horizonSheets(h capacity.Horizon, a horizon.Answer) ([]Sheet, error) {
 	classes, err := HorizonClasses(h, a)
 	if err != nil {
 		return nil, err
@@ -81,8 +82,8 @@ func horizonSheets(h capacity.Horizon, a plan.HorizonAnswer) ([]Sheet, error) {
 	return []Sheet{{"classes", classes}, {"contracts", HorizonContracts(a)}, {"months", Horizon(a, PerMonth)}, {"days", Horizon(a, PerDay)}, {"periods", Horizon(a, PerPeriod)}}, nil
 }
 
-// horizonAssumptions is what was put in, and how it was counted.
-func horizonAssumptions(h capacity.Horizon, a plan.HorizonAnswer) *figureSheet {
+// horizonAssumptions lists the inputs and the rules of counting.
+func horizonAssumptions(h capacity.Horizon, a horizon.Answer) *figureSheet {
 	var f figureSheet
 	problemAssumptions(&f, &h.Problem)
 	least, most := (*money.Amount)(nil), (*money.Amount)(nil)
@@ -170,14 +171,14 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 	f.add("billed", c.Name, text(string(c.Billing)), "")
 }
 
-// PurchaseWorkbook is a recommendation as a spreadsheet: summary, offers, months of saving, curves and regret,
-// then the horizon with what is to be bought.
-func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseAnswer) error {
+// PurchaseWorkbook writes a recommendation as a spreadsheet: summary, offers, months of saving, curves and regret,
+// then the horizon with the purchases.
+func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	var f figureSheet
 	f.add("in words", "", text(a.Explanation), "")
 	costs := []struct {
 		of   string
-		cost *plan.PurchaseCost
+		cost *horizon.PurchaseCost
 	}{{"today", &a.Today}, {"recommended", &a.Recommended}, {"on demand only", &a.OnDemandOnly}}
 	for _, line := range costs {
 		f.add("VM bill, upfront payments by their share", line.of, amount(&line.cost.Bill), a.Currency)
@@ -220,14 +221,14 @@ func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a plan.PurchaseA
 	return Workbook(w, append(append(sheets, rest...), assumed.sheet("assumptions"))...)
 }
 
-func savings(f *figureSheet, against string, s *plan.Saving, currency string) {
+func savings(f *figureSheet, against string, s *horizon.Saving, currency string) {
 	if s != nil {
 		f.add("saving of the bill against", against, amount(&s.Amount), currency)
 		f.add("saving of the bill against, share", against, number(s.Share), "")
 	}
 }
 
-// PlanWorkbook is a plan as a spreadsheet: summary, classes, contracts, and what it assumes.
+// PlanWorkbook writes a plan as a spreadsheet: summary, classes, contracts and assumptions.
 func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	var f figureSheet
 	f.add("in words", "", text(Headline(pl)), "")
@@ -247,7 +248,7 @@ func PlanWorkbook(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 func planSummary(f *figureSheet, pl *capacity.Plan) {
 	c := &pl.Cost
 	f.add("costs are for", "", whole(c.PeriodSeconds), "s")
-	f.cost(&plan.SpanCost{Total: c.Total, OnDemand: c.OnDemand, Spot: c.Spot, Reserved: c.Reserved, ReservedIdle: c.ReservedIdle, Penalties: c.Penalties}, c.Currency)
+	f.cost(&horizon.SpanCost{Total: c.Total, OnDemand: c.OnDemand, Spot: c.Spot, Reserved: c.Reserved, ReservedIdle: c.ReservedIdle, Penalties: c.Penalties}, c.Currency)
 	f.add("total an hour", "", amount(&c.PerHour), c.Currency)
 	f.add("total a month of "+strconv.Itoa(capacity.HoursPerMonth)+" h", "", amount(&c.PerMonth), c.Currency)
 	for _, line := range []struct {
@@ -266,7 +267,7 @@ func planSummary(f *figureSheet, pl *capacity.Plan) {
 	}
 }
 
-// planContracts is a row for each contract of a plan, with what its hours cost per period.
+// planContracts returns a row for each contract of a plan, with the cost of its hours per period.
 func planContracts(p *capacity.Problem, pl *capacity.Plan) Table {
 	in := "_" + p.Currency
 	worth := make(map[string]money.Amount)

@@ -18,13 +18,14 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 	"headroom/internal/service/plans"
 )
 
-// sheetsOf reads a workbook back: its sheets' rows as they are kept, with the types of the cells.
+// sheetsOf reads a workbook back: its sheets' rows as stored, with the types of the cells.
 func sheetsOf(t testing.TB, book []byte) (*excelize.File, map[string][][]string) {
 	t.Helper()
 	f, err := excelize.OpenReader(bytes.NewReader(book))
@@ -60,7 +61,7 @@ func columnSum(t testing.TB, rows [][]string, column string) float64 {
 	return sum
 }
 
-// figureIn is a single figure of a summary.
+// figureIn returns a single figure of a summary.
 func figureIn(t testing.TB, rows [][]string, what, of string) float64 {
 	t.Helper()
 	for _, row := range rows {
@@ -76,8 +77,8 @@ func figureIn(t testing.TB, rows [][]string, what, of string) float64 {
 	return 0
 }
 
-// checkHorizonSheets compares what a spreadsheet adds up with the answer, as well as float64 can.
-func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *plan.HorizonAnswer) {
+// checkHorizonSheets compares the sums of a spreadsheet with the answer, within the precision of float64.
+func checkHorizonSheets(t *testing.T, sheets map[string][][]string, a *horizon.Answer) {
 	t.Helper()
 	whole := a.Total.Cost.Total.Float()
 	for _, line := range []struct {
@@ -113,7 +114,7 @@ func TestHorizonWorkbook(t *testing.T) {
 	if got := figureIn(t, sheets["assumptions"], "upfront payment, in full", "+signed"); got != 3 {
 		t.Errorf("got %g paid upfront, want 3", got)
 	}
-	// A moment is a date to a spreadsheet, a figure a number, and a name is text whatever it begins with.
+	// A moment is a date in a spreadsheet, a figure a number, and a name is text whatever it begins with.
 	for at, want := range map[string]string{"A2": "2026-01-31 22:00", "A4": "2026-02-01 00:00"} {
 		if got, err := f.GetCellValue("periods", at); got != want || err != nil {
 			t.Errorf("%s reads %q (%v), want %q", at, got, err, want)
@@ -137,7 +138,7 @@ func TestHorizonWorkbook(t *testing.T) {
 
 func TestPurchaseWorkbook(t *testing.T) {
 	q := twoMonths(t)
-	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestPurchaseWorkbook(t *testing.T) {
 	}
 	_, sheets := sheetsOf(t, b.Bytes())
 	checkHorizonSheets(t, sheets, &a.Horizon)
-	// The bill comes first; what refused jobs are valued at is no saving of it.
+	// The bill comes first; the value of refused jobs is no saving of it.
 	for i, want := range []struct {
 		figure, of string
 		value      float64
@@ -208,7 +209,7 @@ func TestPlanWorkbook(t *testing.T) {
 	}
 }
 
-// Tables that are longer than a sheet go on in the next, and names are made such that a spreadsheet takes them.
+// Tables longer than a sheet continue in the next one, and names become valid for spreadsheets.
 func TestSheetsFit(t *testing.T) {
 	row := []Cell{number(1)}
 	long := Table{Columns: []string{"x"}, Rows: slices.Repeat([][]Cell{row}, 5)}
@@ -240,7 +241,7 @@ func TestSheetsFit(t *testing.T) {
 	}
 }
 
-// A text that is too long for a cell is cut and says so, without cutting a character.
+// A text too long for a cell is cut visibly, between characters.
 func TestCellsFit(t *testing.T) {
 	for _, s := range []string{strings.Repeat("x", 32_767), strings.Repeat("x", 32_768), strings.Repeat("🧮", 16_384), "=" + strings.Repeat("夜", 40_000), "x" + strings.Repeat("🧮", 20_000)} {
 		got := cut(s, excelize.TotalCellChars)
@@ -257,8 +258,8 @@ func TestCellsFit(t *testing.T) {
 	}
 }
 
-// officeSheets has another program open a workbook, where it is installed: the sheets' rows, with values as they are
-// and not as they are shown.
+// officeSheets opens a workbook in another program, if that is installed. It returns the sheets' rows, with values as
+// stored, not as shown.
 func officeSheets(t *testing.T, book []byte) map[string][][]string {
 	t.Helper()
 	office, err := exec.LookPath("soffice")
@@ -349,8 +350,8 @@ func TestLibreOfficeReadsReportsOfThePast(t *testing.T) {
 	}
 }
 
-// What a sheet shows fits into its columns: nothing is cut or becomes ####. Amounts have the places that tell
-// something, moments no more of a clock than they need, and the cells hold all of it.
+// The contents of a sheet fit into its columns: nothing is cut or becomes ####. Amounts show their significant
+// places, moments only the needed parts of a clock, and the cells hold full values.
 func TestSheetsAreLegible(t *testing.T) {
 	tiny, long := 1.0/81, strings.Repeat("word ", 60)
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

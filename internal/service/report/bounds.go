@@ -9,7 +9,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Bounds is one row per thing bounded, with names that stay.
+// Bounds returns a row for each bound, with stable names.
 func Bounds(a perf.Answer) Table {
 	t := Table{Columns: []string{"of", "lower_s", "average_s", "upper_s", "upper_from_submission_s", "slots_per_job", "premise_ok"}}
 	none := Cell{"", true}
@@ -36,7 +36,7 @@ func Bounds(a perf.Answer) Table {
 func BoundsText(w io.Writer, a perf.Answer) error {
 	var b strings.Builder
 	span := func(what string, lower, upper float64) {
-		if lower > upper { // a premise fails, and the warning says which
+		if lower > upper { // a premise fails, and a warning names it
 			fmt.Fprintf(&b, "%s takes %s or more; its upper bound does not hold here.\n", what, seconds(lower))
 			return
 		}

@@ -4,7 +4,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Calibration is one row an execution; the calibrated time is that of what is recommended.
+// Calibration returns a row for each execution; the calibrated time is that of the recommendation.
 func Calibration(c perf.Calibration) Table {
 	names := []string{"execution", "submitted_at", "seconds", "map_slots", "reduce_slots", "idle_s", "lower_s", "average_s", "upper_s", "place", "calibrated_s"}
 	return tableOf(names, c.Judged, func(j perf.Judged) []Cell {

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// Chains and calibrations stand in the tables; a profile of stages has no figures of maps and reduces there.
+// Tables show chains and calibrations. A profile of stages has no figures of maps and reduces there.
 func TestTablesOfChainsAndCalibrations(t *testing.T) {
 	csv := func(table Table) string {
 		t.Helper()

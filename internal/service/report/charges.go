@@ -9,13 +9,13 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 )
 
-// chargeKind is what a charge is for.
+// chargeKind names a kind of charge.
 type chargeKind int
 
 const (
@@ -28,7 +28,7 @@ const (
 	penaltyOnly
 )
 
-// VM-hours are counted in units that let a day of the largest fleet fit an int64.
+// Units of VM-hours, in which a day of the largest fleet fits an int64.
 const (
 	hourPlaces = 8
 	hourUnits  = 100_000_000
@@ -41,33 +41,33 @@ type charge struct {
 	vmType     string
 	class      string          // "" for all
 	contract   int             // in the answer's contracts; -1 for none
-	price      money.Amount    // per VM-hour: of the market for what runs, of the contract for its fees
+	price      money.Amount    // per VM-hour: the market's for usage, the contract's for its fees
 	hours      decimal.Decimal // of VMs
 	billed     decimal.Decimal // as invoices have it
-	effective  decimal.Decimal // with fees spread over what they pay for
+	effective  decimal.Decimal // with fees spread over the hours they pay for
 	penalty    decimal.Decimal
 }
 
-// charges turns a horizon's answer into rows. Every amount of the answer is shared out without a remainder:
+// charges turns a horizon's answer into rows. Every amount of the answer is divided without a remainder:
 //
-//   - what runs is shared among the classes by the VMs that are theirs, if byClass asks for it;
-//   - what is paid upfront counts with the share of it that the answer counts, that of the seconds of the term
-//     which lie in the horizon. Its charge is this share, so that charges add up to the answer's cost; it is
-//     spread over the contract's VM-hours, idle ones included;
-//   - a contract that is billed always is charged once a month; one that is billed by use, with its VM-hours.
+//   - Usage is divided among the classes by their VMs, if byClass asks for it.
+//   - An upfront payment counts with the share that the answer counts, that of the seconds of the term within the
+//     horizon. Its charge is this share, so that charges add up to the answer's cost. It is spread over the
+//     contract's VM-hours, including idle ones.
+//   - A contract that is billed always is charged once a month; one that is billed by use, with its VM-hours.
 //
-// Hours without a plan would look like hours without cost, so that they are refused.
-func charges(h *capacity.Horizon, a *plan.HorizonAnswer, byClass bool, emit func(*charge) error) error {
+// Hours without a plan would look like hours without cost, so they are refused.
+func charges(h *capacity.Horizon, a *horizon.Answer, byClass bool, emit func(*charge) error) error {
 	if a.Status == capacity.InfeasibleStatus {
-		at := slices.IndexFunc(a.Periods, func(p plan.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
+		at := slices.IndexFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
 		if at < 0 {
 			return fmt.Errorf("there is no plan to export: %w", fault.Infeasible)
 		}
-		return fmt.Errorf("in %s of the horizon the promised jobs do not fit, first at %s, and without a plan an hour would count as free; raise the quota or lower jobs.min, plan again, and export that: %w",
+		return fmt.Errorf("the promised jobs do not fit in %s of the horizon, first at %s, and hours without a plan would count as free; raise the quota or lower jobs.min, plan again, and export that: %w",
 			count(a.Total.InfeasibleHours, "hour", "hours"), a.Periods[at].Start.Format(time.RFC3339), fault.Infeasible)
 	}
 	l := ledger{horizon: h, answer: a, byClass: byClass, emit: emit, contracts: make([]contractLedger, len(a.Contracts))}
-	if err := plan.Charges(h, a, l.stint); err != nil {
+	if err := horizon.Charges(h, a, l.stint); err != nil {
 		return err
 	}
 	return l.closeMonth()
@@ -75,7 +75,7 @@ func charges(h *capacity.Horizon, a *plan.HorizonAnswer, byClass bool, emit func
 
 type ledger struct {
 	horizon   *capacity.Horizon
-	answer    *plan.HorizonAnswer
+	answer    *horizon.Answer
 	byClass   bool
 	emit      func(*charge) error
 	contracts []contractLedger
@@ -84,7 +84,7 @@ type ledger struct {
 	row       charge
 }
 
-// contractLedger is what is still open of a contract.
+// contractLedger holds the open amounts of a contract.
 type contractLedger struct {
 	hours hourCount // of all its VMs
 	begun bool
@@ -92,7 +92,7 @@ type contractLedger struct {
 	due   bool
 }
 
-// hourCount turns VM-seconds into VM-hours and carries what does not fill the last place, so that they add up.
+// hourCount turns VM-seconds into VM-hours and carries the rest below the last place, so that hours add up.
 type hourCount struct{ carry int64 }
 
 func (c *hourCount) next(vms, seconds int64) int64 {
@@ -102,7 +102,7 @@ func (c *hourCount) next(vms, seconds int64) int64 {
 	return n/3600*hourUnits + rest/3600
 }
 
-// vmHours is a number of VMs for some seconds, rounded.
+// vmHours returns the rounded VM-hours of a number of VMs for some seconds.
 func vmHours(vms float64, seconds int64) int64 {
 	if vms == math.Trunc(vms) && vms <= capacity.MaxVMs { // the usual case
 		n := int64(vms) * seconds
@@ -113,7 +113,7 @@ func vmHours(vms float64, seconds int64) int64 {
 
 func hoursOf(units int64) decimal.Decimal { return decimal.New(units, -hourPlaces) }
 
-func (l *ledger) stint(s *plan.Stint) error {
+func (l *ledger) stint(s *horizon.Stint) error {
 	month := time.Date(s.Start.Year(), s.Start.Month(), 1, 0, 0, 0, 0, time.UTC)
 	if !month.Equal(l.month) {
 		if err := l.closeMonth(); err != nil {
@@ -122,11 +122,11 @@ func (l *ledger) stint(s *plan.Stint) error {
 		l.month = month
 	}
 	for v := range s.Types {
-		l.weigh(s, func(c *plan.ClassShare, _ int) float64 { return c.VMs[v] })
+		l.weigh(s, func(c *horizon.ClassShare, _ int) float64 { return c.VMs[v] })
 		t := &s.Types[v]
 		for _, rent := range [...]struct {
 			kind chargeKind
-			plan.RentCharge
+			horizon.RentCharge
 		}{{onDemandUse, t.OnDemand}, {spotUse, t.Spot}} {
 			if rent.VMs == 0 && rent.Amount.IsZero() {
 				continue
@@ -147,14 +147,14 @@ func (l *ledger) stint(s *plan.Stint) error {
 	if s.Penalties.IsZero() {
 		return nil
 	}
-	l.weigh(s, func(c *plan.ClassShare, i int) float64 {
+	l.weigh(s, func(c *horizon.ClassShare, i int) float64 {
 		return c.Refused * l.horizon.Problem.Classes[i].Penalty.Float()
 	})
 	return l.penalties(s)
 }
 
-// contract writes what of a contract is used and idle, and notes its fees.
-func (l *ledger) contract(s *plan.Stint, c *plan.ContractCharge, market *plan.TypeCharge) error {
+// contract writes the used and idle hours of a contract, and notes its fees.
+func (l *ledger) contract(s *horizon.Stint, c *horizon.ContractCharge, market *horizon.TypeCharge) error {
 	own := &l.contracts[c.Index]
 	row := charge{start: s.Start, end: s.End(), vmType: market.Name, contract: c.Index}
 	if !own.begun {
@@ -165,7 +165,7 @@ func (l *ledger) contract(s *plan.Stint, c *plan.ContractCharge, market *plan.Ty
 	}
 	all := own.hours.next(c.VMs, s.Seconds)
 	used := min(all, vmHours(c.UsedVMs, s.Seconds))
-	var spread decimal.Decimal // upfront, over what is used
+	var spread decimal.Decimal // upfront, over the used hours
 	if all > 0 {
 		spread = part(c.Upfront.Decimal, used, all)
 	}
@@ -194,7 +194,7 @@ func (l *ledger) contract(s *plan.Stint, c *plan.ContractCharge, market *plan.Ty
 }
 
 // upfront writes the share of an upfront payment that lies in the horizon.
-func (l *ledger) upfront(c *plan.ContractCharge, row charge) error {
+func (l *ledger) upfront(c *horizon.ContractCharge, row charge) error {
 	own := c.Index - (len(l.contracts) - len(l.horizon.Contracts))
 	if own < 0 || l.answer.Contracts[c.Index].Upfront.IsZero() {
 		return nil
@@ -222,7 +222,7 @@ func (l *ledger) closeMonth() error {
 }
 
 // weigh prepares to share something among the classes.
-func (l *ledger) weigh(s *plan.Stint, weight func(c *plan.ClassShare, i int) float64) {
+func (l *ledger) weigh(s *horizon.Stint, weight func(c *horizon.ClassShare, i int) float64) {
 	l.weights = l.weights[:0]
 	sum := 0.0
 	for i := range s.Classes {
@@ -231,7 +231,7 @@ func (l *ledger) weigh(s *plan.Stint, weight func(c *plan.ClassShare, i int) flo
 	}
 }
 
-// eachShare cuts whole among the classes by their weights; what they get adds up to it.
+// eachShare divides whole among the classes by their weights; the parts add up to it.
 func (l *ledger) eachShare(whole int64, give func(class string, upTo int64) error) error {
 	n := len(l.weights)
 	if !l.byClass || n == 0 || !(l.weights[n-1] > 0) || whole == 0 {
@@ -254,8 +254,8 @@ func (l *ledger) eachShare(whole int64, give func(class string, upTo int64) erro
 	return nil
 }
 
-// share writes l.row for each class: so many VM-hours, what is paid by the hour for them, and a fee that is
-// spread over them. What is prepaid is not billed again.
+// share writes l.row for each class: its VM-hours, their hourly cost, and a fee spread over them. Prepaid hours are
+// not billed again.
 func (l *ledger) share(hours int64, perHour, paid, fee decimal.Decimal, prepaid bool) error {
 	exact := hoursOf(hours).Mul(perHour).Equal(paid)
 	var givenHours int64
@@ -285,7 +285,7 @@ func (l *ledger) share(hours int64, perHour, paid, fee decimal.Decimal, prepaid 
 	})
 }
 
-// part is an amount times n/of, rounded; all of it where there is nothing to cut.
+// part returns an amount times n/of, rounded, or all of it if n equals of.
 func part(amount decimal.Decimal, n, of int64) decimal.Decimal {
 	if n == of || amount.IsZero() {
 		return amount
@@ -304,8 +304,8 @@ func part(amount decimal.Decimal, n, of int64) decimal.Decimal {
 	return amount.Mul(decimal.NewFromInt(n)).DivRound(decimal.NewFromInt(of), money.Places)
 }
 
-// penalties writes what refused jobs cost, which nobody invoices.
-func (l *ledger) penalties(s *plan.Stint) error {
+// penalties writes the cost of refused jobs, which nobody invoices.
+func (l *ledger) penalties(s *horizon.Stint) error {
 	const parts = 1 << 53 // finer than money is
 	given := decimal.Zero
 	return l.eachShare(parts, func(class string, upTo int64) error {

@@ -6,7 +6,7 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// compared is a row for each policy and class, all classes together first, every digit there is.
+// compared returns a row for each policy and class with all digits, all classes together first.
 func compared(rows []sim.Compared) Table {
 	columns := []string{"policy", "class", "vm_type", "ended", "judged", "missed", "rejected"}
 	for _, figure := range []string{"met", "response_s", "task_s", "last_end_s"} {
@@ -27,7 +27,7 @@ func compared(rows []sim.Compared) Table {
 	})
 }
 
-// comparedText is how policies compare, for a terminal: nothing where none are.
+// comparedText writes a comparison of policies for a terminal, if there is one.
 func comparedText(w io.Writer, rows []sim.Compared) error {
 	if len(rows) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func comparedText(w io.Writer, rows []sim.Compared) error {
 	}).Text(w)
 }
 
-// within is how sure a figure is, to as many places.
+// within formats the precision of a figure, with as many places.
 func within(half *float64, factor float64, places int) string {
 	if half == nil {
 		return ""

@@ -4,7 +4,7 @@ import (
 	"headroom/internal/data/history"
 )
 
-// Executions is one row an execution.
+// Executions returns a row for each execution.
 func Executions(items []history.StoredExecution) Table {
 	names := []string{"id", "job", "execution", "user", "queue", "submitted_at", "finished_at", "seconds", "outcome", "form", "map_slots", "reduce_slots", "refused", "imported_at", "imported_by", "run_id"}
 	return tableOf(names, items, func(e history.StoredExecution) []Cell {
@@ -17,7 +17,7 @@ func Executions(items []history.StoredExecution) Table {
 	})
 }
 
-// RecordedJobs is one row a job.
+// RecordedJobs returns a row for each job.
 func RecordedJobs(items []history.RecordedJob) Table {
 	names := []string{"job", "executions", "usable", "refused", "first_at", "last_at", "median_seconds"}
 	return tableOf(names, items, func(j history.RecordedJob) []Cell {

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// JobMeasurements is one row a measurement.
+// JobMeasurements returns a row for each measurement.
 func JobMeasurements(items []perf.JobMeasurement) Table {
 	names := []string{"id", "job", "kind", "at", "measured_by", "vms", "residual", "node_type", "seconds", "cpu_percent", "io_mb_s"}
 	return tableOf(names, items, func(m perf.JobMeasurement) []Cell {
@@ -22,7 +22,7 @@ func JobMeasurements(items []perf.JobMeasurement) Table {
 	})
 }
 
-// JobFits is one row a fit.
+// JobFits returns a row for each fit.
 func JobFits(items []perf.JobFit) Table {
 	names := []string{"job", "kind", "version", "made_at", "measurements", "first_at", "last_at", "fit", "warnings", "refused"}
 	return tableOf(names, items, func(f perf.JobFit) []Cell {
@@ -36,7 +36,7 @@ func JobFits(items []perf.JobFit) Table {
 	})
 }
 
-// FitsText is fits for people, one a line.
+// FitsText writes fits for people, one a line.
 func FitsText(w io.Writer, items []perf.JobFit) error {
 	return tableOf([]string{"Job", "Kind", "Version", "Of", "Fit"}, items, func(f perf.JobFit) []Cell {
 		said, warnings := FitWords(f)
@@ -50,18 +50,18 @@ func FitsText(w io.Writer, items []perf.JobFit) error {
 	}).Text(w)
 }
 
-// FitWords is a fit on one line, and what is doubtful about it.
+// FitWords describes a fit on one line, and returns its doubts as warnings.
 func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 	switch {
 	case f.Power != nil:
-		return fmt.Sprintf("%.6g·n^%.4g s on n VMs, measured on %g to %g, R² %.4f", f.Power.A, f.Power.B, f.Power.LeastVMs, f.Power.MostVMs, f.Power.R2), f.Power.Warnings
+		return fmt.Sprintf("%.6g·n^%.4g s on n VMs, measured on %g to %g, R² %.4f", f.Power.A, f.Power.B, f.Power.MinVMs, f.Power.MaxVMs, f.Power.R2), f.Power.Warnings
 	case f.TaskTime != nil:
 		t := f.TaskTime
 		words := exponential(t.A, t.B)
 		if t.C != 0 {
 			words += " + " + exponential(t.C, t.D)
 		}
-		return fmt.Sprintf("%s s with r of a node, measured from %.3g to %.3g, RMSE %.4g s", words, t.LeastResidual, t.MostResidual, t.RMSESeconds), t.Warnings
+		return fmt.Sprintf("%s s with r of a node, measured from %.3g to %.3g, RMSE %.4g s", words, t.MinResidual, t.MaxResidual, t.RMSESeconds), t.Warnings
 	case f.Rate != nil:
 		rates := make([]string, len(f.Rate.Types))
 		for i, t := range f.Rate.Types {
@@ -75,7 +75,7 @@ func FitWords(f perf.JobFit) (string, []capacity.Warning) {
 	return "", nil
 }
 
-// exponential is a·e^(b·r).
+// exponential formats a·e^(b·r).
 func exponential(a, b float64) string {
 	if b == 0 {
 		return fmt.Sprintf("%.6g", a)
@@ -90,7 +90,7 @@ func several(n int64, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// FitText is a fit for people.
+// FitText writes a fit for people.
 func FitText(w io.Writer, f perf.JobFit) error {
 	said, warnings := FitWords(f)
 	var b strings.Builder
@@ -122,7 +122,7 @@ func FitText(w io.Writer, f perf.JobFit) error {
 	return err
 }
 
-// PackingSources says what the times of a batch of classes were fitted to.
+// PackingSources writes the data to which the times of a batch of classes were fitted.
 func PackingSources(w io.Writer, all []pack.PackingSource) error {
 	var b strings.Builder
 	for _, s := range all {

@@ -10,16 +10,16 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 )
 
-// FocusNames is what the rows of an export say of their origin. Every member may be left empty.
+// FocusNames names the origin of an export's rows. Every member may be left empty.
 type FocusNames struct {
 	BillingAccountID   string // "forecast" if empty
 	BillingAccountName string
-	Provider           string // who rents the VMs out; "unspecified" if empty
+	Provider           string // the one that rents the VMs out; "unspecified" if empty
 	Publisher          string // the provider if empty
 	InvoiceIssuer      string // the provider if empty
 	Service            string // "Virtual Machines" if empty
@@ -33,19 +33,19 @@ type FocusNames struct {
 	ByClass            bool // rows for each job class, instead of one for all
 }
 
-// Focus writes a horizon's answer as CSV in the shape of FOCUS 1.2's cost and usage rows, one at a time. It is
-// a forecast: x_IsForecast is true in each. The horizon and the answer belong together; for a purchase they are
-// what Bought gives, and the answer's Horizon.
+// Focus writes a horizon's answer as CSV in the form of FOCUS 1.2's cost and usage rows, one at a time. It is a
+// forecast: x_IsForecast is true in each. The horizon and the answer belong together. For a purchase, Bought returns
+// the horizon, and the answer's Horizon is the answer.
 //
-// Per stint of at most a day and an hour's period at most: on-demand and spot VMs (Usage), VMs of contracts
-// (Usage, Committed, Used and Unused), and rows of category Adjustment without cost that carry
-// x_RejectionPenalty. Fees are Purchase rows without effective cost: one One-Time row for the share of an
-// upfront payment that lies in the horizon, a Recurring one each month for a contract that is billed always.
+// Rows cover stints of at most a day and an hour's period at most. On-demand and spot VMs are Usage, VMs of contracts
+// are Usage, Committed, Used and Unused. Rows of category Adjustment have no cost and carry x_RejectionPenalty. Fees
+// are Purchase rows without effective cost: one One-Time row for the share of an upfront payment within the horizon,
+// a Recurring one each month for a contract that is billed always.
 //
-// Sums: BilledCost and EffectiveCost both come to the answer's total and upfront less its penalties, also for
-// each contract by itself. ListCost of Usage rows is what the same VMs cost on demand, 0 for unused ones, so that
-// it may be compared with EffectiveCost. Unit prices times PricingQuantity are the costs of list and contract.
-func Focus(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer, names FocusNames) error {
+// Sums: BilledCost and EffectiveCost both add up to the answer's total and upfront less its penalties, also for each
+// contract by itself. ListCost of Usage rows is the on-demand cost of the same VMs, and 0 for unused ones, so that it
+// may be compared with EffectiveCost. Unit prices times PricingQuantity are the costs of list and contract.
+func Focus(w io.Writer, h capacity.Horizon, a horizon.Answer, names FocusNames) error {
 	f, err := newFocus(w, &h, &a, names)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func Focus(w io.Writer, h capacity.Horizon, a plan.HorizonAnswer, names FocusNam
 	return f.out.Error()
 }
 
-// focusColumns is FOCUS 1.2's columns in its order, then our own.
+// focusColumns lists FOCUS 1.2's columns in its order, then our own.
 var focusColumns = []string{
 	"AvailabilityZone", "BilledCost", "BillingAccountId", "BillingAccountName", "BillingAccountType", "BillingCurrency",
 	"BillingPeriodEnd", "BillingPeriodStart", "CapacityReservationId", "CapacityReservationStatus", "ChargeCategory",
@@ -94,19 +94,19 @@ const focusUnit = "Hours"
 
 type focus struct {
 	out       *csv.Writer
-	answer    *plan.HorizonAnswer
+	answer    *horizon.Answer
 	horizon   *capacity.Horizon
 	account   string
 	record    []string
-	same      []string // what every record begins with
-	contracts []string // their names as they may be written
+	same      []string // the common beginning of all records
+	contracts []string // their names, guarded against formulas
 	classes   map[string]string
 	lastStart time.Time
 	lastEnd   time.Time
 	times     [4]string // of the row before
 }
 
-func newFocus(w io.Writer, h *capacity.Horizon, a *plan.HorizonAnswer, names FocusNames) (*focus, error) {
+func newFocus(w io.Writer, h *capacity.Horizon, a *horizon.Answer, names FocusNames) (*focus, error) {
 	or := func(s, otherwise string) string {
 		if s == "" {
 			s = otherwise
@@ -177,7 +177,7 @@ func (f *focus) row(c *charge) error {
 		f.priced(c.price.Decimal, c.hours, hours)
 	case contractIdle:
 		r[colWhat], r[colPricing] = "Idle VMs of the contract "+contract, "Committed"
-		f.priced(c.price.Decimal, decimal.Zero, "0") // what nobody uses replaces nothing on demand
+		f.priced(c.price.Decimal, decimal.Zero, "0") // unused VMs replace no on-demand ones
 	case monthlyFee:
 		r[colWhat], r[colPricing] = "The month's fee of the contract "+contract, "Standard"
 		r[colCategory], r[colFrequency] = "Purchase", "Recurring"
@@ -201,7 +201,7 @@ func (f *focus) row(c *charge) error {
 	return f.out.Write(r)
 }
 
-// priced fills in what the market asks for a quantity.
+// priced fills in the market's price of a quantity.
 func (f *focus) priced(price, quantity decimal.Decimal, text string) {
 	r := f.record
 	r[colQuantity], r[colUnit] = text, focusUnit
@@ -223,7 +223,7 @@ func (f *focus) commitment(c *charge, name string) {
 	copy(f.record[colCommitment:], []string{"Usage", name, name, c.hours.String(), status, "Reserved VMs", focusUnit})
 }
 
-// upfront says how much is paid in all where the horizon carries a part of it.
+// upfront gives the whole payment if the horizon carries a part of it.
 func (f *focus) upfront(c *charge, contract string) string {
 	own := f.horizon.Contracts[c.contract-(len(f.answer.Contracts)-len(f.horizon.Contracts))]
 	if own.Upfront.Equal(c.billed) {
@@ -233,7 +233,7 @@ func (f *focus) upfront(c *charge, contract string) string {
 		contract, c.billed, own.Upfront, f.answer.Currency, focusTime(own.From), focusTime(own.Until))
 }
 
-// moments fills in the times, which mostly are those of the row before.
+// moments fills in the times, which mostly equal those of the row before.
 func (f *focus) moments(c *charge) {
 	if !c.start.Equal(f.lastStart) || !c.end.Equal(f.lastEnd) {
 		month := time.Date(c.start.Year(), c.start.Month(), 1, 0, 0, 0, 0, time.UTC)

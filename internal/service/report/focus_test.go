@@ -16,13 +16,13 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 )
 
-// focusRules is FOCUS 1.2's columns in their order: level, whether a value may be missing, and what it is.
+// focusRules lists FOCUS 1.2's columns in their order: level, whether a value may be missing, and the kind of value.
 const focusRules = `
 AvailabilityZone recommended nullable text
 BilledCost mandatory never-null number
@@ -83,7 +83,7 @@ SubAccountType conditional nullable text
 Tags conditional nullable object
 `
 
-// focusValues is the values that FOCUS 1.2 allows, as far as a planner could meet them.
+// focusValues lists the allowed values of FOCUS 1.2 that a planner may need.
 var focusValues = map[string][]string{
 	"ChargeCategory": {"Usage", "Purchase", "Tax", "Credit", "Adjustment"}, "ChargeClass": {"", "Correction"},
 	"ChargeFrequency": {"One-Time", "Recurring", "Usage-Based"}, "PricingCategory": {"", "Standard", "Dynamic", "Committed", "Other"},
@@ -119,7 +119,7 @@ func (r focusRow) time(t rapid.TB, column string) time.Time {
 	return at
 }
 
-// focusRows reads an export with nothing of what wrote it, and holds every row against the rules.
+// focusRows reads an export without the code that wrote it, and checks every row against the rules.
 func focusRows(t rapid.TB, text io.Reader) []focusRow {
 	t.Helper()
 	in := csv.NewReader(text)
@@ -182,7 +182,7 @@ func checkFocusValue(t rapid.TB, row focusRow, rule []string, value string) {
 	}
 }
 
-// checkFocusRow is what columns say about each other.
+// checkFocusRow checks a row's columns against each other.
 func checkFocusRow(t rapid.TB, r focusRow) {
 	t.Helper()
 	usage, purchase := r["ChargeCategory"] == "Usage", r["ChargeCategory"] == "Purchase"
@@ -220,7 +220,7 @@ func checkFocusRow(t rapid.TB, r focusRow) {
 }
 
 // checkFocusSums adds the rows up and compares them with the answer, to the last place.
-func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows []focusRow) {
+func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []focusRow) {
 	t.Helper()
 	type sums struct{ billed, effective, bought, used, unused, monthly, once, byUse decimal.Decimal }
 	var all, onDemand, spot sums
@@ -302,7 +302,7 @@ func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows
 
 var hostileNames = []string{"=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "＝1", "\u202egnp.exe", "夜間バッチ", "🧮 etl", `a "quoted", name`, strings.Repeat("x", 200), "plain", "'=1", " padded "}
 
-// drawHorizon is a few periods of a small problem, with contracts that begin and end at any second.
+// drawHorizon draws a few periods of a small problem, with contracts that begin and end at any second.
 func drawHorizon(t *rapid.T) capacity.Horizon {
 	cents := func(most int, what string) money.Amount {
 		return amountIn(int64(rapid.IntRange(0, most).Draw(t, what)))
@@ -369,7 +369,7 @@ func TestFocusRowsCloseWithTheAnswer(t *testing.T) {
 		if err := h.Validate(); err != nil {
 			rt.Fatal(err)
 		}
-		a, err := plan.Horizon(t.Context(), h, nil, 1, nil)
+		a, err := horizon.Plan(t.Context(), h, nil, 1, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -408,8 +408,8 @@ func TestFocusOfTheLargestNumbers(t *testing.T) {
 	checkFocusSums(t, &q.Horizon, &a, focusRows(t, &b))
 }
 
-// checkFocusClasses compares what each class gets with its share of the VMs that are used.
-func checkFocusClasses(t rapid.TB, h *capacity.Horizon, a *plan.HorizonAnswer, rows []focusRow, byClass bool) {
+// checkFocusClasses compares the part of each class with its share of the used VMs.
+func checkFocusClasses(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []focusRow, byClass bool) {
 	t.Helper()
 	got, want := make(map[string]float64), make(map[string]float64)
 	for _, r := range rows {

@@ -9,13 +9,13 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 )
 
-// yearOfBooks is hours of a weekly pattern for 50 classes and 5 contracts, with its answer.
-func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, plan.HorizonAnswer) {
+// yearOfBooks returns hours of a weekly pattern for 50 classes and 5 contracts, with its answer.
+func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, horizon.Answer) {
 	tb.Helper()
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
@@ -45,14 +45,14 @@ func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, plan.HorizonAnswer
 			Upfront:  amountIn(1_000_000), From: start.AddDate(0, 0, -10*i), Until: start.AddDate(1+i, 0, 0),
 		})
 	}
-	a, err := plan.Horizon(tb.Context(), h, nil, 2, nil)
+	a, err := horizon.Plan(tb.Context(), h, nil, 2, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return h, a
 }
 
-// flatWriter counts what is written and, now and then, what is on the heap.
+// flatWriter counts the written bytes and, now and then, the size of the heap.
 type flatWriter struct {
 	bytes, next int64
 	most        uint64

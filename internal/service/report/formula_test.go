@@ -11,20 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
-	"headroom/internal/core/plan"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/data/inputs"
 )
 
-// formulas are names that a spreadsheet may take for formulas, however it reads them.
+// formulas lists names that some spreadsheet may take for formulas.
 var formulas = []string{
 	"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x", `=HYPERLINK("http://x","y")`, `-2+3+cmd|' /C calc'!A0`,
 	" =1", "\u00a0+1", "\u3000＝1", "=1,2", "=\"a\"\n\"b\"", "\u2003-1", "@", "\tx",
 }
 
-// notFormulas are names that are written as they are.
+// notFormulas lists names that are written unchanged.
 var notFormulas = []string{"", "nightly-etl", "a=b", `quo"te`, "com,ma", "two\nlines", "'=1", `"=1"`, " x", "5", "1e5", "TRUE", "'x", "#REF!"}
 
-// wantGuarded makes sure that a name went into a table as a text.
+// wantGuarded checks that a name went into a table as a text.
 func wantGuarded(t *testing.T, of, got, name string) {
 	t.Helper()
 	want := strings.ReplaceAll(name, "\r\n", "\n")
@@ -70,12 +70,12 @@ func TestCSVStartsNoFormula(t *testing.T) {
 	t.Attr("S3", fmt.Sprintf("CSV: %d hostile names start no formula, in headings and cells", len(formulas)))
 }
 
-// Whatever is named by people stands in a FOCUS export as a text.
+// All names given by people are texts in a FOCUS export.
 func TestFocusStartsNoFormula(t *testing.T) {
 	for _, s := range formulas {
 		q := twoMonths(t)
 		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = s, s+"1", s+"2"
-		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestFocusStartsNoFormula(t *testing.T) {
 	t.Attr("S3", fmt.Sprintf("FOCUS: %d hostile names of everything start no formula", len(formulas)))
 }
 
-// What a workbook holds is typed: texts as texts, whatever they begin with, beside numbers, flags and moments.
+// The cells of a workbook are typed: texts are texts, whatever they begin with, beside numbers, flags and moments.
 func TestNothingInAWorkbookIsAFormula(t *testing.T) {
 	names := append(formulas[:len(formulas):len(formulas)], notFormulas[1:]...)
 	names = append(names, "=1\x00")

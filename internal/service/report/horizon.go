@@ -8,12 +8,12 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 )
 
-// Span is what a row of a horizon's table stands for.
+// Span names the unit of time of a row in a horizon's table.
 type Span string
 
 const (
@@ -22,9 +22,9 @@ const (
 	PerMonth  Span = "month"
 )
 
-// Horizon is a row for each span of a horizon's answer, every digit there is. Upfront payments belong to no
-// span; the contracts' table has them.
-func Horizon(a plan.HorizonAnswer, per Span) Table {
+// Horizon returns a row for each span of a horizon's answer, with all digits. Upfront payments belong to no span; the
+// contracts' table has them.
+func Horizon(a horizon.Answer, per Span) Table {
 	switch per {
 	case PerDay:
 		return spans(a.Days, a.Currency)
@@ -32,7 +32,7 @@ func Horizon(a plan.HorizonAnswer, per Span) Table {
 		return spans(a.Months, a.Currency)
 	}
 	columns := append([]string{"start", "hours", "status", "vms", "on_demand_vms", "reserved_vms", "spot_vms", "admitted_jobs", "refused_jobs", "gap"}, costColumns(a.Currency)...)
-	return tableOf(append(columns, "conflict"), a.Periods, func(p plan.PeriodAnswer) []Cell {
+	return tableOf(append(columns, "conflict"), a.Periods, func(p horizon.PeriodAnswer) []Cell {
 		row := []Cell{Time(p.Start), number(p.Hours), text(string(p.Status))}
 		if p.Status == capacity.InfeasibleStatus {
 			for len(row) < len(columns) {
@@ -47,9 +47,9 @@ func Horizon(a plan.HorizonAnswer, per Span) Table {
 	})
 }
 
-func spans(items []plan.SpanTotal, currency string) Table {
+func spans(items []horizon.SpanTotal, currency string) Table {
 	columns := append([]string{"start", "hours", "hours_without_plan", "vm_hours", "on_demand_vm_hours", "reserved_vm_hours", "reserved_idle_vm_hours", "admitted_job_hours", "refused_job_hours"}, costColumns(currency)...)
-	return tableOf(columns, items, func(s plan.SpanTotal) []Cell {
+	return tableOf(columns, items, func(s horizon.SpanTotal) []Cell {
 		row := []Cell{Time(s.Start)}
 		for _, x := range []float64{s.Hours, s.InfeasibleHours, s.VMHours, s.OnDemandHours, s.ReservedHours, s.IdleHours, s.AdmittedHours, s.RefusedHours} {
 			row = append(row, number(x))
@@ -67,26 +67,25 @@ func costColumns(currency string) []string {
 	return names
 }
 
-func costCells(c *plan.SpanCost) []Cell {
+func costCells(c *horizon.SpanCost) []Cell {
 	return []Cell{amount(&c.Total), amount(&c.OnDemand), amount(&c.Spot), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Penalties)}
 }
 
-// HorizonContracts is a row for each contract: what of it is used and idle, and what it costs.
-func HorizonContracts(a plan.HorizonAnswer) Table {
+// HorizonContracts returns a row for each contract: its used and idle hours, and its cost.
+func HorizonContracts(a horizon.Answer) Table {
 	in := "_" + a.Currency
 	columns := []string{"contract", "vm_type", "vms", "hours_in_force", "used_vm_hours", "idle_vm_hours", "utilisation", "idle_share",
 		"reserved" + in, "reserved_idle" + in, "upfront_share" + in, "total" + in}
-	return tableOf(columns, a.Contracts, func(c plan.ContractTotal) []Cell {
+	return tableOf(columns, a.Contracts, func(c horizon.ContractTotal) []Cell {
 		total := money.Amount{Decimal: decimal.Sum(c.Reserved.Decimal, c.ReservedIdle.Decimal, c.Upfront.Decimal)}
 		return []Cell{text(c.Name), text(c.VMType), whole(c.VMs), number(c.Hours), number(c.UsedHours), number(c.IdleHours),
 			optional(c.Utilisation), optional(c.IdleShare), amount(&c.Reserved), amount(&c.ReservedIdle), amount(&c.Upfront), amount(&total)}
 	})
 }
 
-// HorizonClasses is a row for each class with the costs that are its own, and one for what nobody used: with
-// upfront payments included, the rows add up to the answer. An answer without a plan for every hour has no
-// costs by class.
-func HorizonClasses(h capacity.Horizon, a plan.HorizonAnswer) (Table, error) {
+// HorizonClasses returns a row for each class with its own costs, and one for unused VMs. With upfront payments
+// included, the rows add up to the answer. An answer without a plan for every hour has no costs by class.
+func HorizonClasses(h capacity.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "cost_with_upfront" + in, "penalties" + in}}
 	type sums struct {
@@ -136,9 +135,9 @@ func HorizonClasses(h capacity.Horizon, a plan.HorizonAnswer) (Table, error) {
 	return t, nil
 }
 
-// HorizonText is a horizon's answer for a terminal: what it comes to in words, then its months, days or
-// periods, and its contracts.
-func HorizonText(w io.Writer, a plan.HorizonAnswer) error {
+// HorizonText writes a horizon's answer for a terminal: its result in words, then its months, days or periods, and
+// its contracts.
+func HorizonText(w io.Writer, a horizon.Answer) error {
 	var b strings.Builder
 	b.WriteString(visible(a.Explanation, 0) + "\n\n")
 	per, table := "", Table{}
@@ -173,7 +172,7 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-// cents is an amount for reading: two places, or all where it is smaller than that.
+// cents formats an amount for reading: two places, or all for a smaller one.
 func cents(m money.Amount) string {
 	if !m.IsZero() && m.Abs().LessThan(decimal.New(1, -2)) {
 		return m.String()
@@ -181,7 +180,7 @@ func cents(m money.Amount) string {
 	return m.StringFixed(2)
 }
 
-// brief is a table of spans for a terminal: its columns that are not all nothing, and amounts in cents.
+// brief returns a table of spans for a terminal, with amounts in cents and without empty columns.
 func brief(t Table, per, currency string) Table {
 	if len(t.Rows) == 0 {
 		return t
@@ -220,14 +219,14 @@ func brief(t Table, per, currency string) Table {
 	return short
 }
 
-func contractsBrief(a plan.HorizonAnswer) Table {
+func contractsBrief(a horizon.Answer) Table {
 	columns := []string{"Contract", "VMs", "Used", "Idle VM hours", "By the hour " + a.Currency, "Idle " + a.Currency, "Upfront " + a.Currency}
-	return tableOf(columns, a.Contracts, func(c plan.ContractTotal) []Cell {
+	return tableOf(columns, a.Contracts, func(c horizon.ContractTotal) []Cell {
 		return []Cell{text(c.Name), whole(c.VMs), share(c.Utilisation), figure(c.IdleHours, 2, ""), {cents(c.Reserved), true}, {cents(c.ReservedIdle), true}, {cents(c.Upfront), true}}
 	})
 }
 
-// share is a ratio in per cent for a terminal.
+// share returns a ratio in per cent for a terminal.
 func share(x *float64) Cell {
 	if x == nil {
 		return Cell{"–", true}

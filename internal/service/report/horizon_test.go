@@ -12,14 +12,14 @@ import (
 	"github.com/shopspring/decimal"
 	"pgregory.net/rapid"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
 )
 
-// twoMonths is three hours around the end of a month, one class, a contract and a quota.
+// twoMonths returns three hours around the end of a month, one class, a contract and a quota.
 func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	t.Helper()
 	each, quota := decimal.New(15, -1), int64(20)
@@ -41,9 +41,9 @@ func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	return q
 }
 
-func plannedHorizon(t testing.TB, h capacity.Horizon) plan.HorizonAnswer {
+func plannedHorizon(t testing.TB, h capacity.Horizon) horizon.Answer {
 	t.Helper()
-	a, err := plan.Horizon(t.Context(), h, nil, 1, nil)
+	a, err := horizon.Plan(t.Context(), h, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ Contract  VMs    Used  Idle VM hours  By the hour EUR  Idle EUR  Upfront EUR
 	}
 }
 
-// What does not fit is said, and costs are not given for it.
+// The text names demands that do not fit, and has no costs of them.
 func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 	q := twoMonths(t)
 	q.Problem.Classes[0].Jobs = capacity.JobRange{Min: 20, Max: 20}
@@ -82,7 +82,7 @@ func TestHorizonInWordsWithoutAPlan(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := Focus(&b, q.Horizon, a, FocusNames{})
-	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "in 1 hour of the horizon the promised jobs do not fit, first at 2026-02-01T00:00:00Z") {
+	if !errors.Is(err, fault.Infeasible) || !strings.Contains(err.Error(), "the promised jobs do not fit in 1 hour of the horizon, first at 2026-02-01T00:00:00Z") {
 		t.Errorf("got %v", err)
 	}
 	classes, err := HorizonClasses(q.Horizon, a)
@@ -131,7 +131,7 @@ class,vm_hours,admitted_job_hours,refused_job_hours,cost_with_upfront_EUR,penalt
 
 func TestPurchaseInWords(t *testing.T) {
 	q := twoMonths(t)
-	a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+	a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ Demand  Bill today EUR  Bill EUR  Best bill EUR  Together today EUR  Together EU
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// What is bought is exported like any other contract.
+	// Purchases are exported like any other contract.
 	var rows bytes.Buffer
 	if err := Focus(&rows, a.Bought(&q), a.Horizon, FocusNames{}); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and refused jobs together."},
 		{short, "Whatever is bought, from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC not all promised jobs can be served. The first hour is 2026-02-01: The promised jobs need 30 VMs and there are 25."},
 	} {
-		a, err := plan.Purchase(t.Context(), c.q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), c.q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 	}
 }
 
-// The short way to a part of an amount gives what decimals give.
+// The quick computation of a part of an amount equals that with decimals.
 func TestPartIsRoundedAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := decimal.New(rapid.Int64().Draw(t, "amount"), rapid.Int32Range(-12, 3).Draw(t, "places"))
@@ -226,12 +226,12 @@ func TestPartIsRoundedAlike(t *testing.T) {
 	})
 }
 
-// Names that would be formulas, or turn the text around, stay names in every table.
+// Names like formulas, or with text that reverses direction, stay names in every table.
 func TestHorizonOfHostileNames(t *testing.T) {
 	for _, name := range hostileNames {
 		q := twoMonths(t)
 		q.Problem.Classes[0].Name, q.Contracts[0].Name, q.Offers[0].Name = name, name+"1", name+"2"
-		a, err := plan.Purchase(t.Context(), q, nil, 1, nil)
+		a, err := horizon.Purchase(t.Context(), q, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

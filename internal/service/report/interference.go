@@ -9,7 +9,8 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// Interference is one row a policy, or where no core is asked about one a reader, with names that stay and every digit there is.
+// Interference returns a row for each policy, with stable names and all digits. A question without a core has a row
+// for each reader.
 func Interference(a sim.InterferenceAnswer) Table {
 	if d := a.DataNodes; d != nil && len(a.Policies) == 0 {
 		t := Table{Columns: []string{"reader", "read_mb_s", "normed", "mb_s", "saturated_at"}}
@@ -49,12 +50,12 @@ func Interference(a sim.InterferenceAnswer) Table {
 		}
 		t.Rows = append(t.Rows, []Cell{text(string(p.Policy.Kind)), given(p.Policy.SliceMs), given(p.Policy.WindowMs), given(p.Policy.FloorMs), text(unstable),
 			r[0], r[1], optional(p.Theory.MeanMs), r[2], r[3], optional(p.Theory.P95Ms), r[4], r[5], optional(p.Theory.P99Ms),
-			number(p.BatchShare), number(p.Theory.BatchShare), number(p.Theory.LeastBatchShare), text(strings.Join(settings, ", "))})
+			number(p.BatchShare), number(p.Theory.BatchShare), number(p.Theory.MinBatchShare), text(strings.Join(settings, ", "))})
 	}
 	return t
 }
 
-// InterferenceText writes what policies come to for a terminal, and how a host is set up like that.
+// InterferenceText writes the results of policies for a terminal, and the settings of a host for them.
 func InterferenceText(w io.Writer, a sim.InterferenceAnswer) error {
 	var b strings.Builder
 	if d := a.DataNodes; d != nil {
@@ -103,7 +104,7 @@ func InterferenceText(w io.Writer, a sim.InterferenceAnswer) error {
 	return err
 }
 
-// dataNodesText writes how many tasks data nodes serve.
+// dataNodesText writes the number of tasks that data nodes serve.
 func dataNodesText(b *strings.Builder, d *sim.DataNodesAnswer) error {
 	fmt.Fprintf(b, "Data nodes: %d, each of which serves %.4g MB/s at most.\n\n", d.Count, d.CapMBPerSecond)
 	t := Table{Columns: []string{"tasks of", "read on a dedicated node", "take as long", "take from each data node", "at once at most"}}

@@ -4,7 +4,7 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// LiveNodes is one row a node.
+// LiveNodes returns a row for each node.
 func LiveNodes(items []live.LiveNode) Table {
 	names := []string{"name", "type", "cores", "map_slots", "reduce_slots", "dedicated", "compute_units", "state", "last_heartbeat_at", "seq", "boot", "residual", "running", "created_at", "updated_at"}
 	return tableOf(names, items, func(n live.LiveNode) []Cell {
@@ -15,7 +15,7 @@ func LiveNodes(items []live.LiveNode) Table {
 	})
 }
 
-// LiveJobs is one row a job.
+// LiveJobs returns a row for each job.
 func LiveJobs(items []live.LiveJob) Table {
 	names := []string{
 		"number", "name", "class", "state", "reason", "maps", "maps_waiting", "maps_running", "maps_done", "map_failures", "maps_lost",
@@ -30,7 +30,7 @@ func LiveJobs(items []live.LiveJob) Table {
 	})
 }
 
-// LiveDecisions is one row an assignment.
+// LiveDecisions returns a row for each assignment.
 func LiveDecisions(items []live.LiveDecision) Table {
 	names := []string{
 		"assignment", "at", "node", "job", "job_name", "kind", "task", "attempt", "local", "rule", "reason", "policy", "settings_version", "outcome", "cause", "ended_at", "seconds",

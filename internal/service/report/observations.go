@@ -6,7 +6,7 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// Observations is one row an observation.
+// Observations returns a row for each observation.
 func Observations(items []plans.Observation) Table {
 	names := []string{"id", "at", "observed_by", "vms", "slots_map", "slots_reduce", "utilization", "plan_number", "planned_vms", "plan_vms", "plan_stale", "drift_vms", "drift_ratio"}
 	return tableOf(names, items, func(o plans.Observation) []Cell {

@@ -13,9 +13,9 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// orderedZip writes the members of an archive in the order of their names. The spreadsheet library hands over
-// its sheets in the order of a map, and the same tables shall give the same bytes. What it keeps until the end
-// is compressed.
+// orderedZip writes the members of an archive in the order of their names. The spreadsheet library passes its sheets
+// in the order of a map, but equal tables must give equal bytes. It compresses the members that it holds until the
+// end.
 type orderedZip struct {
 	*zip.Writer
 	members []*zipMember

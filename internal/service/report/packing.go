@@ -9,7 +9,7 @@ import (
 	"headroom/internal/ask/pack"
 )
 
-// PackedJobs is one row a job of a packing, with names that stay and every digit there is.
+// PackedJobs returns a row for each job of a packing, with stable names and all digits.
 func PackedJobs(a pack.Packing) Table {
 	t := Table{Columns: []string{"phase", "phase_start_s", "phase_end_s", "job", "number", "role", "vms", "seconds", "end_s", "release_s", "deadline_s", "late"}}
 	asked := map[string]pack.PackedJob{}
@@ -37,7 +37,7 @@ func PackedJobs(a pack.Packing) Table {
 	return t
 }
 
-// PackingAnswer is a table of whatever was asked about a batch: its jobs, packings beside one another, or numbers of
+// PackingAnswer returns the table of an answer about a batch: its jobs, packings beside one another, or numbers of
 // machines.
 func PackingAnswer(a pack.PackingAnswer) Table {
 	switch {
@@ -56,7 +56,7 @@ func PackingAnswer(a pack.PackingAnswer) Table {
 	return t
 }
 
-// Packings is one row a packing, to compare them.
+// Packings returns a row for each packing, to compare them.
 func Packings(all []pack.Packing) Table {
 	t := Table{Columns: []string{"algorithm", "phases", "busy_s", "end_s", "saving_percent", "gap_percent", "status", "deadlines_missed"}}
 	for _, a := range all {
@@ -86,11 +86,11 @@ func PackingsText(w io.Writer, all []pack.Packing) error {
 	return t.Text(w)
 }
 
-// mostBars is how many jobs are drawn; of more only the phases are.
-const mostBars = 60
+// maxBars is the maximum number of jobs that are drawn; of more, only the phases are.
+const maxBars = 60
 
-// Packing writes a packing for a terminal: what it comes to in a sentence, the phases with a bar for every job,
-// deadlines, warnings and what is known of it.
+// Packing writes a packing for a terminal: its result in a sentence, the phases with a bar for every job, deadlines,
+// warnings and proof.
 func Packing(w io.Writer, a pack.Packing) error {
 	var b strings.Builder
 	jobs := 0
@@ -141,7 +141,7 @@ func knownOf(a pack.Packing) string {
 	}
 }
 
-// gantt draws when jobs run: = for the job, . for what is left of its phase.
+// gantt draws the times of jobs: = for the job, . for the rest of its phase.
 func gantt(a pack.Packing, jobs int) Table {
 	const width = 48
 	end := max(a.EndSeconds, math.SmallestNonzeroFloat64)
@@ -153,7 +153,7 @@ func gantt(a pack.Packing, jobs int) Table {
 	}
 	t := Table{Columns: []string{"phase", "job", "role", "VMs", "time", "ends", "0" + strings.Repeat(" ", max(1, width-len(clock(end)))) + clock(end)}}
 	for i, p := range a.Phases {
-		if jobs > mostBars {
+		if jobs > maxBars {
 			t.Rows = append(t.Rows, []Cell{number(float64(i + 1)), text(count(float64(len(p.Jobs)), "job", "jobs")), text(""), {"", true},
 				{clock(p.Seconds), true}, {clock(p.EndSeconds), true}, text(bar(p.StartSeconds, p.EndSeconds, p.EndSeconds))})
 			continue
@@ -178,7 +178,7 @@ func gantt(a pack.Packing, jobs int) Table {
 	return t
 }
 
-// clock is a time as hours, minutes and seconds.
+// clock formats a time as hours, minutes and seconds.
 func clock(seconds float64) string {
 	s := int64(math.Round(seconds))
 	switch {
@@ -214,7 +214,7 @@ func Machines(w io.Writer, a pack.MachinesAnswer) error {
 	return err
 }
 
-// TriedMachines is one row a number of machines that was tried.
+// TriedMachines returns a row for each number of machines that was tried.
 func TriedMachines(a pack.MachinesAnswer) Table {
 	t := Table{Columns: []string{"machines", "end_s", "lower_bound_s", "by_s", "answer"}}
 	for _, tried := range a.Tried {
@@ -227,7 +227,7 @@ func TriedMachines(a pack.MachinesAnswer) Table {
 	return t
 }
 
-// OneMore says what one more machine would save.
+// OneMore writes the saving of one more machine.
 func OneMore(w io.Writer, a, more pack.Packing) error {
 	saved := a.EndSeconds - more.EndSeconds
 	said := fmt.Sprintf("With one more machine it takes %s: %s less (%.1f %%).", clock(more.EndSeconds), clock(saved), 100*saved/max(a.EndSeconds, math.SmallestNonzeroFloat64))
@@ -238,7 +238,7 @@ func OneMore(w io.Writer, a, more pack.Packing) error {
 	return err
 }
 
-// KeptPackings is one row a packing that is kept.
+// KeptPackings returns a row for each stored packing.
 func KeptPackings(items []pack.PackingSummary) Table {
 	names := []string{"id", "cluster", "created_at", "created_by", "algorithm", "status", "machines", "vms", "jobs", "busy_s", "end_s", "sequential_s", "lower_bound_s", "missed"}
 	return tableOf(names, items, func(p pack.PackingSummary) []Cell {

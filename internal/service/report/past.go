@@ -9,7 +9,7 @@ import (
 	"headroom/internal/service/reporting"
 )
 
-// Past is which plans held, a row an hour and currency; hours without a plan have a row too.
+// Past lists the plans that were current, in a row for each hour and currency; hours without a plan have a row too.
 func Past(p plans.Past) Table {
 	t := Table{Columns: []string{"hour", "plans", "currency", "hours_with_plan", "vm_hours", "on_demand_vm_hours", "refused_job_hours", "vm_cost", "penalties", "total_cost", "observed_vms", "observations"}}
 	for _, h := range p.Hours {
@@ -39,7 +39,7 @@ func pastCells(s plans.PastSpan) []Cell {
 	return []Cell{text(s.Currency), number(s.Hours), number(s.VMHours), number(s.OnDemandHours), number(s.RefusedHours), amount(&s.VMCost), amount(&s.Penalties), amount(&s.TotalCost)}
 }
 
-// PastWorkbook is the same as a spreadsheet: summary, hours, and how it was counted.
+// PastWorkbook writes the same as a spreadsheet: summary, hours, and the rules of counting.
 func PastWorkbook(w io.Writer, cluster string, p plans.Past) error {
 	var f, assumed figureSheet
 	f.add("cluster", "", text(cluster), "")
@@ -74,14 +74,14 @@ func PastWorkbook(w io.Writer, cluster string, p plans.Past) error {
 	return Workbook(w, f.sheet("summary"), Sheet{"hours", Past(p)}, assumed.sheet("assumptions"))
 }
 
-// ReportSchedules is one row a schedule.
+// ReportSchedules returns a row for each schedule.
 func ReportSchedules(items []reporting.ReportSchedule) Table {
 	return tableOf(columns("name", "every", "hour", "covers", "format", "enabled", "keep", "next_at"), items, func(s reporting.ReportSchedule) []Cell {
 		return append([]Cell{text(s.Name), text(string(s.Every)), whole(s.Hour), text(string(s.Covers)), text(string(s.Format)), {strconv.FormatBool(s.Enabled), true}, whole(s.Keep), MaybeTime(s.NextAt)}, stamp(s.Stamp)...)
 	})
 }
 
-// Reports is one row a report.
+// Reports returns a row for each report.
 func Reports(items []reporting.Report) Table {
 	names := []string{"id", "schedule", "every", "covers", "format", "at", "from", "until", "state", "by", "created_at", "made_at", "file", "size", "sha256", "error"}
 	return tableOf(names, items, func(r reporting.Report) []Cell {

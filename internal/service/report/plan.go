@@ -11,14 +11,14 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Classes is one row a class, with names that stay and every digit there is. Where the problem has
-// several VM types it is one row a class and type it runs on, in the last column; what is said of the
-// class as a whole stands in each, and what is refused in the first, so that columns still add up.
+// Classes returns a row for each class, with stable names and all digits. In a problem with several VM types it
+// returns a row for each class and type it runs on, in the last column. Figures of the whole class are in each of its
+// rows, and refused jobs in the first, so that columns still add up.
 func Classes(p capacity.Problem, pl capacity.Plan) Table {
 	return classRows(p, pl, calibrated(p), 0, len(pl.Classes))
 }
 
-// ClassesCSV writes what Classes has as CSV, some rows at a time: there may be a million.
+// ClassesCSV writes the rows of Classes as CSV, a part at a time: there may be a million.
 func ClassesCSV(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	if pl.Status == capacity.InfeasibleStatus {
 		return conflicts(pl).CSV(w)
@@ -32,7 +32,7 @@ func ClassesCSV(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	return err
 }
 
-// conflicts is a row for each reason why there is no plan, with what cures it.
+// conflicts returns a row for each reason why there is no plan, with its cure.
 func conflicts(pl capacity.Plan) Table {
 	t := Table{Columns: []string{"status", "conflict", "at", "cure", "cure_at", "cure_value"}}
 	for _, c := range pl.Conflicts {
@@ -52,7 +52,7 @@ func calibrated(p capacity.Problem) bool {
 	return slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.Calibration != nil })
 }
 
-// classRows is the rows of some of the classes.
+// classRows returns the rows of some of the classes.
 func classRows(p capacity.Problem, pl capacity.Plan, calibrated bool, from, to int) Table {
 	t := Table{Columns: []string{
 		"class", "admitted", "refused", "vms", "vms_per_job", "slots_map", "slots_reduce",
@@ -103,7 +103,7 @@ func classRows(p capacity.Problem, pl capacity.Plan, calibrated bool, from, to i
 	return t
 }
 
-// partsOf is what of a class runs on which VM type; the whole class where there are none.
+// partsOf returns a class's parts by VM type, or the whole class if it has none.
 func partsOf(c capacity.ClassPlan) []capacity.ClassOnType {
 	if len(c.Types) > 0 {
 		return c.Types
@@ -111,7 +111,7 @@ func partsOf(c capacity.ClassPlan) []capacity.ClassOnType {
 	return []capacity.ClassOnType{{Admitted: c.Admitted, VMs: c.VMs, VMsPerJob: c.VMsPerJob, Slots: c.Slots, Time: c.Time}}
 }
 
-// classAt is the problem's class that a plan's i-th answers; plans list them in the problem's order.
+// classAt returns the problem's class for a plan's i-th one; plans list them in the problem's order.
 func classAt(p capacity.Problem, i int) capacity.Class {
 	if i < len(p.Classes) {
 		return p.Classes[i]
@@ -119,9 +119,8 @@ func classAt(p capacity.Problem, i int) capacity.Class {
 	return capacity.Class{}
 }
 
-// Plan writes a plan for a terminal: the decision in one sentence, the classes, the supply and its
-// cost, the reasons, the warnings, and what the answer rests on. An infeasible problem has only the
-// conflicts and their cures.
+// Plan writes a plan for a terminal: the decision in one sentence, the classes, the supply and its cost, the reasons,
+// the warnings and the assumptions. An infeasible problem has only the conflicts and their cures.
 func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	var b strings.Builder
 	b.WriteString(visible(Headline(pl), 0) + "\n")
@@ -150,7 +149,7 @@ func Plan(w io.Writer, p capacity.Problem, pl capacity.Plan) error {
 	return err
 }
 
-// Headline is the plan in one or two sentences.
+// Headline sums up the plan in one or two sentences.
 func Headline(pl capacity.Plan) string {
 	if pl.Status == capacity.InfeasibleStatus {
 		return "No plan meets these demands:"
@@ -179,7 +178,7 @@ func Headline(pl capacity.Plan) string {
 	return fmt.Sprintf("%s for %s %s %s; %s. %s", rent, cost, pl.Cost.Currency, period(pl.Cost.PeriodSeconds), jobs, quality(pl))
 }
 
-// quality is how good the plan is known to be.
+// quality tells the proved quality of the plan.
 func quality(pl capacity.Plan) string {
 	switch {
 	case pl.Proof == nil:
@@ -193,7 +192,7 @@ func quality(pl capacity.Plan) string {
 	}
 }
 
-// percent shows a ratio with two significant digits, so that a small gap does not look like none.
+// percent formats a ratio with two significant digits, so that a small gap does not look like none.
 func percent(ratio float64) string { return fmt.Sprintf("%.2g", 100*ratio) }
 
 func count(x float64, one, many string) string {
@@ -214,7 +213,7 @@ func period(seconds int64) string {
 	}
 }
 
-// Conflict is a conflict with its cure, as sentences.
+// Conflict describes a conflict with its cure, as sentences.
 func Conflict(f fault.Finding) string {
 	s := f.Detail
 	if f.Pointer != "" {
@@ -317,8 +316,8 @@ func supplyTable(p capacity.Problem, pl capacity.Plan) Table {
 	return t
 }
 
-// mostReasons is how many reasons a terminal is given; CSV and JSON have all of them.
-const mostReasons = 20
+// maxReasons is the maximum number of reasons on a terminal; CSV and JSON have all of them.
+const maxReasons = 20
 
 func reasons(b *strings.Builder, pl capacity.Plan) {
 	b.WriteByte('\n')
@@ -327,12 +326,12 @@ func reasons(b *strings.Builder, pl capacity.Plan) {
 		if c.Reason == "" {
 			continue
 		}
-		if told++; told <= mostReasons {
+		if told++; told <= maxReasons {
 			b.WriteString(visible(c.Name, widest) + ": " + visible(c.Reason, 0) + "\n")
 		}
 	}
-	if told > mostReasons {
-		fmt.Fprintf(b, "… and %d more reasons; -o json and -o csv give all of them.\n", told-mostReasons)
+	if told > maxReasons {
+		fmt.Fprintf(b, "… and %d more reasons; -o json and -o csv give all of them.\n", told-maxReasons)
 	}
 }
 

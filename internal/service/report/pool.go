@@ -32,7 +32,7 @@ func PoolPlan(w io.Writer, currency string, a pool.PoolPlan) error {
 	return poolOutcome(w, &b, a.PoolOutcome)
 }
 
-// PoolEvaluation writes what a mix comes to for a terminal.
+// PoolEvaluation writes the evaluation of a mix for a terminal.
 func PoolEvaluation(w io.Writer, currency string, e pool.PoolEvaluation) error {
 	var b strings.Builder
 	deadlines := "All deadlines are met."
@@ -79,7 +79,7 @@ func poolOutcome(w io.Writer, b *strings.Builder, o pool.PoolOutcome) error {
 	return err
 }
 
-// poolMix is one row a kind of instances.
+// poolMix returns a row for each kind of instance.
 func poolMix(m pool.PoolMix) Table {
 	t := Table{Columns: []string{"instances", "type", "as", "hours", "cost"}}
 	for _, x := range m.Core {
@@ -91,7 +91,7 @@ func poolMix(m pool.PoolMix) Table {
 	return t
 }
 
-// PoolJobs is one row a part of a job's work, with names that stay and every digit there is.
+// PoolJobs returns a row for each part of a job's work, with stable names and all digits.
 func PoolJobs(o pool.PoolOutcome) Table {
 	t := Table{Columns: []string{"job", "deadline_hours", "finish_hours", "late", "type", "rate", "imputed", "instance_hours"}}
 	yes := func(is bool, word string) Cell {
@@ -108,14 +108,14 @@ func PoolJobs(o pool.PoolOutcome) Table {
 	return t
 }
 
-// SharePlan writes who gets how many slots.
+// SharePlan writes the slots of each job.
 func SharePlan(w io.Writer, a pool.SharePlan) error {
 	var b strings.Builder
 	known := "No plan has a larger least share, nor a larger total with it."
 	if a.Status != pool.PoolOptimal {
 		known = fmt.Sprintf("No plan has a larger least share than %s, nor a larger total than %s.", rounded(a.ShareBound, 4), rounded(a.TotalBound, 4))
 	}
-	fmt.Fprintf(&b, "The least share is %s, all together are %s; taking turns gives 1. %s\n\n", rounded(a.LeastShare, 4), rounded(a.Total, 4), known)
+	fmt.Fprintf(&b, "The least share is %s, all together are %s; taking turns gives 1. %s\n\n", rounded(a.MinShare, 4), rounded(a.Total, 4), known)
 	if err := SharedJobs(a).Text(&b); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func SharePlan(w io.Writer, a pool.SharePlan) error {
 	return err
 }
 
-// SharedJobs is one row a job and type.
+// SharedJobs returns a row for each job and type.
 func SharedJobs(a pool.SharePlan) Table {
 	t := Table{Columns: []string{"job", "progress_share", "type", "slots"}}
 	for _, j := range a.Jobs {
@@ -137,7 +137,7 @@ func SharedJobs(a pool.SharePlan) Table {
 	return t
 }
 
-// Instances is one row a type of a catalogue.
+// Instances returns a row for each type of a catalogue.
 func Instances(c pool.InstanceCatalogue) Table {
 	t := Table{Columns: []string{"type", "per_hour", "compute_units", "memory_gib", "disk_gb", "slots", "per_compute_unit_month", "per_gb_month"}}
 	for _, x := range c.Types {
@@ -146,7 +146,7 @@ func Instances(c pool.InstanceCatalogue) Table {
 	return t
 }
 
-// PoolCourse writes what to do round after round for a terminal.
+// PoolCourse writes the actions round after round for a terminal.
 func PoolCourse(w io.Writer, currency string, c pool.PoolCourse) error {
 	var b strings.Builder
 	known := "Each round is planned by itself."
@@ -169,7 +169,7 @@ func PoolCourse(w io.Writer, currency string, c pool.PoolCourse) error {
 	return err
 }
 
-// PoolChanges is one row a change; a round that changes nothing has one too.
+// PoolChanges returns a row for each change; a round without changes has one too.
 func PoolChanges(c pool.PoolCourse) Table {
 	t := Table{Columns: []string{"from_hour", "status", "cost", "data_gb", "hour", "change", "type", "as"}}
 	for _, r := range c.Rounds {

@@ -9,14 +9,14 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// StorageSamples is one row a sample.
+// StorageSamples returns a row for each sample.
 func StorageSamples(items []pool.StorageSample) Table {
 	return tableOf([]string{"at", "data_gb", "sampled_by"}, items, func(s pool.StorageSample) []Cell {
 		return []Cell{Time(s.At), number(s.DataGB), text(s.SampledBy)}
 	})
 }
 
-// PoolPlans is one row a plan of a pool.
+// PoolPlans returns a row for each plan of a pool.
 func PoolPlans(items []pool.PoolPlanSummary) Table {
 	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "settings_version", "reason", "status", "cost", "currency", "from", "until", "rounds", "steps"}
 	return tableOf(names, items, func(p pool.PoolPlanSummary) []Cell {
@@ -27,7 +27,7 @@ func PoolPlans(items []pool.PoolPlanSummary) Table {
 	})
 }
 
-// PoolSteps is one row a thing to rent or to give back.
+// PoolSteps returns a row for each thing to rent or to return.
 func PoolSteps(s pool.PoolSchedule) Table {
 	return tableOf([]string{"at", "change", "type", "as", "why"}, s.Steps, func(x pool.PoolStep) []Cell {
 		return []Cell{Time(x.At), {fmt.Sprintf("%+d", x.Count), true}, text(x.Type), text(x.As), text(x.Why)}
@@ -74,7 +74,7 @@ func PoolSchedule(w io.Writer, s pool.PoolSchedule) error {
 	return err
 }
 
-// PoolSources writes where the figures of a plan come from for a terminal.
+// PoolSources writes the sources of a plan's figures for a terminal.
 func PoolSources(w io.Writer, s pool.PoolSources) error {
 	var b strings.Builder
 	say := func(format string, values ...any) { b.WriteString(visible(fmt.Sprintf(format, values...), 0) + "\n") }
@@ -91,14 +91,14 @@ func PoolSources(w io.Writer, s pool.PoolSources) error {
 	return err
 }
 
-// PoolMachines is one row machines of a kind that run.
+// PoolMachines returns a row for each kind of running machine.
 func PoolMachines(m pool.PoolMachines) Table {
 	return tableOf([]string{"type", "as", "count", "since", "paid_until"}, m.Machines, func(x pool.PoolMachine) []Cell {
 		return []Cell{text(x.Type), text(x.As), whole(x.Count), MaybeTime(x.Since), MaybeTime(x.PaidUntil)}
 	})
 }
 
-// PoolScaling writes what autoscalers are told for a terminal.
+// PoolScaling writes the targets of autoscalers for a terminal.
 func PoolScaling(w io.Writer, s plans.PoolScaling) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Plan %d: %s are to run.", s.Number, count(float64(s.Machines.Total), "machine", "machines"))

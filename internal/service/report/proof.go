@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/proof"
 )
 
-// Checks is one row per check of a plan.
+// Checks returns a row for each check of a plan.
 func Checks(r proof.Report) Table {
 	t := Table{Columns: []string{"check", "outcome", "detail"}}
 	for _, c := range r.Checks {
@@ -17,7 +17,7 @@ func Checks(r proof.Report) Table {
 	return t
 }
 
-// Verdict writes what a check of a plan found for a terminal.
+// Verdict writes the result of a plan's check for a terminal.
 func Verdict(w io.Writer, r proof.Report) error {
 	said := "The plan is right: every check passed."
 	switch r.Outcome {

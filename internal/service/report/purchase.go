@@ -7,35 +7,35 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
 )
 
-// Purchase is a row for each offer: how many VMs to buy, what is paid for them and how well they are used.
-func Purchase(a plan.PurchaseAnswer) Table {
+// Purchase returns a row for each offer: the number of VMs to buy, their cost and their utilization.
+func Purchase(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"offer", "buy_vms", "max_vms", "paid_upfront" + in, "upfront_share" + in, "reserved" + in, "reserved_idle" + in, "total" + in, "term_in_horizon", "utilisation"}
-	return tableOf(columns, a.Offers, func(o plan.OfferAnswer) []Cell {
+	return tableOf(columns, a.Offers, func(o horizon.OfferAnswer) []Cell {
 		total := money.Amount{Decimal: decimal.Sum(o.Upfront.Decimal, o.Reserved.Decimal, o.Idle.Decimal)}
 		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), amount(&o.Paid), amount(&o.Upfront), amount(&o.Reserved), amount(&o.Idle), amount(&total),
 			number(o.Share), optional(o.Utilisation)}
 	})
 }
 
-// PurchaseMonths is a row for each month: what the bill falls by, what is paid upfront and the balance since the
-// start; then what refused jobs are valued at less, and the balance that counts it.
-func PurchaseMonths(a plan.PurchaseAnswer) Table {
+// PurchaseMonths returns a row for each month: the reduction of the bill, upfront payments and the balance since the
+// start. Then come the reduction of refused jobs' value and the balance that includes it.
+func PurchaseMonths(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"month", "bill_saved" + in, "paid_upfront" + in, "bill_balance" + in, "penalties_avoided" + in, "balance_with_penalties" + in}
-	return tableOf(columns, a.Months, func(m plan.SavingMonth) []Cell {
+	return tableOf(columns, a.Months, func(m horizon.SavingMonth) []Cell {
 		avoided := money.Amount{Decimal: m.Saved.Sub(m.BillSaved.Decimal)}
 		return []Cell{Time(m.Month), amount(&m.BillSaved), amount(&m.Paid), amount(&m.BillBalance), amount(&avoided), amount(&m.Balance)}
 	})
 }
 
-// PurchaseCurve is a row for each number of VMs of an offer that was tried, the others as recommended.
-func PurchaseCurve(a plan.PurchaseAnswer) Table {
+// PurchaseCurve returns a row for each tried number of VMs of an offer, the others as recommended.
+func PurchaseCurve(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"offer", "vms", "bill" + in, "bill_saving" + in, "penalties" + in, "cost" + in, "recommended", "exact"}}
 	for k, c := range a.Curves {
@@ -46,14 +46,14 @@ func PurchaseCurve(a plan.PurchaseAnswer) Table {
 	return t
 }
 
-// PurchaseRegret is a row for each demand at which the recommendation was tried, beside the best purchase there.
-func PurchaseRegret(a plan.PurchaseAnswer) Table {
+// PurchaseRegret returns a row for each demand at which the recommendation was tried, beside the best purchase there.
+func PurchaseRegret(a horizon.PurchaseAnswer) Table {
 	in := "_" + a.Currency
 	columns := []string{"demand_factor", "today_bill" + in, "bill" + in, "best_bill" + in, "today_cost" + in, "cost" + in, "best_cost" + in, "regret" + in, "best_cost_gap"}
 	for _, o := range a.Offers {
 		columns = append(columns, "best_vms "+o.Name)
 	}
-	return tableOf(columns, a.Regret, func(r plan.RegretPoint) []Cell {
+	return tableOf(columns, a.Regret, func(r horizon.RegretPoint) []Cell {
 		row := []Cell{number(r.Factor), amount(r.TodayBill), amount(r.Bill), amount(r.BestBill), amount(r.TodayCost), amount(r.Cost), amount(r.BestCost), amount(r.Regret), number(r.Gap)}
 		for k := range a.Offers {
 			if k < len(r.Best) {
@@ -66,7 +66,7 @@ func PurchaseRegret(a plan.PurchaseAnswer) Table {
 	})
 }
 
-// valued is what refused jobs are valued at: a cost without its bill; nil where one of them is not known.
+// valued returns the value of refused jobs: a cost without its bill, or nil if either is unknown.
 func valued(cost, bill *money.Amount) *money.Amount {
 	if cost == nil || bill == nil {
 		return nil
@@ -74,8 +74,8 @@ func valued(cost, bill *money.Amount) *money.Amount {
 	return &money.Amount{Decimal: cost.Sub(bill.Decimal)}
 }
 
-// PurchaseText is a recommendation for a terminal.
-func PurchaseText(w io.Writer, a plan.PurchaseAnswer) error {
+// PurchaseText writes a recommendation for a terminal.
+func PurchaseText(w io.Writer, a horizon.PurchaseAnswer) error {
 	var b strings.Builder
 	b.WriteString(visible(a.Explanation, 0) + "\n")
 	tables := []struct {
@@ -118,19 +118,19 @@ func renamed(t Table, from, to string) Table {
 	return t
 }
 
-func offersBrief(a plan.PurchaseAnswer) Table {
-	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used"}, a.Offers, func(o plan.OfferAnswer) []Cell {
+func offersBrief(a horizon.PurchaseAnswer) Table {
+	return tableOf([]string{"Offer", "Buy", "Of at most", "Paid upfront " + a.Currency, "Counted here", "By the hour " + a.Currency, "Used"}, a.Offers, func(o horizon.OfferAnswer) []Cell {
 		hourly := money.Amount{Decimal: o.Reserved.Add(o.Idle.Decimal)}
 		return []Cell{text(o.Name), whole(o.VMs), whole(o.Most), {cents(o.Paid), true}, {cents(o.Upfront), true}, {cents(hourly), true}, share(o.Utilisation)}
 	})
 }
 
-// costsBrief is the recommendation beside today and on-demand alone.
-func costsBrief(a plan.PurchaseAnswer) Table {
+// costsBrief returns the recommendation beside today and on-demand alone.
+func costsBrief(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"Cost in " + a.Currency, "On demand", "Contracts", "Idle", "Upfront", "VM bill", "Refused jobs", "Together"}}
 	for _, line := range []struct {
 		name string
-		cost *plan.PurchaseCost
+		cost *horizon.PurchaseCost
 	}{{"Recommended", &a.Recommended}, {"Today", &a.Today}, {"On demand only", &a.OnDemandOnly}} {
 		c := &line.cost.Cost
 		row := []Cell{text(line.name)}
@@ -145,7 +145,7 @@ func costsBrief(a plan.PurchaseAnswer) Table {
 	return t
 }
 
-func curveBrief(a plan.PurchaseAnswer) Table {
+func curveBrief(a horizon.PurchaseAnswer) Table {
 	t := Table{Columns: []string{"Offer", "VMs", "VM bill " + a.Currency, "Bill falls by " + a.Currency, "Refused jobs " + a.Currency, "Together " + a.Currency, ""}}
 	for k, c := range a.Curves {
 		for _, p := range c.Points {
@@ -155,8 +155,8 @@ func curveBrief(a plan.PurchaseAnswer) Table {
 	return t
 }
 
-func regretBrief(a plan.PurchaseAnswer) Table {
-	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r plan.RegretPoint) []Cell {
+func regretBrief(a horizon.PurchaseAnswer) Table {
+	return tableOf([]string{"Demand", "Bill today " + a.Currency, "Bill " + a.Currency, "Best bill " + a.Currency, "Together today " + a.Currency, "Together " + a.Currency, "Best " + a.Currency, "Regret " + a.Currency, "Best purchase"}, a.Regret, func(r horizon.RegretPoint) []Cell {
 		var best []string
 		for k, n := range r.Best {
 			if n > 0 {
@@ -170,8 +170,8 @@ func regretBrief(a plan.PurchaseAnswer) Table {
 	})
 }
 
-// billCents is a part of what a number of VMs costs, which curves that are not exact do not know.
-func billCents(p plan.SavingPoint, m *money.Amount) Cell {
+// billCents returns a part of the cost of a number of VMs, unknown to curves that are not exact.
+func billCents(p horizon.SavingPoint, m *money.Amount) Cell {
 	if m == nil && p.Cost != nil {
 		return Cell{"-", true}
 	}

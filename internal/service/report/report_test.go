@@ -40,7 +40,7 @@ func TestTextAlignsByWhatIsSeen(t *testing.T) {
 	}
 }
 
-// nightlyPlan is one VM contract, 2 jobs admitted of 3.
+// nightlyPlan returns a plan with one VM contract and 2 of 3 jobs admitted.
 func nightlyPlan() (capacity.Problem, capacity.Plan) {
 	average, quota := 2694.54, int64(20)
 	even := amountIn(81)

@@ -7,18 +7,18 @@ import (
 	"strconv"
 	"strings"
 
-	"headroom/internal/ask/study"
+	"headroom/internal/ask/reproduce"
 )
 
-// Experiments is what can be reproduced.
-func Experiments(all []study.Experiment) Table {
-	return tableOf([]string{"name", "about", "source"}, all, func(e study.Experiment) []Cell {
+// Experiments lists the reproducible experiments.
+func Experiments(all []reproduce.Experiment) Table {
+	return tableOf([]string{"name", "about", "source"}, all, func(e reproduce.Experiment) []Cell {
 		return []Cell{text(e.Name), text(e.About), text(e.Source)}
 	})
 }
 
-// Measured is the figures of a reproduction, a row a point.
-func Measured(r study.Reproduction) Table {
+// Measured returns the figures of a reproduction, a row for each point.
+func Measured(r reproduce.Reproduction) Table {
 	return tableOf(r.Columns, r.Rows, func(row []any) []Cell { return measured(row, number) })
 }
 
@@ -37,8 +37,8 @@ func measured(row []any, figure func(float64) Cell) []Cell {
 	return cells
 }
 
-// Reproductions is what is published beside what came out, a row a figure.
-func Reproductions(all ...study.Reproduction) Table {
+// Reproductions compares published figures with ours, in a row for each.
+func Reproductions(all ...reproduce.Reproduction) Table {
 	t := Table{Columns: []string{"experiment", "figure", "paper", "ours", "unit", "least", "most", "verdict", "remark"}}
 	for _, r := range all {
 		for _, c := range r.Checks {
@@ -49,8 +49,8 @@ func Reproductions(all ...study.Reproduction) Table {
 	return t
 }
 
-// ReproductionText is a reproduction for a terminal.
-func ReproductionText(w io.Writer, r study.Reproduction) error {
+// ReproductionText writes a reproduction for a terminal.
+func ReproductionText(w io.Writer, r reproduce.Reproduction) error {
 	if _, err := fmt.Fprintf(w, "%s: %s\n\nSource: %s\nClaim:  %s\nOurs:   %s\n        First seed %d%s.\n\n", r.Name, r.About, r.Source, r.Claim, strings.ReplaceAll(r.Method, ". ", ".\n        "), r.Seed, smaller(r.Setting)); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func ReproductionText(w io.Writer, r study.Reproduction) error {
 	if err := rows.Text(w); err != nil {
 		return err
 	}
-	checks := tableOf([]string{"Figure", "Paper", "Ours", "Must be", "Verdict"}, r.Checks, func(c study.Check) []Cell {
+	checks := tableOf([]string{"Figure", "Paper", "Ours", "Must be", "Verdict"}, r.Checks, func(c reproduce.Check) []Cell {
 		verdict := string(c.Verdict)
 		if c.Remark != "" {
 			verdict += ": " + c.Remark
@@ -86,8 +86,8 @@ func ReproductionText(w io.Writer, r study.Reproduction) error {
 	return err
 }
 
-// smaller says where a reproduction was run on other instances than it has by itself.
-func smaller(s study.Setting) string {
+// smaller names the settings in which a reproduction differs from the default.
+func smaller(s reproduce.Setting) string {
 	said := ""
 	if s.Quick {
 		said = ", the quick version"
@@ -98,8 +98,8 @@ func smaller(s study.Setting) string {
 	return said
 }
 
-// demanded is the range that a figure must be in.
-func demanded(c study.Check) string {
+// demanded returns the required range of a figure.
+func demanded(c reproduce.Check) string {
 	switch {
 	case c.Least != nil && c.Most != nil && *c.Least > 0:
 		return withUnit(significant(*c.Least)+" to "+significant(*c.Most), c.Unit)
@@ -118,7 +118,7 @@ func withUnit(figure, unit string) string {
 	return figure + " " + unit
 }
 
-// significant is a figure with four digits that count, or all before the point.
+// significant formats a figure with four significant digits, or all before the point.
 func significant(x float64) string {
 	const digits = 4
 	size := math.Abs(x)

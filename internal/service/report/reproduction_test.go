@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/ask/study"
+	"headroom/internal/ask/reproduce"
 )
 
 func TestSignificantDigits(t *testing.T) {
@@ -21,16 +21,16 @@ func TestSignificantDigits(t *testing.T) {
 }
 
 func TestReproductionText(t *testing.T) {
-	r := study.Reproduction{
-		Experiment: study.Experiment{Name: "tea", About: "how hot it is", Source: "a paper", Claim: "Hot.", Method: "It is drunk. Then it is gone."},
-		Setting:    study.Setting{Seed: 7, Instances: 3, Quick: true},
+	r := reproduce.Reproduction{
+		Experiment: reproduce.Experiment{Name: "tea", About: "how hot it is", Source: "a paper", Claim: "Hot.", Method: "It is drunk. Then it is gone."},
+		Setting:    reproduce.Setting{Seed: 7, Instances: 3, Quick: true},
 		Columns:    []string{"cup", "drunk", "degrees", "spilt"},
 		Rows:       [][]any{{"blue", 1, 61.23456, nil}, {"red", 20, 5.0, nil}},
-		Checks: []study.Check{
-			{Figure: "mean", Paper: "> 60", Ours: new(61.23456), Unit: "°C", Least: new(60.0), Verdict: study.Holds},
-			{Figure: "most", Ours: new(5.0), Most: new(4.5), Least: new(0.0), Verdict: study.Fails},
-			{Figure: "range", Ours: new(5.0), Most: new(6.0), Least: new(4.0), Verdict: study.Limited, Remark: "in cups"},
-			{Figure: "none", Verdict: study.Unknown},
+		Checks: []reproduce.Check{
+			{Figure: "mean", Paper: "> 60", Ours: new(61.23456), Unit: "°C", Least: new(60.0), Verdict: reproduce.Holds},
+			{Figure: "most", Ours: new(5.0), Most: new(4.5), Least: new(0.0), Verdict: reproduce.Fails},
+			{Figure: "range", Ours: new(5.0), Most: new(6.0), Least: new(4.0), Verdict: reproduce.Limited, Remark: "in cups"},
+			{Figure: "none", Verdict: reproduce.Unknown},
 		},
 		Notes:   []string{"Tea cools."},
 		Verdict: "It does not hold.",

@@ -4,7 +4,7 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// Runs is one row a run; what it made is not in it.
+// Runs returns a row for each run, without its result.
 func Runs(items []runs.Run) Table {
 	names := []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "progress_unit", "eta_s", "attempt", "by", "created_at", "started_at", "finished_at", "updated_at", "cancelling", "result_url", "partial", "error_detail", "error_kind"}
 	return tableOf(names, items, func(r runs.Run) []Cell {

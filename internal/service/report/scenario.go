@@ -3,12 +3,13 @@ package report
 import (
 	"encoding/json"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
 )
 
-// Scenarios is one row a saved scenario, its changes as JSON.
+// Scenarios returns a row for each saved scenario, with its changes as JSON.
 func Scenarios(items []capacity.Scenario) Table {
 	return tableOf(columns("name", "note", "changes"), items, func(s capacity.Scenario) []Cell {
 		changes, err := json.Marshal(s.Changes)
@@ -19,12 +20,12 @@ func Scenarios(items []capacity.Scenario) Table {
 	})
 }
 
-// WhatIf is a row for the base and one for each scenario.
-func WhatIf(w plan.WhatIf) Table {
+// WhatIf returns a row for the base and one for each scenario.
+func WhatIf(w whatif.Comparison) Table {
 	columns := []string{"name", "status", "currency", "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties",
 		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap", "change", "values", "decisions", "kept", "sentence"}
-	rows := append([]plan.ScenarioAnswer{{Outcome: w.Base}}, w.Scenarios...)
-	t := tableOf(columns, rows, func(a plan.ScenarioAnswer) []Cell {
+	rows := append([]whatif.ScenarioAnswer{{Outcome: w.Base}}, w.Scenarios...)
+	t := tableOf(columns, rows, func(a whatif.ScenarioAnswer) []Cell {
 		row := []Cell{text(a.Name), text(string(a.Status)), text(a.Cost.Currency)}
 		if a.Status == capacity.InfeasibleStatus {
 			for range len(columns) - len(row) - 1 {
@@ -51,9 +52,9 @@ func WhatIf(w plan.WhatIf) Table {
 	return t
 }
 
-// ScenarioLines is the bills of up to a few scenarios side by side: a row a line, and for each scenario what
-// it comes to, what the same decisions cost more at its figures, and what adapting adds.
-func ScenarioLines(w plan.WhatIf) Table {
+// ScenarioLines returns the bills of up to a few scenarios side by side, with a row for each line. Each scenario has
+// its bill, the additional cost of the same decisions at its figures, and the cost of adapting.
+func ScenarioLines(w whatif.Comparison) Table {
 	t := Table{Columns: []string{"", "base"}}
 	names := []string{"total", "on_demand", "spot", "reserved", "reserved_idle", "penalties"}
 	base := []money.Amount{w.Base.Cost.Total, w.Base.Cost.OnDemand, w.Base.Cost.Spot, w.Base.Cost.Reserved, w.Base.Cost.ReservedIdle, w.Base.Cost.Penalties}
@@ -86,7 +87,7 @@ func ScenarioLines(w plan.WhatIf) Table {
 		t.Columns = append(t.Columns, name, "values", "decisions")
 		cost := []money.Amount{a.Cost.Total, a.Cost.OnDemand, a.Cost.Spot, a.Cost.Reserved, a.Cost.ReservedIdle, a.Cost.Penalties}
 		for k := range names {
-			var d plan.MoneySplit
+			var d whatif.MoneySplit
 			if a.Difference != nil {
 				d = a.Difference.Cost[k]
 			}
@@ -99,7 +100,7 @@ func ScenarioLines(w plan.WhatIf) Table {
 	return t
 }
 
-// counted is a figure of an outcome; an infeasible one has none.
+// counted returns a figure of an outcome; an infeasible one has none.
 func counted(o plan.Outcome, of func(plan.Outcome) float64) Cell {
 	if o.Status == capacity.InfeasibleStatus {
 		return Cell{"", true}

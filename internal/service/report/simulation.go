@@ -9,7 +9,7 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// Simulation is a row for each class, every digit there is; where policies are compared it is their rows.
+// Simulation returns a row for each class, with all digits, or the rows of the compared policies.
 func Simulation(a trial.Answer) Table {
 	if a.Compared != nil {
 		return compared(a.Compared)
@@ -51,7 +51,7 @@ func simulatedClasses(a trial.Answer) Table {
 	})
 }
 
-// SimulationWorkbook is a simulation as a spreadsheet.
+// SimulationWorkbook writes a simulation as a spreadsheet.
 func SimulationWorkbook(w io.Writer, a trial.Answer) error {
 	sheets := []Sheet{{"classes", simulatedClasses(a)}}
 	if a.Compared != nil {
@@ -60,7 +60,7 @@ func SimulationWorkbook(w io.Writer, a trial.Answer) error {
 	return Workbook(w, append(sheets, about(a.Sentence))...)
 }
 
-// SimulationText is a simulation for a terminal.
+// SimulationText writes a simulation for a terminal.
 func SimulationText(w io.Writer, a trial.Answer) error {
 	if err := summary(a).Text(w); err != nil {
 		return err
@@ -151,7 +151,7 @@ func onType(name, vmType string) string {
 	return name + " on " + vmType
 }
 
-// plusMinus is how sure a figure is, where that is known.
+// plusMinus formats the precision of a figure, if known.
 func plusMinus(half *float64, factor float64) string {
 	if half == nil {
 		return ""

@@ -11,15 +11,15 @@ import (
 	"headroom/internal/service/plans"
 )
 
-// Tables of what a service keeps, one row a thing, with the names and the order of its JSON.
+// Tables of stored things, a row for each, with the names and the order of its JSON.
 
-// Text is a cell of text, which is kept from being a spreadsheet's formula.
+// Text returns a cell of text, which no spreadsheet takes for a formula.
 func Text(s string) Cell { return text(s) }
 
-// Time is a moment as RFC 3339 has it.
+// Time returns a moment in the form of RFC 3339.
 func Time(t time.Time) Cell { return Cell{t.UTC().Format(time.RFC3339Nano), true} }
 
-// MaybeTime is empty where there is no moment.
+// MaybeTime returns an empty cell for nil.
 func MaybeTime(t *time.Time) Cell {
 	if t == nil {
 		return Cell{"", true}
@@ -27,7 +27,7 @@ func MaybeTime(t *time.Time) Cell {
 	return Time(*t)
 }
 
-// Names is several names in one cell.
+// Names joins several names in one cell.
 func Names(names []string) Cell { return text(strings.Join(names, " ")) }
 
 func whole(n int64) Cell { return Cell{strconv.FormatInt(n, 10), true} }
@@ -41,14 +41,14 @@ func maybeWhole(n *int64) Cell {
 
 func flag(b bool) Cell { return Cell{strconv.FormatBool(b), true} }
 
-// stamp is the last columns of what has versions.
+// stampColumns are the last columns of things with versions.
 var stampColumns = []string{"version", "created_at", "updated_at"}
 
 func stamp(s capacity.Stamp) []Cell {
 	return []Cell{whole(s.Version), Time(s.CreatedAt), Time(s.UpdatedAt)}
 }
 
-// tableOf is a table with a row for each item.
+// tableOf returns a table with a row for each item.
 func tableOf[T any](columns []string, items []T, row func(T) []Cell) Table {
 	t := Table{Columns: columns, Rows: make([][]Cell, len(items))}
 	for i, item := range items {
@@ -59,7 +59,7 @@ func tableOf[T any](columns []string, items []T, row func(T) []Cell) Table {
 
 func columns(names ...string) []string { return append(names, stampColumns...) }
 
-// Clusters is one row a cluster.
+// Clusters returns a row for each cluster.
 func Clusters(items []inputs.Cluster) Table {
 	names := columns("name", "description", "currency", "period_s", "time_zone",
 		"integrality", "bound", "engine", "gap", "max_solve_ms", "one_slot_per_job", "sharing", "hold_s", "inputs_version", "budget_vm_cost", "budget_total")
@@ -77,7 +77,7 @@ func Clusters(items []inputs.Cluster) Table {
 	})
 }
 
-// VMTypes is one row a VM type.
+// VMTypes returns a row for each VM type.
 func VMTypes(items []inputs.VMType) Table {
 	return tableOf(columns("name", "description", "quota", "in_use", "spot_max_share", "vcpu", "memory_gib", "gpus"), items, func(v inputs.VMType) []Cell {
 		var share *float64
@@ -88,14 +88,14 @@ func VMTypes(items []inputs.VMType) Table {
 	})
 }
 
-// Prices is one row a price period.
+// Prices returns a row for each price period.
 func Prices(items []inputs.PricePeriod) Table {
 	return tableOf(columns("id", "vm_type", "price", "from", "until", "purchase"), items, func(p inputs.PricePeriod) []Cell {
 		return append([]Cell{text(p.ID), text(p.VMType), amount(&p.Price), Time(p.From), MaybeTime(p.Until), text(string(p.Purchase))}, stamp(p.Stamp)...)
 	})
 }
 
-// Contracts is one row a contract.
+// Contracts returns a row for each contract.
 func Contracts(items []inputs.SignedContract) Table {
 	return tableOf(columns("name", "vm_type", "vms", "price", "billing", "upfront", "from", "until"), items, func(s inputs.SignedContract) []Cell {
 		return append([]Cell{
@@ -104,7 +104,7 @@ func Contracts(items []inputs.SignedContract) Table {
 	})
 }
 
-// Offers is one row an offer.
+// Offers returns a row for each offer.
 func Offers(items []inputs.StandingOffer) Table {
 	return tableOf(columns("name", "vm_type", "price", "upfront", "billing", "term_hours", "term_years", "max", "note"), items, func(o inputs.StandingOffer) []Cell {
 		term := func(n int64) Cell {
@@ -119,7 +119,7 @@ func Offers(items []inputs.StandingOffer) Table {
 	})
 }
 
-// Profiles is one row a profile version.
+// Profiles returns a row for each profile version.
 func Profiles(items []inputs.ProfileVersion) Table {
 	names := []string{"name", "version", "note", "map_tasks", "reduce_tasks", "map_avg_s", "map_max_s", "first_shuffle_avg_s", "first_shuffle_max_s",
 		"shuffle_avg_s", "shuffle_max_s", "reduce_avg_s", "reduce_max_s", "overhead_s", "stages", "stage_tasks", "stage_work_s", "created_at"}
@@ -145,7 +145,7 @@ func Profiles(items []inputs.ProfileVersion) Table {
 	})
 }
 
-// PlannedClasses is one row a stored class.
+// PlannedClasses returns a row for each stored class.
 func PlannedClasses(items []inputs.PlannedClass) Table {
 	names := columns("name", "profile", "profile_version", "map_work_s", "reduce_work_s", "fixed_s", "vms_per_job", "deadline_s",
 		"slots_map", "slots_reduce", "jobs_min", "jobs_max", "penalty", "slots_by_type", "speed", "calibration_bound", "calibration_factor")
@@ -174,7 +174,7 @@ func PlannedClasses(items []inputs.PlannedClass) Table {
 	})
 }
 
-// byType is what is said of each VM type, as JSON; nothing where nothing is.
+// byType returns the settings by VM type as JSON, or nothing if there are none.
 func byType[T any](said map[string]T) string {
 	if len(said) == 0 {
 		return ""
@@ -183,19 +183,19 @@ func byType[T any](said map[string]T) string {
 	return string(t)
 }
 
-// Forecasts is one row a class and hour.
+// Forecasts returns a row for each class and hour.
 func Forecasts(items []inputs.Forecast) Table {
 	return tableOf([]string{"class", "hour", "jobs"}, items, func(f inputs.Forecast) []Cell {
 		return []Cell{text(f.Class), Time(f.Hour), number(f.Jobs)}
 	})
 }
 
-// ForecastHours is one row an hour, with a column for each class.
+// ForecastHours returns a row for each hour, with a column for each class.
 func ForecastHours(classes []string, rows ...[]Cell) Table {
 	return Table{Columns: append([]string{"hour"}, classes...), Rows: rows}
 }
 
-// ForecastHour is such a row; a class without jobs has an empty cell.
+// ForecastHour returns such a row; a class without jobs has an empty cell.
 func ForecastHour(hour time.Time, jobs []*float64) []Cell {
 	row := append(make([]Cell, 0, 1+len(jobs)), Time(hour))
 	for _, x := range jobs {
@@ -204,7 +204,7 @@ func ForecastHour(hour time.Time, jobs []*float64) []Cell {
 	return row
 }
 
-// Weekdays is a week as a table with a row a day. It is what capacity.ParseWeek reads.
+// Weekdays returns a week as a table with a row for each day, which inputs.ParseWeek can read.
 func Weekdays(w inputs.WeekDays, places int) Table {
 	t := Table{Columns: []string{"day"}}
 	for hour := range 24 {
@@ -225,7 +225,7 @@ func Weekdays(w inputs.WeekDays, places int) Table {
 	return t
 }
 
-// Plans is one row a plan.
+// Plans returns a row for each plan.
 func Plans(items []plans.PlanSummary) Table {
 	names := []string{"id", "number", "cluster", "at", "created_at", "created_by", "inputs_version", "status", "objective", "total_cost", "on_demand_cost",
 		"reserved_cost", "penalties", "currency", "period_s", "vms", "vms_on_demand", "vms_reserved", "admitted", "refused", "gap", "spot_cost", "vms_spot", "why"}

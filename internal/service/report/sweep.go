@@ -5,16 +5,18 @@ import (
 	"io"
 	"strings"
 
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
-	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 )
 
-// Sweep is a row for each point of a sweep, its parameters first.
-func Sweep(a plan.SweepAnswer) Table {
+// Sweep returns a row for each point of a sweep, its parameters first.
+func Sweep(a whatif.SweepAnswer) Table {
 	var t Table
 	for i := range a.Vary {
-		t.Columns = append(t.Columns, plan.ParameterName(a.Vary[i]))
+		t.Columns = append(t.Columns, whatif.ParameterName(a.Vary[i]))
 	}
 	t.Columns = append(t.Columns, "status", "currency", "total", "on_demand", "spot", "reserved", "reserved_idle", "penalties",
 		"vms", "vms_on_demand", "vms_reserved", "vms_spot", "admitted", "refused", "gap", "vm_price_low", "vm_price_high", "conflict")
@@ -49,23 +51,23 @@ func Sweep(a plan.SweepAnswer) Table {
 	return t
 }
 
-// Curve is a row for each end of a straight line.
-func Curve(a plan.SweepAnswer) Table {
-	t := Table{Columns: []string{plan.ParameterName(a.Vary[0]), "cost", "slope", "changes"}}
+// Curve returns a row for each end of a straight line.
+func Curve(a whatif.SweepAnswer) Table {
+	t := Table{Columns: []string{whatif.ParameterName(a.Vary[0]), "cost", "slope", "changes"}}
 	for _, p := range a.Curve.Points {
 		t.Rows = append(t.Rows, []Cell{number(p.At), amount(&p.Cost), amount(p.Slope), text(p.Margin)})
 	}
 	return t
 }
 
-func facts(all []plan.Fact) Table {
-	return tableOf([]string{"fact", "of", "value", "unit"}, all, func(f plan.Fact) []Cell {
+func facts(all []words.Fact) Table {
+	return tableOf([]string{"fact", "of", "value", "unit"}, all, func(f words.Fact) []Cell {
 		return []Cell{text(f.Name), text(f.Of), {f.Value, true}, text(f.Unit)}
 	})
 }
 
-// SweepText is a sweep for a terminal.
-func SweepText(w io.Writer, a plan.SweepAnswer) error {
+// SweepText writes a sweep for a terminal.
+func SweepText(w io.Writer, a whatif.SweepAnswer) error {
 	short := Sweep(a)
 	keep := map[string]bool{"status": true, "total": true, "penalties": true, "vms": true, "admitted": true, "refused": true, "vm_price_high": true, "conflict": true}
 	for i := range a.Vary {
@@ -97,7 +99,7 @@ func SweepText(w io.Writer, a plan.SweepAnswer) error {
 	return err
 }
 
-// only is the table with some of its columns.
+// only returns the table with some of its columns.
 func (t Table) only(keep map[string]bool) Table {
 	var some Table
 	var at []int
@@ -116,8 +118,8 @@ func (t Table) only(keep map[string]bool) Table {
 	return some
 }
 
-// SweepWorkbook is a sweep as a spreadsheet: its points, its curve where there is one, and what is said of them.
-func SweepWorkbook(w io.Writer, a plan.SweepAnswer) error {
+// SweepWorkbook writes a sweep as a spreadsheet: its points, its curve if it has one, and its sentences.
+func SweepWorkbook(w io.Writer, a whatif.SweepAnswer) error {
 	sheets := []Sheet{{"points", Sweep(a)}}
 	if a.Curve != nil {
 		sheets = append(sheets, Sheet{"curve", Curve(a)})
@@ -129,10 +131,10 @@ func about(explanation string) Sheet {
 	return Sheet{"about", Table{Columns: []string{"explanation"}, Rows: [][]Cell{{text(explanation)}}}}
 }
 
-// Question is a row for each class, or for each deadline where those were asked for.
-func Question(a plan.QuestionAnswer) Table {
+// Question returns a row for each class, or for each deadline if the question was about these.
+func Question(a goal.Answer) Table {
 	if len(a.Deadlines) > 0 {
-		return tableOf([]string{"what", "deadline", "earlier_percent", "status", "cost", "extra", "vms"}, a.Deadlines, func(d plan.DeadlineCost) []Cell {
+		return tableOf([]string{"what", "deadline", "earlier_percent", "status", "cost", "extra", "vms"}, a.Deadlines, func(d goal.DeadlineCost) []Cell {
 			row := []Cell{text(d.What), number(d.Deadline), number(d.Earlier), text(string(d.Status))}
 			if d.Status == capacity.InfeasibleStatus {
 				return append(row, Cell{"", true}, Cell{"", true}, Cell{"", true})
@@ -140,13 +142,13 @@ func Question(a plan.QuestionAnswer) Table {
 			return append(row, amount(&d.Cost), amount(&d.Extra), number(d.VMs))
 		})
 	}
-	return tableOf([]string{"class", "admitted", "refused", "before", "verdict"}, a.Classes, func(c plan.ServedClass) []Cell {
+	return tableOf([]string{"class", "admitted", "refused", "before", "verdict"}, a.Classes, func(c goal.ServedClass) []Cell {
 		return []Cell{text(c.Name), number(c.Admitted), number(c.Refused), optional(c.Before), text(string(c.Verdict))}
 	})
 }
 
-// QuestionText is an answer for a terminal.
-func QuestionText(w io.Writer, a plan.QuestionAnswer) error {
+// QuestionText writes an answer for a terminal.
+func QuestionText(w io.Writer, a goal.Answer) error {
 	if _, err := fmt.Fprintf(w, "%s\n", visible(a.Explanation, 0)); err != nil {
 		return err
 	}
@@ -167,8 +169,8 @@ func QuestionText(w io.Writer, a plan.QuestionAnswer) error {
 	return nil
 }
 
-// QuestionWorkbook is an answer as a spreadsheet.
-func QuestionWorkbook(w io.Writer, a plan.QuestionAnswer) error {
+// QuestionWorkbook writes an answer as a spreadsheet.
+func QuestionWorkbook(w io.Writer, a goal.Answer) error {
 	name := "classes"
 	if len(a.Deadlines) > 0 {
 		name = "deadlines"

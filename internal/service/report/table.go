@@ -1,5 +1,5 @@
-// Package report writes results for people: text tables for terminals and comma-separated values for
-// spreadsheets. It computes nothing that is not already in the result it is given.
+// Package report writes results for people: text tables for terminals and comma-separated values for spreadsheets.
+// All its figures are already in the results.
 package report
 
 import (
@@ -21,8 +21,8 @@ type Table struct {
 	Rows    [][]Cell
 }
 
-// Cell is one value: its text and whether it is a number, which is aligned to the right and never
-// taken for a spreadsheet's formula.
+// Cell holds one value: its text and whether it is a number. A number is aligned to the right and never taken for a
+// spreadsheet's formula.
 type Cell struct {
 	Text   string
 	Number bool
@@ -30,10 +30,10 @@ type Cell struct {
 
 func text(s string) Cell { return Cell{Text: s} }
 
-// number is a figure with all its digits; plain figures need no exponent.
+// number formats a figure with all its digits; plain figures need no exponent.
 func number(x float64) Cell { return Cell{strconv.FormatFloat(x, 'f', -1, 64), true} }
 
-// rounded is a figure with at most so many decimal places.
+// rounded formats a figure with at most that many decimal places.
 func rounded(x float64, places int) string {
 	s := strconv.FormatFloat(x, 'f', places, 64)
 	if strings.Contains(s, ".") {
@@ -66,7 +66,7 @@ func amount(m *money.Amount) Cell {
 	return Cell{m.String(), true}
 }
 
-// widest is how wide a cell is shown at most; a name may have 200 characters.
+// widest is the maximum width of a shown cell; a name may have 200 characters.
 const widest = 48
 
 // Text writes the table aligned, with two spaces between columns.
@@ -88,7 +88,7 @@ func (t Table) Text(w io.Writer) error {
 		for j, c := range line {
 			shown := visible(c.Text, widest)
 			if j == len(line)-1 && !c.Number {
-				shown = visible(c.Text, 0) // nothing stands to its right
+				shown = visible(c.Text, 0) // nothing follows on its right
 			}
 			pad := strings.Repeat(" ", max(0, widths[j]-width(shown)))
 			if c.Number {
@@ -107,8 +107,8 @@ func (t Table) Text(w io.Writer) error {
 	return err
 }
 
-// visible is a text as it may be written to a terminal: without control characters, which could move
-// its cursor, and at most so wide (0: any width).
+// visible returns a text in a form that is safe for a terminal: without control characters, which could move its
+// cursor, and cut to a width (0: any width).
 func visible(s string, most int) string {
 	if printable(s) && (most == 0 || len(s) <= most) {
 		return s
@@ -130,7 +130,7 @@ func visible(s string, most int) string {
 	return b.String() + "…"
 }
 
-// width is how many columns of a terminal a text takes.
+// width returns the number of terminal columns that a text takes.
 func width(s string) int {
 	if printable(s) {
 		return len(s)
@@ -138,7 +138,7 @@ func width(s string) int {
 	return uniseg.StringWidth(s)
 }
 
-// printable says that a text is ASCII that can be seen: nearly every one is.
+// printable reports whether a text is printable ASCII: nearly every one is.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -162,7 +162,7 @@ func (t Table) CSV(w io.Writer) error {
 	return t.rows(out)
 }
 
-// CSVRows writes what CSV does without the heading: the rest of a table that is written in parts.
+// CSVRows writes the rows as CSV without the heading, for a table that is written in parts.
 func (t Table) CSVRows(w io.Writer) error { return t.rows(csv.NewWriter(w)) }
 
 func (t Table) rows(out *csv.Writer) error {

@@ -8,7 +8,7 @@ import (
 	"headroom/internal/slots/trial"
 )
 
-// Workload is a row for each class, every digit there is; where policies are compared it is their rows.
+// Workload returns a row for each class, with all digits, or the rows of the compared policies.
 func Workload(r sim.Report) Table {
 	if r.Compared != nil {
 		return compared(r.Compared)
@@ -46,7 +46,7 @@ func workloadClasses(r sim.Report) Table {
 	})
 }
 
-// WorkloadWorkbook is a simulation of a workload as a spreadsheet.
+// WorkloadWorkbook writes a simulation of a workload as a spreadsheet.
 func WorkloadWorkbook(w io.Writer, r sim.Report) error {
 	sheets := []Sheet{{"classes", workloadClasses(r)}}
 	if r.Nodes != nil {
@@ -65,7 +65,7 @@ func nodeTypes(n sim.NodesReport) Table {
 	})
 }
 
-// WorkloadText is a simulation of a workload for a terminal.
+// WorkloadText writes a simulation of a workload for a terminal.
 func WorkloadText(w io.Writer, r sim.Report) error {
 	if err := workloadSummary(r).Text(w); err != nil {
 		return err

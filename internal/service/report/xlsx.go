@@ -11,15 +11,15 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// Sheet is a table with its name in a workbook. Names that a spreadsheet does not take are mended, and a table
-// that is longer than a sheet goes on in another.
+// Sheet is a table with its name in a workbook. Names that are invalid in a spreadsheet are mended, and a table
+// longer than a sheet continues in another.
 type Sheet struct {
 	Name string
 	Table
 }
 
-// Workbook writes tables as sheets of a spreadsheet. What is a number or a moment (UTC) has that type and
-// everything else is text, whatever it begins with: there are no formulas in it.
+// Workbook writes tables as sheets of a spreadsheet. Numbers and moments (UTC) have their types and everything else
+// is text, whatever it begins with: there are no formulas.
 func Workbook(w io.Writer, sheets ...Sheet) (err error) {
 	f := excelize.NewFile().SetZipWriter(newOrderedZip)
 	defer func() {
@@ -105,9 +105,9 @@ func onPaper(f *excelize.File, sheet string) error {
 
 const paperA4 = 9 // as spreadsheets number sizes of paper
 
-// cut is a text of at most so many UTF-16 units, which is how spreadsheets count; one that was longer says so.
+// cut shortens a text to that many UTF-16 units, which spreadsheets count, and marks the cut.
 func cut(s string, most int) string {
-	units, mark := 0, 0 // where the mark would still fit
+	units, mark := 0, 0 // the last place where the mark would fit
 	for i, r := range s {
 		if units < most {
 			mark = i
@@ -119,7 +119,7 @@ func cut(s string, most int) string {
 	return s
 }
 
-// fitting is the sheets under names that a spreadsheet takes, each with at most so many rows.
+// fitting returns the sheets under valid names, each with at most that many rows.
 func fitting(sheets []Sheet, most int) []Sheet {
 	var fit []Sheet
 	taken := map[string]bool{"history": true} // kept by spreadsheets for themselves
@@ -137,7 +137,7 @@ func fitting(sheets []Sheet, most int) []Sheet {
 	return fit
 }
 
-// sheetName is a name of at most 31 units that no other sheet has, whatever the case of its letters.
+// sheetName returns a name of at most 31 units that no other sheet has in any letter case.
 func sheetName(name string, taken map[string]bool) string {
 	name = strings.Trim(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || strings.ContainsRune(`:\/?*[]`, r) {

@@ -10,20 +10,20 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// look is how a column of a sheet is shown: as wide as what it holds, its numbers with the same places and its
-// moments alike, so that they can be compared down the column. A column that has texts as well is a list of single
-// figures, each with a look of its own, which stand at the left. What a cell holds is not rounded.
+// look describes the appearance of a sheet's column: its width, and common formats of its numbers and moments, so
+// that they can be compared down the column. A column that also has texts is a list of single figures, aligned left,
+// each with a format of its own. The values of cells are not rounded.
 type look struct {
 	width   float64
 	places  int
 	moments int // index in momentFormats
 	texts   bool
 	figures bool // numbers, flags or moments
-	indent  int  // of texts that stand behind figures
+	indent  int  // of texts that follow figures
 }
 
-// Widths in characters. A column leaves some room, since digits are not what text is measured by; a text that is
-// longer than the widest column goes on in the next lines of its cell.
+// Widths in characters. A column leaves some room, because widths count digits and texts have other characters. A
+// text longer than the widest column continues in the next lines of its cell.
 const (
 	narrowestColumn = 8
 	widestColumn    = 70
@@ -33,7 +33,7 @@ const (
 // momentFormats are for moments that are all midnights, whole minutes, or any.
 var momentFormats = []string{"yyyy-mm-dd", "yyyy-mm-dd hh:mm", "yyyy-mm-dd hh:mm:ss"}
 
-// flagFormat is for the programs that would show a flag as 1 or 0.
+// flagFormat serves programs that would show a flag as 1 or 0.
 const flagFormat = `"TRUE";"TRUE";"FALSE"`
 
 // lookOf looks through a column.
@@ -67,13 +67,13 @@ func lookOf(t *Table, j int) look {
 	return l
 }
 
-// right says whether all of the column stands at its right.
+// right reports whether the whole column is aligned right.
 func (l *look) right() bool { return l.figures && !l.texts }
 
-// lineHeight is that of a line of text, in points.
+// lineHeight is the height of a line of text, in points.
 const lineHeight = 15.0
 
-// heightOf is a row's of so many lines; 0 is what a spreadsheet gives a row of one.
+// heightOf returns the height of a row of that many lines; 0 is a spreadsheet's default for one line.
 func heightOf(lines int) float64 {
 	if lines == 1 {
 		return 0
@@ -81,7 +81,7 @@ func heightOf(lines int) float64 {
 	return min(lineHeight*float64(lines), excelize.MaxRowHeight)
 }
 
-// lines is how many lines a cell's text takes at most: letters are narrower than the digits that widths count.
+// lines estimates the lines of a cell's text from above: letters are narrower than the digits that widths count.
 func (l *look) lines(c Cell) int {
 	if c.Number || len(c.Text) <= int(l.width-columnRoom) {
 		return 1
@@ -89,7 +89,7 @@ func (l *look) lines(c Cell) int {
 	return int(math.Ceil(float64(uniseg.StringWidth(c.Text)) / (l.width - columnRoom)))
 }
 
-// valueOf is what a cell holds: a number, a flag, a moment (UTC) or a text.
+// valueOf returns the value of a cell: a number, a flag, a moment (UTC) or a text.
 func valueOf(c Cell) any {
 	if c.Number {
 		if x, err := strconv.ParseFloat(c.Text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
@@ -105,8 +105,8 @@ func valueOf(c Cell) any {
 	return cut(c.Text, excelize.TotalCellChars)
 }
 
-// placesOf is how many decimal places of a number are shown: all where they are few, otherwise so many that four
-// digits tell something, and of large numbers two.
+// placesOf returns the number of decimal places shown for a number: all if they are few, otherwise enough for four
+// significant digits, and two for large numbers.
 func placesOf(text string, x float64) int {
 	if strings.ContainsAny(text, "eE") {
 		text = strconv.FormatFloat(x, 'f', -1, 64)
@@ -134,13 +134,13 @@ func momentFormatOf(at time.Time) int {
 	return 0
 }
 
-// styles are a workbook's, each made once.
+// styles creates each style of a workbook once.
 type styles struct {
 	file *excelize.File
 	made map[excelize.Alignment]map[string]int
 }
 
-// font is the one that spreadsheets take for cells without a style.
+// font is the default font of spreadsheets.
 var font = excelize.Font{Family: "Calibri", Size: 11}
 
 func (s *styles) of(format string, a excelize.Alignment, bold bool) (int, error) {
@@ -167,7 +167,7 @@ func (s *styles) of(format string, a excelize.Alignment, bold bool) (int, error)
 	return id, err
 }
 
-// heading is the style of a column's name.
+// heading returns the style of a column's name.
 func (s *styles) heading(l *look) (int, error) {
 	a := excelize.Alignment{Vertical: "top", WrapText: true}
 	if l.right() {
@@ -178,7 +178,7 @@ func (s *styles) heading(l *look) (int, error) {
 	return s.of("", a, true)
 }
 
-// cell is a cell's value in its style, or nothing.
+// cell returns a cell's value in its style, or nothing if it is empty.
 func (s *styles) cell(c Cell, l *look) (any, error) {
 	if c.Text == "" {
 		return nil, nil

@@ -7,21 +7,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
 )
 
 func TestSweepTables(t *testing.T) {
 	high := money.Round(0.2)
-	a := plan.SweepAnswer{
+	a := whatif.SweepAnswer{
 		Vary: []capacity.Vary{{What: capacity.ChangeDemand, Class: "=evil", By: capacity.ByFactor}}, Currency: "USD", Total: 2, Complete: true, Explanation: "+All.",
-		Points: []plan.SweepPoint{
+		Points: []whatif.SweepPoint{
 			{Parameters: []float64{0.5}, Status: capacity.Optimal, VMs: plan.RentedVMs{Total: 3}, Price: &capacity.CapacityPrice{Low: high, High: &high}},
 			{Parameters: []float64{2}, Status: capacity.InfeasibleStatus, Conflict: "=no"},
 		},
 		Curve: &plan.Curve{Points: []plan.CurvePoint{{At: 1, Cost: high}}},
-		Facts: []plan.Fact{{Name: "least_cost", Value: "0.20", Unit: "USD"}},
+		Facts: []words.Fact{{Name: "least_cost", Value: "0.20", Unit: "USD"}},
 	}
 	var b bytes.Buffer
 	if err := Sweep(a).CSV(&b); err != nil {

@@ -10,15 +10,15 @@ import (
 	"headroom/internal/service/runs"
 )
 
-// Report is a file about a cluster that was made in the background, or is going to be. It has the id of the run
-// that makes it.
+// Report is a file about a cluster that was or will be made in the background. It has the id of the run that makes
+// it.
 type Report struct {
 	ID        string         `json:"id"`
-	Schedule  *string        `json:"schedule"` // null: somebody asked for it
+	Schedule  *string        `json:"schedule"` // null: made on request
 	Every     Every          `json:"every"`
 	Covers    Covers         `json:"covers"`
 	Format    ReportFormat   `json:"format"`
-	At        time.Time      `json:"at"` // the moment it is for; those of servers that were down may be made later
+	At        time.Time      `json:"at"` // the scheduled moment; after an outage of all servers it may be made later
 	From      time.Time      `json:"from"`
 	Until     time.Time      `json:"until"`
 	State     runs.RunState  `json:"state"` // of its run
@@ -26,10 +26,10 @@ type Report struct {
 	CreatedAt time.Time      `json:"created_at"`
 	MadeAt    *time.Time     `json:"made_at"`
 	File      *ReportFile    `json:"file"`  // null until it is made
-	Error     *runs.RunError `json:"error"` // why it was not
+	Error     *runs.RunError `json:"error"` // the reason of a failure
 }
 
-// ReportFile is what a report's file is.
+// ReportFile describes a report's file.
 type ReportFile struct {
 	Name      string `json:"name"`
 	MediaType string `json:"media_type"`
@@ -38,13 +38,13 @@ type ReportFile struct {
 	URL       string `json:"url"`    // the path to it
 }
 
-// MaxReport is the size of a report's file at most.
+// MaxReport is the maximum size of a report's file.
 const MaxReport = 64 << 20
 
-// UnscheduledKept is how many reports of a cluster are kept that no schedule makes.
+// UnscheduledKept is the number of reports without a schedule stored for a cluster.
 const UnscheduledKept = DefaultKeep
 
-// ReportRequest asks for a report now: what a schedule makes, or what the other members say.
+// ReportRequest asks for a report now: one of a schedule, or one that the other members describe.
 type ReportRequest struct {
 	Schedule string       `json:"schedule,omitempty"`
 	Every    Every        `json:"every,omitempty"`
@@ -52,7 +52,7 @@ type ReportRequest struct {
 	Format   ReportFormat `json:"format,omitempty"`
 }
 
-// Validate says what is wrong with a request, and fills in what is left out.
+// Validate checks a request and fills in defaults.
 func (r *ReportRequest) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		if r.Schedule != "" {
@@ -75,7 +75,7 @@ func (r *ReportRequest) Validate() error {
 	})
 }
 
-// FileName is the name of a report's file: letters that every file system and header takes.
+// FileName returns the name of a report's file, in letters that every file system and header accepts.
 func (r Report) FileName(cluster string) string {
 	parts := []string{cluster}
 	if r.Schedule != nil {
@@ -89,7 +89,7 @@ func (r Report) FileName(cluster string) string {
 	return name + "." + string(r.Format)
 }
 
-// fileWord is what letters, digits and hyphens can say of a name.
+// fileWord reduces a name to letters, digits and hyphens.
 func fileWord(name string) string {
 	const longest = 60
 	var b strings.Builder
@@ -110,7 +110,7 @@ func fileWord(name string) string {
 	return "report"
 }
 
-// MediaType is that of a report's file.
+// MediaType returns the media type of a report's file.
 func (f ReportFormat) MediaType() string {
 	switch f {
 	case ReportXLSX:
@@ -121,18 +121,18 @@ func (f ReportFormat) MediaType() string {
 	return "text/csv; charset=utf-8; header=present"
 }
 
-// ReportURL is the path to a report's file.
+// ReportURL returns the path to a report's file.
 func ReportURL(cluster, id string) string {
 	return fmt.Sprintf("/v1/clusters/%s/reports/%s/file", cluster, id)
 }
 
-// ReportMadeEvent says that a report can be downloaded.
+// ReportMadeEvent announces a report that can be downloaded.
 type ReportMadeEvent struct {
 	hooks.EventHead
 	Report Report `json:"report"`
 }
 
-// ReportInput is what the run of a report works on.
+// ReportInput holds the input of a report's run.
 type ReportInput struct {
 	Schedule *string      `json:"schedule"`
 	Every    Every        `json:"every"`
@@ -143,12 +143,12 @@ type ReportInput struct {
 	Until    time.Time    `json:"until"`
 }
 
-// Report is the input as the report that comes of it.
+// Report returns the report that the input describes.
 func (in ReportInput) Report() Report {
 	return Report{Schedule: in.Schedule, Every: in.Every, Covers: in.Covers, Format: in.Format, At: in.At.UTC(), From: in.From.UTC(), Until: in.Until.UTC()}
 }
 
-// Input is what the report of a schedule's moment is made of.
+// Input returns the input of a schedule's report at a moment.
 func (s ReportSchedule) Input(at time.Time, zone *time.Location) ReportInput {
 	from, until := s.Span(at, zone)
 	return ReportInput{Schedule: &s.Name, Every: s.Every, Covers: s.Covers, Format: s.Format, At: at.UTC(), From: from, Until: until}

@@ -9,20 +9,20 @@ import (
 	"headroom/internal/data/inputs"
 )
 
-// ReportSchedule is a report of a cluster that is made by itself, again and again. No plan depends on one.
+// ReportSchedule describes a report of a cluster that is made again and again. No plan depends on one.
 type ReportSchedule struct {
 	Name    string       `json:"name"`
 	Every   Every        `json:"every"`
-	Hour    int64        `json:"hour"` // on the clocks of the cluster's time zone, at whose beginning it is made
+	Hour    int64        `json:"hour"` // made at the start of this hour on the clocks of the cluster's time zone
 	Covers  Covers       `json:"covers"`
 	Format  ReportFormat `json:"format"`
 	Enabled bool         `json:"enabled"`
-	Keep    int64        `json:"keep"`    // how many of its reports there are at most; the newest stay
+	Keep    int64        `json:"keep"`    // maximum number of its reports; the newest stay
 	NextAt  *time.Time   `json:"next_at"` // read-only; nil while it is not enabled
 	capacity.Stamp
 }
 
-// Every is how often a report is made, and how long it covers.
+// Every is the interval of a report, and the length of time it covers.
 type Every string
 
 // Days begin at midnight, weeks on Monday and months on the 1st, on the clocks of the cluster.
@@ -32,13 +32,13 @@ const (
 	EveryMonth Every = "month"
 )
 
-// Covers is which time a report is about.
+// Covers selects the time that a report is about.
 type Covers string
 
 // From the moment that a report is for until the next one of its schedule, or from the one before.
 const (
-	CoversAhead  Covers = "ahead"  // what is going to be needed: a horizon
-	CoversBehind Covers = "behind" // which plans held, and what ran
+	CoversAhead  Covers = "ahead"  // the future need: a horizon
+	CoversBehind Covers = "behind" // past plans and observations
 )
 
 // ReportFormat is the form of a report's file.
@@ -52,7 +52,7 @@ const (
 	ReportJSON  ReportFormat = "json"
 )
 
-// ReportScheduleKind is the word of the audit log.
+// ReportScheduleKind names schedules in the audit log.
 const ReportScheduleKind = "report_schedule"
 
 // Bounds of report schedules.
@@ -62,7 +62,7 @@ const (
 	MaxReportSchedules = 50 // of a cluster
 )
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (s *ReportSchedule) UnmarshalJSON(text []byte) error {
 	type members ReportSchedule
 	m := members{Covers: CoversAhead, Format: ReportXLSX, Enabled: true, Keep: DefaultKeep}
@@ -71,7 +71,7 @@ func (s *ReportSchedule) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Validate says what is wrong with the schedule.
+// Validate checks the schedule.
 func (s ReportSchedule) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		k.StoredName(s.Name)
@@ -91,7 +91,7 @@ func checkReport(k *strict.Checker, every Every, covers Covers, format ReportFor
 	}
 }
 
-// Next is the first moment after another one that a report is made for.
+// Next returns the first scheduled moment after another one.
 func (s ReportSchedule) Next(after time.Time, zone *time.Location) time.Time {
 	for day := shownBy(after, zone).Truncate(24*time.Hour).AddDate(0, 0, -1); ; day = day.AddDate(0, 0, 1) {
 		if at, due := s.on(day, zone); due && at.After(after) {
@@ -100,7 +100,7 @@ func (s ReportSchedule) Next(after time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// Last is the last moment until another one, or then, that a report is made for.
+// Last returns the last scheduled moment until another one, inclusive.
 func (s ReportSchedule) Last(until time.Time, zone *time.Location) time.Time {
 	for day := shownBy(until, zone).Truncate(24*time.Hour).AddDate(0, 0, 1); ; day = day.AddDate(0, 0, -1) {
 		if at, due := s.on(day, zone); due && !at.After(until) {
@@ -109,8 +109,8 @@ func (s ReportSchedule) Last(until time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// on is the moment of a day's report: when the clocks first show the hour, or where they skip it the moment at
-// which they do. A day that a zone has left out has none.
+// on returns the moment of a day's report: the first at which clocks show the hour or, if they skip it, the moment of
+// the skip. A day that a zone has left out has none.
 func (s ReportSchedule) on(day time.Time, zone *time.Location) (at time.Time, due bool) {
 	if s.Every == EveryWeek && day.Weekday() != time.Monday || s.Every == EveryMonth && day.Day() != 1 {
 		return at, false
@@ -121,7 +121,7 @@ func (s ReportSchedule) on(day time.Time, zone *time.Location) (at time.Time, du
 	return reached(day.Add(time.Duration(s.Hour)*time.Hour), zone), true
 }
 
-// Span is the time that the report of a moment is about.
+// Span returns the time covered by the report of a moment.
 func (s ReportSchedule) Span(at time.Time, zone *time.Location) (from, until time.Time) {
 	if s.Covers == CoversBehind {
 		return wholeHours(s.Last(at.Add(-time.Nanosecond), zone), at)
@@ -129,8 +129,8 @@ func (s ReportSchedule) Span(at time.Time, zone *time.Location) (from, until tim
 	return wholeHours(at, s.Next(at, zone))
 }
 
-// Around is the time that a report which nobody has scheduled is about: a day, a week or a month on the clocks of
-// a zone, from the hour of a moment on or until then. A month from the 31st on ends with the next one.
+// Around returns the time covered by an unscheduled report: a day, a week or a month on the clocks of a zone. It
+// begins or ends with the hour of a moment. A month from the 31st on ends with the next one.
 func Around(every Every, covers Covers, at time.Time, zone *time.Location) (from, until time.Time) {
 	at = at.UTC().Truncate(time.Hour)
 	by := 1
@@ -157,20 +157,20 @@ func Around(every Every, covers Covers, at time.Time, zone *time.Location) (from
 	return wholeHours(at, reached(other, zone))
 }
 
-// wholeHours is the whole hours of UTC that a time begins and ends in: zones that are half an hour away from
-// UTC have their midnight within one.
+// wholeHours extends a time to whole hours of UTC: zones that are half an hour away from UTC have their midnight
+// within one.
 func wholeHours(from, until time.Time) (time.Time, time.Time) {
 	return from.UTC().Truncate(time.Hour), until.UTC().Truncate(time.Hour)
 }
 
-// shownBy is what a zone's clocks show at a moment, as if that were UTC.
+// shownBy returns the time on a zone's clocks at a moment, as if it were UTC.
 func shownBy(at time.Time, zone *time.Location) time.Time {
 	_, offset := at.In(zone).Zone()
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// reached is the first moment at which a zone's clocks have reached a time, which is given as if it were UTC:
-// the earlier one where they show it twice, and where they skip it the one at which they do.
+// reached returns the first moment at which a zone's clocks have reached a time, given as if it were UTC. If they
+// show the time twice, it is the earlier moment; if they skip it, the moment of the skip.
 func reached(shown time.Time, zone *time.Location) time.Time {
 	for t := shown.Add(-inputs.Furthest * time.Second).In(zone); ; {
 		_, offset := t.Zone()

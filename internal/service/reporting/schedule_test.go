@@ -9,10 +9,10 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// walked is every moment of a schedule between two others, found by asking a zone's clocks each quarter of an hour:
-// the first moment at which they show a day's hour or later. What clocks show is all it knows.
+// walked returns every moment of a schedule between two others. It reads a zone's clocks each quarter of an hour, and
+// finds the first moment at which they show a day's hour or later. It uses nothing but the clocks.
 func walked(s ReportSchedule, from, until time.Time, zone *time.Location) (moments []time.Time) {
-	days := map[string]bool{} // whose moment has come, or of which some was seen
+	days := map[string]bool{} // whose moment has come, or of which a part was seen
 	seen := map[string]bool{}
 	var waiting []string // days whose hour is still to come, in order
 	for at := from.Add(-72 * time.Hour); at.Before(until); at = at.Add(15 * time.Minute) {
@@ -164,7 +164,7 @@ func TestReportScheduleFaults(t *testing.T) {
 	}
 }
 
-// Whatever a schedule is called, its file's name is one that headers, shells and file systems take.
+// For any name of a schedule, its file's name is accepted by headers, shells and file systems.
 func TestNamesOfReportFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"month ahead", "../../etc/passwd", "a\"; rm -rf /; \"", "=HYPERLINK(1)", "CON", "报告", "\u202egpj.exe", strings.Repeat("x y", 100), "-", "%2e%2e%2f", "a\\b:c*d?e", "🙂🙂"} {

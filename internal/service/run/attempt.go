@@ -189,11 +189,11 @@ func (r *Runner) outcome(ctx context.Context, claim runs.Claim, result Result, c
 
 // fitting fails a run whose result is too large to store.
 func fitting(result *runs.Result) (runs.Outcome, bool) {
-	if result == nil || len(result.Body) <= runs.MostResult {
+	if result == nil || len(result.Body) <= runs.MaxResult {
 		return runs.Outcome{}, true
 	}
 	return runs.Outcome{State: runs.RunFailed, Error: &runs.RunError{Kind: runs.RunTooLarge,
-		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), runs.MostResult)}}, false
+		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), runs.MaxResult)}}, false
 }
 
 // settle records the outcome of a run. While the database is away it tries again, because the work may have been

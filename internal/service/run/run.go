@@ -112,7 +112,7 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 		FetchOnlyKnownKinds: true, FetchPollInterval: pollEvery, SoftStopTimeout: c.StopWait, CompletedJobRetentionPeriod: workKept,
 		ReindexerIndexNames: []string{}, // the owner of the tables is not the one who works on them
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(forgetEvery), func() (river.JobArgs, *river.InsertOpts) {
-			return forgetWork{}, &river.InsertOpts{Queue: forgetWork{}.Queue(), MaxAttempts: forgetWork{}.MostAttempts()}
+			return forgetWork{}, &river.InsertOpts{Queue: forgetWork{}.Queue(), MaxAttempts: forgetWork{}.MaxAttempts()}
 		}, &river.PeriodicJobOpts{RunOnStart: true})},
 	})
 	if err != nil {
@@ -194,9 +194,9 @@ func (w *worker[T]) Timeout(*river.Job[T]) time.Duration { return -1 }
 // forgetWork makes one of the servers delete old runs.
 type forgetWork struct{}
 
-func (forgetWork) Kind() string      { return "forget_runs" }
-func (forgetWork) Queue() string     { return "upkeep" }
-func (forgetWork) MostAttempts() int { return 3 }
+func (forgetWork) Kind() string     { return "forget_runs" }
+func (forgetWork) Queue() string    { return "upkeep" }
+func (forgetWork) MaxAttempts() int { return 3 }
 
 func (r *Runner) forget(ctx context.Context, _ forgetWork) error {
 	deleted, err := r.app.Stores.Runs.ForgetRuns(ctx, forgetAfter)

@@ -338,7 +338,7 @@ func TestHowRunsFail(t *testing.T) {
 			return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 		},
 		"large": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{Type: "text/plain", Body: make([]byte, runs.MostResult+1)}, nil
+			return run.Result{Type: "text/plain", Body: make([]byte, runs.MaxResult+1)}, nil
 		},
 		"refused": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{Make: func(context.Context) (runs.Result, error) {

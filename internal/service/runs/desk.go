@@ -14,36 +14,36 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// Store is what the store keeps of background work. Leases are judged by the database's clock.
+// Store stores background work. The database's clock decides on leases.
 type Store interface {
-	// StartRun makes a run, which a server begins once the transaction has committed. Beyond MostQueued
-	// it is a TooManyError.
+	// StartRun creates a run, which a server begins once the transaction has committed. Beyond MaxQueued it returns a
+	// TooManyError.
 	StartRun(ctx context.Context, r NewRun) (Run, error)
 	Run(ctx context.Context, id string) (Run, error)
 	// Runs lists the newest first, without results.
 	Runs(ctx context.Context, of Filter, page storage.Page) (storage.Listed[Run], error)
-	// RunResult is what a run made; one that is not over is a Conflict.
+	// RunResult returns the result of a run; one that is not over is a Conflict.
 	RunResult(ctx context.Context, id string) (Result, error)
-	// RunInput is what a run works on, as JSON.
+	// RunInput returns the input of a run, as JSON.
 	RunInput(ctx context.Context, id string) (json.RawMessage, error)
-	// CancelRun ends a run that waits, and asks the server that works on it to end one that does not.
-	// It does nothing to a run that is over.
+	// CancelRun ends a waiting run, and asks the server that works on another one to end it. It does nothing to a run
+	// that is over.
 	CancelRun(ctx context.Context, id string) (Run, error)
 	// RetryRun begins a run that failed or was cancelled from the beginning; any other is a Conflict.
 	RetryRun(ctx context.Context, id string) (Run, error)
 
-	// ClaimRun takes a run that waits; nil says that there is nothing to do. most is how often it may
-	// be tried, by kind; one of a kind that is not in it is left to others.
+	// ClaimRun takes a waiting run; nil means that there is nothing to do. most is the maximum number of tries, by
+	// kind; runs of other kinds are left to others.
 	ClaimRun(ctx context.Context, id string, most map[string]int, lease time.Duration) (*Claim, error)
-	// KeepRun claims for another while and shows how far the work is. It says whether somebody wants
-	// the run to end. ErrClaimLost says that it is somebody else's, or over.
+	// KeepRun extends a claim and stores the progress. It reports whether somebody wants the run to end. ErrClaimLost
+	// means that it belongs to somebody else, or is over.
 	KeepRun(ctx context.Context, c Claim, progress Progress, lease time.Duration) (cancel bool, err error)
-	// SettleRun says what became of a claimed run. ErrClaimLost says that nobody wants to know.
+	// SettleRun stores the outcome of a claimed run. ErrClaimLost means that the outcome is no longer needed.
 	SettleRun(ctx context.Context, c Claim, o Outcome) (RunState, error)
-	// SweepRuns hands out again what servers have left that are gone, and answers the runs that failed
-	// for good because of it, by kind.
+	// SweepRuns hands out the work of lost servers again, and returns the kinds of the runs that failed for good
+	// because of it.
 	SweepRuns(ctx context.Context) (failed []string, err error)
-	// ForgetRuns deletes those that have been over for longer than that.
+	// ForgetRuns deletes runs that have been over for longer than that.
 	ForgetRuns(ctx context.Context, after time.Duration) (int64, error)
 }
 
@@ -60,39 +60,39 @@ func New(store Store, listener storage.Listener) *Desk {
 	return &Desk{store: store, listener: listener}
 }
 
-// Work is what River hands to one of the servers. The queues are River's, one for each sort of work,
-// so that none waits for another.
+// Work is a task that River hands to one of the servers. The queues are River's, one for each sort of work, so that
+// none waits for another.
 type Work interface {
 	Kind() string
 	Queue() string
-	MostAttempts() int // River's; work that keeps its own count asks for one
+	MaxAttempts() int // River's; work with a count of its own asks for one
 }
 
-// RunWork makes a server look at a run. During an upgrade a server is given only kinds that it knows.
+// RunWork makes a server check a run. During an upgrade a server gets only kinds that it knows.
 type RunWork struct {
 	ID string `json:"id"`
 	Of string `json:"-"` // the run's kind
 }
 
-func (w RunWork) Kind() string    { return "run_" + w.Of }
-func (RunWork) Queue() string     { return "runs" }
-func (RunWork) MostAttempts() int { return 1 } // the run's row keeps count
+func (w RunWork) Kind() string   { return "run_" + w.Of }
+func (RunWork) Queue() string    { return "runs" }
+func (RunWork) MaxAttempts() int { return 1 } // the run's row keeps count
 
-// Channel is where the store tells the ids of runs that have changed.
+// Channel notifies of the ids of changed runs.
 const Channel = "headroom_runs"
 
-// MostQueued is how many runs a key may have waiting.
-const MostQueued = 100
+// MaxQueued is the number of runs that a key may have waiting.
+const MaxQueued = 100
 
-// MostResult is the size of a run's result at most.
-const MostResult = 32 << 20
+// MaxResult is the size of a run's result at most.
+const MaxResult = 32 << 20
 
-// NewRun is a run to be made.
+// NewRun describes a run to start.
 type NewRun struct {
 	Kind    string
 	Cluster string
 	Role    auth.Role // that starting, ending and repeating it needs
-	Input   any       // what the kind's work reads, as JSON
+	Input   any       // the input of the kind's work, as JSON
 }
 
 // Filter limits runs; zero values limit nothing.
@@ -103,11 +103,11 @@ type Filter struct {
 	Only    []string // clusters the caller may see; nil is all, and runs of no cluster
 }
 
-// Result is what a run made.
+// Result is the result of a run.
 type Result struct {
 	Type    string // a media type
 	Body    []byte
-	Partial bool // what a run had that did not succeed
+	Partial bool // the partial result of a run that did not succeed
 	Version int64
 }
 
@@ -115,25 +115,25 @@ type Result struct {
 type Claim struct {
 	ID, Token, Kind string
 	Cluster         string
-	By              auth.Principal // who started it
+	By              auth.Principal // the principal that started it
 	Attempt, Most   int64
 	Input           json.RawMessage
 }
 
-// Outcome is what became of an attempt: State is the run's from now on.
+// Outcome is the outcome of an attempt: State is the run's new state.
 type Outcome struct {
 	State    RunState
 	Progress Progress
 	Result   *Result
 	Error    *RunError
-	// Make writes what a run that succeeded makes, and answers the result, in the transaction that
-	// finishes the run: both or neither.
+	// Make writes the product of a successful run, and returns the result, in the transaction that finishes the run:
+	// both or neither.
 	Make  func(context.Context) (Result, error)
-	After time.Duration // of a run that waits again: for how long
+	After time.Duration // pause of a run that waits again
 	Spare bool          // of a run that waits again: the attempt does not count
 }
 
-// TooManyError is a key that has too much waiting already.
+// TooManyError reports a key with too much waiting work.
 type TooManyError struct {
 	Detail     string
 	RetryAfter time.Duration
@@ -141,7 +141,7 @@ type TooManyError struct {
 
 func (e *TooManyError) Error() string { return e.Detail }
 
-// Run is one that the caller may see.
+// Run returns a run that the caller may see.
 func (d *Desk) Run(ctx context.Context, id string) (Run, error) {
 	r, err := d.store.Run(ctx, id)
 	if err == nil && !sees(ctx, r) {
@@ -154,8 +154,7 @@ func (d *Desk) Run(ctx context.Context, id string) (Run, error) {
 	return r, err
 }
 
-// Show lets what a run has made until now be read while this server works on it, until the function that
-// it gives back is called.
+// Show makes the result so far readable while this server works on a run, until hide is called.
 func (d *Desk) Show(id string, untilNow func() (Result, error)) (hide func()) {
 	d.results.Store(id, untilNow)
 	return func() { d.results.Delete(id) }
@@ -166,18 +165,18 @@ func sees(ctx context.Context, r Run) bool {
 	return who.Clusters == nil || r.Cluster != nil && who.Sees(*r.Cluster)
 }
 
-// NoRun is the error of a run that is not there, or not for the caller's eyes.
+// NoRun returns the error for a run that does not exist, or that the caller may not see.
 func NoRun(id string) error {
 	return fmt.Errorf("there is no run with the id %.60q: %w", id, fault.NotFound)
 }
 
-// List lists those that the caller may see.
+// List lists the runs that the caller may see.
 func (d *Desk) List(ctx context.Context, of Filter, page storage.Page) (storage.Listed[Run], error) {
 	of.Only = auth.From(ctx).Clusters
 	return d.store.Runs(ctx, of, page)
 }
 
-// Result is the result of a run that the caller may see, or what there is of it where this server works on it.
+// Result returns the result of a run that the caller may see, or the result so far if this server works on it.
 func (d *Desk) Result(ctx context.Context, id string) (Result, error) {
 	r, err := d.Run(ctx, id)
 	if err != nil {
@@ -191,7 +190,7 @@ func (d *Desk) Result(ctx context.Context, id string) (Result, error) {
 	return d.store.RunResult(ctx, id)
 }
 
-// Input is what a run that the caller may see works on.
+// Input returns the input of a run that the caller may see.
 func (d *Desk) Input(ctx context.Context, id string) (json.RawMessage, error) {
 	if _, err := d.Run(ctx, id); err != nil {
 		return nil, err
@@ -215,7 +214,7 @@ func (d *Desk) Retry(ctx context.Context, id string) (Run, error) {
 	return d.store.RetryRun(ctx, id)
 }
 
-// mayChange refuses who may not see a run, or could not have started it.
+// mayChange refuses callers who may not see a run, or could not have started it.
 func (d *Desk) mayChange(ctx context.Context, id string) error {
 	r, err := d.Run(ctx, id)
 	if err != nil {
@@ -227,7 +226,7 @@ func (d *Desk) mayChange(ctx context.Context, id string) error {
 	return nil
 }
 
-// TellRunError is why a run failed, as it is shown. What is ours to mend says nothing of the inside.
+// TellRunError returns the reason of a run's failure for clients. Faults of ours reveal nothing of the inside.
 func TellRunError(err error) *RunError {
 	var input *fault.InputError
 	var infeasible *fault.InfeasibleError

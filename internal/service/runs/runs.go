@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/fault"
 )
 
-// RunState is where a run of background work stands.
+// RunState names a stage of a run of background work.
 type RunState string
 
 // The states. The last three are final.
@@ -19,10 +19,10 @@ const (
 	RunCancelled RunState = "cancelled"
 )
 
-// Over says that the state is final.
+// Over reports whether the state is final.
 func (s RunState) Over() bool { return s == RunSucceeded || s == RunFailed || s == RunCancelled }
 
-// Progress is how far a run is: Done of Total units; a Total of 0 is not known.
+// Progress counts a run's work: Done of Total units; a Total of 0 is unknown.
 type Progress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total"`
@@ -43,17 +43,17 @@ type Run struct {
 	StartedAt  *time.Time      `json:"started_at"` // the last attempt
 	FinishedAt *time.Time      `json:"finished_at"`
 	UpdatedAt  time.Time       `json:"updated_at"`
-	Cancelling bool            `json:"cancelling"` // somebody has asked for its end
-	Result     json.RawMessage `json:"result"`     // null where there is none, or it is no JSON, or a large one
-	ResultURL  *string         `json:"result_url"` // null where there is none
-	Partial    bool            `json:"partial"`    // the result is what a run had that did not succeed
+	Cancelling bool            `json:"cancelling"` // somebody has asked to cancel it
+	Result     json.RawMessage `json:"result"`     // null without a result, or if it is large or no JSON
+	ResultURL  *string         `json:"result_url"` // null without a result
+	Partial    bool            `json:"partial"`    // the partial result of a run that did not succeed
 	Error      *RunError       `json:"error"`
 
 	Version int64  `json:"-"` // counts its changes
 	Role    string `json:"-"` // that ending and repeating it needs
 }
 
-// RunError is why a run failed.
+// RunError holds the reason why a run failed.
 type RunError struct {
 	Detail    string          `json:"detail"`
 	Kind      string          `json:"kind"` // that of an error (see Kind), or one of the words below
@@ -61,22 +61,22 @@ type RunError struct {
 	Conflicts []fault.Finding `json:"conflicts,omitempty"`
 }
 
-// What else a run can fail of.
+// Further kinds of a run's errors.
 const (
-	RunInternal = "internal" // a mistake of ours
+	RunInternal = "internal" // a fault of the server
 	RunTimedOut = "timeout"
 	RunLost     = "lost" // the servers that worked on it died
 	RunTooLarge = "too large"
 )
 
-// ResultAddress is where a run's result is read.
+// ResultAddress returns the path to a run's result.
 func ResultAddress(id string) string { return "/v1/runs/" + id + "/result" }
 
-// InlineResult is the size of a JSON result at most that stands in the run itself.
+// InlineResult is the maximum size of a JSON result within the run itself.
 const InlineResult = 64 << 10
 
-// Estimate is how long a run will go on, which is elapsed old; nil is not known. What others of its kind
-// took says little: the same cluster may be planned in a moment today and not in a minute tomorrow.
+// Estimate returns the remaining seconds of a run that is elapsed old; nil is unknown. The times of other runs of its
+// kind predict little: the same cluster may be planned in a moment today and take minutes tomorrow.
 func (p Progress) Estimate(elapsed time.Duration) *float64 {
 	if p.Done <= 0 || p.Total <= 0 {
 		return nil

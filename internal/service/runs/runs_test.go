@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Nothing is told of a run that has not counted anything yet.
+// A run that has not counted anything yet has no estimate.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

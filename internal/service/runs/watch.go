@@ -11,7 +11,7 @@ import (
 // watchAgain is the time until listening begins anew after a lost connection.
 const watchAgain = time.Second
 
-// Watchers tells those who wait for a run that it has changed. WatchRuns keeps it.
+// Watchers wakes those who wait for a change of a run. WatchRuns feeds it.
 type Watchers struct {
 	mu      sync.Mutex
 	waiting map[string]*runWaiters
@@ -61,8 +61,8 @@ func (w *Watchers) tell(id string) {
 	}
 }
 
-// Watch hears of changes of runs until the context ends; done is closed when it is at rest. While
-// nothing can be heard everybody is woken each second, to look for themselves.
+// Watch listens to changes of runs until the context ends; done is closed when it has stopped. While listening
+// fails everybody is woken each second, to look for themselves.
 func (d *Desk) Watch(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	go func() {

@@ -38,7 +38,7 @@ func randomRoom(r *rand.Rand, mode AdmissionMode) (*Room, Commitment) {
 	}
 	classes := make([]*perf.TaskTime, 3)
 	for i := range classes {
-		classes[i] = &perf.TaskTime{A: 20 + 200*r.Float64(), B: -4 * r.Float64(), C: 50 * r.Float64(), D: -r.Float64(), LeastResidual: 0.1}
+		classes[i] = &perf.TaskTime{A: 20 + 200*r.Float64(), B: -4 * r.Float64(), C: 50 * r.Float64(), D: -r.Float64(), MinResidual: 0.1}
 	}
 	job := func(name string) Commitment {
 		c := Commitment{ID: name, Name: name, DueSeconds: math.Round(3000 * r.Float64()), Tasks: [Kinds]int{1 + r.IntN(60), 0}}

@@ -153,7 +153,7 @@ func byShare(jobsInOrder bool) func(*cluster, Pool) *Job {
 		}
 		allowed := func(j *Job) bool {
 			s := c.shares[j.Class]
-			return (s.Most[p] == 0 || held[j.Class] < s.Most[p]) && (s.MostPerJob[p] == 0 || j.running(c.layout, p) < s.MostPerJob[p])
+			return (s.Most[p] == 0 || held[j.Class] < s.Most[p]) && (s.MaxPerJob[p] == 0 || j.running(c.layout, p) < s.MaxPerJob[p])
 		}
 		var best *Job
 		var bestKey [2]float64
@@ -187,7 +187,7 @@ func TestPoliciesChooseByTheirRules(t *testing.T) {
 		{Weight: [Kinds]float64{1, 2}},
 		{Weight: [Kinds]float64{3, 1}, Min: [Kinds]float64{2, 1}},
 		{Weight: [Kinds]float64{1, 1}, Min: [Kinds]float64{3, 2}, Most: [Kinds]int{4, 3}},
-		{Weight: [Kinds]float64{2, 1}, Most: [Kinds]int{6, 6}, MostPerJob: [Kinds]int{2, 1}},
+		{Weight: [Kinds]float64{2, 1}, Most: [Kinds]int{6, 6}, MaxPerJob: [Kinds]int{2, 1}},
 		{}, // gets slots that nobody else can use
 	}
 	for _, rule := range []struct {

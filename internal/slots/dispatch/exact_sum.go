@@ -15,7 +15,7 @@ type exactSum struct {
 
 const (
 	unitBits     = 80
-	mostOfSum    = 1 << 46
+	maxOfSum     = 1 << 46
 	mantissaBits = 53
 )
 
@@ -38,7 +38,7 @@ func inUnits(x float64) (high, low uint64) {
 	if !(x > 0) {
 		return 0, 0
 	}
-	fraction, exponent := math.Frexp(min(x, mostOfSum))
+	fraction, exponent := math.Frexp(min(x, maxOfSum))
 	whole := uint64(fraction * (1 << mantissaBits)) // exact
 	switch shift := exponent - mantissaBits + unitBits; {
 	case shift <= -64:

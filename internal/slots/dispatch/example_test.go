@@ -6,14 +6,14 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// start tells a policy that the task it has chosen runs on the slot.
+// start tells a policy that its chosen task runs on the slot.
 func start(p dispatch.Policy, s dispatch.Slot, c dispatch.Choice) {
 	c.Job.Pending[c.Task]--
 	c.Job.Running[c.Task]++
 	p.Note(dispatch.Event{What: dispatch.Started, Job: c.Job, Task: c.Task, Slot: s})
 }
 
-// The job that is due first gets the slot, though it came later.
+// The job with the earliest deadline gets the slot, though it came later.
 func ExampleEDF() {
 	p := dispatch.EDF(dispatch.Separate)
 	for i, j := range []*dispatch.Job{

@@ -50,7 +50,7 @@ func TestPoliciesSurviveWhatMakesNoSense(t *testing.T) {
 					j.Worth, j.Balance, j.Promised, j.Revenue, j.ReadMBPerSecond = number(), number(), number(), number(), number()
 					j.Usage[r.IntN(2)] = Usage{number(), number(), number(), number()}
 					if j.TaskTime != nil {
-						*j.TaskTime = perf.TaskTime{A: number(), B: number(), C: number(), D: number(), LeastResidual: number(), MostResidual: number()}
+						*j.TaskTime = perf.TaskTime{A: number(), B: number(), C: number(), D: number(), MinResidual: number(), MaxResidual: number()}
 						j.Rates.Types = map[string]perf.Mean{"0": {Count: 1, Seconds: number()}, "1": {Count: int64(r.IntN(2)), Seconds: number()}}
 					}
 					e := Event{What: What(r.IntN(int(Gone) + 1)), Now: float64(r.IntN(9)), Job: j, Task: Kind(r.IntN(2)), Slot: Slot{Number: r.IntN(4), Node: n}, Outcome: Outcome(r.IntN(3)), Seconds: number()}

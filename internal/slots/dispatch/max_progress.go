@@ -85,7 +85,7 @@ const maxNormed = 1 << 22
 // MaxProgress serves by deadlines at risk and then by progress (section 3.3 of our specification).
 func MaxProgress(l Layout, p PolicyConfig) Policy {
 	p = p.Filled()
-	m := &maxProgress{layout: l, paper: p.Mode == ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, minResidual: *p.LeastResidual,
+	m := &maxProgress{layout: l, paper: p.Mode == ProgressPaper, factor: *p.TimeFactor, whole: *p.WholeTasks, minResidual: *p.MinResidual,
 		cap: math.Inf(1), demote: p.Late == LateDemote,
 		places: map[*Node]*workplace{nil: {residual: 1}}, curves: map[perf.TaskTime]*curve{}, byJob: map[*Job]*progressing{}}
 	if p.IOCap != nil {

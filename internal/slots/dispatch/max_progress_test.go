@@ -18,7 +18,7 @@ type byMaxProgress struct {
 
 func (b *byMaxProgress) choose(w *world, s Slot) (*Job, Kind) {
 	r := min(max(s.Node.Residual, 0), 1)
-	if r < *b.LeastResidual {
+	if r < *b.MinResidual {
 		b.rules["residual"]++
 		return nil, 0
 	}
@@ -196,7 +196,7 @@ func TestExactSums(t *testing.T) {
 	if s != (exactSum{}) {
 		t.Errorf("nothing is there, and the sum is %+v", s)
 	}
-	for x, want := range map[float64]float64{0: 0, -1: 0, math.NaN(): 0, math.Inf(1): mostOfSum, 1e300: mostOfSum, math.SmallestNonzeroFloat64: 0, 1e-40: 0} {
+	for x, want := range map[float64]float64{0: 0, -1: 0, math.NaN(): 0, math.Inf(1): maxOfSum, 1e300: maxOfSum, math.SmallestNonzeroFloat64: 0, 1e-40: 0} {
 		var s exactSum
 		if s.add(x); s.value() != want {
 			t.Errorf("of %g: got %g, want %g", x, s.value(), want)

@@ -7,30 +7,34 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// PolicyConfig says who gets a freed slot: a rule by its name, and what the rule is told. What is left out has
-// the default of Filled; a member of another rule is refused. Dispatch has the rules themselves.
+// PolicyConfig configures the policy that assigns freed slots: a rule by its name, and the rule's settings. Missing
+// settings have the defaults of Filled; settings of another rule are refused. New makes the policy.
 type PolicyConfig struct {
 	Kind PolicyKind `json:"kind"`
 
 	// Of progress-share.
-	AffinityThreshold *float64 `json:"affinity_threshold,omitempty"` // how much better a slot must suit another job than the one whose turn it is: by this part
-	MaxSkips          *int64   `json:"max_skips,omitempty"`          // how often in a row a job lets others before it; left out: as often as there are slots
+	// a slot must suit another job better than the next job in turn by this part
+	AffinityThreshold *float64 `json:"affinity_threshold,omitempty"`
+	// times in a row that a job lets others go first; default: the number of slots
+	MaxSkips *int64 `json:"max_skips,omitempty"`
 
 	// Of max-progress.
-	Mode          ProgressMode `json:"mode,omitempty"`
-	TimeFactor    *float64     `json:"time_factor,omitempty"`    // tasks are taken to last this many times as long as fitted, where a deadline is at stake; left out: as the mode has it
-	WholeTasks    *bool        `json:"whole_tasks,omitempty"`    // a slot counts for the tasks that it can complete, not for parts of them
-	LeastResidual *float64     `json:"least_residual,omitempty"` // slots of nodes that leave less of their processors stay idle
-	IOCap         *float64     `json:"io_cap_mb_s,omitempty"`    // what running tasks may read from each data node; left out: no limit
-	Late          LatePolicy   `json:"late,omitempty"`
+	Mode ProgressMode `json:"mode,omitempty"`
+	// multiplies the fitted times of tasks if a deadline is at stake; default: by mode
+	TimeFactor  *float64   `json:"time_factor,omitempty"`
+	WholeTasks  *bool      `json:"whole_tasks,omitempty"`    // counts the whole tasks that a slot can complete, without fractions
+	MinResidual *float64   `json:"least_residual,omitempty"` // slots of nodes that leave less of their processors stay idle
+	IOCap       *float64   `json:"io_cap_mb_s,omitempty"`    // limits the reads of running tasks from each data node; default: no limit
+	Late        LatePolicy `json:"late,omitempty"`
 
 	// Of learned.
-	Classifier        ClassifierKind `json:"classifier,omitempty"`
-	Target            *float64       `json:"target,omitempty"`              // the load average per processor that nodes should have
-	Rules             []OverloadRule `json:"rules,omitempty"`               // a node is overloaded where one of them says so; left out: above the target
+	Classifier ClassifierKind `json:"classifier,omitempty"`
+	Target     *float64       `json:"target,omitempty"` // the load average per processor that nodes should have
+	// a node is overloaded if one of them matches; default: above the target
+	Rules             []OverloadRule `json:"rules,omitempty"`
 	Utilities         []Utility      `json:"utilities,omitempty"`           // a job's utility is their product
 	Features          []NodeFeature  `json:"features,omitempty"`            // that nodes report besides the usual ones
-	TasksPerHeartbeat *int64         `json:"tasks_per_heartbeat,omitempty"` // that a node is given at most
+	TasksPerHeartbeat *int64         `json:"tasks_per_heartbeat,omitempty"` // most tasks given to a node
 	EvaluationDelay   *int64         `json:"evaluation_delay_heartbeats,omitempty"`
 	ProbeWhenIdle     *bool          `json:"probe_when_idle,omitempty"` // an idle node gets a task although all look bad to it
 }
@@ -44,33 +48,34 @@ const (
 	PolicyEDF           PolicyKind = "edf"            // earliest deadline first
 	PolicyFair          PolicyKind = "fair"           // minimums first, then by weight, jobs of a class evenly
 	PolicyCapacity      PolicyKind = "capacity"       // by share, jobs of a class in order
-	PolicyProgressShare PolicyKind = "progress-share" // by what slots are worth to each job
-	PolicyMaxProgress   PolicyKind = "max-progress"   // deadlines at risk first, then who suffers least here
-	PolicyLearned       PolicyKind = "learned"        // what nodes can bear, as they have shown
+	PolicyProgressShare PolicyKind = "progress-share" // by the worth of slots to each job
+	PolicyMaxProgress   PolicyKind = "max-progress"   // deadlines at risk first, then the job that suffers least here
+	PolicyLearned       PolicyKind = "learned"        // by the load that nodes have shown to bear
 )
 
-// PolicyKinds are the rules in the order in which people are shown them.
+// PolicyKinds lists the rules in the order in which they are shown.
 var PolicyKinds = []PolicyKind{PolicyFIFO, PolicyEDF, PolicyFair, PolicyCapacity, PolicyProgressShare, PolicyMaxProgress, PolicyLearned}
 
-// ProgressMode is how max-progress decides.
+// ProgressMode names a way in which max-progress decides.
 type ProgressMode string
 
 // The modes.
 const (
-	ProgressDefault ProgressMode = "default" // deadlines with room, only on slots that meet them; others where they suffer least compared with elsewhere
-	ProgressPaper   ProgressMode = "paper"   // as it was published
+	// deadlines with room, only on slots that meet them; others where they suffer least compared with elsewhere
+	ProgressDefault ProgressMode = "default"
+	ProgressPaper   ProgressMode = "paper" // as it was published
 )
 
-// LatePolicy is what becomes of a job whose deadline has passed.
+// LatePolicy names the treatment of a job past its deadline.
 type LatePolicy string
 
 // The policies for late jobs.
 const (
-	LateKeep   LatePolicy = "keep"   // it goes on before others, as under edf
+	LateKeep   LatePolicy = "keep"   // it continues ahead of others, as under edf
 	LateDemote LatePolicy = "demote" // it is a job without a deadline
 )
 
-// ClassifierKind is how decisions are learned from.
+// ClassifierKind names a way of learning from decisions.
 type ClassifierKind string
 
 // The classifiers.
@@ -79,14 +84,14 @@ const (
 	Perceptron ClassifierKind = "perceptron"
 )
 
-// OverloadRule says when a node is overloaded: where a metric that it reported is above the limit.
+// OverloadRule marks a node as overloaded if a metric that it reported is above the limit.
 type OverloadRule struct {
 	Metric NodeMetric `json:"metric"`
 	Limit  float64    `json:"limit"`
 	Per    MetricPer  `json:"per,omitempty"` // left out: node
 }
 
-// NodeMetric is something that nodes report.
+// NodeMetric names a figure that nodes report.
 type NodeMetric string
 
 // The metrics.
@@ -98,16 +103,16 @@ const (
 	MetricDisk   NodeMetric = "disk_mb_s"
 )
 
-// MetricPer is what a metric is divided by.
+// MetricPer names the divisor of a metric.
 type MetricPer string
 
-// What metrics are per.
+// Divisors of metrics.
 const (
 	PerNode MetricPer = "node"
 	PerCPU  MetricPer = "cpu"
 )
 
-// Utility is what a task of a job is worth; jobs that are worth nothing get no slot.
+// Utility values the tasks of a job; jobs without value get no slot.
 type Utility struct {
 	Kind      UtilityKind `json:"kind"`
 	Value     *float64    `json:"value,omitempty"`      // of constant; left out: 1
@@ -122,16 +127,16 @@ const (
 	UtilityConstant  UtilityKind = "constant"
 	UtilityFIFO      UtilityKind = "fifo"               // the seconds since it was submitted, and one
 	UtilityMapsFirst UtilityKind = "map_before_reduce"  // 0 of reduces until enough maps are done
-	UtilityBudget    UtilityKind = "budget"             // what the job says, while its owner can pay
+	UtilityBudget    UtilityKind = "budget"             // the job's own figure, while its owner can pay
 	UtilityDedicated UtilityKind = "dedicated_capacity" // the part of its promised slots that it lacks
-	UtilityRevenue   UtilityKind = "revenue"            // what is offered for it
+	UtilityRevenue   UtilityKind = "revenue"            // the revenue offered for the job
 )
 
-// NodeFeature is something that nodes report and decisions may depend on: a number in ranges, or one of
-// some words.
+// NodeFeature is a reported property of nodes on which decisions may depend: a number in ranges, or a word from a
+// list.
 type NodeFeature struct {
 	Name  string    `json:"name"`
-	Edges []float64 `json:"edges,omitempty"` // where ranges begin, ascending
+	Edges []float64 `json:"edges,omitempty"` // lower ends of ranges, ascending
 	Words []string  `json:"words,omitempty"` // any other is one more
 }
 
@@ -161,7 +166,7 @@ const (
 	MaxBins            = 100 // of a feature
 )
 
-// Filled is the policy with its defaults.
+// Filled returns the policy with its defaults.
 func (p PolicyConfig) Filled() PolicyConfig {
 	switch p.Kind {
 	case PolicyProgressShare:
@@ -175,7 +180,7 @@ func (p PolicyConfig) Filled() PolicyConfig {
 		}
 		byDefault(&p.TimeFactor, 1.35) // fitted times were 35 % off on average
 		byDefault(&p.WholeTasks, false)
-		byDefault(&p.LeastResidual, 0.05)
+		byDefault(&p.MinResidual, 0.05)
 		if p.Late == "" {
 			p.Late = LateKeep
 		}
@@ -217,8 +222,7 @@ func byDefault[T any](member **T, value T) {
 	}
 }
 
-// Validate says everything that is wrong with the policy, with pointers below the one given, as an
-// *InputError, or nil.
+// Validate checks the policy. It reports all faults, with pointers below the given one, as an *InputError.
 func (p PolicyConfig) Validate(pointer string) error {
 	c := strict.Checker{Base: pointer}
 	p.Check(&c)
@@ -237,7 +241,7 @@ func (p *PolicyConfig) Check(c *strict.Checker) {
 	if f := p.TimeFactor; f != nil && c.Finite("time_factor", "The factor of task times", *f) && (*f < 1 || *f > MaxTimeFactor) {
 		c.Refuse("time_factor", "range", "The factor of task times is %s; it must be from 1 to %d.", fault.Plain(*f), MaxTimeFactor)
 	}
-	if r := p.LeastResidual; r != nil {
+	if r := p.MinResidual; r != nil {
 		c.Number("least_residual", "The least part of the processors", "", *r, 1)
 	}
 	strict.Above(c, "io_cap_mb_s", "What may be read from each data node", p.IOCap, MaxIOCap)
@@ -269,7 +273,7 @@ func (p *PolicyConfig) Check(c *strict.Checker) {
 	p.checkFeatures(c)
 }
 
-// checkMembers refuses what only other rules are told.
+// checkMembers refuses settings of other rules.
 func (p *PolicyConfig) checkMembers(c *strict.Checker) {
 	for _, m := range []struct {
 		name  string
@@ -281,7 +285,7 @@ func (p *PolicyConfig) checkMembers(c *strict.Checker) {
 		{"mode", p.Mode != "", PolicyMaxProgress},
 		{"time_factor", p.TimeFactor != nil, PolicyMaxProgress},
 		{"whole_tasks", p.WholeTasks != nil, PolicyMaxProgress},
-		{"least_residual", p.LeastResidual != nil, PolicyMaxProgress},
+		{"least_residual", p.MinResidual != nil, PolicyMaxProgress},
 		{"io_cap_mb_s", p.IOCap != nil, PolicyMaxProgress},
 		{"late", p.Late != "", PolicyMaxProgress},
 		{"classifier", p.Classifier != "", PolicyLearned},
@@ -311,7 +315,7 @@ func (p *PolicyConfig) checkFeatures(c *strict.Checker) {
 		if (len(f.Edges) > 0) == (len(f.Words) > 0) {
 			c.Refuse("", "one_of", "A feature is a number, which needs edges, or a word, which needs words; give one of the two.")
 		}
-		if most := MaxBins - 2; len(f.Edges) > most || len(f.Words) > most { // one more for the rest, one for what is missing
+		if most := MaxBins - 2; len(f.Edges) > most || len(f.Words) > most { // one more for the rest, one for missing values
 			c.Refuse("", "too_many", "A feature can have %d edges or words at most.", most)
 			return
 		}

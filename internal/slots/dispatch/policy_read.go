@@ -13,7 +13,7 @@ var (
 	nodeFeatureShape  = strict.NewShape("a feature", []string{"name"}, "edges", "words")
 )
 
-// ReadPolicy reads a policy, as strictly as ReadProblem. What is left out stays so: Filled has the defaults.
+// ReadPolicy reads a policy, as strictly as ReadProblem. Missing settings stay missing; Filled adds the defaults.
 func ReadPolicy(data []byte) (PolicyConfig, error) {
 	var p PolicyConfig
 	r := strict.NewReader(data)
@@ -41,7 +41,7 @@ func readPolicy(r *strict.Reader, p *PolicyConfig) {
 		case "whole_tasks":
 			option(r, &p.WholeTasks, (*strict.Reader).Flag)
 		case "least_residual":
-			option(r, &p.LeastResidual, (*strict.Reader).Float)
+			option(r, &p.MinResidual, (*strict.Reader).Float)
 		case "io_cap_mb_s":
 			option(r, &p.IOCap, (*strict.Reader).Float)
 		case "late":

@@ -14,7 +14,7 @@ import (
 func TestReadPolicyFillsAndRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name, document string
-		filled         string // with the defaults; "" where it is refused
+		filled         string // with the defaults; "" if refused
 		findings       []string
 	}{
 		{"an order has no members", `{"kind":"fifo"}`, `{"kind":"fifo"}`, nil},

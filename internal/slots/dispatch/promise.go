@@ -18,18 +18,18 @@ const (
 	AdmissionStrict AdmissionMode = "strict" // no accepted job may miss its deadline for the new one
 )
 
-// DeadlineVerdict is whether a job can be promised its deadline beside the jobs that were promised
-// theirs. All seconds but AloneSeconds are those of the conservative estimate that promises rest on.
+// DeadlineVerdict tells whether a job can be promised its deadline beside the jobs with earlier promises. All seconds
+// but AloneSeconds belong to the conservative estimate on which promises rest.
 type DeadlineVerdict struct {
 	Kept            bool          `json:"kept"` // it can be promised
 	Mode            AdmissionMode `json:"mode"`
 	DeadlineSeconds float64       `json:"deadline_s"` // from now
-	DemandSeconds   float64       `json:"demand_s"`   // what the job and the accepted ones due no later need of all usable slots
+	DemandSeconds   float64       `json:"demand_s"`   // time on all usable slots for the job and the accepted ones due no later
 	LateSeconds     float64       `json:"late_s"`     // how late the job would be; 0 where it would not
 	AloneSeconds    float64       `json:"alone_s"`    // what it needs if it gets every usable slot at once
 	TaskSeconds     float64       `json:"task_s"`     // a task's time, mean over the usable slots
-	// Times is where that time comes from, by kind of task. Assumed says that one is the class's profile's: nobody
-	// measured it by load.
+	// Times lists the sources of task times, by kind of task. Assumed means that a time comes from the class's
+	// profile, because nobody measured it by load.
 	Times       []TaskTimesFrom `json:"times"`
 	Assumed     bool            `json:"assumed"`
 	UsableSlots int64           `json:"usable_slots"`
@@ -40,21 +40,21 @@ type DeadlineVerdict struct {
 	Separate    bool            `json:"-"` // slots are of either kind, so that further ones are so many of each
 }
 
-// TaskTimesFrom is where the times of a job's tasks of one kind come from.
+// TaskTimesFrom holds the source of the times of a job's tasks of one kind.
 type TaskTimesFrom struct {
 	Kind TaskKind `json:"kind"`
 	TimesSource
 }
 
-// TimesSource is where times of tasks come from.
+// TimesSource describes a source of task times.
 type TimesSource struct {
 	From    TimesOrigin `json:"from"`
 	Version int64       `json:"version,omitempty"` // of a stored fit
 	Tasks   int64       `json:"tasks,omitempty"`   // that were measured
 }
 
-// TimesOrigin is a kind of sources. What the cluster has seen itself goes before what was sent, and that before what
-// is planned with.
+// TimesOrigin names a kind of source. Observations of the cluster take precedence over sent measurements, and these
+// over planned figures.
 type TimesOrigin string
 
 // The origins.
@@ -70,25 +70,25 @@ type LateJob struct {
 	Name          string  `json:"name"`
 	DueSeconds    float64 `json:"due_s"`         // from now
 	LateSeconds   float64 `json:"late_s"`        // with the new job
-	AnywaySeconds float64 `json:"late_anyway_s"` // without it; 0 where it would be in time
+	AnywaySeconds float64 `json:"late_anyway_s"` // without it; 0 if in time
 }
 
-// DeadlineCures is what would turn a refusal into an admission, each by itself, tried by the same rule.
-// What is 0 does not help.
+// DeadlineCures lists changes, each of which alone would turn a refusal into an admission by the same rule. A 0 does
+// not help.
 type DeadlineCures struct {
 	DeadlineSeconds float64 `json:"deadline_s"`      // the earliest later deadline
-	DedicatedSlots  int64   `json:"dedicated_slots"` // how many more would do
-	Maps            int64   `json:"maps"`            // how many at most
+	DedicatedSlots  int64   `json:"dedicated_slots"` // additional slots that suffice
+	Maps            int64   `json:"maps"`            // largest number that fits
 }
 
 // The codes of refusals for a deadline's sake.
 const (
 	DeadlineMissed RefusalReason = "deadline_missed" // a deadline would be missed
 	NoSlots        RefusalReason = "no_slots"        // no usable slot is known
-	Unmeasured     RefusalReason = "unmeasured"      // nothing is known of the job's task times
+	Unmeasured     RefusalReason = "unmeasured"      // the job's task times are unknown
 )
 
-// Code is why the verdict refuses; empty where it does not.
+// Code returns the reason of a refusal, or "" for a kept promise.
 func (v *DeadlineVerdict) Code() RefusalReason {
 	switch {
 	case v.Kept:
@@ -102,10 +102,10 @@ func (v *DeadlineVerdict) Code() RefusalReason {
 	}
 }
 
-// mostNamed is how many late jobs a sentence names.
-const mostNamed = 3
+// maxNamed is the number of late jobs that a sentence names.
+const maxNamed = 3
 
-// Reason says in words why a job of a class is refused, and what would help.
+// Reason explains in words why a job of a class is refused, and lists remedies.
 func (v *DeadlineVerdict) Reason(class string) string {
 	var s strings.Builder
 	say := func(format string, values ...any) { fmt.Fprintf(&s, format, values...) }
@@ -135,7 +135,7 @@ func (v *DeadlineVerdict) Reason(class string) string {
 			say(" ")
 		}
 		say("%s due later would be too late: ", fault.Plural(int64(n), "accepted job"))
-		for i, late := range v.Missed[:min(n, mostNamed)] {
+		for i, late := range v.Missed[:min(n, maxNamed)] {
 			if i > 0 {
 				say(", ")
 			}
@@ -144,8 +144,8 @@ func (v *DeadlineVerdict) Reason(class string) string {
 				say(" (%s without it)", inSeconds(late.AnywaySeconds))
 			}
 		}
-		if n > mostNamed {
-			say(" and %d more", n-mostNamed)
+		if n > maxNamed {
+			say(" and %d more", n-maxNamed)
 		}
 		say(".")
 	}
@@ -187,7 +187,7 @@ func (c *DeadlineCures) words(separate bool) string {
 	return strings.Join(ways, "")
 }
 
-// inSeconds writes a time so that it is not shorter than it is: whole seconds from ten on, else tenths.
+// inSeconds writes a time rounded up: whole seconds from ten on, otherwise tenths.
 func inSeconds(seconds float64) string {
 	if seconds >= 10 {
 		return fmt.Sprintf("%.0f s", math.Ceil(seconds))
@@ -195,8 +195,8 @@ func inSeconds(seconds float64) string {
 	return fmt.Sprintf("%g s", math.Ceil(seconds*10)/10)
 }
 
-// LiveAdmission says which jobs a live cluster takes in: all of them, or those that get a place of their class in the
-// plan and whose deadlines can be promised.
+// LiveAdmission selects the jobs that a live cluster accepts: all of them, or those that get a place of their class
+// in the plan and whose deadlines can be promised.
 type LiveAdmission string
 
 // The rules.
@@ -206,7 +206,8 @@ const (
 	LiveStrict               = LiveAdmission(AdmissionStrict)
 )
 
-// Mode is how deadlines are judged. Where live jobs are all taken in, others are still judged strictly.
+// Mode returns the mode in which deadlines are judged. If live jobs are all accepted, others are still judged
+// strictly.
 func (a LiveAdmission) Mode() AdmissionMode {
 	if a == LivePaper {
 		return AdmissionPaper

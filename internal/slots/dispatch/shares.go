@@ -12,9 +12,9 @@ type Share struct {
 	Weight [Kinds]float64
 	// Min is the number of slots it gets before classes that have their minimum get more.
 	Min [Kinds]float64
-	// Most is the number of slots it may hold, and MostPerJob that of each of its jobs; 0 means no limit. Where they
+	// Most is the number of slots it may hold, and MaxPerJob that of each of its jobs; 0 means no limit. Where they
 	// are set, slots may stay idle while tasks wait.
-	Most, MostPerJob [Kinds]int
+	Most, MaxPerJob [Kinds]int
 }
 
 // shares serves classes by the slots they hold against their share. It takes nothing from running tasks: a freed slot
@@ -93,7 +93,7 @@ func (f *shares) Note(e Event) {
 // rank moves a job, and with it its class, to the places of their counts.
 func (f *shares) rank(c *shareholder, j *Job, p Pool) {
 	s, running := &j.seats[p], j.running(f.layout, p)
-	if j.pending(f.layout, p) == 0 || c.MostPerJob[p] > 0 && running >= c.MostPerJob[p] {
+	if j.pending(f.layout, p) == 0 || c.MaxPerJob[p] > 0 && running >= c.MaxPerJob[p] {
 		c.jobs[p].drop(s)
 	} else if f.inOrder {
 		c.jobs[p].put(s, j.SubmittedSeconds, j)

@@ -1,6 +1,6 @@
 package dispatch
 
-// TaskKind is what a task does.
+// TaskKind names a kind of tasks.
 type TaskKind string
 
 const (
@@ -8,7 +8,7 @@ const (
 	ReduceTask TaskKind = "reduce"
 )
 
-// RefusalReason is why a job may not start now.
+// RefusalReason names the reason why a job may not start now.
 type RefusalReason string
 
 // The reasons. All may pass with time: places are freed, and plans change.

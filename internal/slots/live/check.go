@@ -24,14 +24,14 @@ const (
 	MaxSlotsOfNode = 500
 	maxLocalNodes  = 10
 	maxShares      = 1_000
-	mostCores      = 100_000
-	mostAttempts   = 100
-	mostWeight     = 1e6
+	maxCores       = 100_000
+	maxAttempts    = 100
+	maxWeight      = 1e6
 )
 
 func sortedNames[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
 
-// Validate says what is wrong with settings.
+// Validate checks the settings.
 func (s LiveSettings) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
 		if s.Slots != SlotsShared && s.Slots != SlotsSeparate {
@@ -56,21 +56,21 @@ func (s LiveSettings) Validate() error {
 				c.Refuse("class", "duplicate", "The class %q is there twice; keep one.", fault.Clip(share.Class))
 			}
 			named[share.Class] = true
-			c.InRange("weight", "The weight", share.Weight, 0, mostWeight)
+			c.InRange("weight", "The weight", share.Weight, 0, maxWeight)
 			c.Whole("min", "The smallest number", "slots", share.Min, 0, MaxLiveTasks)
 			c.Whole("most", "The largest number", "slots", share.Most, 0, MaxLiveTasks)
-			c.Whole("most_per_job", "The largest number", "slots", share.MostPerJob, 0, MaxLiveTasks)
+			c.Whole("most_per_job", "The largest number", "slots", share.MaxPerJob, 0, MaxLiveTasks)
 		})
 	})
 }
 
-// Validate says what is wrong with what is declared of a node.
+// Validate checks the declaration of a node.
 func (n LiveNode) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
 		c.StoredName(n.Name)
 		c.Label("type", n.Type)
-		c.InRange("cores", "The number of cores", n.Cores, 0.01, mostCores)
-		c.InRange("compute_units", "The number of compute units", n.ComputeUnits, 0, mostCores)
+		c.InRange("cores", "The number of cores", n.Cores, 0.01, maxCores)
+		c.InRange("compute_units", "The number of compute units", n.ComputeUnits, 0, maxCores)
 		c.Enter("slots")
 		c.Whole("map", "The number of map slots", "slots", n.Slots.Map, 0, MaxSlotsOfNode)
 		c.Whole("reduce", "The number of reduce slots", "slots", n.Slots.Reduce, 0, MaxSlotsOfNode)
@@ -78,7 +78,7 @@ func (n LiveNode) Validate() error {
 	})
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (r *LiveJobRequest) UnmarshalJSON(text []byte) error {
 	type plain LiveJobRequest
 	*r = LiveJobRequest{Slowstart: 1, MaxAttempts: 4, Weight: 1}
@@ -91,7 +91,7 @@ func (r *LiveJobRequest) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Validate says what is wrong with a job. A deadline in the past is none of it: such a job is late from the start.
+// Validate checks a job. A deadline in the past is allowed: such a job is late from the start.
 func (r LiveJobRequest) Validate(now time.Time) error {
 	return strict.Check(func(c *strict.Checker) {
 		c.Label("name", r.Name)
@@ -102,10 +102,10 @@ func (r LiveJobRequest) Validate(now time.Time) error {
 			c.Refuse("maps", "range", "The job has no tasks; give at least one map or one reduce.")
 		}
 		c.InRange("slowstart", "The part of the maps that must be done before reduces start", r.Slowstart, 0, 1)
-		c.Whole("max_attempts", "The number of attempts of a task", "attempts", r.MaxAttempts, 1, mostAttempts)
-		c.InRange("weight", "The weight", r.Weight, 1e-6, mostWeight)
+		c.Whole("max_attempts", "The number of attempts of a task", "attempts", r.MaxAttempts, 1, maxAttempts)
+		c.InRange("weight", "The weight", r.Weight, 1e-6, maxWeight)
 		c.InRange("min_share", "The smallest share", r.MinShare, 0, 1)
-		c.InRange("read_mb_s", "What a task reads in MB/s", r.ReadMBPerS, 0, MostMBPerS)
+		c.InRange("read_mb_s", "What a task reads in MB/s", r.ReadMBPerS, 0, MaxMBPerS)
 		if utf8.RuneCountInString(r.UsageFrom) > strict.MaxNameLength || strings.ContainsFunc(r.UsageFrom, unicode.IsControl) {
 			c.Refuse("usage_from", "text", "Where the usage comes from is said in at most %d characters, without control characters.", strict.MaxNameLength)
 		}

@@ -9,7 +9,7 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// What the audit log calls the parts of a live cluster.
+// Names of the parts of a live cluster in the audit log.
 const (
 	LiveSettingsKind = "live_settings"
 	LiveNodeKind     = "live_node"
@@ -17,33 +17,33 @@ const (
 	KnowledgeKind    = "classifier"
 )
 
-// LiveSettings is how tasks are handed to the nodes of a cluster as they tell of themselves.
+// LiveSettings configures how a cluster assigns tasks to its reporting nodes.
 type LiveSettings struct {
 	Policy dispatch.PolicyConfig `json:"policy"`
 	Slots  SlotLayout            `json:"slots"`
-	// Shares are the classes' slots under the policies fair and capacity; a class that is not named has none.
+	// Shares are the classes' slots under the policies fair and capacity; an unnamed class has none.
 	Shares []SlotShare `json:"shares"`
-	// Admission is which jobs are taken in.
+	// Admission selects the jobs that are accepted.
 	Admission dispatch.LiveAdmission `json:"admission"`
-	// HeartbeatSeconds is how often nodes are asked to tell of themselves; one that says nothing for
-	// NodeTimeoutSeconds counts as dead, and its tasks are handed out again.
+	// HeartbeatSeconds is the interval in which nodes should report. A node without a report for NodeTimeoutSeconds
+	// counts as dead, and its tasks are assigned again.
 	HeartbeatSeconds   float64 `json:"heartbeat_s"`
 	NodeTimeoutSeconds float64 `json:"node_timeout_s"`
 
 	Version   int64     `json:"version"`
-	UpdatedAt time.Time `json:"updated_at,omitzero"` // zero where nobody has changed them
+	UpdatedAt time.Time `json:"updated_at,omitzero"` // zero if never changed
 }
 
-// SlotShare is what a class of jobs gets of the slots.
+// SlotShare holds the part of the slots that a class of jobs gets.
 type SlotShare struct {
-	Class      string  `json:"class"`
-	Weight     float64 `json:"weight"`                 // its part of what classes share, as against the others'
-	Min        int64   `json:"min,omitempty"`          // slots that it gets before others get more than theirs
-	Most       int64   `json:"most,omitempty"`         // slots that it may hold; 0 is no limit
-	MostPerJob int64   `json:"most_per_job,omitempty"` // likewise each of its jobs
+	Class     string  `json:"class"`
+	Weight    float64 `json:"weight"`                 // part of the shared slots, relative to other classes
+	Min       int64   `json:"min,omitempty"`          // slots that it gets before others exceed their own
+	Most      int64   `json:"most,omitempty"`         // maximum of slots; 0 is no limit
+	MaxPerJob int64   `json:"most_per_job,omitempty"` // likewise each of its jobs
 }
 
-// SlotLayout says which slots run which tasks.
+// SlotLayout tells which slots run which tasks.
 type SlotLayout string
 
 const (
@@ -56,7 +56,7 @@ func DefaultLiveSettings() LiveSettings {
 	return LiveSettings{Policy: dispatch.PolicyConfig{Kind: dispatch.PolicyFIFO}, Slots: SlotsShared, Shares: []SlotShare{}, Admission: dispatch.LiveOpen, HeartbeatSeconds: 5, NodeTimeoutSeconds: 600, Version: 1}
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (s *LiveSettings) UnmarshalJSON(text []byte) error {
 	type plain LiveSettings
 	*s = DefaultLiveSettings()
@@ -68,10 +68,10 @@ type LiveNode struct {
 	Name  string    `json:"name"`
 	Type  string    `json:"type"` // nodes of one type are alike
 	Cores float64   `json:"cores"`
-	Slots NodeSlots `json:"slots"` // where slots are shared, their sum counts
-	// Dedicated nodes run tasks alone. Others do work of their own besides, and say what it leaves.
+	Slots NodeSlots `json:"slots"` // for shared slots their sum counts
+	// Dedicated nodes run only tasks. Others have work of their own besides, and report what it leaves.
 	Dedicated bool `json:"dedicated"`
-	// ComputeUnits stands for how fast it is until that is measured; 0: its cores do.
+	// ComputeUnits stands for the node's speed until that is measured; 0: its number of cores.
 	ComputeUnits float64 `json:"compute_units"`
 
 	// Of its heartbeats.
@@ -87,20 +87,20 @@ type LiveNode struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// UnmarshalJSON fills in what is left out.
+// UnmarshalJSON fills in defaults.
 func (n *LiveNode) UnmarshalJSON(text []byte) error {
 	type plain LiveNode
 	*n = LiveNode{Dedicated: true}
 	return json.Unmarshal(text, (*plain)(n))
 }
 
-// NodeSlots is how many tasks of each kind a node runs at once.
+// NodeSlots counts the concurrent tasks of each kind on a node.
 type NodeSlots struct {
 	Map    int64 `json:"map"`
 	Reduce int64 `json:"reduce"`
 }
 
-// NodeHealth is whether a node tells of itself.
+// NodeHealth tells whether a node reports.
 type NodeHealth string
 
 const (
@@ -109,7 +109,7 @@ const (
 	NodeDead  NodeHealth = "dead"
 )
 
-// NodeReport is the state that a node tells of. What is left out stays as it was told last.
+// NodeReport holds the state that a node reports. Missing members keep their last values.
 type NodeReport struct {
 	Load1         *float64                `json:"load1,omitempty"`
 	CPUPercent    *float64                `json:"cpu_percent,omitempty"`
@@ -143,10 +143,10 @@ func (f *FeatureValue) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &f.Number)
 }
 
-// Heartbeat is what a node tells of itself.
+// Heartbeat holds a node's report.
 type Heartbeat struct {
 	Seq int64 `json:"seq"` // grows with every heartbeat
-	// Boot is another one after each start of the node's agent; then seq may begin anew.
+	// Boot changes with each start of the node's agent; then seq may restart.
 	Boot     string         `json:"boot,omitempty"`
 	At       *time.Time     `json:"at,omitempty"` // by the node's clock
 	State    *NodeReport    `json:"state,omitempty"`
@@ -157,31 +157,31 @@ type Heartbeat struct {
 	Leaving bool `json:"leaving,omitempty"`
 }
 
-// FinishedTask is an assignment that has done its work.
+// FinishedTask is an assignment that succeeded.
 type FinishedTask struct {
 	Assignment int64   `json:"assignment"`
 	Seconds    float64 `json:"seconds,omitempty"` // that it ran; 0: since it was handed out
 }
 
-// FailedTask is an assignment that has not.
+// FailedTask is an assignment that failed.
 type FailedTask struct {
 	Assignment int64  `json:"assignment"`
 	Reason     string `json:"reason,omitempty"`
 }
 
-// HeartbeatAnswer is what the node is to do.
+// HeartbeatAnswer holds the orders for a node.
 type HeartbeatAnswer struct {
 	Node        string          `json:"node"`
 	Seq         int64           `json:"seq"`
 	At          time.Time       `json:"at"` // by the server's clock
 	Assignments []Assignment    `json:"assignments"`
 	Stop        []StopTask      `json:"stop"`  // before the assignments are begun
-	Notes       []HeartbeatNote `json:"notes"` // what was not as it should be, and what was made of it
-	// HeartbeatSeconds is in how many seconds the next heartbeat is expected.
+	Notes       []HeartbeatNote `json:"notes"` // irregularities, and how each was treated
+	// HeartbeatSeconds is the time until the next heartbeat is expected.
 	HeartbeatSeconds float64 `json:"heartbeat_s"`
 }
 
-// Assignment is a task that a node is to run, and why that one.
+// Assignment is a task for a node, with the reason for choosing it.
 type Assignment struct {
 	Assignment int64             `json:"assignment"` // its number in the cluster
 	Job        int64             `json:"job"`
@@ -194,27 +194,27 @@ type Assignment struct {
 	Decided
 }
 
-// Decided is why a task was chosen.
+// Decided gives the reason why a task was chosen.
 type Decided struct {
-	Rule    string           `json:"rule"`   // a stable name of what decided
+	Rule    string           `json:"rule"`   // a stable name of the deciding rule
 	Reason  string           `json:"reason"` // a sentence
 	Figures []DecisionFigure `json:"figures,omitempty"`
 }
 
-// DecisionFigure is a number that a choice was made by.
+// DecisionFigure is a figure behind a choice.
 type DecisionFigure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 }
 
-// StopTask is an assignment that the node should end, because it is no longer its own.
+// StopTask is an assignment that the node should end, because it no longer belongs to the node.
 type StopTask struct {
 	Assignment int64  `json:"assignment"`
 	Code       string `json:"code"`
 	Reason     string `json:"reason"`
 }
 
-// HeartbeatNote says what was made of something unexpected.
+// HeartbeatNote describes how something unexpected was treated.
 type HeartbeatNote struct {
 	Assignment int64  `json:"assignment,omitempty"`
 	Code       string `json:"code"`
@@ -227,36 +227,36 @@ type LiveJobRequest struct {
 	Class   string `json:"class"` // jobs of one class take alike; default its name
 	Maps    int64  `json:"maps"`
 	Reduces int64  `json:"reduces"`
-	// Slowstart is the part of the maps that must be done before reduces start; default 1. Where slots are
-	// shared, reduces start when all maps have ended.
+	// Slowstart is the part of the maps that must be done before reduces start; default 1. With shared slots, reduces
+	// start when all maps have ended.
 	Slowstart       float64    `json:"slowstart"`
 	DeadlineAt      *time.Time `json:"deadline_at"`  // or
-	DeadlineSeconds float64    `json:"deadline_s"`   // from now; 0 is none
+	DeadlineSeconds float64    `json:"deadline_s"`   // from now; 0: no deadline
 	MaxAttempts     int64      `json:"max_attempts"` // of a task until the job has failed; default 4
 	Weight          float64    `json:"weight"`       // default 1
 	MinShare        float64    `json:"min_share"`
 	ReadMBPerS      float64    `json:"read_mb_s"`       // by one task on a dedicated node, from each data node
-	Local           []LocalMap `json:"local,omitempty"` // where maps have their data
+	Local           []LocalMap `json:"local,omitempty"` // the nodes that hold the data of maps
 	Usage           TasksUsage `json:"usage,omitzero"`
-	// UsageFrom is where the usage comes from. Where a job says nothing of either, the usage is what was measured of
-	// its class, and this says so.
+	// UsageFrom is the source of the usage. If a job gives neither, the measured usage of its class applies, and
+	// UsageFrom says so.
 	UsageFrom string     `json:"usage_from,omitempty"`
 	Utility   JobUtility `json:"utility,omitzero"`
 }
 
-// TasksUsage is what a job's tasks use, under the policy learned.
+// TasksUsage holds the usage of a job's tasks, for the policy learned.
 type TasksUsage struct {
 	Map    perf.TaskUsage `json:"map,omitzero"`
 	Reduce perf.TaskUsage `json:"reduce,omitzero"`
 }
 
-// JobUtility is what a job's tasks are worth under the policy learned, by the utility that asks.
+// JobUtility values a job's tasks for the policy learned. Which member counts depends on the utility in use.
 type JobUtility struct {
 	Worth    float64 `json:"worth,omitempty"`    // budget: of a task while there is a balance; 0 is 1
-	Budget   float64 `json:"budget,omitempty"`   // budget: what its owner can pay
+	Budget   float64 `json:"budget,omitempty"`   // budget: balance of its owner
 	Price    float64 `json:"price,omitempty"`    // budget: that each task handed out takes off
 	Promised float64 `json:"promised,omitempty"` // dedicated_capacity: its part of the cluster's running tasks
-	Revenue  float64 `json:"revenue,omitempty"`  // revenue: what is offered
+	Revenue  float64 `json:"revenue,omitempty"`  // revenue: the offered amount
 }
 
 // LocalMap names the nodes that have the data of a map.
@@ -265,13 +265,13 @@ type LocalMap struct {
 	Nodes []string `json:"nodes"`
 }
 
-// LiveJob is a job whose tasks are handed out.
+// LiveJob is a job whose tasks are assigned to nodes.
 type LiveJob struct {
 	Number  int64    `json:"number"`
 	Name    string   `json:"name"`
 	Class   string   `json:"class"`
 	State   JobState `json:"state"`
-	Reason  string   `json:"reason,omitempty"` // why it has failed
+	Reason  string   `json:"reason,omitempty"` // the reason of a failure
 	Maps    JobTasks `json:"maps"`
 	Reduces JobTasks `json:"reduces"`
 
@@ -281,7 +281,7 @@ type LiveJob struct {
 	MinShare    float64    `json:"min_share"`
 	ReadMBPerS  float64    `json:"read_mb_s"`
 	Usage       TasksUsage `json:"usage,omitzero"`
-	UsageFrom   string     `json:"usage_from,omitempty"` // where it comes from
+	UsageFrom   string     `json:"usage_from,omitempty"` // its source
 	Utility     JobUtility `json:"utility,omitzero"`
 
 	SubmittedAt time.Time  `json:"submitted_at"`
@@ -292,27 +292,28 @@ type LiveJob struct {
 
 	Warnings []capacity.Warning `json:"warnings"`
 
-	// Admission is the answer to whoever has submitted it, where jobs take places.
+	// Admission answers the submitter of a job, if jobs take places.
 	Admission *Admission `json:"admission,omitempty"`
-	// Predictions are of its kinds of tasks that are not done, where one job that is active is asked for.
+	// Predictions cover the kinds of tasks that are not done, in the answer for a single active job.
 	Predictions []TasksPrediction `json:"predictions,omitempty"`
 }
 
-// TasksPrediction is how long a job's tasks of a kind take from now on, those that run as though they began now, if it
-// had every usable slot of theirs.
+// TasksPrediction predicts the time from now for a job's tasks of a kind if the job had every usable slot for them.
+// Running tasks count as though they began now.
 type TasksPrediction struct {
 	Kind            dispatch.TaskKind `json:"kind"`
 	Unfinished      int64             `json:"unfinished"`   // running ones too
 	UsableSlots     int64             `json:"usable_slots"` // of nodes that leave enough of their processors
 	FluidSeconds    float64           `json:"fluid_s"`      // if tasks could be cut
-	DiscreteSeconds float64           `json:"discrete_s"`   // of whole tasks, each where it ends first
+	DiscreteSeconds float64           `json:"discrete_s"`   // of whole tasks, each on the slot that ends it first
 	CautiousSeconds float64           `json:"cautious_s"`   // as promises of deadlines count
-	// Running is what the slots of its running tasks come to until its deadline; nil where it has none.
+	// Running counts the tasks that the slots of its running tasks complete until the deadline; nil without a
+	// deadline.
 	Running *Completable           `json:"running,omitempty"`
 	Times   dispatch.TaskTimesFrom `json:"times"`
 }
 
-// Completable is how many tasks slots complete until a deadline.
+// Completable counts the tasks that slots complete until a deadline.
 type Completable struct {
 	Tasks      float64 `json:"tasks"` // with parts of tasks
 	WholeTasks int64   `json:"whole_tasks"`
@@ -326,10 +327,10 @@ type JobTasks struct {
 	Running  int64 `json:"running"`
 	Done     int64 `json:"done"`
 	Failures int64 `json:"failures"` // attempts
-	Lost     int64 `json:"lost"`     // attempts whose node is gone, or which were not needed
+	Lost     int64 `json:"lost"`     // attempts whose node is gone, or that were not needed
 }
 
-// JobState is how far a job is.
+// JobState names a stage of a job.
 type JobState string
 
 const (
@@ -337,11 +338,11 @@ const (
 	JobDone   JobState = "done"
 	JobFailed JobState = "failed"
 	JobKilled JobState = "killed"
-	// JobRefused is that of a job that was not taken in. Such jobs are not kept.
+	// JobRefused is the state of a job that was not accepted. Such jobs are not stored.
 	JobRefused JobState = "refused"
 )
 
-// LiveDecision is an assignment as it is kept.
+// LiveDecision is an assignment as it is stored.
 type LiveDecision struct {
 	At   time.Time `json:"at"`
 	Node string    `json:"node"`
@@ -349,12 +350,12 @@ type LiveDecision struct {
 	Policy  dispatch.PolicyKind `json:"policy"` // that decided
 	Version int64               `json:"settings_version"`
 	Outcome TaskOutcome         `json:"outcome"`
-	Cause   string              `json:"cause,omitempty"` // why it is lost
+	Cause   string              `json:"cause,omitempty"` // the reason of a loss
 	EndedAt *time.Time          `json:"ended_at"`
-	Seconds *float64            `json:"seconds"` // that it ran, where it is done
+	Seconds *float64            `json:"seconds"` // running time of a task that is done
 }
 
-// TaskOutcome is what became of an assignment.
+// TaskOutcome names the outcome of an assignment.
 type TaskOutcome string
 
 const (

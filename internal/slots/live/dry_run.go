@@ -11,21 +11,21 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// PolicyTrialRequest asks what another policy would have decided.
+// PolicyTrialRequest asks for the decisions of another policy.
 type PolicyTrialRequest struct {
 	Policy dispatch.PolicyConfig `json:"policy"`
 	Shares []SlotShare           `json:"shares"` // null: those that hold
-	// Seconds is how far back the heartbeats are that it is tried on; default DefaultDryRunSeconds.
+	// Seconds is the age of the oldest heartbeats that count; default DefaultDryRunSeconds.
 	Seconds float64 `json:"window_s"`
 }
 
-// How far back a dry run looks.
+// The time that a dry run looks back.
 const (
 	DefaultDryRunSeconds = 3600
 	LongestDryRunSeconds = 86_400
 )
 
-// Validate says what is wrong with the request beyond its policy, which is checked with the settings.
+// Validate checks the request except for its policy, which is checked with the settings.
 func (r PolicyTrialRequest) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
 		if r.Seconds != 0 {
@@ -34,8 +34,8 @@ func (r PolicyTrialRequest) Validate() error {
 	})
 }
 
-// PolicyTrial is what another policy would have decided at the heartbeats that came. Each decision is asked for in the
-// state that the cluster was truly in, so that all can be compared; what had come of other decisions is not said.
+// PolicyTrial compares another policy with the real decisions at past heartbeats. Each decision is repeated in the
+// true state of the cluster, so that all can be compared; consequences of other decisions are not followed.
 type PolicyTrial struct {
 	Policy     dispatch.PolicyConfig `json:"policy"`
 	From       time.Time             `json:"from"`
@@ -54,7 +54,7 @@ type PolicyTrial struct {
 	Warnings    []capacity.Warning      `json:"warnings"`
 }
 
-// PolicyTrialDifference is a slot with which another policy would have done something else.
+// PolicyTrialDifference is a slot that another policy would have used differently.
 type PolicyTrialDifference struct {
 	At    time.Time          `json:"at"`
 	Node  string             `json:"node"`
@@ -63,7 +63,7 @@ type PolicyTrialDifference struct {
 	Why   string             `json:"why"`   // that the policy would have left it idle
 }
 
-// PolicyTrialChoice is a job's task for a slot, and why.
+// PolicyTrialChoice is a job's task for a slot, with the reason.
 type PolicyTrialChoice struct {
 	Job     int64             `json:"job"`
 	JobName string            `json:"job_name"`
@@ -72,25 +72,25 @@ type PolicyTrialChoice struct {
 	Reason  string            `json:"reason"`
 }
 
-// PolicyTrialDeadline is how a job with a deadline was served, and how it would have been.
+// PolicyTrialDeadline compares the real service of a job with a deadline with that under the other policy.
 type PolicyTrialDeadline struct {
 	Job        int64     `json:"job"`
 	Name       string    `json:"name"`
 	DeadlineAt time.Time `json:"deadline_at"`
-	// Missed says that it was not done by then; null while it can still be.
+	// Missed reports that it was not done by its deadline; null while it can still be.
 	Missed     *bool      `json:"missed"`
 	Slots      int64      `json:"slots"`       // that it got
 	WouldSlots int64      `json:"would_slots"` // that it would have got at the same heartbeats
-	FirstAt    *time.Time `json:"first_at"`    // when it got the first of them; null: none
-	WouldAt    *time.Time `json:"would_at"`    // when it would have
+	FirstAt    *time.Time `json:"first_at"`    // the time of the first of them; null: none
+	WouldAt    *time.Time `json:"would_at"`    // the same under the other policy
 }
 
-// Sooner says that the job would have got its first slot earlier.
+// Sooner reports whether the job would have got its first slot earlier.
 func (d *PolicyTrialDeadline) Sooner() bool {
 	return d.WouldAt != nil && (d.FirstAt == nil || d.WouldAt.Before(*d.FirstAt))
 }
 
-// Say puts the figures into a sentence.
+// Say writes the figures as a sentence.
 func (d *PolicyTrial) Say() {
 	var s strings.Builder
 	say := func(format string, values ...any) { fmt.Fprintf(&s, format, values...) }
@@ -120,7 +120,7 @@ func (d *PolicyTrial) Say() {
 		}
 		say(" Of %s with a deadline %d missed it.", fault.Plural(int64(n), "job"), missed)
 		if missed > 0 {
-			say(" It would have served %d of these %d earlier and chosen %d of them more often; whether they would have been in time the heartbeats cannot tell, because after its first other choice the cluster would have gone another way.", sooner, missed, more)
+			say(" It would have served %d of these %d earlier and chosen %d of them more often. The heartbeats cannot tell whether they would have been in time: after its first other choice the cluster would have developed differently.", sooner, missed, more)
 		}
 	}
 	d.Sentence = s.String()

@@ -14,35 +14,35 @@ import (
 	"headroom/internal/slots/dispatch"
 )
 
-// Lease is a running job's place, held until it ends, or expires because no heartbeat came. It belongs
-// to a cluster and a class, not to a plan: a plan that admits fewer jobs takes no lease away.
+// Lease is a running job's place, held until the job ends or heartbeats stop. It belongs to a cluster and a class,
+// not to a plan: a plan that admits fewer jobs takes no lease away.
 type Lease struct {
 	ID         string    `json:"id"` // UUID version 7
 	Class      string    `json:"class"`
 	Holder     string    `json:"holder"`      // the job's own id
 	AdmittedBy string    `json:"admitted_by"` // the key's name
 	PlanNumber int64     `json:"plan_number"` // the plan it was admitted under
-	TTLSeconds float64   `json:"ttl_s"`       // how long it lives from admission or heartbeat
+	TTLSeconds float64   `json:"ttl_s"`       // lifetime from admission or heartbeat
 	AdmittedAt time.Time `json:"admitted_at"` // all times are the database's
-	// ExpiresAt is null of a live job's lease: that ends with the job.
+	// ExpiresAt is null for a live job's lease, which ends with the job.
 	ExpiresAt *time.Time `json:"expires_at"`
 	Job       *int64     `json:"job,omitempty"` // the live job's number
 
-	// Of a job that was promised a deadline. Its tasks are those that its holder has not yet told of as done.
+	// For a job with a promised deadline. Its tasks are those that its holder has not yet reported as done.
 	DeadlineAt *time.Time `json:"deadline_at,omitempty"`
 	Maps       int64      `json:"maps,omitempty"`
 	Reduces    int64      `json:"reduces,omitempty"`
 }
 
-// Admission is the answer to a job that asks for a place. A refusal is one as well.
+// Admission answers a job that asks for a place. A refusal is an answer too.
 type Admission struct {
 	Admitted   bool   `json:"admitted"`
 	Class      string `json:"class"`
 	PlanNumber int64  `json:"plan_number"` // the plan that decided
-	Running    int64  `json:"running"`     // this one too, where admitted
-	Limit      int64  `json:"limit"`       // how many the plan admits at once
+	Running    int64  `json:"running"`     // including this one if admitted
+	Limit      int64  `json:"limit"`       // concurrent jobs that the plan admits
 
-	// Of the lease, where admitted.
+	// Of the lease, if admitted.
 	ID         string     `json:"id,omitempty"`
 	Holder     string     `json:"holder,omitempty"`
 	AdmittedBy string     `json:"admitted_by,omitempty"`
@@ -50,39 +50,39 @@ type Admission struct {
 	AdmittedAt *time.Time `json:"admitted_at,omitempty"`
 	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
 
-	// Where the job has a deadline.
+	// If the job has a deadline.
 	DeadlineAt *time.Time                `json:"deadline_at,omitempty"`
 	Deadline   *dispatch.DeadlineVerdict `json:"deadline,omitempty"`
 
-	// Where refused.
+	// If refused.
 	Code              dispatch.RefusalReason `json:"code,omitempty"`
 	Reason            string                 `json:"reason,omitempty"`
 	RetryAfterSeconds int64                  `json:"retry_after_s,omitempty"`
 }
 
-// ClassAdmissions is how many jobs of a class run and may run.
+// ClassAdmissions counts the jobs of a class that run and that may run.
 type ClassAdmissions struct {
 	Class      string     `json:"class"`
 	Running    int64      `json:"running"`
-	Limit      int64      `json:"limit"`       // by the current plan; 0 where it does not know the class
-	Free       int64      `json:"free"`        // 0 where more run than may
-	PlanNumber int64      `json:"plan_number"` // the current plan; 0 is none
-	NextExpiry *time.Time `json:"next_expiry"` // of the running ones; null where none runs
+	Limit      int64      `json:"limit"`       // by the current plan; 0 for a class it does not know
+	Free       int64      `json:"free"`        // 0 if more run than may
+	PlanNumber int64      `json:"plan_number"` // the current plan; 0 without one
+	NextExpiry *time.Time `json:"next_expiry"` // of the running ones; null if none runs
 }
 
-// AdmissionRequest asks for a place. Zero values mean the defaults named.
+// AdmissionRequest asks for a place. Zero values stand for the defaults.
 type AdmissionRequest struct {
 	Class      string  `json:"class"`
 	Holder     string  `json:"holder"` // free text, such as the job's own id
 	TTLSeconds float64 `json:"ttl_s"`  // default DefaultLeaseSeconds
 
-	// DeadlineSeconds is within how many seconds from now the job must be done; 0 is whenever. From now,
-	// because then no clock of another machine matters.
+	// DeadlineSeconds is the time from now until the job must be done; 0 is no deadline. It counts from now so that
+	// no clock of another machine matters.
 	DeadlineSeconds float64 `json:"deadline_s"`
 	Maps            int64   `json:"maps"` // of a job with a deadline; default those of the class's profile
 	Reduces         int64   `json:"reduces"`
 
-	Job int64 `json:"-"` // the live job that the lease is for, whose end is its end; 0 is none
+	Job int64 `json:"-"` // the live job behind the lease, which ends with it; 0 without one
 }
 
 // A lease lives so long without a heartbeat.
@@ -94,7 +94,7 @@ const (
 
 const longestHolder = 200
 
-// Validate says what is wrong with the request.
+// Validate checks the request.
 func (r AdmissionRequest) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		if r.Class == "" {
@@ -121,14 +121,14 @@ func (r AdmissionRequest) Validate() error {
 	})
 }
 
-// LeaseBeat is a sign of life of a job that holds a lease.
+// LeaseBeat is a heartbeat of a job that holds a lease.
 type LeaseBeat struct {
-	TTLSeconds float64 `json:"ttl_s,omitzero"`    // zero is as long as before
+	TTLSeconds float64 `json:"ttl_s,omitzero"`    // zero keeps the present one
 	Maps       *int64  `json:"maps,omitempty"`    // that are not done, of a job that was promised a deadline
 	Reduces    *int64  `json:"reduces,omitempty"` // likewise
 }
 
-// Validate says what is wrong with it.
+// Validate checks the heartbeat.
 func (b LeaseBeat) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		checkLease(k, b.TTLSeconds)
@@ -154,19 +154,19 @@ func (a *Admission) RefuseDeadline(v dispatch.DeadlineVerdict) {
 	}
 }
 
-// ErrLeaseOver is in the errors of leases that have ended or expired. Such a lease never comes back.
+// ErrLeaseOver marks errors about leases that have ended or expired. Such a lease never comes back.
 var ErrLeaseOver = errors.New("the lease is over")
 
-// In so many seconds at most a refused job asks again: for a place, because most jobs end long before
-// their lease does; for another plan.
+// Longest pauses in seconds before a refused job asks again. The first waits for a place, because most jobs end long
+// before their lease does; the second for another plan.
 const (
 	retryForPlace = 10
 	retryForPlan  = 60
 )
 
-// Refuse fills in why a job may not start now, and when to ask again. known says whether the plan
-// knows the class, others are the classes it does know, nextFree is in how many seconds the next place
-// is free unless its holder stays (negative where that cannot be said).
+// Refuse fills in the reason why a job may not start now, and the time to ask again. known reports whether the plan
+// knows the class, and others lists the known classes. nextFree is the number of seconds until the next place is free
+// unless its holder stays (negative if unknown).
 func (a *Admission) Refuse(cluster string, known bool, others []string, nextFree float64) {
 	a.RetryAfterSeconds = retryForPlan
 	switch {

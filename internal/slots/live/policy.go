@@ -22,7 +22,7 @@ func newPolicy(s LiveSettings, other *dispatch.PolicyConfig) (chooser, error) {
 	for _, share := range s.Shares {
 		both := func(x int64) [dispatch.Kinds]int { return [dispatch.Kinds]int{int(x), int(x)} }
 		setting.Shares = append(setting.Shares, dispatch.Share{Weight: [dispatch.Kinds]float64{share.Weight, share.Weight},
-			Min: [dispatch.Kinds]float64{float64(share.Min), float64(share.Min)}, Most: both(share.Most), MostPerJob: both(share.MostPerJob)})
+			Min: [dispatch.Kinds]float64{float64(share.Min), float64(share.Min)}, Most: both(share.Most), MaxPerJob: both(share.MaxPerJob)})
 	}
 	p, err := dispatch.New(s.Policy, setting)
 	c := chooser{Policy: p}

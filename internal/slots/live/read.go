@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// The most of a heartbeat.
+// The limits of a heartbeat.
 const (
 	MaxHeartbeatBytes = 256 << 10
 	MaxNodeTasks      = 1_000 // assignments that one heartbeat speaks of
@@ -20,9 +20,9 @@ const (
 	maxFailureReason  = 500
 	// MaxAssignment bounds the numbers of assignments and heartbeats.
 	MaxAssignment = 1 << 53
-	mostLoad      = 1e6
-	MostMBPerS    = 1e9
-	mostFeature   = 1e15
+	maxLoad       = 1e6
+	MaxMBPerS     = 1e9
+	maxFeature    = 1e15
 )
 
 var (
@@ -155,7 +155,7 @@ func readFeatureValues(r *strict.Reader, n *NodeReport) {
 	r.TooMany("features", count, MaxNodeFeatures)
 }
 
-// check says what is wrong with a heartbeat by itself. What disagrees with what the server knows is answered in notes.
+// check checks a heartbeat by itself. Conflicts with the server's state are answered in notes.
 func (h *Heartbeat) check(c *strict.Checker) {
 	if h.Seq < 1 || h.Seq > MaxAssignment {
 		c.Refuse("seq", "range", "The number of a heartbeat is %d; give a whole number from 1 on that grows with every heartbeat.", h.Seq)
@@ -218,11 +218,11 @@ func (n *NodeReport) check(c *strict.Checker) {
 			c.Refuse(member, "range", "%s is from 0 to %.15g, not %v; leave it out where it is not known.", what, most, *x)
 		}
 	}
-	within("load1", "The load", n.Load1, mostLoad)
+	within("load1", "The load", n.Load1, maxLoad)
 	within("cpu_percent", "The part of the processors that is busy", n.CPUPercent, 100)
 	within("memory_percent", "The part of the memory that is used", n.MemoryPercent, 100)
-	within("net_mb_s", "The network's use", n.NetMBPerS, MostMBPerS)
-	within("disk_mb_s", "The disks' use", n.DiskMBPerS, MostMBPerS)
+	within("net_mb_s", "The network's use", n.NetMBPerS, MaxMBPerS)
+	within("disk_mb_s", "The disks' use", n.DiskMBPerS, MaxMBPerS)
 	within("residual", "The part of the processors that is left to tasks", n.Residual, 1)
 	c.Enter("features")
 	defer c.Leave()
@@ -230,8 +230,8 @@ func (n *NodeReport) check(c *strict.Checker) {
 		switch f := n.Features[name]; {
 		case name == "" || len(name) > maxBoot:
 			c.Refuse(fault.Clip(name), "text", "The name of a feature has 1 to %d bytes.", maxBoot)
-		case f.Number != nil && !(math.Abs(*f.Number) <= mostFeature):
-			c.Refuse(name, "range", "%v is beyond what a feature can be, ±%g.", *f.Number, mostFeature)
+		case f.Number != nil && !(math.Abs(*f.Number) <= maxFeature):
+			c.Refuse(name, "range", "%v is beyond what a feature can be, ±%g.", *f.Number, maxFeature)
 		case len(f.Word) > maxFeatureText:
 			c.Refuse(name, "too_long", "It has %d bytes; at most %d are kept.", len(f.Word), maxFeatureText)
 		}

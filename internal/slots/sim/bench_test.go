@@ -180,7 +180,7 @@ func BenchmarkEventsOnNodes(b *testing.B) {
 				}
 				for i := range in.Classes {
 					in.Classes[i].Rates = map[string]float64{"a": 1 + float64(i)}
-					in.Classes[i].TaskTime = &perf.TaskTime{A: 40, B: -1, C: 40, D: -6, LeastResidual: .2}
+					in.Classes[i].TaskTime = &perf.TaskTime{A: 40, B: -1, C: 40, D: -6, MinResidual: .2}
 				}
 				runtime.LockOSThread()
 				defer runtime.UnlockOSThread()

@@ -8,9 +8,9 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// InterferenceQuestion is one core that answers requests and, beside them, runs batch work that never
-// ends: how much longer do the requests take, and what is left for the batch work? And it is data nodes that batch
-// work reads from: how many of its tasks do they serve? Either may be asked alone.
+// InterferenceQuestion asks about one core that serves requests and, beside them, runs endless batch work. How much
+// longer do the requests take, and how much of the core does the batch work get? It also asks about data nodes that
+// batch work reads from: how many of its tasks do they serve? Either part may stand alone.
 type InterferenceQuestion struct {
 	Interactive Interactive   `json:"interactive,omitzero"`
 	Policies    []CorePolicy  `json:"policies"` // left out: alone, background, nonpreemptive and fair
@@ -20,30 +20,30 @@ type InterferenceQuestion struct {
 	DataNodes   *DataNodeLoad `json:"data_nodes,omitempty"`
 }
 
-// AsksOfCore says whether it is about a core.
+// AsksOfCore reports whether the question is about a core.
 func (q *InterferenceQuestion) AsksOfCore() bool {
 	return q.DataNodes == nil || !q.Interactive.IsZero()
 }
 
-// Interactive is requests that come at random (Poisson) and are served in their order.
+// Interactive describes requests that arrive at random (Poisson) and are served in their order.
 type Interactive struct {
 	PerSecond float64       `json:"per_second"`
 	Service   RequestTiming `json:"service"`
 }
 
-// IsZero says that nothing is said of requests.
+// IsZero reports that no requests are described.
 func (i Interactive) IsZero() bool {
 	return i.PerSecond == 0 && i.Service.Kind == "" && i.Service.MeanMs == 0 && i.Service.SamplesMs == nil
 }
 
-// RequestTiming is how long a request needs the core.
+// RequestTiming describes the time that a request needs the core.
 type RequestTiming struct {
 	Kind      ServiceKind `json:"kind"`
 	MeanMs    float64     `json:"mean_ms,omitzero"`     // exponential, constant
 	SamplesMs []float64   `json:"samples_ms,omitempty"` // samples: each as likely as any other
 }
 
-// ServiceKind is how the times of requests are distributed.
+// ServiceKind names a distribution of the times of requests.
 type ServiceKind string
 
 // The distributions of service times.
@@ -53,13 +53,13 @@ const (
 	SampledService     ServiceKind = "samples"
 )
 
-// CorePolicy says who runs when requests and the batch work both want the core.
+// CorePolicy decides between requests and the batch work if both want the core.
 type CorePolicy struct {
 	Kind CorePolicyKind `json:"kind"`
-	// SliceMs is how long one runs before the other is looked at: nonpreemptive, fair. Left out: 30.
+	// SliceMs is the time that one runs before the other is considered: nonpreemptive, fair. Default: 30.
 	SliceMs float64 `json:"slice_ms,omitzero"`
-	// WindowMs and FloorMs, p and e of the paper: where the batch work ran less than e within p, it runs
-	// until it has. anti_starvation.
+	// WindowMs and FloorMs, p and e of the paper, belong to anti_starvation. If the batch work ran less than e within
+	// p, it runs until it has.
 	WindowMs float64 `json:"window_ms,omitzero"`
 	FloorMs  float64 `json:"floor_ms,omitzero"`
 }
@@ -69,17 +69,17 @@ type CorePolicyKind string
 
 // The policies.
 const (
-	AloneOnCore      CorePolicyKind = "alone"           // there is no batch work
+	AloneOnCore      CorePolicyKind = "alone"           // without batch work
 	BackgroundOnCore CorePolicyKind = "background"      // a request takes the core from the batch work at once
 	Nonpreemptive    CorePolicyKind = "nonpreemptive"   // requests go first, but the batch work keeps its slice
 	FairOnCore       CorePolicyKind = "fair"            // slices in turn
 	AntiStarvation   CorePolicyKind = "anti_starvation" // background with a floor
 )
 
-// BatchHost is what the hints for a host are made for.
+// BatchHost describes the host for which hints are made.
 type BatchHost struct {
 	Cgroup string `json:"cgroup"` // the directory of the batch work's group
-	// CeilingCores is how many cores the batch work may use at most; 0: as many as there are.
+	// CeilingCores is the maximum number of cores for the batch work; 0: all cores.
 	CeilingCores float64 `json:"ceiling_cores,omitzero"`
 	// InteractiveWeight is cpu.weight of the group of the requests.
 	InteractiveWeight int64 `json:"interactive_weight"`
@@ -97,7 +97,7 @@ const (
 	MaxServiceSamples       = 10_000
 	MaxCorePolicies         = 10
 	MinInterferenceRequests = 1_000
-	// MaxInterferenceRequests is of all policies together: a second of work or so.
+	// MaxInterferenceRequests bounds the requests of all policies together, which take about a second to compute.
 	MaxInterferenceRequests = 10_000_000
 	MinCeilingCores         = 0.01 // the kernel takes no quota below a millisecond, of a period of 100
 	MaxCeilingCores         = 10_000
@@ -105,7 +105,7 @@ const (
 	DefaultSliceMs          = 30 // of Xen's credit scheduler
 )
 
-// DefaultInterference is what is asked where nothing else is said.
+// DefaultInterference returns the default question.
 func DefaultInterference() InterferenceQuestion {
 	return InterferenceQuestion{Requests: 1_000_000, Seed: 1, Host: BatchHost{Cgroup: "/sys/fs/cgroup/batch", InteractiveWeight: 100},
 		Policies: []CorePolicy{{Kind: AloneOnCore}, {Kind: BackgroundOnCore}, {Kind: Nonpreemptive, SliceMs: DefaultSliceMs}, {Kind: FairOnCore, SliceMs: DefaultSliceMs}}}
@@ -200,7 +200,7 @@ func readBatchHost(r *strict.Reader, h *BatchHost) {
 	})
 }
 
-// Validate says everything that is wrong with the question, as an *InputError, or nil.
+// Validate checks the question. It reports all faults, as an *InputError.
 func (q InterferenceQuestion) Validate() error { return strict.Check(q.check) }
 
 func (q InterferenceQuestion) check(c *strict.Checker) {
@@ -307,7 +307,7 @@ func (p CorePolicy) check(c *strict.Checker) {
 	}
 }
 
-// safePath is what stands in a command line as it is.
+// safePath matches paths that need no quoting in a command line.
 var safePath = regexp.MustCompile(`^(/[A-Za-z0-9_@:][A-Za-z0-9_.@:-]*)+$`)
 
 func (h BatchHost) check(c *strict.Checker) {

@@ -6,15 +6,15 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// DataNodeLoad serve what batch work reads: how many tasks of a kind can read at once before a data node serves as much
-// as it may?
+// DataNodeLoad describes the data nodes that batch work reads from. How many tasks of a kind can read at once before
+// a data node reaches its limit?
 type DataNodeLoad struct {
-	Count          int64        `json:"count"` // share what a task reads; default 1
+	Count          int64        `json:"count"` // nodes that share a task's reads; default 1
 	CapMBPerSecond float64      `json:"cap_mb_s"`
 	Readers        []DataReader `json:"readers"`
 }
 
-// DataReader is tasks of a kind on nodes that leave them about the same.
+// DataReader describes tasks of a kind on nodes with about the same residual.
 type DataReader struct {
 	Name            string  `json:"name"`
 	ReadMBPerSecond float64 `json:"read_mb_s"` // one task on a dedicated node at its busiest, from all data nodes together
@@ -25,7 +25,7 @@ type DataReader struct {
 const (
 	MaxDataReaders = 100
 	MaxDataNodes   = 1_000_000
-	// MinReadMBPerSecond is what tasks read that read anything.
+	// MinReadMBPerSecond is the smallest rate of tasks that read anything.
 	MinReadMBPerSecond = 1e-6
 	MaxNormed          = 1e6
 )
@@ -66,7 +66,7 @@ func readDataReader(r *strict.Reader, d *DataReader) {
 
 func (d *DataNodeLoad) check(c *strict.Checker) {
 	c.Whole("count", "The number of data nodes", "", d.Count, 1, MaxDataNodes)
-	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MostMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
+	if c.Number("cap_mb_s", "What a data node may serve", "MB/s", d.CapMBPerSecond, live.MaxMBPerS) && d.CapMBPerSecond < MinReadMBPerSecond {
 		c.Refuse("cap_mb_s", "range", "A data node that serves %s MB/s serves nothing; give %s at least.", fault.Plain(d.CapMBPerSecond), fault.Plain(MinReadMBPerSecond))
 	}
 	c.Enter("readers")
@@ -77,7 +77,7 @@ func (d *DataNodeLoad) check(c *strict.Checker) {
 	for i, reader := range d.Readers {
 		c.Element(i)
 		c.Label("name", reader.Name)
-		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MostMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
+		if c.Number("read_mb_s", "What a task reads", "MB/s", reader.ReadMBPerSecond, live.MaxMBPerS) && reader.ReadMBPerSecond != 0 && reader.ReadMBPerSecond < MinReadMBPerSecond {
 			c.Refuse("read_mb_s", "range", "A task is said to read %s MB/s; give %s at least, or 0 where it reads nothing.", fault.Plain(reader.ReadMBPerSecond), fault.Plain(MinReadMBPerSecond))
 		}
 		if x := reader.Normed; !(x >= 1 && x <= MaxNormed) {

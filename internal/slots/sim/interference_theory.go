@@ -11,8 +11,8 @@ type Theory struct {
 	P99Ms  *float64 `json:"p99_ms"`
 	// BatchShare is the batch work's part of the core.
 	BatchShare float64 `json:"batch_share"`
-	// LeastBatchShare is the batch work's guaranteed part of the core under any number of requests.
-	LeastBatchShare float64 `json:"least_batch_share"`
+	// MinBatchShare is the batch work's guaranteed part of the core under any number of requests.
+	MinBatchShare float64 `json:"least_batch_share"`
 }
 
 // left returns the largest part of the core that requests can have.
@@ -36,7 +36,7 @@ func (l coreLoad) unstable(p CorePolicy) bool { return l.use() >= left(p) }
 // requests that are alone or take the core at once. It adds half a slice if the core must first end a slice of the
 // batch work (vacations decompose). The core is never idle, so the batch work gets the rest.
 func (l coreLoad) theory(p CorePolicy) Theory {
-	t := Theory{LeastBatchShare: floor(p), BatchShare: floor(p)}
+	t := Theory{MinBatchShare: floor(p), BatchShare: floor(p)}
 	if l.unstable(p) {
 		return t
 	}

@@ -179,7 +179,7 @@ func (m *model) addClass(c Class, slots [2]float64, lending Lending, reducesAfte
 			share.Most[p] = wholeSlots(n)
 		}
 		if lending == LendNone {
-			share.MostPerJob[p] = max(1, wholeSlots(n/float64(max(1, c.jobs()))))
+			share.MaxPerJob[p] = max(1, wholeSlots(n/float64(max(1, c.jobs()))))
 		}
 	}
 	m.shares = append(m.shares, share)

@@ -320,7 +320,7 @@ func drawNodes(s *stream, in *Input, shared bool) (nodes []naiveNode) {
 					}
 					slow := 1 / speed
 					if t := c.TaskTime; t != nil {
-						r := max(residual, t.LeastResidual)
+						r := max(residual, t.MinResidual)
 						slow *= (t.A*math.Exp(t.B*r) + t.C*math.Exp(t.D*r)) / (t.A*math.Exp(t.B) + t.C*math.Exp(t.D))
 					}
 					return slow
@@ -333,7 +333,7 @@ func drawNodes(s *stream, in *Input, shared bool) (nodes []naiveNode) {
 			c.Rates = map[string]float64{"p": 3}
 		}
 		if s.next()%2 == 0 && (len(c.Tasks.MapSeconds) == 0 || whole(0, 1) == 0) {
-			c.TaskTime = &perf.TaskTime{A: 6, B: -2, C: float64(whole(0, 40)), D: -8, LeastResidual: .2}
+			c.TaskTime = &perf.TaskTime{A: 6, B: -2, C: float64(whole(0, 40)), D: -8, MinResidual: .2}
 			if len(c.Tasks.MapSeconds) > 0 { // all maps alike
 				maps := make([]float64, len(c.Tasks.MapSeconds))
 				for k := range maps {

@@ -47,7 +47,7 @@ const everyMemberOnNodes = `{
   "horizon_s": 4000, "warm_up_s": 100, "seed": 1, "replications": 3, "limits": {"events": 1000000, "jobs": 1000}
 }`
 
-// What can be read of an input, and the members of an answer.
+// The readable members of an input, and the members of an answer.
 func TestTheShapeOfInputAndAnswer(t *testing.T) {
 	shapeOf(t, everyMember, map[string][]string{
 		"":                                {"classes", "events", "pools", "replications", "seed", "simulated_s", "stopped", "unstable", "warnings"},

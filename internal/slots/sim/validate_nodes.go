@@ -248,13 +248,13 @@ func (c *checker) taskTime(class *Class) {
 			return
 		}
 	}
-	if !c.number("/task_time/least_residual", "The least that was left", t.LeastResidual, 0, 1) {
+	if !c.number("/task_time/least_residual", "The least that was left", t.MinResidual, 0, 1) {
 		return
 	}
 	for i := range residualsToCheck + 1 {
 		r := float64(i) / residualsToCheck
-		if s := t.Seconds(r); !(s >= perf.LeastSeconds && s <= capacity.MaxSeconds) {
-			c.add("/task_time", "range", "With %g of a node left a task takes %g s; give coefficients with which it is %g at least and %g at most.", max(r, t.LeastResidual), s, perf.LeastSeconds, float64(capacity.MaxSeconds))
+		if s := t.Seconds(r); !(s >= perf.MinMeasuredSeconds && s <= capacity.MaxSeconds) {
+			c.add("/task_time", "range", "With %g of a node left a task takes %g s; give coefficients with which it is %g at least and %g at most.", max(r, t.MinResidual), s, perf.MinMeasuredSeconds, float64(capacity.MaxSeconds))
 			return
 		}
 	}

@@ -13,60 +13,59 @@ import (
 	"headroom/internal/slots/sim"
 )
 
-// SimulationQuestion is a problem whose plan is tried before money is spent.
+// SimulationQuestion holds a problem whose plan is tried before money is spent.
 type SimulationQuestion struct {
 	Problem capacity.Problem  `json:"problem"`
 	Options SimulationOptions `json:"options"`
 }
 
-// ClusterSimulationQuestion is about a cluster: its current plan, or with a scenario the plan of its problem
-// of this moment with those changes.
+// ClusterSimulationQuestion is about a cluster: its current plan, or with a scenario the plan of its present problem
+// with those changes.
 type ClusterSimulationQuestion struct {
 	Scenario *capacity.AskedScenario `json:"scenario,omitempty"`
 	Options  SimulationOptions       `json:"options"`
 }
 
-// SimulationOptions is how a plan is tried.
+// SimulationOptions configures the trial of a plan.
 type SimulationOptions struct {
 	Seed         int64    `json:"seed"`
 	Hours        float64  `json:"hours"`                   // simulated in each replication
-	WarmUpHours  *float64 `json:"warm_up_hours,omitempty"` // of those, left out of every figure; left out: a tenth of them
+	WarmUpHours  *float64 `json:"warm_up_hours,omitempty"` // of those, left out of every figure; default: a tenth of them
 	Replications int64    `json:"replications"`            // each with its own random numbers; confidence needs two
 	MaxEvents    int64    `json:"max_events"`              // of all replications; they end sooner beyond
 
 	Policy SimulatedPolicy `json:"policy"`
-	// Compare is policies whose figures for the same jobs, with the same random numbers, stand beside.
+	// Compare lists policies for comparison, with the same jobs and the same random numbers.
 	Compare []SimulatedPolicy `json:"compare,omitempty"`
 	Lending SimulatedLending  `json:"lending,omitempty"` // left out: as the problem shares its VMs
 	Load    SimulatedLoad     `json:"load"`
-	// ThinkSeconds is the mean time from the end of a job to the next one of a closed load; with 0 as many
-	// jobs as the plan admits are there at any time.
+	// ThinkSeconds is the mean time from the end of a job to the next one of a closed load. With 0 there are always
+	// as many jobs as the plan admits.
 	ThinkSeconds float64 `json:"think_s"`
 
-	// Tasks last as was measured, or as the profile's averages and maxima say, distributed like this; a part of
-	// them is slow.
+	// Tasks last as measured, or by the profile's averages and maxima with this distribution; a part of them is slow.
 	Durations SimulatedDurations            `json:"durations"`
 	Slow      float64                       `json:"slow,omitzero"`
 	SlowBy    float64                       `json:"slow_by,omitzero"`
 	Measured  map[string]perf.MeasuredTasks `json:"measured,omitempty"` // by class: in place of its profile's seconds
 }
 
-// PastTasks is how long the tasks of a class lasted.
+// PastTasks holds the measured times of a class's tasks.
 type PastTasks struct {
-	Executions int64 `json:"executions"` // of which it is
+	Executions int64 `json:"executions"` // number of executions behind them
 	perf.MeasuredTasks
 }
 
-// SimulatedPolicy says who gets a freed slot.
+// SimulatedPolicy names a policy that assigns freed slots.
 type SimulatedPolicy string
 
-// SimulatedLending says who may use slots that a class leaves idle.
+// SimulatedLending selects the jobs that may use slots left idle by a class.
 type SimulatedLending string
 
-// SimulatedLoad says when jobs are submitted.
+// SimulatedLoad names a pattern in which jobs are submitted.
 type SimulatedLoad string
 
-// SimulatedDurations is how the seconds of tasks lie between their average and their maximum.
+// SimulatedDurations names a distribution of task times between their average and their maximum.
 type SimulatedDurations string
 
 // The words of a simulation's options.
@@ -78,13 +77,13 @@ const (
 
 	LendAll   SimulatedLending = "all"   // nobody waits while a slot is idle
 	LendClass SimulatedLending = "class" // no class uses more than its slots
-	LendNone  SimulatedLending = "none"  // nor a job more than its part of them
+	LendNone  SimulatedLending = "none"  // a job does not get more than its part of them either
 
 	ClosedLoad  SimulatedLoad = "closed"  // as many users as jobs are admitted, each with one job at a time
 	PoissonLoad SimulatedLoad = "poisson" // at random, as often as that many jobs are there at once on average
 
-	// MeasuredDurations is as the executions were of which a class's profile was made, where a cluster keeps
-	// them; of others lognormal.
+	// MeasuredDurations uses the executions behind a class's profile, if a cluster stores them; other classes use
+	// lognormal.
 	MeasuredDurations   SimulatedDurations = "measured"
 	LognormalDurations  SimulatedDurations = "lognormal"
 	UniformDurations    SimulatedDurations = "uniform"
@@ -98,7 +97,7 @@ const (
 	MaxReplications     = 1_000
 	MaxSimulatedEvents  = 5_000_000_000
 	MaxSlowBy           = 1_000
-	MaxMeasuredSeconds  = 1_000 // of a phase: quantiles of more tasks say the same
+	MaxMeasuredSeconds  = 1_000 // of a phase: quantiles of more tasks add nothing
 	MaxMeasuredClasses  = 1_000
 	MaxSimulationStages = 1_000 // with measured seconds
 )
@@ -110,12 +109,12 @@ var (
 	simulatedDurations = []SimulatedDurations{MeasuredDurations, LognormalDurations, UniformDurations, TriangularDurations, ConstantDurations}
 )
 
-// DefaultSimulation is how a plan is tried where nothing is said.
+// DefaultSimulation returns the default options.
 func DefaultSimulation() SimulationOptions {
 	return SimulationOptions{Seed: 1, Hours: 24, Replications: 10, MaxEvents: 200_000_000, Policy: SimulateFair, Load: ClosedLoad, Durations: MeasuredDurations}
 }
 
-// WarmUp is the hours left out.
+// WarmUp returns the hours left out of the figures.
 func (o *SimulationOptions) WarmUp() float64 {
 	if o.WarmUpHours != nil {
 		return *o.WarmUpHours
@@ -131,8 +130,8 @@ var (
 	measuredTasksShape = strict.NewShape("measured tasks", nil, "map_s", "first_shuffle_s", "shuffle_s", "reduce_s", "stage_s")
 )
 
-// ReadSimulation reads a simulation that brings its problem along, as strictly as ReadProblem. Where the
-// problem names no engine, it is auto.
+// ReadSimulation reads a simulation that includes its problem, as strictly as ReadProblem. The default engine of the
+// problem is auto.
 func ReadSimulation(data []byte, limits capacity.Limits) (SimulationQuestion, error) {
 	q := SimulationQuestion{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}, Options: DefaultSimulation()}
 	q.Problem.Options.Engine = capacity.EngineAuto
@@ -252,7 +251,7 @@ func readMeasuredTasks(r *strict.Reader, m *perf.MeasuredTasks) {
 	})
 }
 
-// Check says what is wrong with options that did not come in a document.
+// Check checks options that did not come in a document.
 func (o *SimulationOptions) Check() error {
 	return strict.Check(func(c *strict.Checker) {
 		c.Enter("options")
@@ -326,7 +325,7 @@ func checkMeasured(c *strict.Checker, member string, seconds []float64) {
 	c.Leave()
 }
 
-// CheckFor says what is wrong with options for a problem.
+// CheckFor checks options against a problem.
 func (o *SimulationOptions) CheckFor(p *capacity.Problem) error {
 	return strict.Check(func(c *strict.Checker) {
 		c.Enter("options")
@@ -362,7 +361,7 @@ func (o *SimulationOptions) CheckFor(p *capacity.Problem) error {
 	})
 }
 
-// LendingFor is who may use idle slots: where nothing is said, everybody, unless VMs are dedicated.
+// LendingFor returns the rule for idle slots; by default everybody may use them, unless VMs are dedicated.
 func (o *SimulationOptions) LendingFor(p *capacity.Problem) SimulatedLending {
 	switch {
 	case o.Lending != "":

@@ -15,21 +15,20 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// The reference at /docs is made of openapi.yaml when it is asked for, so that it says what this
-// very server does.
+// The reference at /docs is made from openapi.yaml on the first request, so that it describes this very server.
 
 //go:embed assets
 var Assets embed.FS
 
 var Templates = template.Must(template.New("").ParseFS(Assets, "assets/*.html"))
 
-// Limits are the limits of this server that the reference names.
+// Limits holds the limits of this server that the reference names.
 type Limits struct {
 	SolvesPerSecond, RequestsPerSecond int
 	BodyMB, Classes                    int
 }
 
-// InWords is the number of classes for people.
+// InWords returns the number of classes for people.
 func (l Limits) InWords() string { return digits(float64(l.Classes)) + " classes" }
 
 type docsPage struct {
@@ -41,7 +40,7 @@ type docsPage struct {
 	Types    []docsType
 }
 
-// docsGroup is the operations of a tag.
+// docsGroup holds the operations of a tag.
 type docsGroup struct {
 	ID         string
 	Tag, Name  string
@@ -53,14 +52,14 @@ type docsOperation struct {
 	ID, Method, Path string
 	Summary          string
 	About            template.HTML
-	Role             string // who may; "" is everybody
+	Role             string // the required role; "" for everybody
 	Agent            bool   // agents may as well
 	Parameters       []docsMember
 	Body             docsBody
 	Answers          []docsAnswer
-	Refusals         []docsWord // the problems that mean the same everywhere
+	Refusals         []docsWord // the problems that are common to all operations
 	Curl             string
-	BodyFile         string // which the command reads, where the body is too long for its line
+	BodyFile         string // read by the command, if the body is too long for its line
 	Example          string // of the answer
 	ExampleStatus    string
 }
@@ -81,7 +80,7 @@ type docsAnswer struct {
 	Headers []string
 }
 
-// Load reads a contract with the places of its parts, which keep the order it is written in.
+// Load reads a contract with the lines of its parts, which keep the written order.
 func Load(text []byte) (*openapi3.T, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true
@@ -120,18 +119,18 @@ func linkRefusals(groups []docsGroup, problems []Problem) {
 	}
 }
 
-// Problem is a kind of problem as the pages show it.
+// Problem is a kind of problem as shown on the pages.
 type Problem struct {
 	Name    string
 	Status  int
 	Title   string
-	Meaning string // what has happened
-	Cure    string // what the caller does about it
+	Meaning string // the cause
+	Cure    string // the caller's remedy
 }
 
 var methodOrder = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// docsGroups puts the operations under their tags, both in the order they are written in.
+// docsGroups puts the operations under their tags, both in the written order.
 func docsGroups(doc *openapi3.T, known examples) []docsGroup {
 	type found struct {
 		line      int
@@ -171,7 +170,7 @@ func docsGroups(doc *openapi3.T, known examples) []docsGroup {
 	return slices.DeleteFunc(groups, func(g docsGroup) bool { return len(g.Operations) == 0 })
 }
 
-// heading is a tag as a title.
+// heading returns a tag as a title.
 func heading(tag string) string {
 	if rest, ok := strings.CutPrefix(tag, "vm "); ok {
 		return "VM " + rest
@@ -232,8 +231,8 @@ func describeBody(r *openapi3.RequestBody, known examples) (body docsBody, conte
 
 const ProblemType = "application/problem+json"
 
-// describeAnswers tells the answers of an operation. Those that mean the same for all of them are
-// only named; the section on problems explains them.
+// describeAnswers describes the answers of an operation. Answers common to all operations are only named; the section
+// on problems explains them.
 func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) {
 	answers := op.Responses.Map()
 	for _, status := range slices.Sorted(maps.Keys(answers)) {
@@ -267,7 +266,7 @@ func (o *docsOperation) describeAnswers(op *openapi3.Operation, known examples) 
 	}
 }
 
-// docsTypes are the shapes that members refer to.
+// docsTypes returns the shapes that members refer to.
 func docsTypes(doc *openapi3.T, known examples) (types []docsType) {
 	if doc.Components == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"headroom/openapi"
 )
 
-// Members stand in the order they are written in, and choices, ranges and defaults are told.
+// Members are listed in the written order, with choices, ranges and defaults.
 func TestReferenceReadsWell(t *testing.T) {
 	t.Parallel()
 	doc, err := Load([]byte(`
@@ -75,7 +75,7 @@ components:
 	}
 }
 
-// Examples that are not the contract's own words are what the contract allows.
+// Examples that are not the contract's own words are valid by the contract.
 func TestExamplesKeepTheContract(t *testing.T) {
 	t.Parallel()
 	doc, err := Load(openapi.Document)

@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// examples are what the contract's bodies give as examples, by the name of their shape. They stand in
-// for it wherever an example has to be made.
+// examples holds the example bodies of the contract, by the name of their shape. They replace the shape in every made
+// example.
 type examples map[string]map[string]any
 
 func readExamples(doc *openapi3.T) examples {
@@ -34,8 +34,8 @@ func readExamples(doc *openapi3.T) examples {
 	return known
 }
 
-// of is a value of a media type as indented JSON: the one the contract gives, else one made of its
-// members' own. Members come in the order of the schema, not of the alphabet.
+// of returns a value of a media type as indented JSON: the contract's example, or one made from those of its members.
+// Members come in the order of the schema, not of the alphabet.
 func (e examples) of(m *openapi3.MediaType, d direction) string {
 	if m == nil || m.Schema == nil {
 		return ""
@@ -58,7 +58,7 @@ func (e examples) text(ref *openapi3.SchemaRef, value any, d direction) string {
 		return ""
 	}
 	if text, ok := value.(string); ok && !ref.Value.Type.Is("string") {
-		return text // the text itself, of a body that is no JSON
+		return text // the text itself, for a body that is no JSON
 	}
 	var b bytes.Buffer
 	writeOrdered(&b, ref, value)
@@ -69,8 +69,8 @@ func (e examples) text(ref *openapi3.SchemaRef, value any, d direction) string {
 	return foldShort(indented.String())
 }
 
-// knows says whether the contract has an example for a shape. One that is made of types alone would
-// be a lie: its numbers do not belong together.
+// knows reports whether the contract has an example for a shape. An example made from types alone would mislead: its
+// numbers do not belong together.
 func (e examples) knows(ref *openapi3.SchemaRef) bool {
 	ref = only(ref)
 	if row := rowOf(ref.Value); row != nil {
@@ -120,7 +120,7 @@ func (e examples) invent(ref *openapi3.SchemaRef, d direction, depth int) any {
 			switch always := p.Ref.Value.ReadOnly && p.Ref.Value.Items == nil || p.Ref.Value.Default != nil; {
 			case d == inRequest && (p.Ref.Value.ReadOnly || known != nil):
 				continue
-			case known != nil && !always: // one of several ways to say it, or nothing to warn of
+			case known != nil && !always: // one of several forms, or nothing to warn of
 				continue
 			}
 			object[p.Name] = e.invent(p.Ref, d, depth+1)
@@ -255,7 +255,7 @@ func foldShort(indented string) string {
 	return strings.Join(lines, "\n")
 }
 
-// curl is a command line that asks for an operation. Long bodies are read from a file.
+// curl returns a command line that calls an operation. Long bodies are read from a file.
 func (e examples) curl(method, path string, op *openapi3.Operation, parameters openapi3.Parameters, role, body, contentType string) (command, file string) {
 	const longest = 14 // lines of a body
 	lines := []string{"curl"}
@@ -295,7 +295,7 @@ func (e examples) curl(method, path string, op *openapi3.Operation, parameters o
 	return strings.Join(lines, " \\\n  "), file
 }
 
-// sample is a value for a parameter in an address.
+// sample returns a value for a parameter in an address.
 func (e examples) sample(p *openapi3.Parameter) string {
 	value := p.Example
 	if value == nil && p.Schema != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// docsMember is one member of an object, or one parameter, as the reference shows it.
+// docsMember is one member of an object, or one parameter, as shown in the reference.
 type docsMember struct {
 	Name     string
 	Type     []docsWord
@@ -36,8 +36,7 @@ type docsType struct {
 	Example string
 }
 
-// direction says which members of an object are shown: who sends a body need not read what the
-// server alone writes.
+// direction selects the members of an object to show: requests omit those that only the server writes.
 type direction int
 
 const (
@@ -45,10 +44,10 @@ const (
 	inAnswer
 )
 
-// deepest is how many levels of nameless objects are shown inside each other.
+// deepest is the number of nested levels of nameless objects that are shown.
 const deepest = 4
 
-// members lists an object's, in the order they are written in.
+// members lists the members of an object, in the written order.
 func members(s *openapi3.Schema, d direction, depth int) []docsMember {
 	properties, required := Properties(s)
 	list := make([]docsMember, 0, len(properties))
@@ -71,7 +70,7 @@ type Property struct {
 	Ref  *openapi3.SchemaRef
 }
 
-// Properties gathers an object's own and those of the shapes it is made of.
+// Properties gathers the properties of an object and of the shapes it consists of.
 func Properties(s *openapi3.Schema) (list []Property, required map[string]bool) {
 	required = map[string]bool{}
 	for _, part := range s.AllOf {
@@ -92,7 +91,7 @@ func Properties(s *openapi3.Schema) (list []Property, required map[string]bool) 
 	return append(list, own...), required
 }
 
-// line is where a schema is written; the order of members lives in the text alone.
+// line returns the line of a schema in the file; only the text has the order of members.
 func line(ref *openapi3.SchemaRef) int {
 	origin := ref.Origin
 	if origin == nil && ref.Ref == "" && ref.Value != nil {
@@ -112,7 +111,7 @@ func only(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref
 }
 
-// Elements is the schema of a list's or map's elements, or the schema itself.
+// Elements returns the schema of a list's or map's elements, or the schema itself.
 func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	ref = only(ref)
 	for Link(ref) == "" {
@@ -128,8 +127,8 @@ func Elements(ref *openapi3.SchemaRef) *openapi3.SchemaRef {
 	return ref
 }
 
-// Link is the anchor of a schema that has a section of its own: a named object, or a named choice of
-// such. Named words and numbers are told where they are used.
+// Link returns the anchor of a schema that has a section of its own: a named object, or a named choice of such. Named
+// words and numbers are explained at each use.
 func Link(ref *openapi3.SchemaRef) string {
 	name, named := strings.CutPrefix(ref.Ref, "#/components/schemas/")
 	if !named {
@@ -145,7 +144,7 @@ func Link(ref *openapi3.SchemaRef) string {
 	return ""
 }
 
-// rowOf is the schema of the items of a page of a list; nil when the schema is not one.
+// rowOf returns the schema of the items of a page of a list, or nil for another schema.
 func rowOf(v *openapi3.Schema) *openapi3.SchemaRef {
 	if items := v.Properties["items"]; items != nil && v.Properties["next_cursor"] != nil {
 		return items.Value.Items
@@ -157,7 +156,7 @@ func hasLinks(refs openapi3.SchemaRefs) bool {
 	return slices.ContainsFunc(refs, func(r *openapi3.SchemaRef) bool { return Link(r) != "" })
 }
 
-// typeWords says what a value is.
+// typeWords describes the type of a value.
 func typeWords(ref *openapi3.SchemaRef) []docsWord {
 	nullable := ref.Value.Nullable
 	ref = only(ref)
@@ -213,7 +212,7 @@ func choiceWords(choice openapi3.SchemaRefs) (words []docsWord) {
 	return words
 }
 
-// describe is the description nearest to where a schema is used.
+// describe returns the description nearest to the use of a schema.
 func describe(ref *openapi3.SchemaRef) string {
 	if ref.Value.Description != "" || Link(ref) != "" {
 		return ref.Value.Description
@@ -224,8 +223,8 @@ func describe(ref *openapi3.SchemaRef) string {
 	return ""
 }
 
-// notes are the facts about a value that its type does not tell. A pattern is for values that are not
-// described in words.
+// notes lists the facts about a value that its type does not include. It adds a pattern only to values without a
+// description.
 func notes(ref *openapi3.SchemaRef, described bool) (list []string) {
 	v := ref.Value
 	if inner := only(ref); inner != ref && v.Default == nil {
@@ -267,7 +266,7 @@ func count(least, most uint64, what string) string {
 	return digits(float64(least)) + " to " + digits(float64(most)) + " " + what
 }
 
-// span is the range of a number.
+// span describes the range of a number.
 func span(v *openapi3.Schema) string {
 	least, most := "at least ", "at most "
 	if b := v.ExclusiveMin.Bool; b != nil && *b {

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// The descriptions in openapi.yaml use a little Markdown: paragraphs (a line that ends in a full stop
-// ends one, too), "## " headings, lists of "- ", tables, `code` and **strong**. Everything else stands
-// as it is written.
+// The descriptions in openapi.yaml use a little Markdown: paragraphs (a line that ends in a full stop ends one, too),
+// "## " headings, lists of "- ", tables, `code` and **strong**. Everything else is shown as it is written.
 var (
 	codeMark   = regexp.MustCompile("`([^`]+)`")
 	strongMark = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 	tableRule  = regexp.MustCompile(`^\|[-:| ]+\|$`)
 )
 
-// prose is a description as HTML.
+// prose returns a description as HTML.
 func prose(text string) template.HTML {
 	var w proseWriter
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
@@ -26,7 +25,7 @@ func prose(text string) template.HTML {
 	return template.HTML(w.b.String()) // escaped by inline
 }
 
-// phrase is a description of one paragraph, without the paragraph.
+// phrase returns a description of one paragraph as HTML, without the paragraph element.
 func phrase(text string) template.HTML {
 	return template.HTML(inline(strings.Join(strings.Fields(text), " "))) // escaped by inline
 }
@@ -116,7 +115,7 @@ type docsChapter struct {
 	Text      template.HTML
 }
 
-// chapters divides a description at its headings; what stands before the first has no title.
+// chapters divides a description at its headings; the text before the first has no title.
 func chapters(text string) (list []docsChapter) {
 	for i, part := range strings.Split("\n"+text, "\n## ") {
 		title, body := "", part
@@ -130,7 +129,7 @@ func chapters(text string) (list []docsChapter) {
 
 var noLetters = regexp.MustCompile(`[^a-z0-9]+`)
 
-// anchor is an id for a heading.
+// anchor returns an id for a heading.
 func anchor(prefix, title string) string {
 	return prefix + "-" + strings.Trim(noLetters.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }

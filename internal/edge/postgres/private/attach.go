@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// longestAttach is how long AttachPrivate waits for a cluster that is just starting.
+// longestAttach bounds the wait of AttachPrivate for a cluster that is just starting.
 const longestAttach = 5 * time.Second
 
 // Attach is the address of the private cluster of a data directory that another process runs,
@@ -41,7 +41,7 @@ func Attach(dir string) (url string, running bool, err error) {
 	}
 }
 
-// pidFile is what a postmaster writes about itself into its data directory.
+// pidFile holds the file that a postmaster writes about itself into its data directory.
 type pidFile struct {
 	number int
 	socket string
@@ -63,10 +63,10 @@ func readPidFile(cluster string) (pidFile, error) {
 	return p, nil
 }
 
-// runs says whether the postmaster is alive: a process of that number that stands in the cluster.
+// runs reports whether the postmaster is alive: a process of that number whose folder is the cluster's.
 func (p pidFile) runs(cluster string) bool { return p.alive() && p.stands(cluster) }
 
-// strange says whether another program has the number by now.
+// strange reports whether another program has the number by now.
 func (p pidFile) strange(cluster string) bool { return p.alive() && !p.stands(cluster) }
 
 func (p pidFile) alive() bool {
@@ -77,7 +77,7 @@ func (p pidFile) alive() bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// stands says whether the process works in the cluster's folder, as every postmaster does.
+// stands reports whether the process works in the cluster's folder, as every postmaster does.
 func (p pidFile) stands(cluster string) bool {
 	there, err := os.Stat(fmt.Sprintf("/proc/%d/cwd", p.number))
 	if err != nil {

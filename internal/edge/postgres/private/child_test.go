@@ -17,8 +17,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childVariable makes this test program a process that runs the private cluster of a data directory,
-// says its address on standard output, and stops it when standard input ends.
+// childVariable makes this test program a process that runs the private cluster of a data directory. It prints its
+// address on standard output, and stops the cluster when standard input ends.
 const childVariable = "HEADROOM_TEST_PRIVATE_DIR"
 
 func init() {
@@ -99,13 +99,13 @@ func startChild(t *testing.T, dir string, uid int, env ...string) *child {
 	return c
 }
 
-// copyProgram puts the program where every user can start it: go test builds it in a closed folder.
+// copyProgram copies the program to a place from which every user can start it: go test builds it in a closed folder.
 func copyProgram(t *testing.T, from string) string {
 	t.Helper()
 	to := filepath.Join(openDir(t), "postgres.test")
 	text, err := os.ReadFile(from)
 	if err == nil {
-		syscall.ForkLock.RLock() // a child of another test that has it open would make it busy
+		syscall.ForkLock.RLock() // another test's child that has it open would make it busy
 		err = os.WriteFile(to, text, 0o755)
 		syscall.ForkLock.RUnlock()
 	}
@@ -115,7 +115,7 @@ func copyProgram(t *testing.T, from string) string {
 	return to
 }
 
-// says is the child's first line: an address or an error.
+// says returns the child's first line: an address or an error.
 func (c *child) says() string {
 	c.t.Helper()
 	line, err := c.output.ReadString('\n')

@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rounds is how often something is crashed.
+// rounds is the number of crashes.
 func rounds() int {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		return 20
@@ -23,8 +23,8 @@ func rounds() int {
 	return 3
 }
 
-// longestGoing is how long Postgres may take to go after us: two seconds, when other tests do not
-// keep the disk busy.
+// longestGoing is the longest time for Postgres to end after us: two seconds, if other tests do not keep the disk
+// busy.
 func longestGoing() time.Duration {
 	if os.Getenv("HEADROOM_LONG") != "" {
 		return 2 * time.Second
@@ -32,8 +32,8 @@ func longestGoing() time.Duration {
 	return 10 * time.Second
 }
 
-// write commits rows 1, 2, 3… in a goroutine until the server goes away; the channel then has the last
-// one that was acknowledged.
+// write commits rows 1, 2, 3… in a goroutine until the server is gone; then the channel has the last acknowledged
+// one.
 func write(t *testing.T, url string, from int) <-chan int {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -53,7 +53,7 @@ func write(t *testing.T, url string, from int) <-chan int {
 	return last
 }
 
-// kept demands every acknowledged row, and answers where to go on.
+// kept checks that every acknowledged row exists, and returns the next number.
 func kept(t *testing.T, url string, acknowledged int) int {
 	t.Helper()
 	got := ask(t, url, "SELECT count(*) FILTER (WHERE n <= "+strconv.Itoa(acknowledged)+") || ' ' || coalesce(max(n), 0) FROM rows")
@@ -70,8 +70,8 @@ func written(t *testing.T, url string) func() bool {
 	return func() bool { return ask(t, url, "SELECT count(*)::text FROM rows") != before }
 }
 
-// When our process is killed Postgres goes by itself, cleanly, and the next start finds everything,
-// even one that does not wait.
+// When our process is killed, Postgres ends by itself, cleanly. The next start finds everything, even without
+// waiting.
 func TestPrivateSurvivesOurDeath(t *testing.T) {
 	t.Parallel()
 	dir := oldDir(t)
@@ -105,7 +105,7 @@ func TestPrivateSurvivesOurDeath(t *testing.T) {
 	c.end()
 }
 
-// When Postgres is killed we are told, and the next start recovers every committed row.
+// When Postgres is killed we get an error, and the next start recovers every committed row.
 func TestPrivateRecovers(t *testing.T) {
 	t.Parallel()
 	dir := oldDir(t)

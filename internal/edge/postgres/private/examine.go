@@ -9,21 +9,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastSpace is what a data directory's disk should have left: a new cluster and its log take 40 MB,
-// a busy one's log up to 256 MB more.
-const leastSpace = 300 << 20
+// minSpace is the recommended free space on a data directory's disk: a new cluster and its log take 40 MB, a busy
+// one's log up to 256 MB more.
+const minSpace = 300 << 20
 
-// Place is what ExaminePrivate found.
+// Place holds the findings of Examine.
 type Place struct {
 	Dir     string
-	Version string // the major version of the database there; "" when there is none yet
-	User    string // who Postgres runs as
+	Version string // the major version of the database there; "" without one
+	User    string // the user of Postgres
 	Free    uint64 // bytes left on its disk
 	Running bool
-	URL     string // when it runs
+	URL     string // if it runs
 }
 
-// Examine says whether a private cluster can live in a data directory. It makes nothing there.
+// Examine checks whether a private cluster can live in a data directory. It changes nothing there.
 func Examine(ctx context.Context, dir string) (Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -63,14 +63,13 @@ func Examine(ctx context.Context, dir string) (Place, error) {
 	if place.URL, place.Running, err = Attach(dir); err != nil {
 		return place, err
 	}
-	if place.Free < leastSpace {
-		return place, fmt.Errorf("only %d MB are left on the disk of %s; a database needs %d MB to work in", place.Free>>20, dir, leastSpace>>20)
+	if place.Free < minSpace {
+		return place, fmt.Errorf("only %d MB are left on the disk of %s; a database needs %d MB to work in", place.Free>>20, dir, minSpace>>20)
 	}
 	return place, nil
 }
 
-// wouldOpen says whether the user Postgres runs as can reach a directory, or could once a start has
-// opened it.
+// wouldOpen reports whether the user of Postgres can reach a directory, or could once a start has opened it.
 func (h *home) wouldOpen(ctx context.Context, p programs, there string) bool {
 	if h.opens(ctx, p, there) == nil {
 		return true

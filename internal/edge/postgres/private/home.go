@@ -17,29 +17,29 @@ import (
 	"syscall"
 )
 
-// What stands in a data directory beside what others keep there. A cluster is made under a name with
-// the prefix making and gets its own when it is whole, so half a cluster is known by its name.
+// Our names in a data directory, which may hold other things. A cluster is created under a name with the prefix
+// making and renamed when it is whole, so half a cluster is known by its name.
 const (
 	clusterFolder = "postgres"
 	makingPrefix  = "postgres.making-"
-	lockFile      = "postgres.lock" // held as long as somebody runs the cluster; the process's number is in it
+	lockFile      = "postgres.lock" // held while a process runs the cluster; contains its number
 )
 
-// longestSocketPath is what the kernel takes for a socket's name, without the final zero.
+// longestSocketPath is the kernel's limit of a socket's name, without the final zero.
 const longestSocketPath = 107
 
-// home is a data directory that this process has for itself.
+// home is a data directory locked by this process.
 type home struct {
 	dir       string
 	cluster   string
-	version   string // the major version of the cluster in it; "" when there is none yet
+	version   string // the major version of the cluster in it; "" without one
 	as        account
 	lock      *os.File
-	temporary string // a folder for the socket, to be removed; "" where it is in the cluster
+	temporary string // a folder for the socket, to be removed; "" if the socket is in the cluster
 	once      sync.Once
 }
 
-// account is the user Postgres runs as.
+// account is the user of Postgres.
 type account struct {
 	name     string
 	uid, gid int
@@ -53,7 +53,7 @@ func (a account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
 }
 
-// openHome makes the data directory where it is missing, takes its lock, and looks at what is there.
+// openHome creates a missing data directory, locks it, and looks for a cluster.
 func openHome(dir string) (_ *home, err error) {
 	if dir == "" {
 		return nil, errors.New("the private database needs a data directory; give one with --data-dir")
@@ -69,7 +69,7 @@ func openHome(dir string) (_ *home, err error) {
 	}
 	mode := fs.FileMode(0o700)
 	if os.Geteuid() == 0 {
-		mode = 0o711 // so that the user Postgres runs as gets through
+		mode = 0o711 // lets the user of Postgres pass
 	}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return nil, unusable(dir, err)
@@ -89,7 +89,7 @@ func openHome(dir string) (_ *home, err error) {
 	if err := h.look(); err != nil {
 		return nil, err
 	}
-	if h.as.other { // so that this user can start it alone another time
+	if h.as.other { // lets this user start it alone another time
 		if err := h.lock.Chown(h.as.uid, h.as.gid); err != nil {
 			return nil, unusable(dir, err)
 		}
@@ -98,7 +98,7 @@ func openHome(dir string) (_ *home, err error) {
 }
 
 func (h *home) takeLock() error {
-	// Never through a link: who may write to the directory could have root write to another's file.
+	// Links are not followed: anyone with write access to the directory could have root write to another's file.
 	file, err := os.OpenFile(filepath.Join(h.dir, lockFile), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if errors.Is(err, syscall.ELOOP) {
 		return fmt.Errorf("%s is a link, where a file of headroom's own belongs; remove it, or choose another --data-dir", filepath.Join(h.dir, lockFile))
@@ -131,7 +131,7 @@ func (h *home) takeLock() error {
 	return nil
 }
 
-// clearHalves removes what an interrupted first start left.
+// clearHalves removes the remains of an interrupted first start.
 func (h *home) clearHalves() error {
 	halves, err := filepath.Glob(filepath.Join(escapeGlob(h.dir), makingPrefix+"*"))
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *home) look() error {
 		}
 		h.as = account{name: userName(me), uid: me, gid: os.Getegid()}
 	case owner > 0 && h.version != "":
-		h.as.other = true // who has made the cluster keeps it
+		h.as.other = true // the cluster stays with its owner
 	default:
 		if h.as, err = unprivileged(); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (h *home) readVersion() error {
 	return nil
 }
 
-// unprivileged is the user root steps down to: Postgres refuses to run as root.
+// unprivileged returns the user that root switches to: Postgres refuses to run as root.
 func unprivileged() (account, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		known, err := user.Lookup(name)
@@ -226,7 +226,7 @@ func userName(uid int) string {
 	return "number " + strconv.Itoa(uid)
 }
 
-// checkAccess lets the kernel say whether the user Postgres runs as can run it and reach the directory.
+// checkAccess lets the kernel check whether the user of Postgres can run it and reach the directory.
 func (h *home) checkAccess(ctx context.Context, p programs) error {
 	if !h.as.other {
 		return nil
@@ -237,8 +237,7 @@ func (h *home) checkAccess(ctx context.Context, p programs) error {
 	if h.opens(ctx, p, h.dir) == nil {
 		return nil
 	}
-	// A directory that somebody has just made for us (mktemp -d) is opened for passing through; others
-	// are not ours to open.
+	// A directory newly made for us (mktemp -d) is opened for passing through; others are not ours to open.
 	if entries, err := os.ReadDir(h.dir); err == nil && onlyLock(entries) {
 		if info, err := os.Stat(h.dir); err == nil && os.Chmod(h.dir, info.Mode().Perm()|0o011) == nil && h.opens(ctx, p, h.dir) == nil {
 			return nil
@@ -247,7 +246,7 @@ func (h *home) checkAccess(ctx context.Context, p programs) error {
 	return h.unreachable()
 }
 
-// onlyLock says whether a directory holds nothing, or nothing but our lock.
+// onlyLock reports whether a directory is empty but for our lock.
 func onlyLock(entries []fs.DirEntry) bool {
 	return len(entries) == 0 || len(entries) == 1 && entries[0].Name() == lockFile
 }
@@ -265,7 +264,7 @@ func (h *home) opens(ctx context.Context, p programs, dir string) error {
 	return command.Run()
 }
 
-// closedParent is the first directory on the way that others may not pass, "" where there is none.
+// closedParent returns the first directory on the way that others may not pass, or "".
 func closedParent(dir string) string {
 	for at := 1; at <= len(dir); at++ {
 		if at < len(dir) && dir[at] != '/' {
@@ -278,9 +277,9 @@ func closedParent(dir string) string {
 	return ""
 }
 
-// makeSocketFolder chooses where the socket goes: into the cluster, or, where its name would be too
-// long or cannot stand in an address, into a folder under the temporary directory. That one's name
-// follows from the data directory's, so that a crash leaves one folder at most.
+// makeSocketFolder chooses the folder of the socket: the cluster, or a folder under the temporary directory if its
+// name would be too long or cannot stand in an address. That folder's name follows from the data directory's, so that
+// a crash leaves one folder at most.
 func (h *home) makeSocketFolder() (string, error) {
 	if socketFits(h.cluster) && !strings.Contains(h.cluster, ",") {
 		return h.cluster, nil
@@ -294,7 +293,7 @@ func (h *home) makeSocketFolder() (string, error) {
 	}
 	folder := filepath.Join(parent, name)
 	err := os.Mkdir(folder, 0o700)
-	if errors.Is(err, fs.ErrExist) && !h.owns(folder) { // somebody else was there first, who must not see our socket
+	if errors.Is(err, fs.ErrExist) && !h.owns(folder) { // somebody else was there first, and must not see our socket
 		folder, err = os.MkdirTemp(parent, "headroom-")
 	} else if errors.Is(err, fs.ErrExist) {
 		err = nil
@@ -325,7 +324,7 @@ func socketFits(folder string) bool {
 func (h *home) close() {
 	h.once.Do(func() {
 		if h.temporary != "" {
-			_ = os.RemoveAll(h.temporary) // it is empty, or holds the socket of a Postgres that is gone
+			_ = os.RemoveAll(h.temporary) // it is empty, or holds the socket of a dead Postgres
 		}
 		// Closing alone would leave the lock with a child that is just being started and has a copy.
 		_ = syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN)
@@ -333,7 +332,7 @@ func (h *home) close() {
 	})
 }
 
-// unusable says why a data directory cannot be used, and what to do.
+// unusable explains why a data directory cannot be used, with a remedy.
 func unusable(dir string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -344,7 +343,7 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("use the data directory %s: %w", dir, err)
 }
 
-// NoSpaceError is a disk that is full. It goes away when somebody makes room.
+// NoSpaceError reports a full disk. It goes away when somebody makes room.
 type NoSpaceError struct{ Dir string }
 
 func (e *NoSpaceError) Error() string {

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-const somebody = 65534 // a user who is not us
+const somebody = 65534 // another user
 
-// asRoot skips what only root can set up.
+// asRoot skips tests that only root can set up.
 func asRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -42,7 +42,7 @@ func TestPrivateAsOrdinaryUser(t *testing.T) {
 	}
 	c.end()
 
-	// Root runs it as the user who made it; that user can go on afterwards.
+	// Root runs it as the user who made it; that user can continue afterwards.
 	stopPrivate(t, startPrivate(t, Config{Dir: dir, Unsafe: true}))
 	c = startChild(t, dir, somebody)
 	c.address()
@@ -83,7 +83,7 @@ func TestPrivateRefusesPlaces(t *testing.T) {
 	refuses(t, filepath.Join(base, "foreign"), "no database of Postgres", "left as it is", "--data-dir")
 	refuses(t, filepath.Join(base, "itself"), "data directory of some Postgres itself")
 	refuses(t, base+"/line\nbreak", "line break")
-	// What stands in a directory of somebody else must not lead to a file of ours.
+	// The contents of somebody else's directory must not lead to a file of ours.
 	planted := filepath.Join(base, "planted")
 	if err := errors.Join(os.Mkdir(planted, 0o755), os.Symlink(precious[0], filepath.Join(planted, lockFile))); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestPrivateOtherVersion(t *testing.T) {
 	startPrivate(t, Config{Dir: dir, Unsafe: true}) // nothing was touched
 }
 
-// Root steps down to a user who cannot get into directories such as /root.
+// Root switches to a user who cannot enter directories such as /root.
 func TestPrivateUnreachable(t *testing.T) {
 	t.Parallel()
 	asRoot(t)
@@ -178,7 +178,7 @@ func TestPrivateDifficultNames(t *testing.T) {
 	}
 }
 
-// Whoever was first at the socket folder's name cannot see our socket.
+// Another user who took the socket folder's name first cannot see our socket.
 func TestPrivateSocketFolderIsTaken(t *testing.T) {
 	t.Parallel()
 	dir := oldDir(t, strings.Repeat("long", 30))
@@ -240,7 +240,7 @@ func TestPrivateDiskFull(t *testing.T) {
 	stopPrivate(t, p)
 }
 
-// install makes a folder with programs of a version.
+// install creates a folder with programs of a version.
 func install(t *testing.T, folder, version string) string {
 	t.Helper()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -263,7 +263,7 @@ func TestPrivateFindsPrograms(t *testing.T) {
 	}
 	folders := []string{filepath.Join(base, "*", "bin")}
 	onPath := install(t, filepath.Join(base, "elsewhere"), "17beta1")
-	half := filepath.Join(base, "half") // a link to one of the programs; the other is beside where it leads
+	half := filepath.Join(base, "half") // a link to one of the programs; the other is beside its target
 	if err := os.Mkdir(half, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -19,30 +19,30 @@ import (
 )
 
 const (
-	// longestPrivateStart bounds a start. A healthy one takes a second or two the first time and a
-	// tenth of one later; after a crash Postgres first replays what it had logged.
+	// longestPrivateStart bounds a start. A healthy one takes a second or two the first time and a tenth of one
+	// later; after a crash Postgres first replays its log.
 	longestPrivateStart = 60 * time.Second
-	// privateUser is the superuser that initdb makes and everybody connects as; privateDatabase is
-	// where Headroom keeps its tables; privatePort is part of the socket's name, nothing more.
+	// privateUser is the superuser that initdb creates and all connections use. privateDatabase holds Headroom's
+	// tables. privatePort is only a part of the socket's name.
 	privateUser     = "headroom"
 	privateDatabase = "headroom"
 	privatePort     = "5432"
 )
 
-// Config says where a private cluster lives.
+// Config configures a private cluster.
 type Config struct {
-	// Dir is the data directory; the cluster is made in a folder of its own in it. When root starts
-	// Headroom, Postgres runs as another user, who must be able to reach the directory.
+	// Dir is the data directory; the cluster has a folder of its own in it. When root starts Headroom, Postgres runs
+	// as another user, who must be able to reach the directory.
 	Dir string
 	// Unsafe trades durability for speed: a crash of the machine may destroy the cluster, one of
 	// processes does not. For tests.
 	Unsafe bool
-	// Log gets Postgres' own words; nil drops them.
+	// Log gets Postgres' messages; nil drops them.
 	Log *slog.Logger
 }
 
-// Server is a running Postgres of our own: it listens on a unix socket that only its user and root
-// can open, and it ends when this process ends, however that happens.
+// Server is a running Postgres of our own. It listens on a unix socket that only its user and root can open, and it
+// ends with this process, however that ends.
 type Server struct {
 	server *server
 	socket string // the directory of its socket
@@ -51,9 +51,9 @@ type Server struct {
 	err    error // set before done is closed
 }
 
-// Start starts the cluster of a data directory, making it first where there is none, and
-// returns once it accepts connections and has the database headroom. The context bounds the start
-// alone; Stop ends the cluster. Errors are sentences for the person who chose the directory.
+// Start starts the cluster of a data directory and creates a missing one. It returns once the cluster accepts
+// connections and has the database headroom. The context bounds only the start; Stop ends the cluster. Errors are
+// sentences for the person who chose the directory.
 func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, longestPrivateStart,
@@ -92,7 +92,7 @@ func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	p := &Server{socket: socket, done: make(chan struct{})}
 	p.server, err = startServer(ctx, home, programs, socket, config.Unsafe, log)
 	if err != nil {
-		return nil, busy{err} // the cluster is there, and may start another time
+		return nil, busy{err} // the cluster exists, and may start another time
 	}
 	go func() {
 		<-p.server.ended
@@ -111,7 +111,7 @@ func Start(ctx context.Context, config Config) (_ *Server, err error) {
 	return p, nil
 }
 
-// URL is the address of a database in the cluster; "" is Headroom's own.
+// URL returns the address of a database in the cluster; "" is Headroom's own.
 func (p *Server) URL(database string) string { return privateURL(p.socket, database) }
 
 func privateURL(socket, database string) string {
@@ -119,14 +119,14 @@ func privateURL(socket, database string) string {
 		database = privateDatabase
 	}
 	query := url.Values{"host": {socket}, "port": {privatePort}, "sslmode": {"disable"}}.Encode()
-	// A space is written %20, because not every reader of such addresses takes a + for one.
+	// A space is written %20, because some readers of such addresses do not decode a +.
 	return "postgres://" + privateUser + "@/" + url.PathEscape(database) + "?" + strings.ReplaceAll(query, "+", "%20")
 }
 
-// Done is closed when Postgres has ended, asked to or not; Err then says why.
+// Done is closed when Postgres has ended, asked to or not; then Err has the reason.
 func (p *Server) Done() <-chan struct{} { return p.done }
 
-// Err is nil while Postgres runs and after it was stopped cleanly.
+// Err returns nil while Postgres runs and after a clean stop.
 func (p *Server) Err() error {
 	select {
 	case <-p.done:
@@ -136,12 +136,12 @@ func (p *Server) Err() error {
 	}
 }
 
-// lastWait is how long Postgres gets to drop everything once the time for a clean stop is over.
+// lastWait is the time for Postgres to drop everything after the time for a clean stop is over.
 const lastWait = 500 * time.Millisecond
 
-// Stop ends Postgres: open connections are cut off, everything committed is on disk. When the context
-// ends first it is ended the hard way, which loses nothing either but makes the next start replay the
-// log. It returns once Postgres is gone; a second call waits for the first.
+// Stop ends Postgres: it cuts off open connections, and everything committed is on disk. When the context ends first,
+// Postgres is killed. That loses nothing either, but the next start replays the log. Stop returns once Postgres is
+// gone; a second call waits for the first.
 func (p *Server) Stop(ctx context.Context) error {
 	p.stop.Do(func() { p.server.signal(syscall.SIGINT) })
 	select {
@@ -154,8 +154,7 @@ func (p *Server) Stop(ctx context.Context) error {
 	return fmt.Errorf("the private Postgres did not stop in time and was cut off; its next start repairs that: %w", context.Cause(ctx))
 }
 
-// makeDatabase makes Headroom's database where it is missing: on the first start, or after one that
-// was interrupted.
+// makeDatabase creates Headroom's database if it is missing: on the first start, or after an interrupted one.
 func (p *Server) makeDatabase(ctx context.Context) error {
 	connection, err := pgx.Connect(ctx, p.URL("postgres"))
 	if err != nil {

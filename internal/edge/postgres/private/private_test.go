@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// roomyMemory is where clusters are made whose disk does not matter: in memory, where a copy of one takes
-// a tenth of the time, unless there is too little of it.
+// roomyMemory returns the place of clusters whose disk does not matter: in memory, where a copy takes a tenth of the
+// time, unless there is too little of it.
 func roomyMemory() string {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs("/dev/shm", &fs); err == nil && uint64(fs.Bsize)*fs.Bavail >= 1<<30 {
@@ -28,7 +28,7 @@ func roomyMemory() string {
 	return "/tmp"
 }
 
-// openDir is an empty directory that every user can reach. (t.TempDir is closed to others.)
+// openDir returns an empty directory that every user can reach. (t.TempDir is closed to others.)
 func openDir(t *testing.T) string {
 	t.Helper()
 	return openDirIn(t, roomyMemory())
@@ -51,7 +51,7 @@ func openDirIn(t *testing.T, parent string) string {
 	return dir
 }
 
-// prepared is an archive of a cluster that was stopped, made once.
+// prepared holds an archive of a stopped cluster, made once.
 var prepared = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp(roomyMemory(), "headroom-test-")
 	if err != nil {
@@ -68,7 +68,7 @@ var prepared = sync.OnceValues(func() ([]byte, error) {
 	return exec.Command("tar", "-C", dir, "-c", clusterFolder).Output()
 })
 
-// oldDir is a data directory, at parts in a new one, with a cluster from an earlier start.
+// oldDir returns a data directory, at parts in a new one, with a cluster from an earlier start.
 func oldDir(t *testing.T, parts ...string) string {
 	t.Helper()
 	archive, err := prepared()
@@ -327,7 +327,7 @@ func TestPrivateSecondInstance(t *testing.T) {
 	contains(t, startChild(t, dir, -1).says(), "another headroom", fmt.Sprintf("process %d", os.Getpid()))
 }
 
-// Who is first makes the cluster; the other one is told, and harms nothing.
+// The first start makes the cluster; the other one gets an error, and harms nothing.
 func TestPrivateTwoFirstStarts(t *testing.T) {
 	t.Parallel()
 	dir := openDir(t)
@@ -374,7 +374,7 @@ func TestPrivateAttach(t *testing.T) {
 	c.kill()
 }
 
-// The log has what an operator needs, and neither statements nor values.
+// The log has the facts an operator needs, and neither statements nor values.
 func TestPrivateLog(t *testing.T) {
 	t.Parallel()
 	var lines syncBuffer

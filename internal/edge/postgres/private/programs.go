@@ -16,11 +16,11 @@ import (
 // OldestPostgres is the oldest major version that Headroom's tables work on.
 const OldestPostgres = 15
 
-// programFolders are where distributions keep Postgres off PATH: Debian and its kin; the packages
+// programFolders lists the folders in which distributions install Postgres off PATH: Debian and its kin; the packages
 // of postgresql.org for Fedora and its kin.
 var programFolders = []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin"}
 
-// programs are the installed Postgres.
+// programs describes the installed Postgres.
 type programs struct {
 	folder  string
 	version string // such as 15.18
@@ -69,7 +69,7 @@ func findPrograms(path string, folders []string, wanted string) (programs, error
 	return programs{}, &versionError{wanted, found[0]}
 }
 
-// versionError is a cluster of another version than the programs'.
+// versionError reports a cluster of another version than the programs'.
 type versionError struct {
 	cluster string
 	have    programs
@@ -81,11 +81,11 @@ func (e *versionError) Error() string {
 		e.cluster, e.have.version, e.cluster, e.cluster, e.have.path("pg_upgrade"))
 }
 
-// candidates are the folders with both programs, in the order they are tried.
+// candidates returns the folders with both programs, in the order in which they are tried.
 func candidates(path string, patterns []string) []string {
 	var folders []string
 	for _, folder := range filepath.SplitList(path) {
-		// Postgres finds its other files from where it really is, so a link is followed.
+		// Postgres finds its other files from its real place, so links are followed.
 		if program, err := filepath.EvalSymlinks(filepath.Join(folder, "postgres")); err == nil && filepath.IsAbs(program) {
 			folders = append(folders, filepath.Dir(program))
 		}
@@ -105,7 +105,7 @@ func candidates(path string, patterns []string) []string {
 	})
 }
 
-// folderVersion is the version in a name such as /usr/lib/postgresql/15/bin.
+// folderVersion returns the version in a name such as /usr/lib/postgresql/15/bin.
 func folderVersion(folder string) int {
 	name := filepath.Base(filepath.Dir(folder))
 	major, _ := strconv.ParseFloat(name[strings.LastIndexByte(name, '-')+1:], 64)
@@ -128,8 +128,8 @@ func programVersion(program string) (string, error) {
 	return words[2], nil
 }
 
-// programEnvironment is all that Postgres gets of our environment: none of the service's secrets, and
-// none of the variables (PGDATA, PGOPTIONS and others) that would change what it does.
+// programEnvironment returns the environment for Postgres. It has none of the service's secrets, and none of the
+// variables (PGDATA, PGOPTIONS and others) that would change its behaviour.
 func programEnvironment() []string {
 	env := []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
 	if path, set := os.LookupEnv("LD_LIBRARY_PATH"); set {

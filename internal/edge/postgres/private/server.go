@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// makeCluster runs initdb under another name and renames what is whole.
+// makeCluster runs initdb under another name and renames the finished cluster.
 func (h *home) makeCluster(ctx context.Context, p programs, unsafe bool) error {
 	making, err := os.MkdirTemp(h.dir, makingPrefix)
 	if err != nil {
@@ -48,7 +48,7 @@ func (h *home) makeCluster(ctx context.Context, p programs, unsafe bool) error {
 		}
 		return fmt.Errorf("make a database in %s with %s: %w; it said: %s", h.dir, command.Path, err, said.String())
 	}
-	if !unsafe { // all files at once, where initdb would take them one by one
+	if !unsafe { // syncs all files at once; initdb would sync them one by one
 		if err := syncDisk(making); err != nil {
 			return unusable(h.dir, err)
 		}
@@ -103,15 +103,15 @@ type server struct {
 	command *exec.Cmd
 	log     *slog.Logger
 	words   tail
-	quiet   atomic.Bool   // starting or stopping: what it says then is routine
+	quiet   atomic.Bool   // starting or stopping: its messages are routine then
 	asked   atomic.Bool   // we have asked it to stop
 	ready   chan struct{} // closed when it accepts connections
 	ended   chan struct{} // closed when it is gone
-	err     error         // set before ended is closed: why it ended unasked
+	err     error         // set before ended is closed: the reason of an unexpected end
 }
 
-// startServer starts Postgres and waits until it accepts connections. Since the data directory is
-// ours alone, whatever still runs there was left by one of us that was killed, and is about to end.
+// startServer starts Postgres and waits until it accepts connections. The data directory is ours alone. So a Postgres
+// still running there belongs to a killed Headroom, and is about to end.
 func startServer(ctx context.Context, h *home, p programs, socket string, unsafe bool, log *slog.Logger) (*server, error) {
 	for {
 		if err := waitForOrphan(ctx, h); err != nil {
@@ -154,7 +154,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// waitForOrphan waits until the Postgres of a Headroom that was killed is gone.
+// waitForOrphan waits until the Postgres of a killed Headroom is gone.
 func waitForOrphan(ctx context.Context, h *home) error {
 	for {
 		pid, err := readPidFile(h.cluster)
@@ -203,8 +203,8 @@ func launch(h *home, p programs, socket string, unsafe bool, log *slog.Logger) (
 	return s, nil
 }
 
-// keep starts Postgres, stays with it, and says when it has ended. It keeps its thread for all that
-// time: the kernel sends Postgres its death signal when the thread that started it ends.
+// keep starts Postgres, waits for its end and reports it. It keeps its thread for all that time: the kernel sends
+// Postgres its death signal when the thread that started it ends.
 func (s *server) keep(started chan<- error, words *os.File) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -234,11 +234,11 @@ func (s *server) keep(started chan<- error, words *os.File) {
 func (s *server) signal(signal syscall.Signal) {
 	s.asked.Store(true)
 	s.quiet.Store(true)
-	_ = s.command.Process.Signal(signal) // it fails when Postgres is gone already
+	_ = s.command.Process.Signal(signal) // fails if Postgres is already gone
 }
 
-// cutOff ends Postgres the hard way and returns when it is gone. Processes that hang do not notice that
-// their postmaster ended, and would keep the data directory from the next one.
+// cutOff kills Postgres and returns when it is gone. Hanging processes do not notice that their postmaster ended, and
+// would block the data directory for the next one.
 func (s *server) cutOff() {
 	s.signal(syscall.SIGQUIT)
 	select {
@@ -249,16 +249,16 @@ func (s *server) cutOff() {
 	left := childrenOf(s.command.Process.Pid)
 	s.signal(syscall.SIGKILL)
 	for _, pid := range left {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it fails when the process is gone already
+		_ = syscall.Kill(pid, syscall.SIGKILL) // fails if the process is already gone
 	}
 	<-s.ended
 }
 
-// childrenOf are the processes that a process has started.
+// childrenOf lists the processes that a process has started.
 func childrenOf(parent int) (children []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // the pattern is right
 	for _, list := range lists {
-		text, _ := os.ReadFile(list) // gone: it has none
+		text, _ := os.ReadFile(list) // a gone thread has none
 		for _, word := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				children = append(children, pid)
@@ -268,8 +268,8 @@ func childrenOf(parent int) (children []int) {
 	return children
 }
 
-// serverArguments are the settings: those of a small server that shares its machine with others, and
-// none that would keep it from being copied (pg_basebackup) or upgraded (pg_upgrade).
+// serverArguments returns the settings of a small server that shares its machine with others. They allow copies
+// (pg_basebackup) and upgrades (pg_upgrade).
 func serverArguments(cluster, socket string, unsafe bool) []string {
 	settings := []string{
 		"listen_addresses=",
@@ -284,7 +284,7 @@ func serverArguments(cluster, socket string, unsafe bool) []string {
 		"recovery_init_sync_method=syncfs", // after a crash: not a thousand files one by one
 		"timezone=UTC", "log_timezone=UTC",
 		"log_destination=stderr", "logging_collector=off",
-		"log_line_prefix=%b" + prefixEnd, // who speaks
+		"log_line_prefix=%b" + prefixEnd, // the speaker
 		"log_min_messages=warning",
 		"log_min_error_statement=panic", "log_error_verbosity=terse", // statements and values are not for a log
 		"log_checkpoints=off", "log_autovacuum_min_duration=-1",
@@ -299,10 +299,10 @@ func serverArguments(cluster, socket string, unsafe bool) []string {
 	return arguments
 }
 
-// prefixEnd separates who speaks from what is said in a line of Postgres' log.
+// prefixEnd separates the speaker from the message in a line of Postgres' log.
 const prefixEnd = "|"
 
-// listen reads what Postgres says until nobody holds its standard error any longer.
+// listen reads Postgres' messages until nobody holds its standard error any longer.
 func (s *server) listen(words *os.File) {
 	lines := bufio.NewReaderSize(words, 4096)
 	accepting := false
@@ -321,8 +321,8 @@ func (s *server) listen(words *os.File) {
 	}
 }
 
-// hear passes a line on to the log. Errors of a statement are told to the client that sent it, which
-// knows better what they mean, so the log has them for debugging alone.
+// hear passes a line on to the log. Errors of a statement go to the client that sent it, which knows better what they
+// mean, so the log has them only for debugging.
 func (s *server) hear(line string) {
 	speaker, said, found := strings.Cut(line, prefixEnd)
 	if !found {
@@ -357,7 +357,7 @@ func (s *server) hear(line string) {
 	s.log.Log(context.Background(), level, "postgres said", "severity", severity, "by", speaker, "text", text)
 }
 
-// tail keeps the last lines somebody said, for an error message.
+// tail holds the last lines of a message, for an error message.
 type tail struct {
 	lock  sync.Mutex
 	lines []string

@@ -5,6 +5,7 @@ package solving
 import (
 	"context"
 	"errors"
+	"headroom/internal/ask/horizon"
 	"sync"
 	"time"
 
@@ -33,8 +34,8 @@ func New(engine lp.Solver, places, waiting int, t *telemetry.Telemetry) *Desk {
 	return d
 }
 
-// MaySolve says whether the caller would be let in to wait for a place to solve in: who would not is
-// best told before anything is read for them.
+// MaySolve reports whether the caller would be allowed to wait for a place to solve in: a refusal should come before
+// anything is read.
 func (d *Desk) MaySolve(ctx context.Context) error { return d.turns.room(auth.From(ctx).ID) }
 
 // Solve answers a problem within its time budget. It waits for a place to solve in and reads the
@@ -69,7 +70,7 @@ func (d *Desk) PlanLike(base capacity.Problem) plan.Planner {
 }
 
 func (d *Desk) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner) (capacity.Plan, error) {
-	_ = capacity.Pause(ctx) // what solves many problems comes by here
+	_ = capacity.Pause(ctx) // computations that solve many problems pass here
 	began := time.Now()     // a duration, not a moment: the clock of App is for moments
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -93,8 +94,8 @@ func (d *Desk) planBy(ctx context.Context, p capacity.Problem, solve plan.Planne
 	return answer, nil
 }
 
-// observe tells the operator about a solve. An engine that disagrees with a proved plan is worth a
-// line of its own: it is either a bug of the engine or one of ours.
+// observe reports a solve to the operator. An engine that disagrees with a proved plan gets a line of its own: either
+// the engine or we have a bug.
 func (d *Desk) observe(p capacity.Problem, answer capacity.Plan, took time.Duration) {
 	t := d.telemetry
 	if t == nil {
@@ -112,22 +113,22 @@ func (d *Desk) observe(p capacity.Problem, answer capacity.Plan, took time.Durat
 	}
 }
 
-// How long work may take to be answered at once: what it will take is judged by its first pieces, and
-// whatever has been judged, it is not waited for longer than mostAtOnce.
+// Time limits of work that is answered at once. Its first pieces predict its time. Whatever the prediction, nobody
+// waits for longer than maxAtOnce.
 const (
 	atOnce     = 2 * time.Second
 	judgedFrom = 200 * time.Millisecond // of work
-	mostAtOnce = 4 * time.Second
+	maxAtOnce  = 4 * time.Second
 )
 
-// ErrLong says that work takes too long to be waited for.
+// ErrLong reports that work takes too long to wait for.
 var ErrLong = errors.New("this takes too long to be waited for")
 
-// Judged does work that tells how far it is, unless that turns out to take long: then it is errLong.
+// Judged does work that reports its progress, but returns errLong if it would take long.
 func Judged(ctx context.Context, work func(ctx context.Context, tell func(done, total int64)) error) error {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	patience := time.AfterFunc(mostAtOnce, func() { stop(ErrLong) })
+	patience := time.AfterFunc(maxAtOnce, func() { stop(ErrLong) })
 	defer patience.Stop()
 	began := time.Now()
 	err := work(working, func(done, total int64) {
@@ -141,13 +142,13 @@ func Judged(ctx context.Context, work func(ctx context.Context, tell func(done, 
 	return err
 }
 
-// Turn is a place for one piece of work in the background.
+// Turn takes a place for one piece of work in the background.
 func (d *Desk) Turn(ctx context.Context) (in context.Context, leave func(), err error) {
 	return d.turns.enterAs(ctx, background)
 }
 
-// Crew works in the caller's place and, of at most so many, in those that are free.
-func (d *Desk) Crew(ctx context.Context, most int) (c plan.Crew, leave func()) {
+// Crew works in the caller's place and in free ones, up to a number.
+func (d *Desk) Crew(ctx context.Context, most int) (c horizon.Crew, leave func()) {
 	places := make(chan context.Context, most)
 	places <- ctx
 	var leaves []func()
@@ -163,7 +164,7 @@ func (d *Desk) Crew(ctx context.Context, most int) (c plan.Crew, leave func()) {
 		in := <-places
 		return in, func() { places <- in }, nil
 	}
-	return plan.Crew{Workers: len(places), Turn: turn}, func() {
+	return horizon.Crew{Workers: len(places), Turn: turn}, func() {
 		for _, one := range leaves {
 			one()
 		}
@@ -190,8 +191,7 @@ func (d *Desk) AllPlaces(ctx context.Context, work func(context.Context) error) 
 	return context.Cause(working)
 }
 
-// Together runs work in the caller's place and, of at most so many, in those that are free; the first
-// error is its own.
+// Together does work in the caller's place and in free ones, up to a number; it returns the first error.
 func (d *Desk) Together(ctx context.Context, most int, work func(context.Context) error) error {
 	var others sync.WaitGroup
 	var mu sync.Mutex
@@ -218,7 +218,7 @@ func (d *Desk) Together(ctx context.Context, most int, work func(context.Context
 	return failed
 }
 
-// WaitedFor is work that is answered at once unless it takes long.
+// WaitedFor answers at once unless the work takes long.
 func WaitedFor[A any](ctx context.Context, work func(context.Context) (A, error)) (*A, error) {
 	var answer A
 	err := Judged(ctx, func(ctx context.Context, _ func(done, total int64)) (err error) {
@@ -231,7 +231,7 @@ func WaitedFor[A any](ctx context.Context, work func(context.Context) (A, error)
 	return &answer, nil
 }
 
-// Budgeted is work within a time budget, which ends with the service.
+// Budgeted does work within a time budget, which ends with the service.
 func (d *Desk) Budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
 	defer cancel()
@@ -243,7 +243,7 @@ func (d *Desk) Budgeted(ctx context.Context, maxSolveMs int64, work func(context
 	return err
 }
 
-// Version is that of the solver's engine; "" where there is none, or it has not been needed yet.
+// Version returns the version of the solver's engine, or "" without one or before its first use.
 func (d *Desk) Version() string {
 	if told, ok := d.Engine.(interface{ Version() string }); ok {
 		return told.Version()
@@ -251,13 +251,13 @@ func (d *Desk) Version() string {
 	return ""
 }
 
-// Count returns the number of solves that run and of those that wait for a place.
+// Count counts the running and the waiting solves.
 func (d *Desk) Count() (running, waiting int) { return d.turns.count() }
 
-// Stop sends away who comes to solve; who waits or solves goes on.
+// Stop refuses new solves; waiting and running ones continue.
 func (d *Desk) Stop() { d.turns.close() }
 
-// End ends the solves that run and wait: whose they are is told to ask again.
+// End ends the running and waiting solves; their callers are asked to try again.
 func (d *Desk) End() {
 	d.turns.close()
 	d.turns.clear()

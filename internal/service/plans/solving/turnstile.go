@@ -16,33 +16,33 @@ import (
 	"headroom/internal/service/auth"
 )
 
-// turnstile lets so many through at once and so many wait; whoever comes then is sent away at once,
-// so that a flood of solves delays nobody's polls. One key has a quarter of the places to wait at
-// most, so that it cannot shut others out.
+// turnstile limits the callers that solve at once and those that wait; it refuses further ones at once, so that a
+// flood of solves delays nobody's polls. One key has a quarter of the places to wait at most, so that it cannot shut
+// others out.
 //
 // The planner goes first. Others give their place back while it waits, or when they have had it for a turn and
 // anybody waits; they get it again later (see holder.pause). A planner that always has something to plan would shut
-// everybody out, so after plannerRow of its work one turn is another's: it keeps three quarters of the time.
-// Of the others, users who wait for an answer get most turns and runs in the background one in runTurn.
+// everybody out, so after plannerRow of its work one turn is another's: it keeps three quarters of the time. Of the
+// others, users who wait for an answer get most turns and runs in the background one in runTurn.
 type turnstile struct {
 	places, waiting, perKey int
 
 	mu      sync.Mutex
 	passing int
-	byKey   map[string]int // who waits or passes, by principal
+	byKey   map[string]int // waiting and passing callers, by principal
 	lines   [ranks][]ticket
 	begun   int           // users who pass or have passed and wait for another turn
-	users   int           // let in one after the other while a run waited
+	users   int           // admitted one after the other while a run waited
 	row     time.Duration // that the planner has worked while others waited, since they had a turn
 	closed  bool
 
-	wanted [ranks]atomic.Int32 // how long the lines are
+	wanted [ranks]atomic.Int32 // lengths of the lines
 }
 
 // runsTurn is the key of all runs.
 const runsTurn = "runs"
 
-// rank orders those who wait: the planner first.
+// rank is the priority of a caller.
 type rank int
 
 const (
@@ -52,29 +52,29 @@ const (
 	ranks
 )
 
-// ticket is somebody's wait.
+// ticket is a caller's wait.
 type ticket struct {
 	let   chan admitted // has room for one
-	again bool          // they have begun, and keep what they have in memory meanwhile
+	again bool          // it has begun, and keeps its memory meanwhile
 }
 
-// admitted is the end of a wait: with a place, or why there is none.
+// admitted ends a wait: with a place, or the reason of a refusal.
 type admitted struct {
 	owed bool // a whole turn, also while the planner waits
 	err  error
 }
 
 const (
-	TurnTime   = 10 * time.Millisecond // with what work does until its next pause, 50 ms of processor time at most
+	TurnTime   = 10 * time.Millisecond // with the work until its next pause, 50 ms of processor time at most
 	plannerRow = 3 * TurnTime
 	runTurn    = 4
 	moreBegun  = 4 // users beyond the places whose work may be begun, because it stays in memory
 )
 
-// ErrStopping is told to who asks for a place to solve while the server stops.
+// ErrStopping refuses a place to solve in while the server stops.
 var ErrStopping = fmt.Errorf("the server is stopping; ask again in a moment: %w", fault.Busy)
 
-// newTurnstile leaves one processor to those who do not solve, unless told otherwise.
+// newTurnstile leaves one processor to other work by default.
 func newTurnstile(places, waiting int) *turnstile {
 	if places <= 0 {
 		places = max(1, runtime.GOMAXPROCS(0)-1)
@@ -85,21 +85,21 @@ func newTurnstile(places, waiting int) *turnstile {
 	return &turnstile{places: places, waiting: waiting, byKey: map[string]int{}, perKey: places + (waiting+3)/4}
 }
 
-// holder has a place to solve in, or waits for another turn in it.
+// holder is a caller that has a place to solve in, or waits for another turn in it.
 type holder struct {
 	t    *turnstile
 	key  string
 	rank rank
-	life context.Context // whose work it is
+	life context.Context // the context of the caller
 
-	mu    sync.Mutex // also while it waits, so that all who work in it do
+	mu    sync.Mutex // also held while it waits, so that all its workers wait
 	held  bool
 	owed  bool
 	since time.Time
 }
 
-// Enter waits for a place; leave gives it back. A caller who goes away while waiting frees theirs. Work under the
-// context that it gives lets others go first.
+// Enter waits for a place; leave returns it. A caller who goes away while waiting frees theirs. Work under the
+// returned context lets others go first.
 func (t *turnstile) enter(ctx context.Context) (in context.Context, leave func(), err error) {
 	return t.enterAs(ctx, asking)
 }
@@ -111,7 +111,7 @@ func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, le
 	case key == Planner.ID:
 		r = first
 	case r == background:
-		key = runsTurn // their number is limited where they start
+		key = runsTurn // their number is limited at their start
 	}
 	mine, err := t.queue(key, r)
 	if err != nil {
@@ -129,7 +129,7 @@ func (t *turnstile) enterAs(ctx context.Context, r rank) (in context.Context, le
 	return capacity.WithPause(ctx, p.pause), p.leave, nil
 }
 
-// enterFree takes a place that is free and that nobody waits for; leave is nil where there is none.
+// enterFree takes a free place that nobody waits for; leave is nil without one.
 func (t *turnstile) enterFree(ctx context.Context) (in context.Context, leave func()) {
 	key := auth.From(ctx).ID
 	r := asking
@@ -150,8 +150,8 @@ func (t *turnstile) enterFree(ctx context.Context) (in context.Context, leave fu
 	return capacity.WithPause(ctx, p.pause), p.leave
 }
 
-// await waits until the ticket is called. The end of a time budget is no reason to go on without a place, because what
-// was found by then still has to be told; work that nobody wants any more needs none.
+// await waits until the ticket is called. A caller whose time budget has ended still waits, because its answer must
+// be written; work that nobody wants any more does not.
 func (p *holder) await(ctx context.Context, mine ticket) error {
 	var in admitted
 	for gone, wanted := ctx.Done(), true; wanted; {
@@ -175,7 +175,7 @@ func (p *holder) await(ctx context.Context, mine ticket) error {
 	return in.err
 }
 
-// pause gives the place back and waits for another turn, where somebody else should have one.
+// pause returns the place and waits for another turn, if somebody else should have one.
 func (p *holder) pause(ctx context.Context) {
 	if !p.t.anybody() {
 		return
@@ -184,11 +184,11 @@ func (p *holder) pause(ctx context.Context) {
 	defer p.mu.Unlock()
 	if p.held && p.due() {
 		p.held = false
-		_ = p.await(ctx, p.t.again(p)) // the context says it, too
+		_ = p.await(ctx, p.t.again(p)) // the context has the error, too
 	}
 }
 
-// due says whether somebody who waits should have the place now.
+// due reports whether a waiting caller should have the place now.
 func (p *holder) due() bool {
 	return p.rank != first && !p.owed && p.t.wanted[first].Load() > 0 || time.Since(p.since) >= TurnTime
 }
@@ -210,7 +210,7 @@ func (p *holder) leave() {
 	p.t.admit()
 }
 
-// room says whether somebody would be let in to wait.
+// room reports whether a caller would be allowed to wait.
 func (t *turnstile) room(key string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -221,7 +221,7 @@ func (t *turnstile) mayQueue(key string, r rank) error {
 	switch {
 	case t.closed:
 		return ErrStopping
-	case r != asking || key == Planner.ID: // they ask for no more than they have use for
+	case r != asking || key == Planner.ID: // they ask for no more than they can use
 		return nil
 	case t.newcomers(asking) >= t.waiting:
 		return fmt.Errorf("all %d places for solving are taken, and as many wait as may; ask again in a moment: %w", t.places, fault.Busy)
@@ -241,7 +241,7 @@ func (t *turnstile) queue(key string, r rank) (ticket, error) {
 	return t.line(r, false), nil
 }
 
-// again gives a place back and lines up for it anew.
+// again returns a place and joins the line again.
 func (t *turnstile) again(p *holder) ticket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -257,7 +257,7 @@ func (t *turnstile) line(r rank, again bool) ticket {
 	return mine
 }
 
-// vacate makes a place free. What the planner worked counts while others wait.
+// vacate frees a place. The planner's work counts while others wait.
 func (t *turnstile) vacate(p *holder) {
 	t.passing--
 	switch {
@@ -287,7 +287,7 @@ func (t *turnstile) admit() {
 	}
 }
 
-// next returns the line and the position in it of the one whose turn it is, -1 for nobody.
+// next returns the line and the position in it of the next caller, -1 for nobody.
 func (t *turnstile) next() (r rank, at int, owed bool) {
 	user := slices.IndexFunc(t.lines[asking], func(x ticket) bool { return x.again || t.begun < t.places+moreBegun })
 	run := len(t.lines[background]) > 0
@@ -308,7 +308,7 @@ func (t *turnstile) next() (r rank, at int, owed bool) {
 	return asking, user, owed
 }
 
-// giveUp ends a wait; false says that it is over already.
+// giveUp ends a wait; false means that it is already over.
 func (t *turnstile) giveUp(r rank, mine ticket) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -327,7 +327,7 @@ func (t *turnstile) forget(key string) {
 	}
 }
 
-// anybody says whether somebody waits.
+// anybody reports whether anybody waits.
 func (t *turnstile) anybody() bool {
 	for r := range t.wanted {
 		if t.wanted[r].Load() > 0 {
@@ -337,7 +337,7 @@ func (t *turnstile) anybody() bool {
 	return false
 }
 
-// newcomers counts those of a rank who wait and have not begun.
+// newcomers counts the waiting callers of a rank that have not begun.
 func (t *turnstile) newcomers(r rank) (n int) {
 	for _, x := range t.lines[r] {
 		if !x.again {
@@ -347,14 +347,14 @@ func (t *turnstile) newcomers(r rank) (n int) {
 	return n
 }
 
-// close lets nobody new in to wait.
+// close refuses new callers.
 func (t *turnstile) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
 }
 
-// clear sends away who waits. Who is inside stays.
+// clear refuses the waiting callers. Those inside stay.
 func (t *turnstile) clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -367,7 +367,7 @@ func (t *turnstile) clear() {
 	}
 }
 
-// count returns the number of those who solve and of those who wait to begin.
+// count counts the callers that solve and those that wait to begin.
 func (t *turnstile) count() (passing, waiting int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -377,5 +377,5 @@ func (t *turnstile) count() (passing, waiting int) {
 	return t.passing, waiting
 }
 
-// Planner is the principal that plans clusters by themselves.
+// Planner is the principal of automatic planning.
 var Planner = auth.Principal{ID: "planner", Name: "planner", Role: auth.Planner}

@@ -89,7 +89,7 @@ func TestTurnstile(t *testing.T) {
 	})
 }
 
-// work takes a place with a key and a rank, works so often for so long, and says when it may pause.
+// work takes a place with a key and a rank, works in pieces of a length, and pauses after each if it must.
 func work(t *testing.T, ts *turnstile, key string, r rank, pieces int, piece time.Duration, did func()) {
 	t.Helper()
 	ctx, leave, err := ts.enterAs(as(t.Context(), key), r)
@@ -140,7 +140,7 @@ func TestABusyPlannerShutsNobodyOut(t *testing.T) {
 		began := time.Now()
 		busy := func() bool { return time.Since(began) < 10*time.Second }
 		var all sync.WaitGroup
-		for range 2 { // plans at once, so that one always waits
+		for range 2 { // two plans at once, so that one always waits
 			all.Go(func() {
 				for busy() {
 					work(t, ts, Planner.ID, asking, 1, 2*time.Millisecond, func() { planned++ })
@@ -197,7 +197,8 @@ func TestLongWorkTakesTurns(t *testing.T) {
 	})
 }
 
-// Who is gone waits for no other turn; who has used up a time budget does, because the answer is still to be made.
+// A caller that is gone waits for no other turn; one that has used up a time budget does, because the answer must
+// still be made.
 func TestPausesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ts := newTurnstile(1, 8)
@@ -250,7 +251,7 @@ func TestPausesEnd(t *testing.T) {
 	})
 }
 
-// When the server stops nobody comes to wait any more, and who waits too long is sent away.
+// When the server stops new callers are refused, and those that wait too long are sent away.
 func TestTurnstileCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ts := newTurnstile(1, 8)

@@ -1,8 +1,8 @@
 // Welcome: four ways to the first plan. Each ends on Now.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import more from "../../../../../../cmd/headroom/demo-more.json";
-import demo from "../../../../../../cmd/headroom/demo.json";
+import more from "../../../../cli/server/demo-more.json";
+import demo from "../../../../cli/server/demo.json";
 import { ask, Problem } from "../api/client.ts";
 import type { Document, Fault, MeasurementBatch, Problem as Planned } from "../api/contract.ts";
 import { documentOf, firstPrice, firstType, free, plain } from "../model/beginnings.ts";

@@ -1,0 +1,308 @@
+package goal
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
+)
+
+// mostForBudget plans within a budget.
+func (a *asking) mostForBudget(ctx context.Context) error {
+	before, err := a.compare(ctx)
+	if err != nil {
+		return err
+	}
+	p, asked := *a.problem, a.question.Budget
+	amount := asked.Period(&p)
+	var b capacity.Budget
+	if p.Budget != nil {
+		b = *p.Budget
+	}
+	if p.Budget = &b; asked.Of == capacity.OfTotal {
+		b.Total = &amount
+	} else {
+		b.VMCost = &amount
+	}
+	pl, err := a.plan(ctx, p)
+	if err != nil {
+		return a.aboutBudget(err)
+	}
+	a.take(pl, before)
+	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Conflicts = a.budgetConflicts(pl.Conflicts)
+		a.answer.Answer = fmt.Sprintf("No plan meets the demands for %s.", a.inWords(asked.Amount))
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(a.answer.Conflicts)
+		return nil
+	}
+	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
+	if asked.Of == capacity.OfTotal {
+		on, spent = "VMs and penalties", o.Cost.Total
+	}
+	left := less(amount, spent)
+	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total))
+	a.fact("budget", "", amount.String(), a.period())
+	a.fact("spent", "", spent.String(), a.period())
+	a.fact("left", "", left.String(), a.period())
+	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
+	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float()))}
+	if o.Refused > 0 && asked.Of != capacity.OfTotal {
+		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()))
+	}
+	if c := a.answer.Compared; c != nil {
+		saved := less(o.Cost.Total, c.Cost.Total)
+		a.fact("cost_of_the_budget", "", saved.String(), a.period())
+		if saved.IsZero() {
+			sentences = append(sentences, "The budget does not bind: the cheapest plan without it costs as much, "+c.Cost.Total.String()+" "+a.period()+".")
+		} else {
+			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved))
+		}
+		if o.Refused > 0 && c.Refused > 0 {
+			sentences = append(sentences, fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", words.Jobs(c.Refused)))
+		}
+	}
+	a.explain(&p, &pl, sentences...)
+	return nil
+}
+
+// inWords is the asked budget, or another amount in its unit.
+func (a *asking) inWords(amount money.Amount) string {
+	per := map[capacity.BudgetPeriod]string{capacity.PerHour: "an hour", capacity.PerMonth: "a month (730 hours)", capacity.PerPeriod: words.PerPeriod(a.problem.PeriodSeconds)}
+	return fmt.Sprintf("%s %s %s", amount, a.problem.Currency, per[a.question.Budget.Per])
+}
+
+var oneMoney = money.Round(1)
+
+// budgetConflicts leads what is wrong with the budget back to the question, in its unit.
+func (a *asking) budgetConflicts(conflicts []fault.Finding) []fault.Finding {
+	conflicts = slices.Clone(conflicts)
+	for i := range conflicts {
+		f := &conflicts[i]
+		if f.Pointer != "/budget/vm_cost" && f.Pointer != "/budget/total" {
+			continue
+		}
+		f.Pointer = "/budget/amount"
+		if a.question.Budget.Asked(a.problem, oneMoney) != oneMoney { // asked in another unit than the plan's
+			f.Detail += " (These amounts are " + words.PerPeriod(a.problem.PeriodSeconds) + ".)"
+		}
+		if f.Hint == nil {
+			continue
+		}
+		hint := fault.Hint{Detail: f.Hint.Detail}
+		if text, ok := f.Hint.Value.(string); ok {
+			if least, err := money.Parse(text); err == nil {
+				raised := a.question.Budget.Asked(a.problem, least)
+				hint = fault.Hint{Detail: fmt.Sprintf("Raise the budget to %s.", a.inWords(raised)), Pointer: f.Pointer, Value: raised.String()}
+			}
+		}
+		f.Hint = &hint
+	}
+	return conflicts
+}
+
+// aboutBudget leads an amount that cannot be a budget back to the question.
+func (a *asking) aboutBudget(err error) error {
+	if input, ok := err.(*fault.InputError); ok {
+		return &fault.InputError{Findings: a.budgetConflicts(input.Findings)}
+	}
+	return err
+}
+
+// asPromised is what is wrong with promises that the question made, and not the problem: to promise less is no
+// cure for it.
+func (a *asking) asPromised(conflicts []fault.Finding, asked *capacity.Problem) []fault.Finding {
+	conflicts = slices.Clone(conflicts)
+	for i := range asked.Classes {
+		if asked.Classes[i].Jobs.Min == a.problem.Classes[i].Jobs.Min {
+			continue
+		}
+		for k := range conflicts {
+			if conflicts[k].Pointer == fmt.Sprintf("/classes/%d/jobs/min", i) {
+				conflicts[k].Hint = nil
+			}
+		}
+	}
+	return conflicts
+}
+
+func firstConflict(conflicts []fault.Finding) string {
+	if len(conflicts) == 0 {
+		return ""
+	}
+	text := conflicts[0].Detail
+	if h := conflicts[0].Hint; h != nil {
+		text += " " + h.Detail
+	}
+	return text
+}
+
+// cheapestForAll plans with every job promised.
+func (a *asking) cheapestForAll(ctx context.Context) error {
+	before, err := a.compare(ctx)
+	if err != nil {
+		return err
+	}
+	p := *a.problem
+	p.Classes = slices.Clone(p.Classes)
+	for i := range p.Classes {
+		p.Classes[i].Jobs.Min = p.Classes[i].Jobs.Max
+	}
+	pl, err := a.plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	a.take(pl, before)
+	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
+		a.answer.Answer = "Not everything can be served."
+		a.answer.Explanation = a.answer.Answer + " With every job promised: " + firstConflict(a.answer.Conflicts)
+		return nil
+	}
+	o := a.answer.Outcome
+	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total))
+	a.fact("cost", "", o.Cost.Total.String(), a.period())
+	a.fact("cost_per_month", "", o.Cost.PerMonth.String(), p.Currency+" a month")
+	var sentences []string
+	if c := a.answer.Compared; c != nil {
+		extra := less(o.Cost.Total, c.Cost.Total)
+		a.fact("extra_over_cheapest", "", extra.String(), a.period())
+		if c.Refused == 0 {
+			sentences = append(sentences, "The cheapest plan serves everything as well.")
+		} else {
+			sentences = append(sentences, fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, words.Jobs(c.Refused), c.Cost.Penalties))
+		}
+	}
+	sentences = append(sentences, fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency))
+	a.explain(&p, &pl, sentences...)
+	return nil
+}
+
+// oneMoreJob is the difference of two plans, both solved to the end.
+func (a *asking) oneMoreJob(ctx context.Context) error {
+	a.problem.Options.Gap = 0
+	before, err := a.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if before.Status == capacity.InfeasibleStatus {
+		a.take(before, before)
+		a.answer.Answer = "The demands cannot be met as they are."
+		a.answer.Explanation = a.answer.Answer + " " + firstConflict(before.Conflicts)
+		return nil
+	}
+	p := *a.problem
+	at := slices.IndexFunc(p.Classes, func(c capacity.Class) bool { return c.Name == a.question.Class })
+	p.Classes = slices.Clone(p.Classes)
+	class := &p.Classes[at]
+	class.Jobs.Max++
+	class.Jobs.Min = before.Classes[at].Admitted + 1
+	if class.Jobs.Max > capacity.MaxJobs {
+		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/class", Code: "range",
+			Detail: fmt.Sprintf("Class %q has as many jobs as there can be, %d.", class.Name, capacity.MaxJobs)}}}
+	}
+	pl, err := a.plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	a.take(pl, before)
+	if pl.Status == capacity.InfeasibleStatus {
+		a.answer.Conflicts = a.asPromised(pl.Conflicts, &p)
+		a.answer.Answer = fmt.Sprintf("One more job of class %q cannot be served within the limits there are.", class.Name)
+		a.answer.Explanation = a.answer.Answer + fmt.Sprintf(" With %s promised to it: ", words.Jobs(class.Jobs.Min)) + firstConflict(a.answer.Conflicts)
+		return nil
+	}
+	o, was := a.answer.Outcome, *a.answer.Compared
+	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
+	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
+	a.fact("cost", class.Name, extra.String(), a.period())
+	a.fact("vms", class.Name, money.Round(vms).Decimal.String(), "VMs")
+	a.fact("penalty", class.Name, class.Penalty.String(), a.period())
+	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, words.VMs(was.VMs.Total), o.Cost.Total, words.VMs(o.VMs.Total))}
+	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
+		bound := money.Round(gap)
+		a.fact("uncertainty", class.Name, bound.String(), a.period())
+		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
+	}
+	if beside := pl.Classes[at].Admitted - class.Jobs.Min; beside > 1e-9 {
+		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", words.Jobs(words.Rounded(beside, 3))))
+	}
+	if pushed := displaced(before, pl, at); pushed != "" {
+		sentences = append(sentences, "To make room "+pushed+".")
+	}
+	if said := a.marginal(&before, at, extra); said != "" {
+		sentences = append(sentences, said)
+	}
+	switch {
+	case extra.GreaterThan(class.Penalty.Decimal):
+		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, which is less.", class.Penalty))
+	default:
+		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, so that it pays for itself.", class.Penalty))
+	}
+	a.explain(&p, &pl, sentences...)
+	return nil
+}
+
+// marginal is what the linear program says of a job more and a job less of a class. Of several VM types each
+// has a price of its own, and what a job more costs on the cheapest is the penalty at which it breaks even.
+func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) string {
+	c, price := &before.Classes[at], before.Prices
+	if price == nil {
+		return ""
+	}
+	var low, high *money.Amount
+	if len(price.Types) > 0 {
+		high = c.BreakEvenPenalty
+	} else {
+		low = new(money.Round(c.VMsPerJob * price.Capacity.Low.Float()))
+		if price.Capacity.High != nil {
+			high = new(money.Round(c.VMsPerJob * price.Capacity.High.Float()))
+		}
+	}
+	const counted = "In fractions of VMs, as the linear program counts, "
+	about := plan.About(a.problem.Options.Integrality)
+	text := ""
+	if low != nil {
+		a.fact("marginal_low", c.Name, low.String(), a.period())
+		text = counted + "a job less saves " + about + words.Cents(low.Float())
+	}
+	if high != nil {
+		a.fact("marginal_high", c.Name, high.String(), a.period())
+		switch {
+		case low == nil:
+			text = counted + "a job more costs " + about + words.Cents(high.Float())
+		case low.Equal(high.Decimal):
+			text = counted + "a job costs " + about + words.Cents(high.Float())
+		default:
+			text += " and a job more costs " + about + words.Cents(high.Float())
+		}
+		if !high.Equal(extra.Decimal) {
+			text += "; whole VMs make the difference"
+		}
+	}
+	if text != "" {
+		text += "."
+	}
+	return text
+}
+
+// displaced says which other classes have fewer jobs than before.
+func displaced(before, after capacity.Plan, but int) string {
+	var parts []string
+	for i := range after.Classes {
+		if fewer := before.Classes[i].Admitted - after.Classes[i].Admitted; i != but && fewer > 1e-9 {
+			parts = append(parts, fmt.Sprintf("%s of class %q go", words.Jobs(words.Rounded(fewer, 3)), after.Classes[i].Name))
+		}
+	}
+	const shown = 3
+	if len(parts) > shown {
+		parts = append(parts[:shown], fmt.Sprintf("jobs of %d classes more go", len(parts)-shown))
+	}
+	return strings.Join(parts, ", ")
+}

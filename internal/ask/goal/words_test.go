@@ -1,0 +1,78 @@
+package goal
+
+import (
+	"strings"
+	"testing"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/test/plantest"
+)
+
+// twoTypes is a market of an old type that is dear and a new one that has a quota.
+func twoTypes(t *testing.T) capacity.Problem {
+	p := capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	p.Options.Integrality = capacity.Integer
+	p.Supply.VMTypes = []capacity.VMTypeSupply{
+		{Name: "old", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.50")}},
+		{Name: "new", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.20"), Quota: new(int64(4))}},
+	}
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 0, 6), plantest.ByGamma(t, "b", "1", "0.30", 0, 3)}
+	p.Classes[0].Speed = capacity.Speed{"old": 0.5}
+	p.Classes[1].Speed = capacity.Speed{"old": 0.5}
+	return p
+}
+
+// Of several VM types each has a price of its own: that of the cheapest is not what a job costs which no longer
+// fits there, and that it has no more VMs does not mean that there are none.
+func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
+	t.Parallel()
+	a := asked(t, twoTypes(t), capacity.Question{Question: capacity.AskOneMoreJob, Class: "a"})
+	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour.", "a job more costs about 1.00", `ne more VM of type "old" costs about 0.50 USD an hour`,
+		`class "b" is the next to be served: a refused job of it costs 0.30 an hour and one more to serve about 1.00`} {
+		if !strings.Contains(a.Explanation, want) {
+			t.Errorf("%q is not in %q", want, a.Explanation)
+		}
+	}
+	for _, wrong := range []string{"whole VMs make the difference", "no more VMs can be had"} {
+		if strings.Contains(strings.ToLower(a.Explanation), wrong) {
+			t.Errorf("%q is in %q", wrong, a.Explanation)
+		}
+	}
+}
+
+// What the question promises is not to be cured by promising less; what the problem promises is.
+func TestCuresOfQuestionsAreOfUse(t *testing.T) {
+	t.Parallel()
+	p := plantest.Market(t, 2, "0.10", "0.30", capacity.Integer)
+	p.Supply.OnDemand.Quota = new(int64(1))
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 1, 3), plantest.ByGamma(t, "b", "1", "2", 2, 2)}
+	p.Classes[1].Jobs.Min = 2
+	for _, q := range []capacity.Question{{Question: capacity.AskCheapestForAll}, {Question: capacity.AskOneMoreJob, Class: "a"}} {
+		a := asked(t, p, q)
+		cures := map[string]bool{}
+		for _, f := range a.Conflicts {
+			cures[f.Pointer] = f.Hint != nil
+		}
+		if own, asked := cures["/classes/1/jobs/min"], cures["/classes/0/jobs/min"]; a.Status != capacity.InfeasibleStatus || asked || !own && q.Question == capacity.AskOneMoreJob || !cures["/supply/on_demand/quota"] {
+			t.Errorf("%s: %s, %+v", q.Question, a.Explanation, a.Conflicts)
+		}
+	}
+}
+
+// A budget a month is told about in months, also where it does not do.
+func TestBudgetsAreToldInTheirUnit(t *testing.T) {
+	t.Parallel()
+	p := plantest.Market(t, 0, "0.10", "0.20", capacity.Integer)
+	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 1, 1)}
+	month := func(amount string) capacity.Question {
+		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: plantest.AmountIn(t, amount), Per: capacity.PerMonth, Of: capacity.OfVMCost}}
+	}
+	a := asked(t, p, month("150"))
+	if want := "For at most 150.00 USD a month (730 hours) on VMs, the only job can be served, on 1 VM. 146.00 USD a month (730 hours) is spent on VMs and 4.00 is left. The budget does not bind"; !strings.HasPrefix(a.Explanation, want) {
+		t.Errorf("got %q, want it to begin with %q", a.Explanation, want)
+	}
+	a = asked(t, p, month("100"))
+	if f := a.Conflicts[0]; !strings.HasSuffix(f.Detail, "(These amounts are an hour.)") && !strings.HasSuffix(f.Detail, "(These amounts are for an hour.)") || f.Hint.Value != "146.00" {
+		t.Errorf("got %+v", f)
+	}
+}

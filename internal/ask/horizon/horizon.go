@@ -1,0 +1,311 @@
+package horizon
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
+)
+
+// Answer is a plan for every period of a horizon, and what they add up to. All money is for the time
+// that stands beside it, by the calendar's own hours. Every sum closes: days, months and the total are sums
+// of the same amounts as the periods, each rounded once; so are the classes' penalties.
+type Answer struct {
+	Status      capacity.Status    `json:"status"`   // infeasible where a period is; totals leave its hours out
+	Complete    bool               `json:"complete"` // false: everything ends before the horizon does, because the work was ended
+	Currency    string             `json:"currency"`
+	Explanation string             `json:"explanation"`
+	Total       SpanTotal          `json:"total"`
+	Upfront     money.Amount       `json:"upfront"` // of all contracts, the share that lies in the time answered; not in the totals
+	Gap         money.Amount       `json:"gap"`     // all periods together cost at most so much more than necessary
+	Months      []SpanTotal        `json:"months"`
+	Contracts   []ContractTotal    `json:"contracts"` // the problem's first, then those with a term
+	Classes     []ClassTotal       `json:"classes"`   // in the order of the problem
+	Infeasible  []InfeasibleSpan   `json:"infeasible"`
+	Days        []SpanTotal        `json:"days"` // by UTC
+	Detail      capacity.Detail    `json:"detail"`
+	Periods     []PeriodAnswer     `json:"periods"`    // none in a summary; a period in which a contract begins or ends is answered in parts
+	Situations  []SituationAnswer  `json:"situations"` // with the detail classes alone: what the plans of the different problems are, by class and type
+	Solved      int                `json:"solved"`     // different problems; periods that are alike are solved once
+	Warnings    []capacity.Warning `json:"warnings"`
+}
+
+// InfeasibleSpan is some time for which there is no plan, and why.
+type InfeasibleSpan struct {
+	Start    time.Time `json:"start"`
+	Hours    float64   `json:"hours"`
+	Conflict string    `json:"conflict"` // the first sentence
+}
+
+// infeasibleShown bounds the spans that are told; Total has the hours of all.
+const infeasibleShown = 100
+
+// ClassTotal is what became of a class.
+type ClassTotal struct {
+	Name          string       `json:"name"`
+	AdmittedHours float64      `json:"admitted_job_hours"`
+	RefusedHours  float64      `json:"refused_job_hours"`
+	VMHours       float64      `json:"vm_hours"` // its share of the VMs
+	Penalties     money.Amount `json:"penalties"`
+}
+
+// SituationAnswer is what all periods that are alike have in common besides their totals.
+type SituationAnswer struct {
+	Classes []ClassShare       `json:"classes"`         // in the problem's order; empty where there is no plan
+	Types   []capacity.TypeVMs `json:"types,omitempty"` // where the problem has several
+}
+
+// ClassShare is one class's part of a plan.
+type ClassShare struct {
+	Admitted float64   `json:"admitted"`
+	Refused  float64   `json:"refused"`
+	VMs      []float64 `json:"vms"` // the class's share of them, by VM type in the problem's order
+}
+
+// PeriodAnswer is the plan of a period or, where a contract begins or ends in it, of a part.
+type PeriodAnswer struct {
+	Start    time.Time       `json:"start"`
+	Hours    float64         `json:"hours"`
+	Status   capacity.Status `json:"status"`
+	VMs      plan.RentedVMs  `json:"vms"`
+	Used     []float64       `json:"used"` // VMs by contract, in the order of the answer's contracts
+	Admitted float64         `json:"admitted"`
+	Refused  float64         `json:"refused"`
+	Cost     SpanCost        `json:"cost"`
+	Gap      float64         `json:"gap"`      // relative
+	Conflict string          `json:"conflict"` // of an infeasible period: why, the first sentence
+
+	Situation int `json:"situation"` // in the answer's situations
+}
+
+// SpanCost is money for some time. Total is the sum of the others.
+type SpanCost struct {
+	Total        money.Amount `json:"total"`
+	OnDemand     money.Amount `json:"on_demand"`
+	Spot         money.Amount `json:"spot,omitzero"`
+	Reserved     money.Amount `json:"reserved"`
+	ReservedIdle money.Amount `json:"reserved_idle"`
+	Penalties    money.Amount `json:"penalties"`
+}
+
+func (c *SpanCost) add(x *SpanCost) {
+	for _, line := range [...]struct{ to, from *money.Amount }{
+		{&c.Total, &x.Total}, {&c.OnDemand, &x.OnDemand}, {&c.Spot, &x.Spot}, {&c.Reserved, &x.Reserved},
+		{&c.ReservedIdle, &x.ReservedIdle}, {&c.Penalties, &x.Penalties},
+	} {
+		if !line.from.IsZero() {
+			line.to.Decimal = line.to.Add(line.from.Decimal)
+		}
+	}
+}
+
+// SpanTotal is what a day, a month or the whole horizon comes to.
+type SpanTotal struct {
+	Start           time.Time `json:"start"`
+	Hours           float64   `json:"hours"`
+	InfeasibleHours float64   `json:"infeasible_hours,omitzero"`
+	Cost            SpanCost  `json:"cost"`
+	VMHours         float64   `json:"vm_hours"`
+	OnDemandHours   float64   `json:"on_demand_vm_hours"`
+	ReservedHours   float64   `json:"reserved_vm_hours"`
+	IdleHours       float64   `json:"reserved_idle_vm_hours"`
+	AdmittedHours   float64   `json:"admitted_job_hours"` // jobs running at once, times hours
+	RefusedHours    float64   `json:"refused_job_hours"`
+}
+
+// ContractTotal is what became of a contract in the hours in which it was in force and there was a plan.
+type ContractTotal struct {
+	Name         string       `json:"name"`
+	VMType       string       `json:"vm_type,omitempty"`
+	VMs          int64        `json:"vms"`
+	Hours        float64      `json:"hours"`
+	UsedHours    float64      `json:"used_vm_hours"`
+	IdleHours    float64      `json:"idle_vm_hours"`
+	Utilisation  *float64     `json:"utilisation"` // used of all; null where there is none
+	IdleShare    *float64     `json:"idle_share"`
+	Reserved     money.Amount `json:"reserved"`
+	ReservedIdle money.Amount `json:"reserved_idle"`
+	Upfront      money.Amount `json:"upfront"` // the share of its term that lies in the horizon
+}
+
+// Plan plans every period of a valid horizon. Nothing binds the periods together, so that each is solved
+// by itself, those that are alike once, by so many workers at a time; the answer does not depend on them.
+// A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
+func Plan(ctx context.Context, h capacity.Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
+	return planWith(ctx, h, solve, Crew{Workers: workers}, progress)
+}
+
+func planWith(ctx context.Context, h capacity.Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
+	c := NewCourse(h, solve)
+	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
+		return Answer{}, err
+	}
+	return c.Answer(), nil
+}
+
+// Crew is who does work that falls into many pieces.
+type Crew struct {
+	Workers int
+	// Turn, if given, is asked before every piece, and waits until it may be done, under the context that it gives:
+	// so that others get their turn in between.
+	Turn func(ctx context.Context) (in context.Context, leave func(), err error)
+}
+
+// Course is a horizon at work: any number of workers take situations until none is left.
+type Course struct {
+	calendar  *calendar
+	contracts []capacity.TermContract
+	solve     plan.Planner
+	settled   []settlement
+	finished  []atomic.Bool
+	next      atomic.Int64
+	done      atomic.Int64
+	totals    []ContractTotal
+}
+
+// NewCourse makes a valid horizon ready. A nil solve is the core method alone; plans in brief (see Series) are
+// enough.
+func NewCourse(h capacity.Horizon, solve plan.Planner) *Course {
+	if solve == nil {
+		h.Problem.Options.Engine = capacity.EngineExact
+		solve = plan.NewSeries(h.Problem, nil).Solve
+	}
+	terms := make([]term, len(h.Contracts))
+	for i, c := range h.Contracts {
+		terms[i] = term{c.From, c.Until}
+	}
+	c := &Course{calendar: newCalendar(&h, terms), contracts: h.Contracts, solve: solve, totals: contractsOf(&h)}
+	c.settled, c.finished = make([]settlement, c.total()), make([]atomic.Bool, c.total())
+	return c
+}
+
+func (c *Course) total() int { return len(c.calendar.situations) }
+
+// Total is how many different problems there are, and Done how many are solved.
+func (c *Course) Total() int64 { return int64(c.total()) }
+
+// Done is how many problems are solved.
+func (c *Course) Done() int64 { return c.done.Load() }
+
+// Work solves until nothing is left or the context ends; several may work at once.
+func (c *Course) Work(ctx context.Context) error {
+	for {
+		if err := capacity.Pause(ctx); err != nil {
+			return err
+		}
+		i := int(c.next.Add(1)) - 1
+		if i >= c.total() {
+			return nil
+		}
+		if err := c.one(ctx, i); err != nil {
+			return err
+		}
+	}
+}
+
+// one solves a situation. One whose demand no cluster could carry has no plan, like one whose promises do not fit.
+func (c *Course) one(ctx context.Context, i int) error {
+	p := c.calendar.problem(&c.calendar.situations[i], c.contracts)
+	pl, err := c.solve(ctx, p)
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
+	}
+	if err == nil {
+		c.settled[i] = settle(&p, &pl, c.totals)
+		c.finished[i].Store(true)
+		c.done.Add(1)
+	}
+	return err
+}
+
+// Answer is what is known once all workers have ended: up to the first hour that nobody has come to.
+func (c *Course) Answer() Answer {
+	stints := c.calendar.stints
+	for i, p := range stints {
+		if !c.finished[p.situation].Load() {
+			stints = stints[:i]
+			break
+		}
+	}
+	return c.calendar.answer(c.settled, slices.Clone(c.totals), stints)
+}
+
+// each does so much work, several at a time, and answers the first error there was.
+func each(ctx context.Context, total int, crew Crew, progress func(done, total int), work func(ctx context.Context, i int) error) error {
+	var next atomic.Int64
+	var mutex sync.Mutex
+	var first error
+	var group sync.WaitGroup
+	done := 0
+	for range max(1, min(crew.Workers, total)) {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= total {
+					return
+				}
+				err := capacity.Pause(ctx)
+				if err == nil {
+					err = crew.piece(ctx, i, work)
+				}
+				mutex.Lock()
+				if done++; err == nil && progress != nil {
+					progress(done, total)
+				}
+				if err != nil && first == nil {
+					first = err
+				}
+				failed := first != nil
+				mutex.Unlock()
+				if failed {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return first
+}
+
+func (c *Crew) piece(ctx context.Context, i int, work func(ctx context.Context, i int) error) error {
+	if c.Turn == nil {
+		return work(ctx, i)
+	}
+	in, leave, err := c.Turn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return work(in, i)
+}
+
+// contractsOf is all contracts of a horizon as totals that are still empty.
+func contractsOf(h *capacity.Horizon) []ContractTotal {
+	all := []ContractTotal{}
+	for _, t := range h.Problem.Supply.Types() {
+		for _, c := range t.Contracts {
+			all = append(all, ContractTotal{Name: c.Name, VMType: t.Name, VMs: c.VMs})
+		}
+	}
+	whole := term{h.Start(), h.End()}
+	for _, c := range h.Contracts {
+		t := term{c.From, c.Until}
+		all = append(all, ContractTotal{Name: c.Name, VMType: c.VMType, VMs: c.VMs,
+			Upfront: proRata(c.Upfront.Decimal, t.within(whole), c.Until.Unix()-c.From.Unix())})
+	}
+	return all
+}
+
+// proRata is an amount times part/whole, rounded once.
+func proRata(amount decimal.Decimal, part, whole int64) money.Amount {
+	return money.Amount{Decimal: amount.Mul(decimal.NewFromInt(part)).DivRound(decimal.NewFromInt(whole), money.Places)}
+}

@@ -1,0 +1,33 @@
+package whatif
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+)
+
+// alone plans without a second engine.
+func alone(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
+	return plan.Solve(ctx, p, nil)
+}
+
+func solved(t testing.TB, p capacity.Problem) capacity.Plan {
+	t.Helper()
+	pl, err := plan.Solve(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pl
+}
+
+func textOf(t *testing.T, x any) string {
+	t.Helper()
+	text, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

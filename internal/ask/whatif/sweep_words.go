@@ -1,0 +1,115 @@
+package whatif
+
+import (
+	"fmt"
+	"strings"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
+)
+
+// explain says in a paragraph what the points show, and lists the figures in it.
+func (s *Sweep) explain(a *SweepAnswer) {
+	p := &s.question.Problem
+	unit := p.Currency + " " + words.PerPeriod(p.PeriodSeconds)
+	what := parameterNames(a.Vary)
+	var planned []int
+	for i := range a.Points {
+		if a.Points[i].Status != capacity.InfeasibleStatus {
+			planned = append(planned, i)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Varied: %s; %d of %d points planned.", what, len(a.Points), a.Total)
+	if !a.Complete {
+		b.WriteString(" The rest is missing because the work was ended before.")
+	}
+	if missed := len(a.Points) - len(planned); missed > 0 {
+		first := 0
+		for a.Points[first].Status != capacity.InfeasibleStatus {
+			first++
+		}
+		fmt.Fprintf(&b, " At %d of them no plan meets the demands, first at %s: %s", missed, placeOf(a.Vary, a.Points[first].Parameters), a.Points[first].Conflict)
+		a.Facts = append(a.Facts, words.Fact{Name: "infeasible_points", Value: fmt.Sprint(missed), Unit: "points"})
+	}
+	if len(planned) > 0 {
+		least, most := planned[0], planned[0]
+		for _, i := range planned {
+			if a.Points[i].Cost.Total.LessThan(a.Points[least].Cost.Total.Decimal) {
+				least = i
+			}
+			if a.Points[i].Cost.Total.GreaterThan(a.Points[most].Cost.Total.Decimal) {
+				most = i
+			}
+		}
+		low, high := &a.Points[least], &a.Points[most]
+		if low.Cost.Total.Equal(high.Cost.Total.Decimal) {
+			fmt.Fprintf(&b, " The cost is %s %s throughout.", low.Cost.Total, unit)
+		} else {
+			fmt.Fprintf(&b, " The cost is least, %s %s, at %s, and greatest, %s, at %s.", low.Cost.Total, unit, placeOf(a.Vary, low.Parameters), high.Cost.Total, placeOf(a.Vary, high.Parameters))
+		}
+		a.Facts = append(a.Facts,
+			words.Fact{Name: "least_cost", Of: placeOf(a.Vary, low.Parameters), Value: low.Cost.Total.String(), Unit: unit},
+			words.Fact{Name: "greatest_cost", Of: placeOf(a.Vary, high.Parameters), Value: high.Cost.Total.String(), Unit: unit})
+		s.explainEnds(a, &b)
+	}
+	a.Explanation = b.String()
+}
+
+// explainEnds says what drives the cost at the first and at the last point.
+func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
+	last := len(s.points) - 1
+	for _, i := range []int{0, last} {
+		if !s.finished[i].Load() || s.plans[i] == nil || s.plans[i].Status == capacity.InfeasibleStatus || i > 0 && last == 0 {
+			continue
+		}
+		_, scenario := s.at(i)
+		p, err := scenario.Apply(s.question.Problem)
+		if err != nil {
+			continue
+		}
+		facts, text := plan.Drivers(&p, s.plans[i])
+		where := placeOf(a.Vary, s.points[i].Parameters)
+		fmt.Fprintf(b, " At %s: %s", where, text)
+		for _, f := range facts {
+			f.Of = strings.TrimSpace(f.Of + " at " + where)
+			a.Facts = append(a.Facts, f)
+		}
+	}
+}
+
+// ParameterName is a parameter as a heading.
+func ParameterName(v capacity.Vary) string {
+	name := string(v.What)
+	for _, of := range []string{v.VMType, v.Contract, v.Class} {
+		if of != "" {
+			name += " " + of
+		}
+	}
+	if v.Purchase == capacity.PurchaseSpot {
+		name += " spot"
+	}
+	if v.By != capacity.ByValue {
+		name += " factor"
+	}
+	return name
+}
+
+func parameterNames(vary []capacity.Vary) string {
+	names := make([]string, len(vary))
+	for i := range vary {
+		names[i] = ParameterName(vary[i])
+	}
+	return strings.Join(names, " and ")
+}
+
+// placeOf is where a point lies.
+func placeOf(vary []capacity.Vary, numbers []float64) string {
+	parts := make([]string, len(vary))
+	for i := range vary {
+		parts[i] = ParameterName(vary[i]) + " " + money.Round(numbers[i]).Decimal.String()
+	}
+	return strings.Join(parts, ", ")
+}

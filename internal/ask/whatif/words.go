@@ -1,0 +1,185 @@
+package whatif
+
+import (
+	"fmt"
+	"strings"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
+	"headroom/internal/core/words"
+)
+
+// sentence says what a scenario comes to.
+func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
+	subject, plural := subjectOf(s)
+	verb := func(one, many string) string {
+		if plural {
+			return many
+		}
+		return one
+	}
+	switch {
+	case a.Status == capacity.InfeasibleStatus:
+		text := subject + " " + verb("makes", "make") + " the demands impossible to meet."
+		if len(a.Conflicts) > 0 {
+			text += " " + a.Conflicts[0].Detail
+		}
+		return text
+	case a.Difference == nil:
+		return fmt.Sprintf("%s %s the demands possible to meet, for %s %s %s.", subject, verb("makes", "make"), a.Cost.Total, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
+	}
+	change := a.Cost.Total.Sub(b.Plan.Cost.Total.Decimal)
+	was := b.Outcome(false)
+	if change.IsZero() && a.VMs == was.VMs && a.Admitted == was.Admitted && a.Refused == was.Refused {
+		return subject + " " + verb("changes", "change") + " nothing."
+	}
+	var text string
+	money := fmt.Sprintf("%s %s %s", money.Amount{Decimal: change.Abs()}, a.Cost.Currency, words.PerPeriod(b.Problem.PeriodSeconds))
+	switch {
+	case change.IsZero():
+		text = subject + " " + verb("costs", "cost") + " as much as before"
+	case change.IsNegative():
+		text = subject + " " + verb("saves", "save") + " " + money
+	default:
+		text = subject + " " + verb("costs", "cost") + " " + money + " more"
+	}
+	return text + ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused) + "."
+}
+
+// vmsSentence is where VMs are more or fewer.
+func vmsSentence(was, is plan.RentedVMs) string {
+	var parts []string
+	for _, from := range []struct {
+		change float64
+		where  string
+	}{{is.OnDemand - was.OnDemand, "on demand"}, {is.Reserved - was.Reserved, "in contracts"}, {is.Spot - was.Spot, "as spot"}} {
+		switch {
+		case from.change > 0:
+			parts = append(parts, fmt.Sprintf("%s more %s", words.VMs(from.change), from.where))
+		case from.change < 0:
+			parts = append(parts, fmt.Sprintf("%s fewer %s", words.VMs(-from.change), from.where))
+		}
+	}
+	if len(parts) == 0 {
+		return "the same VMs"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func refusedSentence(was, is float64) string {
+	are := " are refused"
+	if is == 1 {
+		are = " is refused"
+	}
+	switch {
+	case is == 0 && was == 0:
+		return "nothing is refused"
+	case is == 0:
+		return "nothing is refused any more"
+	case is == was:
+		return words.Jobs(is) + are + " as before"
+	case is > was:
+		return fmt.Sprintf("%s%s, %s more than before", words.Jobs(is), are, words.Number(is-was))
+	}
+	return fmt.Sprintf("%s%s, %s fewer than before", words.Jobs(is), are, words.Number(was-is))
+}
+
+// subjectOf is a scenario as the subject of a sentence, and whether it is a plural.
+func subjectOf(s capacity.Scenario) (text string, plural bool) {
+	switch len(s.Changes) {
+	case 0:
+		return "No change", false
+	case 1:
+		return changeSubject(&s.Changes[0])
+	case 2:
+		first, _ := changeSubject(&s.Changes[0])
+		second, _ := changeSubject(&s.Changes[1])
+		return first + " and " + strings.ToLower(second[:1]) + second[1:], true
+	}
+	if s.Name != "" {
+		return fmt.Sprintf("Scenario %q", s.Name), false
+	}
+	return fmt.Sprintf("These %d changes", len(s.Changes)), true
+}
+
+// changeSubject is one change as the subject of a sentence.
+func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
+	class := " of all classes"
+	if ch.Class != "" {
+		class = fmt.Sprintf(" of class %q", ch.Class)
+	}
+	vmType := words.OfType(ch.VMType)
+	// of is the subject for a figure: "Longer deadlines", "A deadline of 1800 s", "The same deadlines".
+	of := func(more, less, same, value string) (string, bool) {
+		switch {
+		case ch.Value != nil:
+			return value, false
+		case *ch.Factor > 1:
+			return more, true
+		case *ch.Factor < 1:
+			return less, true
+		}
+		return same, true
+	}
+	value, jobs, vms := "", "", ""
+	if ch.Value != nil {
+		value, jobs, vms = ch.Value.Decimal.String(), words.Jobs(ch.Value.Float()), words.VMs(ch.Value.Float())
+	}
+	switch ch.What {
+	case capacity.ChangeDeadline:
+		return of("Longer deadlines"+class, "Shorter deadlines"+class, "The same deadlines"+class, "A deadline of "+value+" s"+class)
+	case capacity.ChangeDemand:
+		return of("More jobs"+class, "Fewer jobs"+class, "As many jobs"+class, "A demand of "+jobs+class)
+	case capacity.ChangePromised:
+		return of("More promised jobs"+class, "Fewer promised jobs"+class, "As many promised jobs"+class, "A promise of "+jobs+class)
+	case capacity.ChangePenalty:
+		return of("Higher penalties"+class, "Lower penalties"+class, "The same penalties"+class, "A penalty of "+amountText(ch)+class)
+	case capacity.ChangePrice:
+		what := "VMs on demand" + vmType
+		switch {
+		case ch.Contract != "":
+			what = fmt.Sprintf("VMs in contract %q", ch.Contract)
+		case ch.Purchase == capacity.PurchaseSpot:
+			what = "spot VMs" + vmType
+		}
+		return of("Dearer "+what, "Cheaper "+what, "As dear "+what, "A price of "+amountText(ch)+" for "+what)
+	case capacity.ChangeQuota:
+		if ch.Factor == nil && ch.Value == nil {
+			return "No quota on demand" + vmType, false
+		}
+		return of("Larger quotas"+vmType, "Smaller quotas"+vmType, "The same quotas"+vmType, "A quota of "+vms+vmType)
+	case capacity.ChangeContract:
+		what := fmt.Sprintf(" in contract %q", ch.Contract)
+		text, plural := of("More VMs"+what, "Fewer VMs"+what, "As many VMs"+what, vms+what)
+		return text, plural || vms != "1 VM"
+	case capacity.ChangeBudget, capacity.ChangeTotal:
+		purpose := " for VMs"
+		if ch.What == capacity.ChangeTotal {
+			purpose = " for everything"
+		}
+		if ch.Factor == nil && ch.Value == nil {
+			return "No budget" + purpose, false
+		}
+		return of("Larger budgets"+purpose, "Smaller budgets"+purpose, "The same budgets"+purpose, "A budget of "+amountText(ch)+purpose)
+	case capacity.ChangeSpotShare:
+		return of("Larger shares of spot VMs"+vmType, "Smaller shares of spot VMs"+vmType, "The same shares of spot VMs"+vmType, "A share of "+value+" of spot VMs"+vmType)
+	case capacity.ChangeBound:
+		return map[capacity.Bound]string{capacity.LowerBound: "Planning with optimistic times", capacity.AverageBound: "Planning with expected times", capacity.UpperBound: "Planning with cautious times", capacity.CalibratedBound: "Planning with calibrated times"}[ch.Bound], false
+	case capacity.AddContract:
+		return fmt.Sprintf("Contract %q", ch.Add.Contract.Name), false
+	case capacity.DropContract:
+		return fmt.Sprintf("Dropping contract %q", ch.Contract), false
+	case capacity.AddVMType:
+		return fmt.Sprintf("VM type %q", ch.Add.VMType.Name), false
+	default:
+		return fmt.Sprintf("Dropping VM type %q", ch.VMType), false
+	}
+}
+
+func amountText(ch *capacity.ScenarioChange) string {
+	if ch.Value == nil {
+		return ""
+	}
+	return ch.Value.String()
+}

@@ -1,0 +1,345 @@
+package integer
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// row is a second whole number that plans have beside their load: the sum of a whole number for every job,
+// such as how many jobs there are. Where penalties follow gamma (p = k·(gamma + 1)), the linear program wants a
+// fraction of it; a search among the plans with at most so many, and one among those with at least so many,
+// each with a price for what lies between, see what the load alone does not show.
+type row struct {
+	counts []int64 // of a job, by class
+	side   int64   // 1: plans with at most the target; -1: with at least that; 0: no row
+	target int64
+	price  float64 // of one more: at least 0 where there may be at most so many, at most 0 where at least
+}
+
+// excess is what a count costs above the bound: nothing at the target, and no plan on the wrong side.
+func (r *row) excess(count int64) float64 {
+	if r.side == 0 {
+		return 0
+	}
+	left := (r.target - count) * r.side
+	if left < 0 {
+		return math.Inf(1)
+	}
+	return math.Abs(r.price) * float64(left)
+}
+
+// count is how much all jobs count.
+func (r *row) count(jobs []int64) (sum int64) {
+	for i, c := range r.counts {
+		sum += c * jobs[i]
+	}
+	return sum
+}
+
+// each is how much a job of the class counts.
+func (r *row) each(class int) int64 {
+	if r.counts == nil {
+		return 0
+	}
+	return r.counts[class]
+}
+
+// takeOff leaves of plain penalties what they are beyond the row's price.
+func (r *row) takeOff(penalty, plain []float64) {
+	copy(penalty, plain)
+	for i, c := range r.counts {
+		penalty[i] -= r.price * float64(c)
+	}
+}
+
+// over is by how much a count lies on the wrong side.
+func (r *row) over(count float64) float64 {
+	over := (count - float64(r.target)) * float64(r.side)
+	if math.Abs(over) < countNoise {
+		return 0
+	}
+	return over
+}
+
+// countNoise is how near to a whole number a count of the linear program is one.
+const countNoise = 1e-9
+
+// rowWindow is how far from the row's target joins look.
+const rowWindow = 4
+
+func (r *row) window() int64 {
+	if r.side == 0 {
+		return 0
+	}
+	return rowWindow
+}
+
+// splitRow opens two branches by the row that raises the bound most; false if none does.
+func (t *tree) splitRow(b *branch, s *Search) bool {
+	vms, parts := t.vms, slices.Clone(t.parts)
+	proposed := t.rows
+	if proposed == nil {
+		voters, _ := t.leads(s.gap, votersMost, nil)
+		proposed = rows(t.Terrain, voters)
+	}
+	var best [2]*branch
+	bound := b.bound
+	for _, counts := range proposed {
+		r := row{counts: counts}
+		t.tilt(row{})
+		t.relax()
+		count := t.ideal(&r).count
+		whole := math.Floor(count + countNoise)
+		if count-whole < countNoise {
+			continue
+		}
+		var parts [2]*branch
+		least := math.Inf(1)
+		for k, side := range [2]int64{1, -1} {
+			r.side, r.target = side, int64(whole)+int64(k)
+			part := &branch{parent: b, class: theVMs, high: math.MaxInt64, row: r, bound: b.bound}
+			if s := t.place(part); s != nil {
+				part.bound = max(part.bound, t.value-t.gapOf(s)-s.slack)
+				least = min(least, part.bound)
+				parts[k] = part
+			}
+		}
+		if least > bound {
+			best, bound = parts, least
+			t.rows = [][]int64{counts}
+			if bound-b.bound > enoughRaised*(t.value-b.bound) {
+				break
+			}
+		}
+	}
+	t.vms, t.parts = vms, parts
+	for _, part := range best {
+		if part != nil {
+			heap.Push(&t.open, part)
+		}
+	}
+	return bound > b.bound
+}
+
+// placeRow finds the price of the row at which the linear program wants just the target; at is its answer where
+// the row costs nothing.
+func (t *tree) placeRow(b *branch, at ideal) *Search {
+	r := &b.row
+	wanted := func(price float64) ideal {
+		t.tilt(row{counts: r.counts, price: price})
+		t.relax()
+		return t.ideal(r)
+	}
+	none, enough := 0.0, r.price
+	before, after := at, at
+	step := math.Abs(enough) * priceNoise // where the price of the parent, or of an earlier visit, is close
+	if enough == 0 {
+		enough = float64(r.side) * t.guess(r.counts)
+		step = math.Abs(enough)
+	}
+	for range rowSteps { // longer and longer steps, until the price is high enough
+		if after = wanted(enough); r.over(after.count) <= 0 || t.done() {
+			break
+		}
+		before, none = after, enough
+		enough += float64(r.side) * step
+		step *= 8
+	}
+	for none == 0 && r.over(after.count) <= 0 && step < math.Abs(enough) && !t.done() { // and back, until it is not
+		less := enough - float64(r.side)*step
+		if x := wanted(less); r.over(x.count) > 0 {
+			before, none = x, less
+		} else {
+			after, enough = x, less
+			step *= 8
+		}
+	}
+	for r.over(after.count) < 0 && !t.done() {
+		middle := none + (enough-none)/2
+		if middle == none || middle == enough || math.Abs(enough-none) <= priceNoise*math.Abs(enough) {
+			break
+		}
+		if x := wanted(middle); r.over(x.count) > 0 {
+			before, none = x, middle
+		} else {
+			after, enough = x, middle
+		}
+	}
+	after = wanted(enough)
+	r.price = enough
+	s := t.begin()
+	if r.over(after.count) > 0 { // there is no such plan, or no time: the bound holds at any price
+		t.mix(&after, &after, 0, s.kink.grid)
+	} else {
+		share := (after.count - float64(r.target)) / (after.count - before.count)
+		t.mix(&after, &before, share, s.kink.grid)
+		jobs := slices.Clone(after.jobs)
+		blend(t.Terrain, jobs, t.parts, r)
+		t.stand(jobs)
+		s = t.begin()
+	}
+	s.row, s.count = *r, r.count(t.standing())
+	s.gap = s.kink.excess(s.base) + r.excess(s.count)
+	return s
+}
+
+const (
+	// rowSteps bounds how often the steps to a row's price are made longer.
+	rowSteps = 40
+	// priceNoise, relative, is how near two prices of a row are one.
+	priceNoise = 1e-15
+	// enoughRaised is the share of what is open that a row must close for no other to be tried.
+	enoughRaised = 0.25
+)
+
+// guess is a first price of a row: little of what jobs are worth for each that they count.
+func (t *tree) guess(counts []int64) float64 {
+	sum, n := 0.0, 0
+	for i, p := range t.penalties() {
+		if counts[i] != 0 {
+			sum += math.Abs(p / float64(counts[i]))
+			n++
+		}
+	}
+	return sum / float64(max(1, n)) / 64
+}
+
+const (
+	// votersMost bounds the classes whose penalties propose rows.
+	votersMost = 64
+	// rowMost bounds what a job may count.
+	rowMost = 64
+	// rowsMost bounds the rows proposed.
+	rowsMost = 3
+	// onLine, relative, is how near to a line a penalty must lie.
+	onLine = 1e-9
+)
+
+// rows proposes what to count, from the classes that may still move: penalties that lie on lines
+// p = a·gamma + b·count with whole counts, the slope a found by voting, and at last every job as one. Any row
+// of whole numbers is allowed, so that a bad proposal costs time only.
+func rows(f Terrain, voters []lead) [][]int64 {
+	penalty := f.penalties()
+	var slopes []float64
+	for x, a := range voters {
+		for _, b := range voters[:x] {
+			if run := f.PerJob(a.class) - f.PerJob(b.class); run != 0 {
+				slopes = append(slopes, (penalty[a.class]-penalty[b.class])/run)
+			}
+		}
+	}
+	slices.Sort(slopes)
+	type line struct {
+		slope float64
+		votes int
+	}
+	var lines []line
+	for from := 0; from < len(slopes); {
+		to := from + 1
+		for to < len(slopes) && slopes[to]-slopes[to-1] <= onLine*math.Max(1, math.Abs(slopes[to])) {
+			to++
+		}
+		if to-from >= 3 { // three pairs are three classes at least
+			lines = append(lines, line{slopes[(from+to)/2], to - from})
+		}
+		from = to
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.votes, a.votes) })
+	var list [][]int64
+	for _, l := range lines[:min(len(lines), rowsMost)] {
+		if counts := onLattice(f, l.slope, voters); counts != nil {
+			list = append(list, counts)
+		}
+	}
+	return append(list, onePerJob(f))
+}
+
+// onePerJob counts jobs.
+func onePerJob(f Terrain) []int64 {
+	counts := make([]int64, f.count())
+	for i := range counts {
+		if f.PerJob(i) > 0 {
+			counts[i] = 1
+		}
+	}
+	return counts
+}
+
+// onLattice is what is left of penalties above a slope, in the largest unit of which the voters have whole
+// numbers; classes that are no small whole number of it count nothing. It is nil where nothing is left.
+func onLattice(f Terrain, slope float64, voters []lead) []int64 {
+	penalty := f.penalties()
+	rest := func(i int) (left, noise float64) {
+		return penalty[i] - slope*f.PerJob(i), onLine * math.Max(math.Abs(penalty[i]), math.Abs(slope*f.PerJob(i)))
+	}
+	// Voters that stand alone have no say: what is left must be the same for two at least.
+	var common []float64
+	lefts := make([]float64, 0, len(voters))
+	noise := 0.0
+	for _, v := range voters {
+		left, n := rest(v.class)
+		lefts, noise = append(lefts, math.Abs(left)), max(noise, n)
+	}
+	slices.Sort(lefts)
+	for k := 1; k < len(lefts); k++ {
+		if last := len(common) - 1; lefts[k]-lefts[k-1] <= 4*noise && (last < 0 || lefts[k]-common[last] > 4*noise) {
+			common = append(common, lefts[k])
+		}
+	}
+	unit := 0.0
+	for _, x := range common {
+		for unit, x = x, unit; x > 8*noise; {
+			unit, x = x, math.Mod(unit, x)
+			if unit-x <= 8*noise {
+				x = 0
+			}
+		}
+	}
+	if unit <= 16*noise {
+		return nil
+	}
+	counts, any := make([]int64, f.count()), false
+	for i := range counts {
+		left, noise := rest(i)
+		n := math.Round(left / unit)
+		if f.PerJob(i) > 0 && math.Abs(n) <= rowMost && math.Abs(left-n*unit) <= 64*noise {
+			counts[i] = int64(n)
+			any = any || n != 0
+		}
+	}
+	if !any {
+		return nil
+	}
+	return counts
+}
+
+// blend rounds the linear program's parts of jobs, the heaviest class first, so that what is rounded away of
+// the load and of the row's count adds up to little.
+func blend(f Terrain, jobs []int64, parts []part, r *row) {
+	heaviest := slices.Clone(parts)
+	slices.SortFunc(heaviest, func(a, b part) int {
+		return cmp.Or(cmp.Compare(f.PerJob(b.class), f.PerJob(a.class)), cmp.Compare(a.class, b.class))
+	})
+	load, count := 0.0, 0.0 // what the jobs have too much
+	for _, p := range heaviest {
+		down := math.Floor(p.jobs)
+		up := down
+		if p.jobs > down {
+			up++
+		}
+		gamma, each := f.PerJob(p.class), float64(r.each(p.class))
+		score := func(h float64) float64 {
+			l, c := (load+(h-p.jobs)*gamma)/gamma, (count+(h-p.jobs)*each)/max(1, math.Abs(each))
+			return l*l + c*c
+		}
+		h := down
+		if score(up) < score(down) {
+			h = up
+		}
+		load += (h - p.jobs) * gamma
+		count += (h - p.jobs) * each
+		jobs[p.class] = int64(h)
+	}
+}

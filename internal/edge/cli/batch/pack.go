@@ -1,0 +1,185 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/ask/pack"
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/cli/question"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+	"headroom/openapi"
+)
+
+// packFlags holds the flags of a question about a batch.
+type packFlags struct {
+	algorithm pack.PackingAlgorithm
+	maxMs     int64
+	seed      uint64
+	machines  int64
+	compare   bool
+	oneMore   bool
+	by        string  // hours, or a time of day of a cluster's clocks
+	byHours   float64 // 0 where it is a time of day
+}
+
+func packCommand() *cobra.Command {
+	var out shell.Output
+	var flags packFlags
+	var to remote.Connection
+	var cluster string
+	var async bool
+	var classes classFlags
+	c := &cobra.Command{
+		Use:   "pack [FILE|-]",
+		Short: "Say which jobs of a batch to run at once on machines that are there",
+		Long: `Reads a batch as JSON, from a file or standard input, and answers in which phases it runs, on how many VMs
+each job, and where every VM stands. Batches of up to 16 jobs, and larger ones whose jobs are alike, are
+packed exactly; for others the answer says how far from the shortest it is at most.
+
+Every packing is checked by code that shares nothing with the code that made it.
+
+With --cluster a server packs the batch and keeps the packing in one of its clusters; a long one is then a run
+that is waited for. With --classes as well the batch is the cluster's own classes, whose times are known from
+measurements ("headroom measurement") and past executions; then nothing is kept.
+
+  {"machines": {"count": 11, "disks": 2, "hosts_per_extra": 2, "penalty": 1.1},
+   "jobs": [{"name": "sort", "count": 3, "role": "host", "min_vms": 6, "model": {"a": 4200, "b": -0.7}},
+            {"name": "index", "usage": {"cpu_percent": 85, "io_mb_s": 20},
+             "measurements": [{"vms": 6, "seconds": 900}, {"vms": 12, "seconds": 520}]}]}` + remote.ConnectionHelp,
+		Example: "  headroom pack batch.json\n  headroom pack --compare batch.json\n  headroom pack --by 6 batch.json\n  headroom pack --one-more -o json - < batch.json\n  headroom pack --cluster shop batch.json\n  headroom pack --cluster shop --classes nightly-etl:3,ad-hoc --disks 2 --by 06:00",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	to.AddFlags(c)
+	out.AddFlags(c, "table", "json", "csv")
+	shell.AddChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", pack.PackMulti, pack.PackPair, pack.PackSequential, pack.PackSwarm)
+	c.Flags().Int64Var(&flags.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
+	c.Flags().Uint64Var(&flags.seed, "seed", 0, "override the seed of searches by chance")
+	c.Flags().Int64Var(&flags.machines, "machines", 0, "override the `number` of machines")
+	c.Flags().BoolVar(&flags.compare, "compare", false, "pack by every algorithm and compare")
+	c.Flags().BoolVar(&flags.oneMore, "one-more", false, "say as well what one more machine would save")
+	c.Flags().StringVar(&flags.by, "by", "", "find the fewest machines that finish the batch within so many `hours`, or with --classes by a time of day such as 06:00")
+	c.Flags().StringVar(&cluster, "cluster", "", "have a server pack it and keep the packing in this `cluster`")
+	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
+	classes.addFlags(c)
+	c.MarkFlagsMutuallyExclusive("compare", "one-more", "by")
+	c.MarkFlagsMutuallyExclusive("compare", "algorithm")
+	c.MarkFlagsMutuallyExclusive("by", "machines")
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if err := classes.check(c, &flags, cluster); err != nil {
+			return err
+		}
+		switch {
+		case async && cluster == "":
+			return errors.New("--async is for a --cluster; without a server there is nobody to work in the background")
+		case c.Flags().Changed("max-solve-ms") && (flags.maxMs < 1 || flags.maxMs > capacity.MaxSolveMs):
+			return fmt.Errorf("--max-solve-ms is %d; it must be from 1 to %d", flags.maxMs, capacity.MaxSolveMs)
+		}
+		return nil
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		if classes.names != "" {
+			if len(args) > 0 {
+				return errors.New("--classes are the batch; leave the file out")
+			}
+			return classes.pack(c, &to, out, cluster, flags, async)
+		}
+		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		problem, err := pack.ReadPacking(data, shell.Limits, flags.overrides(c))
+		if err != nil {
+			return shell.Labelled(label, err)
+		}
+		if c.Flags().Changed("machines") {
+			problem.Machines.Count = flags.machines
+		}
+		if cluster != "" {
+			return packThere(c, &to, out, cluster, problem, async)
+		}
+		var p question.Packer
+		defer p.Close()
+		answer, err := pack.Answer(c.Context(), flags.question(problem), p.Pack, func(int64, int64) {})
+		p.Close() // before writing: a closed pipe ends the program where it stands
+		if err != nil {
+			return shell.Labelled(label, err)
+		}
+		return out.Write(c, packingForms(answer))
+	})
+}
+
+func (f *packFlags) overrides(c *cobra.Command) func(*pack.PackingOptions) {
+	return func(o *pack.PackingOptions) {
+		if c.Flags().Changed("algorithm") {
+			o.Algorithm = f.algorithm
+		}
+		if c.Flags().Changed("max-solve-ms") {
+			o.MaxSolveMs = f.maxMs
+		}
+		if c.Flags().Changed("seed") {
+			o.Seed = f.seed
+		}
+	}
+}
+
+// packedWithOneMore is a packing and what one more machine makes of it.
+type packedWithOneMore struct {
+	pack.Packing
+	OneMore *pack.Packing `json:"one_more,omitempty"`
+}
+
+// question returns the question of the flags about a batch.
+func (f *packFlags) question(batch pack.PackingProblem) pack.PackingQuestion {
+	return pack.PackingQuestion{Batch: batch, Compare: f.compare, OneMore: f.oneMore, BySeconds: 3600 * f.byHours}
+}
+
+// packingForms is an answer in every form.
+func packingForms(a pack.PackingAnswer) map[string]shell.Form {
+	switch {
+	case a.Compared != nil:
+		return map[string]shell.Form{
+			"table": func(w io.Writer) error { return tables.PackingsText(w, a.Compared) },
+			"json":  shell.AsJSON(a.Compared),
+			"csv":   tables.PackingAnswer(a).CSV,
+		}
+	case a.Machines != nil:
+		return map[string]shell.Form{
+			"table": func(w io.Writer) error { return tables.Machines(w, *a.Machines) },
+			"json":  shell.AsJSON(*a.Machines),
+			"csv":   tables.PackingAnswer(a).CSV,
+		}
+	}
+	return map[string]shell.Form{
+		"table": func(w io.Writer) error {
+			if err := tables.Packing(w, *a.Packing); err != nil || a.OneMore == nil {
+				return err
+			}
+			return tables.OneMore(w, *a.Packing, *a.OneMore)
+		},
+		"json": shell.AsJSON(packedWithOneMore{*a.Packing, a.OneMore}),
+		"csv":  tables.PackingAnswer(a).CSV,
+	}
+}
+
+// packThere has a server pack a batch and keep the packing.
+func packThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, batch pack.PackingProblem, async bool) error {
+	answered, err := to.There(c, async, openapi.CreatePacking(cluster), batch, nil)
+	if err != nil || answered == nil {
+		return err
+	}
+	var kept pack.KeptPacking
+	if err := answered.Into(&kept); err != nil {
+		return err
+	}
+	forms, err := keptForms(kept)
+	if err != nil {
+		return err
+	}
+	return out.Write(c, forms)
+}

@@ -1,0 +1,118 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/perf"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+	"headroom/openapi"
+)
+
+func fitCommand() *cobra.Command {
+	c := remote.Group("fit", "Show what the measurements of jobs come to, and ask it", `
+
+Whenever measurements come ("headroom measurement"), what they concern is fitted anew; a fit that says something
+else is a new version.`)
+	var to remote.Connection
+	to.AddFlags(c)
+	c.AddCommand(fitListCommand(&to), fitGetCommand(&to), fitVersionsCommand(&to))
+	return c
+}
+
+// writeFits prints a list of fits.
+func writeFits(c *cobra.Command, s *remote.Service, out shell.Output, none string, request openapi.List) error {
+	if out.Format == "csv" {
+		return remote.WriteList(c, s, out, remote.List{}, request)
+	}
+	texts, err := s.Items(c.Context(), 0, request)
+	if err != nil {
+		return err
+	}
+	fits := make([]perf.JobFit, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &fits[i]); err != nil {
+			return fmt.Errorf("the server's answer cannot be read (%w); is it of another version?", err)
+		}
+	}
+	return out.Write(c, map[string]shell.Form{
+		"table": func(w io.Writer) error {
+			if len(fits) == 0 {
+				_, err := fmt.Fprintln(w, none)
+				return err
+			}
+			return tables.FitsText(w, fits)
+		},
+		"json": shell.AsJSON(map[string]any{"items": texts}),
+	})
+}
+
+func fitListCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var of measurementFlags
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List the latest fits", Args: cobra.ExactArgs(1)}
+	out.AddFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&of.job, "job", "", "only of this `job`")
+	shell.AddChoice(c, &of.kind, "kind", "", "only of this kind", "power", "rate", "task_time", "usage")
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		request := openapi.ListFits(args[0], &openapi.ListFitsQuery{Job: of.job, Kind: of.kind})
+		return writeFits(c, s, out, "Nothing was measured; \"headroom measurement add\" adds what was.", request)
+	})
+}
+
+func fitVersionsCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	c := &cobra.Command{Use: "versions CLUSTER JOB KIND", Short: "List the versions of a fit, the newest first", Args: cobra.ExactArgs(3)}
+	out.AddFlags(c, "table", "json", "csv")
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		return writeFits(c, s, out, "Nothing has been fitted yet.", openapi.ListFitVersions(args[0], args[1], args[2]))
+	})
+}
+
+func fitGetCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var version int64
+	var method string
+	var vms, residual float64
+	c := &cobra.Command{
+		Use: "get CLUSTER JOB KIND", Short: "Show a fit, and what it predicts",
+		Long: `Shows the latest version of a fit, another one, or one by another method of the measurements of today. --vms
+asks a fit of power how long the job takes on so many, --residual one of task_time how long a task takes with
+such a part of a node.`,
+		Example: "  headroom fit get shop sort power --vms 12\n  headroom fit get shop sort power --method nls\n  headroom fit get shop sort task_time --residual 0.6",
+		Args:    cobra.ExactArgs(3),
+	}
+	out.AddFlags(c, "table", "json")
+	c.Flags().Int64Var(&version, "version", 0, "the `number` of a version (default: the latest)")
+	shell.AddChoice(c, &method, "method", "", "another way of fitting: of power log or nls, of task_time constrained or unconstrained", "log", "nls", "constrained", "unconstrained")
+	c.Flags().Float64Var(&vms, "vms", 0, "predict the time on so many VMs")
+	c.Flags().Float64Var(&residual, "residual", 0, "predict the time with such a `part` of a node")
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		query := openapi.GetFitQuery{Method: method}
+		if c.Flags().Changed("version") {
+			query.Version = strconv.FormatInt(version, 10)
+		}
+		if c.Flags().Changed("vms") {
+			query.VMs = strconv.FormatFloat(vms, 'g', -1, 64)
+		}
+		if c.Flags().Changed("residual") {
+			query.Residual = strconv.FormatFloat(residual, 'g', -1, 64)
+		}
+		a, err := s.Call(c.Context(), openapi.GetFit(args[0], args[1], args[2], &query))
+		if err != nil {
+			return err
+		}
+		var f perf.JobFit
+		if err := a.Into(&f); err != nil {
+			return err
+		}
+		return out.Write(c, map[string]shell.Form{"table": func(w io.Writer) error { return tables.FitText(w, f) },
+			"json": remote.Indented(a.Body)})
+	})
+}

@@ -1,0 +1,39 @@
+package inputs
+
+import (
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/data/inputs"
+	"headroom/internal/edge/cli/document"
+	"headroom/internal/edge/cli/remote"
+	"headroom/openapi"
+)
+
+var classes = remote.Resource{
+	Word: "class", Words: "classes", ID: "NAME", Short: "Show and edit the classes of jobs of a cluster",
+	As:      reflect.TypeFor[inputs.PlannedClass](),
+	Columns: []string{"name", "profile_name", "profile_version", "deadline_s", "jobs_min", "jobs_max", "penalty", "version", "drift_state"},
+	Flags: []document.MemberFlag{
+		{Name: "name", Pointer: "/name", Usage: "the class's `name`"},
+		{Name: "profile", Pointer: "/profile/name", Usage: "the `profile` it runs with, in its latest version", Alone: true},
+		{Name: "profile-version", Pointer: "/profile/version", Usage: "the `version` of the profile"},
+		{Name: "calibration-bound", Pointer: "/calibration/bound", Usage: "which `bound` its measured executions are compared with: lower, average or upper"},
+		{Name: "calibration-factor", Pointer: "/calibration/factor", Usage: "by which `factor` that bound is multiplied where a cluster is planned with calibrated bounds"},
+		{Name: "deadline-s", Pointer: "/deadline_s", Usage: "the deadline in `seconds`"},
+		{Name: "map-slots", Pointer: "/slots_per_vm/map", Usage: "how many map slots one VM offers, as a `number`"},
+		{Name: "reduce-slots", Pointer: "/slots_per_vm/reduce", Usage: "how many reduce slots one VM offers, as a `number`"},
+		{Name: "jobs-min", Pointer: "/jobs/min", Usage: "how many jobs at once are promised, as a `number`"},
+		{Name: "jobs-max", Pointer: "/jobs/max", Usage: "how many jobs at once are asked for, as a `number`"},
+		{Name: "penalty", Pointer: "/penalty", Usage: "what refusing one job costs a period, as an `amount`"},
+	},
+	Example: "  headroom class create shop nightly-etl.yaml\n  headroom class replace shop nightly-etl --penalty 6.50",
+	List:    openapi.ListClasses,
+	Create:  openapi.CreateClass,
+	Get:     openapi.GetClass,
+	Replace: openapi.ReplaceClass,
+	Delete:  openapi.DeleteClass,
+}
+
+func classCommand() *cobra.Command { return classes.Command() }

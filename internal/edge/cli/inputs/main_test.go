@@ -1,0 +1,9 @@
+package inputs
+
+import (
+	"testing"
+
+	"headroom/internal/test/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }

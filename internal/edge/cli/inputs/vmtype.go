@@ -1,0 +1,36 @@
+package inputs
+
+import (
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/data/inputs"
+	"headroom/internal/edge/cli/document"
+	"headroom/internal/edge/cli/remote"
+	"headroom/openapi"
+)
+
+var vmTypes = remote.Resource{
+	Word: "VM type", Words: "VM types", Verb: "vm-type", ID: "NAME", Short: "Show and edit the types of VMs of a cluster",
+	As:      reflect.TypeFor[inputs.VMType](),
+	Columns: []string{"name", "quota", "in_use", "spot_max_share", "description", "version"},
+	Flags: []document.MemberFlag{
+		{Name: "name", Pointer: "/name", Usage: "the type's `name`"},
+		{Name: "description", Pointer: "/description", Usage: "what it is, as a `text`"},
+		{Name: "quota", Pointer: "/quota", Usage: "the most that may be rented on demand at once, as a `number`; null for no limit"},
+		{Name: "spot-max-share", Pointer: "/spot/max_share", Usage: "the `share` of the type's VMs that may be spot at most, from 0 to 1"},
+		{Name: "vcpu", Pointer: "/vcpu", Usage: "how many vCPUs a machine has, as a `number`"},
+		{Name: "memory-gib", Pointer: "/memory_gib", Usage: "how much memory it has, as a `number` of GiB"},
+		{Name: "gpus", Pointer: "/gpus", Usage: "how many GPUs it has, as a `number`"},
+		{Name: "in-use", Pointer: "/in_use", Usage: "whether plans rent this type: `true` or false"},
+	},
+	Example: "  headroom vm-type create shop --name small --quota 50",
+	List:    openapi.ListVMTypes,
+	Create:  openapi.CreateVMType,
+	Get:     openapi.GetVMType,
+	Replace: openapi.ReplaceVMType,
+	Delete:  openapi.DeleteVMType,
+}
+
+func vmTypeCommand() *cobra.Command { return vmTypes.Command() }

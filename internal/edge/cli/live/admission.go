@@ -1,0 +1,246 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/slots/live"
+	"headroom/openapi"
+)
+
+// exitRefused is the exit code where a job may not start now; like no plan, it is an answer.
+const exitRefused = shell.ExitInfeasible
+
+func admissionCommand() *cobra.Command {
+	c := remote.Group("admission", "Ask whether a job may start, and say that it runs", `
+
+A job that may start holds a lease: a place among as many as the current plan admits of its class at
+once. It must be renewed by heartbeats, and ends when the job does, or expires. "run" does all of it
+around a command.
+
+Exit codes: 0 admitted, 3 refused.`)
+	var to remote.Connection
+	to.AddFlags(c)
+	c.AddCommand(admissionRunCommand(&to), admissionAskCommand(&to), admissionHeartbeatCommand(&to), admissionEndCommand(&to), admissionListCommand(&to))
+	return c
+}
+
+// leaseFlags holds the flags of a request for a lease.
+type leaseFlags struct {
+	ttl           time.Duration
+	holder        string
+	deadline      time.Duration
+	maps, reduces int64
+}
+
+func (f *leaseFlags) add(c *cobra.Command, holder string) {
+	f.addTTL(c, live.DefaultLeaseSeconds*time.Second)
+	c.Flags().StringVar(&f.holder, "holder", "", "the job's own `id`, for people who look at the list (default "+holder+")")
+	c.Flags().DurationVar(&f.deadline, "deadline", 0, "admit it only if it can be done so long from now, and every other promised job in time")
+	c.Flags().Int64Var(&f.maps, "maps", 0, "how many maps it has, with --deadline (default those of the class's profile)")
+	c.Flags().Int64Var(&f.reduces, "reduces", 0, "how many reduces, with --maps")
+}
+
+func (f *leaseFlags) addTTL(c *cobra.Command, usual time.Duration) {
+	word := "as long as it was asked for last"
+	if usual > 0 {
+		word = usual.String()
+	}
+	c.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the lease lives without a heartbeat, from 10s to 1h (default "+word+")")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if c.Flags().Changed("ttl") && (f.ttl < live.ShortestLease*time.Second || f.ttl > live.LongestLease*time.Second) {
+			return fmt.Errorf("--ttl is %s; a lease lives from %ds to %s", f.ttl, live.ShortestLease, live.LongestLease*time.Second)
+		}
+		if c.Flags().Changed("deadline") && f.deadline <= 0 {
+			return fmt.Errorf("--deadline is %s; it is how long from now the job must be done, as 30m", f.deadline)
+		}
+		if f.ttl == 0 {
+			f.ttl = usual
+		}
+		return nil
+	}
+}
+
+// askAdmission asks for a place once.
+func askAdmission(s *remote.Service, c *cobra.Command, cluster, class string, f leaseFlags) (a live.Admission, text []byte, err error) {
+	request := map[string]any{"class": class, "holder": f.holder, "ttl_s": f.ttl.Seconds()}
+	if f.deadline > 0 {
+		request["deadline_s"] = f.deadline.Seconds()
+	}
+	if c.Flags().Changed("maps") {
+		request["maps"] = f.maps
+	}
+	if c.Flags().Changed("reduces") {
+		request["reduces"] = f.reduces
+	}
+	said, err := s.Call(c.Context(), openapi.CreateAdmission(cluster), remote.JSONOf(request))
+	if err == nil {
+		err = said.Into(&a)
+	}
+	return a, said.Body, err
+}
+
+// refusal is a refused job as an error with its exit code.
+func refusal(a live.Admission) error {
+	return shell.Fail(exitRefused, fmt.Errorf("not admitted: %s Ask again in %d s", shell.Shown(a.Reason), a.RetryAfterSeconds))
+}
+
+func admissionAskCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var lease leaseFlags
+	var quiet bool
+	c := &cobra.Command{
+		Use: "ask CLUSTER CLASS", Short: "Ask for a place for one job",
+		Long: `Asks for a place for one job of a class. Exit code 0: it may start, and holds the lease that is printed;
+3: it may not, the reason is on standard error.`,
+		Example: "  lease=$(headroom admission ask shop nightly-etl -q) && start-the-job",
+		Args:    cobra.ExactArgs(2),
+	}
+	out.AddFlags(c, "table", "json")
+	lease.add(c, "none")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the lease's id alone")
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		a, text, err := askAdmission(s, c, args[0], args[1], lease)
+		if err != nil {
+			return err
+		}
+		if !a.Admitted && (out.Format == "table" || quiet) {
+			return refusal(a)
+		}
+		err = out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error {
+				if quiet {
+					_, err := fmt.Fprintln(w, a.ID)
+					return err
+				}
+				_, err := fmt.Fprintf(w, "Admitted until %s by lease %s; %d of %d jobs of class %s run.\n", a.ExpiresAt.UTC().Format(time.RFC3339), a.ID, a.Running, a.Limit, shell.Shown(a.Class))
+				if d := a.Deadline; d != nil && err == nil {
+					_, err = fmt.Fprintf(w, "It is due at %s; with the promised jobs due no later it needs %.0f s of the %d usable slots until then.\n", a.DeadlineAt.UTC().Format(time.RFC3339), d.DemandSeconds, d.UsableSlots)
+				}
+				return err
+			},
+			"json": remote.Indented(text),
+		})
+		if err == nil && !a.Admitted {
+			err = refusal(a)
+		}
+		return err
+	})
+}
+
+func admissionHeartbeatCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var lease leaseFlags
+	var left tasksLeft
+	c := &cobra.Command{
+		Use: "heartbeat CLUSTER LEASE", Short: "Say that a job still runs",
+		Long: "Says that a job still runs: its lease lives on. A lease that is over never comes back; that is an error.",
+		Args: cobra.ExactArgs(2),
+	}
+	out.AddFlags(c, "table", "json")
+	lease.addTTL(c, 0)
+	left.add(c)
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		a, err := s.Call(c.Context(), openapi.KeepAdmission(args[0], args[1]), remote.JSONOf(heartbeat(c, lease.ttl, left)))
+		if err != nil {
+			return err
+		}
+		var l live.Lease
+		if err := a.Into(&l); err != nil {
+			return err
+		}
+		return out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "Lease %s lives until %s.\n", shell.Shown(l.ID), l.ExpiresAt.UTC().Format(time.RFC3339))
+				return err
+			},
+			"json": remote.Indented(a.Body),
+		})
+	})
+}
+
+// tasksLeft returns the tasks left of a job with a promised deadline.
+type tasksLeft struct{ maps, reduces int64 }
+
+func (l *tasksLeft) add(c *cobra.Command) {
+	c.Flags().Int64Var(&l.maps, "maps-left", 0, "how many maps of a job with a deadline are not done")
+	c.Flags().Int64Var(&l.reduces, "reduces-left", 0, "how many reduces are not")
+}
+
+func heartbeat(c *cobra.Command, ttl time.Duration, left tasksLeft) live.LeaseBeat {
+	h := live.LeaseBeat{TTLSeconds: ttl.Seconds()}
+	if c.Flags().Changed("maps-left") {
+		h.Maps = &left.maps
+	}
+	if c.Flags().Changed("reduces-left") {
+		h.Reduces = &left.reduces
+	}
+	return h
+}
+
+// leaseOver says whether the server answered that a lease has ended or expired.
+func leaseOver(err error) bool {
+	var p *remote.Problem
+	return errors.As(err, &p) && p.Status == http.StatusGone
+}
+
+func admissionEndCommand(to *remote.Connection) *cobra.Command {
+	c := &cobra.Command{Use: "end CLUSTER LEASE", Short: "Say that a job has ended; its place is free at once", Args: cobra.ExactArgs(2)}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		if _, err := s.Call(c.Context(), openapi.EndAdmission(args[0], args[1])); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(c.OutOrStdout(), "Lease %s is over.\n", shell.Shown(args[1]))
+		return err
+	})
+}
+
+func admissionListCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var class string
+	var byClass bool
+	c := &cobra.Command{
+		Use: "list CLUSTER", Short: "List the jobs that hold a lease, or count them by class", Args: cobra.ExactArgs(1),
+	}
+	out.AddFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&class, "class", "", "only leases of this `class`")
+	c.Flags().BoolVar(&byClass, "by-class", false, "count them: how many run, may run, and places are free")
+	c.MarkFlagsMutuallyExclusive("class", "by-class")
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		if byClass {
+			l := remote.List{As: reflect.TypeFor[live.ClassAdmissions](), Columns: []string{"class", "running", "limit", "free", "next_expiry"}, None: "There is no plan yet, and no job runs."}
+			return remote.WriteList(c, s, out, l, openapi.ListAdmissionCounts(args[0]))
+		}
+		l := remote.List{As: reflect.TypeFor[live.Lease](), Columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}, None: "No job holds a lease."}
+		return remote.WriteList(c, s, out, l, openapi.ListAdmissions(args[0], &openapi.ListAdmissionsQuery{Class: class}))
+	})
+}
+
+// ourselves is a holder's name for people: this machine and process, and what it runs.
+func ourselves(program string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, fmt.Sprintf("%s %d %s", host, os.Getpid(), program))
+	if letters := []rune(name); len(letters) > 200 {
+		name = string(letters[:200])
+	}
+	return name
+}

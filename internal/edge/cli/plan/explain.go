@@ -1,0 +1,383 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/plan"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+)
+
+func planExplainCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var which string
+	c := &cobra.Command{
+		Use: "explain CLUSTER [CLASS]", Short: "Say in plain sentences why a plan is as it is",
+		Long: `Says why each class (or the one named) got what it got and what would change that, what capacity is
+worth, where the money goes, and what the proof rests on.`,
+		Example: "  headroom plan explain shop\n  headroom plan explain shop nightly-etl --plan 7",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	out.AddFlags(c, "table", "json", "csv")
+	c.Flags().StringVar(&which, "plan", "current", "which plan: a `number`, an id, or current")
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef([]string{which}, 0)
+		if err != nil {
+			return err
+		}
+		s, err := to.Open()
+		if err != nil {
+			return err
+		}
+		r, err := planOf(s, c.Context(), args[0], ref)
+		if err != nil {
+			return err
+		}
+		p, err := problemOfPlan(s, c.Context(), r)
+		if err != nil {
+			return err
+		}
+		var said []explanation
+		if len(args) > 1 {
+			i := slices.IndexFunc(r.Plan.Classes, func(of capacity.ClassPlan) bool { return of.Name == args[1] })
+			if _, err := strconv.ParseInt(args[1], 10, 64); i < 0 && err == nil {
+				return fmt.Errorf("plan %d has no class %q; for plan %s say \"headroom plan explain %s --plan %s\"", r.Number, args[1], args[1], args[0], args[1])
+			}
+			if i < 0 {
+				return fmt.Errorf("plan %d has no class %q; \"headroom plan get %s %d\" shows those it has", r.Number, args[1], args[0], r.Number)
+			}
+			said = []explanation{explainClass(p, r.Plan, i)}
+		} else {
+			said = explainPlan(p, r)
+		}
+		return out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error { return explained(w, said) },
+			"json":  shell.AsJSON(map[string]any{"plan": r.Number, "items": said}),
+			"csv": func(w io.Writer) error {
+				t := tables.Table{Columns: []string{"about", "name", "text"}}
+				for _, e := range said {
+					t.Rows = append(t.Rows, []tables.Cell{{Text: e.About}, {Text: e.Name}, {Text: e.Text}})
+				}
+				return t.CSV(w)
+			},
+		})
+	})
+}
+
+// explanation is some sentences about one thing.
+type explanation struct {
+	About string `json:"about"` // plan, class, capacity, money, proof or warning
+	Name  string `json:"name"`  // of a class
+	Text  string `json:"text"`
+}
+
+func explained(w io.Writer, said []explanation) error {
+	var b strings.Builder
+	about := ""
+	for i, e := range said {
+		if i > 0 && e.About != about {
+			b.WriteByte('\n')
+		}
+		if about = e.About; e.Name != "" {
+			b.WriteString(shell.Shown(e.Name) + ": ")
+		}
+		b.WriteString(shell.Shown(e.Text) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func explainPlan(p capacity.Problem, r record) []explanation {
+	pl := r.Plan
+	said := []explanation{{"plan", "", r.headline() + " " + tables.Headline(pl)}}
+	for i := range pl.Classes {
+		said = append(said, explainClass(p, pl, i))
+	}
+	if pl.Prices != nil {
+		said = append(said, explanation{"capacity", "", capacitySentences(p, pl)})
+	}
+	for _, line := range moneyLines(p, pl) {
+		said = append(said, explanation{"money", "", line})
+	}
+	if pl.Proof != nil {
+		said = append(said, explanation{"proof", "", proofSentences(p, pl)})
+	}
+	for _, w := range pl.Warnings {
+		said = append(said, explanation{"warning", "", "Warning: " + shell.Sentence(w.Detail)})
+	}
+	return said
+}
+
+// explainClass says what a class got, why, and what would change it.
+func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
+	c := pl.Classes[i]
+	var given capacity.Class
+	if i < len(p.Classes) {
+		given = p.Classes[i]
+	}
+	asked := c.Admitted + c.Refused
+	var s []string
+	say := func(format string, values ...any) { s = append(s, fmt.Sprintf(format, values...)) }
+	switch one := asked == 1; {
+	case asked == 0:
+		say("No jobs are asked for.")
+	case one && c.Admitted == 1:
+		say("Its one job is admitted.")
+	case c.Admitted == 0 && one:
+		say("Its one job is not admitted.")
+	case c.Admitted == 0:
+		say("None of its %s jobs is admitted.", shell.Figure(asked))
+	case c.Refused == 0:
+		say("All %s jobs are admitted.", shell.Figure(asked))
+	case c.Admitted == 1:
+		say("1 of %s jobs is admitted.", shell.Figure(asked))
+	default:
+		say("%s of %s jobs are admitted.", shell.Figure(c.Admitted), shell.Figure(asked))
+	}
+	if c.Admitted > 0 {
+		they, are := "They take", "are"
+		if c.Admitted == 1 {
+			they, are = "It takes", "is"
+		}
+		share := they + " " + vms(c.VMs)
+		if len(c.Types) == 1 {
+			share += " of " + c.Types[0].VMType
+		}
+		if c.Slots != nil {
+			share += fmt.Sprintf(" as %s map and %s reduce slots", shell.Figure(c.Slots.Map), shell.Figure(c.Slots.Reduce))
+		}
+		if t := c.Time.At(p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
+			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(p.Options.Bound), shell.Figure(given.DeadlineSeconds))
+		}
+		s = append(s, share+".")
+		if len(c.Types) > 1 {
+			var parts []string
+			for k, on := range c.Types {
+				runs := ""
+				if k == 0 {
+					runs = map[bool]string{true: " runs", false: " run"}[on.Admitted == 1]
+				}
+				parts = append(parts, fmt.Sprintf("%s%s on %s (%s)", shell.Figure(on.Admitted), runs, on.VMType, vms(on.VMs)))
+			}
+			say("Of them %s.", shell.Listed(parts))
+		}
+	}
+	if c.Reason != "" {
+		s = append(s, shell.Sentence(c.Reason))
+	}
+	if flips := flipWords(p, given, c.Flips); len(flips) > 0 && asked > 0 {
+		say("By the relaxation the nearest change that would decide otherwise is %s.", strings.Join(flips, ", or "))
+	} else if asked > 0 && c.Verdict != capacity.VerdictImpossible {
+		say("By the relaxation no other penalty, deadline or on-demand price alone would decide otherwise.")
+	}
+	return explanation{"class", c.Name, strings.Join(s, " ")}
+}
+
+func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (words []string) {
+	about := plan.About(p.Options.Integrality)
+	if f.Penalty != nil {
+		words = append(words, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
+	}
+	if f.DeadlineSeconds != nil {
+		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds),
+			shell.Figure(given.DeadlineSeconds)))
+	}
+	if f.OnDemandPrice != nil {
+		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))
+	}
+	return words
+}
+
+func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
+	prices := *pl.Prices
+	per, about := p.Currency+" "+periodWord(p.PeriodSeconds), plan.About(p.Options.Integrality)
+	near := func(m money.Amount) string { return about + short(m) }
+	var s []string
+	if len(prices.Types) == 0 {
+		s = append(s, priceSentence("capacity", prices.Capacity, per, about))
+	}
+	for i, of := range prices.Types {
+		if i < len(pl.VMs.Types) && pl.VMs.Types[i].Total == 0 && i < len(p.Supply.VMTypes) {
+			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name, p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
+		} else {
+			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per, about))
+		}
+	}
+	for _, c := range prices.Contracts {
+		if c.Worth.IsZero() {
+			s = append(s, fmt.Sprintf("More VMs in contract %s would save nothing.", c.Name))
+		} else {
+			s = append(s, fmt.Sprintf("One VM more in contract %s would save %s %s.", c.Name, near(c.Worth), per))
+		}
+	}
+	if b := prices.Budget; b != nil && b.Sign() > 0 {
+		s = append(s, fmt.Sprintf("One %s more in the budget would save %s.", p.Currency, near(*b)))
+	}
+	return strings.Join(append(s, "(From the relaxation.)"), " ")
+}
+
+// priceSentence says how much one more VM is worth, of a type or of all types.
+func priceSentence(of string, price capacity.CapacityPrice, per, about string) string {
+	low := about + short(price.Low)
+	switch {
+	case price.High == nil && of == "capacity":
+		return fmt.Sprintf("No more capacity can be had; having one VM less would cost %s %s.", low, per)
+	case price.High == nil:
+		return fmt.Sprintf("No more VMs of %s can be had; having one less would cost %s %s.", of, low, per)
+	case low == about+short(*price.High):
+		return fmt.Sprintf("One VM of %s is worth %s %s.", of, low, per)
+	}
+	return fmt.Sprintf("The last VM of %s is worth %s %s, and one more costs %s.", of, low, per, about+short(*price.High))
+}
+
+// mostPenalties bounds the classes whose penalties are named.
+const mostPenalties = 5
+
+// moneyLines says where the money goes; the amounts add up to the total.
+func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
+	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency, periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
+	line := func(amount money.Amount, format string, values ...any) {
+		if !amount.IsZero() {
+			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
+		}
+	}
+	types := p.Supply.Types()
+	var contracts []capacity.Contract
+	for _, of := range types {
+		contracts = append(contracts, of.Contracts...)
+	}
+	var used []string
+	for i, c := range pl.VMs.Contracts {
+		if i < len(contracts) && c.Used > 0 {
+			used = append(used, fmt.Sprintf("%s of %s in %s at %s an hour", shell.Figure(c.Used), shell.Figure(c.VMs), c.Name, contracts[i].Price))
+		}
+	}
+	line(pl.Cost.Reserved, "%s reserved (%s)", vms(pl.VMs.Reserved), strings.Join(used, ", "))
+	line(pl.Cost.ReservedIdle, "reserved VMs that are paid and not used")
+	if len(p.Supply.VMTypes) == 0 {
+		line(pl.Cost.OnDemand, "%s on demand at %s an hour", vms(pl.VMs.OnDemand), p.Supply.OnDemand.Price)
+		if p.Supply.Spot != nil {
+			line(pl.Cost.Spot, "%s spot at %s an hour", vms(pl.VMs.Spot), p.Supply.Spot.Price)
+		}
+	} else {
+		var onDemand, spot []string
+		for i, of := range pl.VMs.Types {
+			if of.OnDemand > 0 {
+				onDemand = append(onDemand, fmt.Sprintf("%s of %s at %s an hour", shell.Figure(of.OnDemand), of.Name, types[i].OnDemand.Price))
+			}
+			if of.Spot > 0 {
+				spot = append(spot, fmt.Sprintf("%s of %s at %s an hour", shell.Figure(of.Spot), of.Name, types[i].Spot.Price))
+			}
+		}
+		line(pl.Cost.OnDemand, "%s on demand (%s)", vms(pl.VMs.OnDemand), strings.Join(onDemand, ", "))
+		line(pl.Cost.Spot, "%s spot (%s)", vms(pl.VMs.Spot), strings.Join(spot, ", "))
+	}
+
+	type share struct {
+		name    string
+		refused float64
+		amount  money.Amount
+	}
+	var shares []share
+	for i, c := range pl.Classes {
+		if i < len(p.Classes) && c.Refused > 0 {
+			amount := money.Round(p.Classes[i].Penalty.Float() * c.Refused)
+			shares = append(shares, share{c.Name, c.Refused, amount})
+		}
+	}
+	slices.SortStableFunc(shares, func(a, b share) int {
+		return cmp.Or(b.amount.Cmp(a.amount.Decimal), strings.Compare(a.name, b.name))
+	})
+	var refused []string
+	for _, s := range shares[:min(len(shares), mostPenalties)] {
+		refused = append(refused, fmt.Sprintf("%s of %s: %s", shell.Figure(s.refused), s.name, s.amount))
+	}
+	if more := len(shares) - mostPenalties; more > 0 {
+		refused = append(refused, fmt.Sprintf("and %d classes more", more))
+	}
+	line(pl.Cost.Penalties, "jobs refused (%s)", strings.Join(refused, ", "))
+	if len(lines) == 1 {
+		lines[0] = strings.TrimSuffix(lines[0], ":") + "."
+	}
+	return lines
+}
+
+// proofSentences says what the plan's claim rests on.
+func proofSentences(p capacity.Problem, pl capacity.Plan) string {
+	proof := *pl.Proof
+	var s []string
+	claim := fmt.Sprintf("VM cost less the penalties avoided is %s %s", pl.Objective, p.Currency)
+	if proof.Gap == 0 {
+		s = append(s, claim+", and no plan's is lower.")
+	} else {
+		s = append(s, fmt.Sprintf("%s, and no plan's is below %s: this one is at most %.2g %% from the best.", claim, proof.Bound, 100*proof.Gap))
+	}
+	switch {
+	case proof.Method == "core" && proof.Gap > 0:
+		s = append(s, "That follows from a Lagrangian bound and a search of what it leaves open, both our own.")
+	case proof.Method == "core":
+		s = append(s, "That follows from a Lagrangian bound and a complete search of what it leaves open, both our own.")
+	case proof.Method == "lp" && len(p.Supply.VMTypes) > 0:
+		s = append(s, "That follows from the prices of the linear program.")
+	case proof.Method == "lp":
+		s = append(s, "That follows from the dual of the linear program, solved in closed form.")
+	}
+	switch {
+	case proof.Engine == "":
+	case proof.Agreed == nil:
+		s = append(s, proof.Engine+" was asked for a second opinion and gave none.")
+	case *proof.Agreed:
+		s = append(s, proof.Engine+", asked for a second opinion, found the same.")
+	default:
+		s = append(s, proof.Engine+", asked for a second opinion, found another cost; the bound does not rest on it.")
+	}
+	if proof.Checked {
+		s = append(s, "The finished plan was checked again in exact decimals.")
+	}
+	if pl.Relaxed != nil && p.Options.Integrality != capacity.Relaxed {
+		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", short(pl.Relaxed.Objective), vms(pl.Relaxed.Capacity)))
+	}
+	return strings.Join(s, " ")
+}
+
+// short is an amount with as many places as people read; they have all of them in the plan.
+func short(m money.Amount) string { return money.Amount{Decimal: m.Round(4)}.String() }
+
+func vms(n float64) string {
+	if n == 1 {
+		return "1 VM"
+	}
+	return shell.Figure(n) + " VMs"
+}
+
+func periodWord(seconds int64) string {
+	switch seconds {
+	case 3600:
+		return "an hour"
+	case 86400:
+		return "a day"
+	}
+	return "per " + shell.Figure(float64(seconds)/3600) + " h"
+}
+
+func boundWord(b capacity.Bound) string {
+	switch b {
+	case capacity.LowerBound:
+		return "at the earliest"
+	case capacity.UpperBound:
+		return "at the latest"
+	case capacity.CalibratedBound:
+		return "as measured executions say"
+	}
+	return "on average"
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/plans"
+	tables "headroom/internal/service/report"
+)
+
+// explainedExample explains an example of the contract.
+func explainedExample(t *testing.T, name string, change func(*capacity.Problem)) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../../openapi/examples/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := capacity.ReadProblem(text, shell.Limits, func(o *capacity.Options) { o.Engine = capacity.EngineExact })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&p)
+	}
+	pl, err := plan.Solve(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return explainedText(t, p, pl)
+}
+
+func explainedText(t *testing.T, p capacity.Problem, pl capacity.Plan) string {
+	t.Helper()
+	at := time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC)
+	r := record{PlanSummary: plans.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12}, Plan: pl}
+	var b strings.Builder
+	if err := explained(&b, explainPlan(p, r)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPlansAreExplained(t *testing.T) {
+	t.Parallel()
+	got := ""
+	for _, name := range []string{"several-classes.json", "impossible-deadline.json", "demands-and-ratios.json", "map-only.json"} {
+		got += "-- " + name + " --\n" + explainedExample(t, name, func(p *capacity.Problem) {
+			if name == "map-only.json" {
+				p.Options.Integrality = capacity.Relaxed
+			}
+			if name == "demands-and-ratios.json" {
+				p.Classes[1].Name = "a \x1b[2J name"
+			}
+		})
+	}
+	golden(t, "testdata/explain.txt", got)
+}
+
+// A plan of several VM types is explained type by type, and its table adds up.
+func TestPlansOfSeveralTypesAreExplained(t *testing.T) {
+	t.Parallel()
+	p, pl := solvedProblem(t, `{"currency": "USD", "supply": {"vm_types": [
+		{"name": "general", "contracts": [{"name": "three-year", "vms": 10, "price": "0.10", "billing": "always"}], "on_demand": {"price": "0.20", "quota": 6}},
+		{"name": "compute", "on_demand": {"price": "0.26", "quota": null}, "spot": {"price": "0.09", "max_share": 0.5}},
+		{"name": "idle", "on_demand": {"price": "9.00", "quota": null}}]},
+		"budget": {"vm_cost": "6.00"},
+		"classes": [
+		{"name": "etl", "demand": {"map_work_s": 9000, "reduce_work_s": 2000, "fixed_s": 30}, "deadline_s": 1800, "slots_per_vm": {"map": 2, "reduce": 2}, "speed": {"compute": 1.4, "idle": 0}, "jobs": {"min": 2, "max": 8}, "penalty": "1.50"},
+		{"name": "reports", "vms_per_job": "1.5", "speed": {"general": 1, "compute": 0, "idle": 0}, "jobs": {"min": 0, "max": 4}, "penalty": "0.25"},
+		{"name": "alone", "vms_per_job": "2.5", "jobs": {"min": 0, "max": 4}, "penalty": "0.40"}]}`)
+	got := explainedText(t, p, pl) + "-- table --\n"
+	var b strings.Builder
+	pl.Proof.SolveMs = 3.1
+	if err := tables.Plan(&b, p, pl); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/explain-types.txt", got+b.String())
+}
+
+func solvedProblem(t *testing.T, text string) (capacity.Problem, capacity.Plan) {
+	t.Helper()
+	p, err := capacity.ReadProblem([]byte(text), shell.Limits, func(o *capacity.Options) { o.Engine = capacity.EngineExact })
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl, err := plan.Solve(t.Context(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, pl
+}
+
+var update = flag.Bool("update", false, "rewrite the expected output in testdata")
+
+// golden compares with a file, or rewrites it with -update.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
+	}
+}

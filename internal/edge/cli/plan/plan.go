@@ -1,0 +1,331 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/plans"
+	tables "headroom/internal/service/report"
+	"headroom/openapi"
+)
+
+func planCommand() *cobra.Command {
+	c := remote.Group("plan", "Make, show and compare the plans of a cluster", "\n\nA plan is named by its number, its id, or the word current, which is the\none that holds now: the newest good one, unless another is pinned.")
+	var to remote.Connection
+	to.AddFlags(c)
+	c.AddCommand(planCreateCommand(&to), planListCommand(&to), planGetCommand(&to), planDiffCommand(&to),
+		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to), planWatchCommand(&to))
+	return c
+}
+
+// planRef is the plan that optional arguments name.
+func planRef(args []string, position int) (string, error) {
+	if len(args) <= position || args[position] == "current" {
+		return "current", nil
+	}
+	ref := args[position]
+	if n, err := strconv.ParseInt(ref, 10, 64); err == nil && n > 0 {
+		return strconv.FormatInt(n, 10), nil
+	}
+	if len(ref) == 36 && strings.Count(ref, "-") == 4 {
+		return ref, nil
+	}
+	return "", shell.Fail(shell.ExitUsage, fmt.Errorf("%q names no plan; give a number such as 3, an id, or current", shell.Clipped(ref)))
+}
+
+// record is a stored plan as the server sends it, and what is in it.
+type record struct {
+	text json.RawMessage
+	plans.PlanSummary
+	Plan capacity.Plan `json:"plan"`
+}
+
+// readRecord takes a record from an answer.
+func readRecord(a remote.Answer, err error) (record, error) {
+	r := record{text: a.Body}
+	if err == nil {
+		err = a.Into(&r)
+	}
+	return r, err
+}
+
+// planOf asks for a plan.
+func planOf(s *remote.Service, ctx context.Context, cluster, ref string) (record, error) {
+	if ref == "current" {
+		return readRecord(s.Call(ctx, openapi.GetCurrentPlan(cluster, nil)))
+	}
+	return readRecord(s.Call(ctx, openapi.GetPlan(cluster, ref, nil)))
+}
+
+// problemOfPlan asks for what a plan answers. By its number: the current plan may be another by now.
+func problemOfPlan(s *remote.Service, ctx context.Context, r record) (p capacity.Problem, err error) {
+	a, err := s.Call(ctx, openapi.GetPlanProblem(r.Cluster, strconv.FormatInt(r.Number, 10)))
+	if err == nil {
+		err = a.Into(&p)
+	}
+	return p, err
+}
+
+// headline says which plan it is.
+func (r record) headline() string {
+	return shell.Shown(strings.TrimSpace(fmt.Sprintf("Plan %d of cluster %s for %s, made %s by %s from inputs version %d. %s",
+		r.Number, r.Cluster, r.At.UTC().Format(time.RFC3339), r.CreatedAt.UTC().Format(time.RFC3339), r.CreatedBy, r.InputsVersion, r.Why)))
+}
+
+// writePlan prints a plan as solve does. The problem is asked for only where it is needed.
+func writePlan(c *cobra.Command, s *remote.Service, out shell.Output, r record) error {
+	if out.Format == "json" {
+		return out.Write(c, map[string]shell.Form{"json": remote.Indented(r.text)})
+	}
+	p, err := problemOfPlan(s, c.Context(), r)
+	if err != nil {
+		return err
+	}
+	return out.Write(c, map[string]shell.Form{
+		"table": func(w io.Writer) error {
+			if _, err := fmt.Fprintln(w, r.headline()); err != nil {
+				return err
+			}
+			return tables.Plan(w, p, r.Plan)
+		},
+		"csv":  func(w io.Writer) error { return tables.ClassesCSV(w, p, r.Plan) },
+		"xlsx": func(w io.Writer) error { return tables.PlanWorkbook(w, p, r.Plan) },
+	})
+}
+
+func planCreateCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var at string
+	var async, quiet bool
+	c := &cobra.Command{
+		Use: "create CLUSTER", Short: "Plan a cluster and keep the plan",
+		Long: `Plans a cluster and keeps the plan. A plan for now becomes the current one; a plan for a time given with
+--at never does. The server makes plans by itself when inputs change and when a price, a contract or a
+forecast begins or ends; this verb only does it at once.
+
+With --async the server plans in the background, and the run that does it is printed.`,
+		Example: "  headroom plan create shop --at 2026-03-01T22:00:00Z\n  headroom run watch $(headroom plan create shop --async -q)",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.AddFlags(c, "table", "json", "csv")
+	addAt(c, &at, "plan for this `time`, such as 2026-03-01T22:00:00Z (default now)")
+	c.Flags().BoolVar(&async, "async", false, "plan in the background")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "with --async: print the run's id alone")
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		if quiet && !async || async && out.Format == "csv" {
+			return shell.Fail(shell.ExitUsage, errors.New("-q goes with --async, and -o csv without it"))
+		}
+		s, err := to.OpenForPlanning(c)
+		if err != nil {
+			return err
+		}
+		body := "{}"
+		if at != "" {
+			body = `{"at": ` + shell.QuotedText(at) + `}`
+		}
+		if async {
+			return planAsync(s, c, out, args[0], body, quiet)
+		}
+		r, err := readRecord(s.Call(c.Context(), openapi.CreatePlan(args[0]), remote.JSONBody([]byte(body))))
+		if err != nil {
+			return err
+		}
+		return writePlan(c, s, out, r)
+	})
+}
+
+// planAsync begins a plan in the background.
+func planAsync(s *remote.Service, c *cobra.Command, out shell.Output, cluster, body string, quiet bool) error {
+	r, text, err := remote.ReadRun(s.Call(c.Context(), openapi.CreatePlan(cluster), remote.JSONBody([]byte(body)), remote.RespondAsync()))
+	if err != nil {
+		return err
+	}
+	if quiet {
+		return out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, r.ID); return err },
+			"json":  shell.AsJSON(r.ID),
+		})
+	}
+	return out.Write(c, map[string]shell.Form{
+		"table": func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s\nWait for its end: headroom run watch %s\n", shell.Shown(remote.Told(r)), r.ID)
+			return err
+		},
+		"json": remote.Indented(text),
+	})
+}
+
+// addAt adds the flag for a moment and checks it.
+func addAt(c *cobra.Command, at *string, usage string) {
+	c.Flags().StringVar(at, "at", "", usage)
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if *at == "" {
+			return nil
+		}
+		moment, ok := shell.MomentOf(*at)
+		if !ok {
+			return fmt.Errorf("--at is %q; write a time like 2026-01-31T06:00:00Z or 2026-01-31", *at)
+		}
+		*at = moment
+		return nil
+	}
+}
+
+func planListCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var most int
+	c := &cobra.Command{Use: "list CLUSTER", Short: "List the plans, the newest first", Args: cobra.ExactArgs(1)}
+	out.AddFlags(c, "table", "json", "csv")
+	c.Flags().IntVar(&most, "limit", 20, "how many; 0 is all of them")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if most < 0 {
+			return fmt.Errorf("--limit is %d; give 1 or more, or 0 for all", most)
+		}
+		if out.Format == "csv" && most > remote.LargestPage {
+			return fmt.Errorf("--limit is %d; as CSV give %d at most, or 0 for all", most, remote.LargestPage)
+		}
+		return nil
+	}
+	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
+		return remote.WriteList(c, s, out, remote.List{
+			As: reflect.TypeFor[plans.PlanSummary](), Columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by", "why"},
+			Most: most, None: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shell.Shown(args[0]),
+				shell.Shown(args[0])),
+		}, openapi.ListPlans(args[0]))
+	})
+}
+
+func planGetCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	c := &cobra.Command{
+		Use: "get CLUSTER [NUMBER|ID|current]", Short: "Show a plan, as solve does",
+		Example: "  headroom plan get shop\n  headroom plan get shop 3 -o json\n  headroom plan get shop -o xlsx -f plan.xlsx",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	out.AddFlags(c, "table", "json", "csv", "xlsx")
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return out.CheckSheet(c) }
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef(args, 1)
+		if err != nil {
+			return err
+		}
+		s, err := to.Open()
+		if err != nil {
+			return err
+		}
+		r, err := planOf(s, c.Context(), args[0], ref)
+		if err != nil {
+			return err
+		}
+		return writePlan(c, s, out, r)
+	})
+}
+
+func planVerifyCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	c := &cobra.Command{
+		Use: "verify CLUSTER [NUMBER|ID|current]", Short: "Check a stored plan once more, exactly and independently",
+		Long: `Checks a stored plan against the exact inputs it answers with code that shares nothing with the code
+that made it. A plan that is wrong ends with exit code 1.`,
+		Args: cobra.RangeArgs(1, 2),
+	}
+	out.AddFlags(c, "table", "json", "csv")
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef(args, 1)
+		if err != nil {
+			return err
+		}
+		s, err := to.OpenForPlanning(c)
+		if err != nil {
+			return err
+		}
+		if ref == "current" {
+			r, err := planOf(s, c.Context(), args[0], ref)
+			if err != nil {
+				return err
+			}
+			ref = strconv.FormatInt(r.Number, 10)
+		}
+		a, err := s.Call(c.Context(), openapi.VerifyPlan(args[0], ref))
+		if err != nil {
+			return err
+		}
+		var r proof.Report
+		if err := a.Into(&r); err != nil {
+			return err
+		}
+		if err := out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error { return tables.Verdict(w, r) },
+			"json":  remote.Indented(a.Body),
+			"csv":   tables.Checks(r).CSV,
+		}); err != nil {
+			return err
+		}
+		if !r.Accepted() {
+			return fmt.Errorf("plan %s of cluster %s does not answer its problem rightly", shell.Shown(ref), shell.Shown(args[0]))
+		}
+		return nil
+	})
+}
+
+func planProblemCommand(to *remote.Connection) *cobra.Command {
+	var out shell.Output
+	var at string
+	c := &cobra.Command{
+		Use: "problem CLUSTER [NUMBER|ID|current]", Short: "Write the problem that a plan answers, or that one made now would",
+		Long: `Writes, as JSON that "headroom solve" reads, the exact problem that a stored plan answers; without a
+plan the one that a plan of this moment would answer.`,
+		Example: "  headroom plan problem shop | headroom solve\n  headroom plan problem shop 3 -f problem-3.json",
+		Args:    cobra.RangeArgs(1, 2),
+	}
+	out.Format = "json"
+	c.Flags().StringVarP(&out.File, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
+	addAt(c, &at, "the problem of this `time` (default now)")
+	check := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 1 && at != "" {
+			return errors.New("a stored plan has a moment of its own; leave out --at or the plan")
+		}
+		return check(c, args)
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		ref, err := planRef(args, 1)
+		if err != nil {
+			return err
+		}
+		s, err := to.Open()
+		if err != nil {
+			return err
+		}
+		var a remote.Answer
+		if len(args) < 2 {
+			a, err = s.Call(c.Context(), openapi.GetProblem(args[0], &openapi.GetProblemQuery{At: at}))
+		} else {
+			var r record
+			if ref == "current" { // which is not among the addresses of problems
+				if r, err = planOf(s, c.Context(), args[0], ref); err != nil {
+					return err
+				}
+				ref = strconv.FormatInt(r.Number, 10)
+			}
+			a, err = s.Call(c.Context(), openapi.GetPlanProblem(args[0], ref))
+		}
+		if err != nil {
+			return err
+		}
+		return out.Write(c, map[string]shell.Form{"json": remote.Indented(a.Body)})
+	})
+}

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/proof"
+	"headroom/internal/edge/cli/question"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+)
+
+func verifyCommand() *cobra.Command {
+	var out shell.Output
+	var to remote.Connection
+	var all bool
+	c := &cobra.Command{
+		Use:   "verify PROBLEM [PLAN|-] | --all [CLUSTER...]",
+		Short: "Check a plan against its problem, or every stored plan, exactly and independently",
+		Long: `Checks a plan (from a file or standard input) against the problem it answers with code that shares
+nothing with the code that made it. A plan that is wrong ends with exit code 1.
+
+The plan is read strictly: a member that is missing, unknown, given twice or written in other capitals is
+refused with its path. Of the record of a stored plan the plan alone is read. What no check looks at is
+listed at the end, as not_checked in JSON.
+
+With --all it reads every plan that a server keeps, of all clusters or of those named, with the inputs that
+each answers, and checks them here: the server is asked for what is stored and believed in nothing else.`,
+		Example: "  headroom solve -o json cluster.json | headroom verify cluster.json\n  headroom verify --all\n  headroom verify --all shop",
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return nil
+			}
+			return cobra.RangeArgs(1, 2)(c, args)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "check every plan that a server keeps")
+	to.AddFlags(c)
+	out.AddFlags(c, "table", "json", "csv")
+	check := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if check != nil {
+			if err := check(c, args); err != nil {
+				return err
+			}
+		}
+		if all {
+			if out.Format == "csv" {
+				return errors.New("--all is printed as a table or as json")
+			}
+			return nil
+		}
+		if args[0] == "-" && shell.FileArgument(args[1:]) == "-" {
+			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
+		}
+		return nil
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		if all {
+			return verifyAll(c, &to, out, args)
+		}
+		data, label, err := shell.Read(c.Context(), args[0], c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		problem, err := capacity.ReadProblem(data, shell.Limits)
+		if err != nil {
+			return shell.Labelled(label, err)
+		}
+		pl, label, err := question.ReadPlan(c, shell.FileArgument(args[1:]))
+		if err != nil {
+			return err
+		}
+		r := proof.Verify(problem, pl, proof.Options{})
+		if err := out.Write(c, map[string]shell.Form{
+			"table": func(w io.Writer) error { return tables.Verdict(w, r) },
+			"json":  shell.AsJSON(r),
+			"csv":   tables.Checks(r).CSV,
+		}); err != nil {
+			return err
+		}
+		if !r.Accepted() {
+			return fmt.Errorf("%s: The plan does not answer the problem rightly", label)
+		}
+		return nil
+	})
+}

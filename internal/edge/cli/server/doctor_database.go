@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
+)
+
+const (
+	cureSettings = "\"headroom config\" shows every setting."
+	cureDatabase = "The server needs a database, solving without one does not."
+)
+
+// databaseFlags say which database is looked at.
+func databaseFlags(c *cobra.Command) {
+	c.Flags().String("data-dir", "", "look at the private database in this `directory` (default "+dataDirHelp()+")")
+	c.Flags().String("database-url", "", "look at this Postgres; `URL` without a password, which belongs into DATABASE_URL")
+}
+
+// examineSettings says what is wrong with the settings a server would start with.
+func (d *diagnosis) examineSettings(mistakes error) {
+	if mistakes != nil {
+		mistakes = errors.New(strings.ReplaceAll(mistakes.Error(), "\n", "; "))
+	}
+	d.add("settings", "they make sense", cureSettings, mistakes)
+}
+
+// examineDatabase adds to a diagnosis whether the database of the settings can be used.
+func (d *diagnosis) examineDatabase(ctx context.Context, settings config) {
+	ctx, cancel := context.WithTimeout(ctx, longestExamination)
+	defer cancel()
+	if settings.DatabaseURL == "" {
+		d.examinePrivate(ctx, settings.DataDir)
+		return
+	}
+	began := time.Now()
+	detail, err := examineSchema(ctx, settings.DatabaseURL)
+	d.add("database", fmt.Sprintf("%s It answered in %d ms.", detail, time.Since(began).Milliseconds()), cureDatabase, err)
+}
+
+// examinePrivate looks at what a private database needs, and at one that runs.
+func (d *diagnosis) examinePrivate(ctx context.Context, dir string) {
+	folder, version, err := private.Installed()
+	d.add("postgres programs", fmt.Sprintf("postgres %s in %s", version, folder), cureDatabase, err)
+	if err != nil {
+		return
+	}
+	place, err := private.Examine(ctx, dir)
+	detail := fmt.Sprintf("%s, %d MB free, run by %s: ", place.Dir, place.Free>>20, place.User)
+	switch {
+	case place.Running:
+		detail += "the private database runs"
+	case place.Version != "":
+		detail += "a private database of Postgres " + place.Version + " is there and does not run"
+	default:
+		detail += "a private database can be made here"
+	}
+	d.add("data directory", detail, cureDatabase, err)
+	if err == nil && place.Running {
+		detail, err := examineSchema(ctx, place.URL)
+		d.add("database", detail, cureDatabase, err)
+	}
+}
+
+func examineSchema(ctx context.Context, url string) (string, error) {
+	status, err := postgres.StatusOf(ctx, url)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("PostgreSQL %d. %s", status.Server, schemaOf(status).Summary), nil
+}

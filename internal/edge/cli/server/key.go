@@ -1,0 +1,261 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/data/storage"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	"headroom/internal/edge/postgres"
+	"headroom/internal/edge/postgres/private"
+	"headroom/internal/service/app"
+	"headroom/internal/service/auth"
+	tables "headroom/internal/service/report"
+)
+
+func keyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "key", Short: "Make, list and revoke keys, in the database itself",
+		Long: `Makes, lists and revokes keys. These verbs work on the database itself, which is how the first key is
+made: the one that --database-url or DATABASE_URL names, else the private one in the data directory,
+whether its server runs or not.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("say what to do: \"headroom key\" and one of create, draw, list, revoke")
+		},
+	}
+	var at keyPlace
+	c.PersistentFlags().StringVar(&at.url, "database-url", "", "the database's `URL` without a password, which belongs into DATABASE_URL")
+	c.PersistentFlags().StringVar(&at.dir, "data-dir", "", "the data `directory` with the private database (default HEADROOM_DATA_DIR)")
+	c.AddCommand(keyCreateCommand(&at), keyListCommand(&at), keyRevokeCommand(&at), keyDrawCommand())
+	return c
+}
+
+// keyPlace names the database of the keys.
+type keyPlace struct {
+	url, dir string
+	made     string // the data directory, where using it made the database
+}
+
+// use opens the database for as long as do takes. Only who makes something new may find it without a
+// schema, or not there at all.
+func (d *keyPlace) use(ctx context.Context, fresh bool, do func(context.Context, *app.App) error) (err error) {
+	config := postgres.Config{URL: d.url, MaxConns: 4}
+	if config.URL == "" {
+		config.URL = os.Getenv("DATABASE_URL")
+	}
+	if config.URL != "" {
+		config.MigrateURL, config.SkipMigrations = os.Getenv("MIGRATE_DATABASE_URL"), !fresh
+	} else {
+		url, stop, err := d.private(ctx, fresh)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		config.URL = url
+	}
+	store, err := postgres.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	who := auth.Principal{ID: auth.LocalID, Name: "headroom key", Role: auth.Admin}
+	return do(auth.With(ctx, who), app.New(store.Stores(), auth.NewKeyring(), app.Config{}))
+}
+
+// private is the address of the data directory's own database: of the running server's, or of one
+// started for the moment.
+func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop func() error, err error) {
+	dir := d.dir
+	if dir == "" {
+		dir = remote.DefaultDataDir()
+	}
+	if dir == "" {
+		return "", nil, errors.New("there is no data directory (no home directory); give --data-dir, or a database of yours with DATABASE_URL")
+	}
+	entries, err := os.ReadDir(dir)
+	absent := errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0
+	if absent && !fresh {
+		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom key create\" or \"headroom serve\" makes it", dir)
+	}
+	if absent && d.dir == "" && os.Getenv("HEADROOM_DATA_DIR") == "" && os.Getenv("HEADROOM_URL") != "" {
+		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key where that server runs, or name its database with DATABASE_URL; --data-dir makes a database of its own", shell.Shown(dir))
+	}
+	url, running, err := private.Attach(dir)
+	if err != nil || running {
+		return url, func() error { return nil }, err
+	}
+	own, err := private.Start(ctx, private.Config{Dir: dir})
+	if err != nil {
+		return "", nil, err
+	}
+	if absent {
+		d.made = dir
+	}
+	return own.URL(""), func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		return own.Stop(ctx)
+	}, nil
+}
+
+func keyCreateCommand(at *keyPlace) *cobra.Command {
+	var out shell.Output
+	var role auth.Role
+	var clusters []string
+	var expires string
+	var quiet bool
+	c := &cobra.Command{
+		Use: "create NAME", Short: "Make a key and print it, this once",
+		Long: `Makes a key and prints it on standard output. Only its hash is kept: it cannot be shown again. The name
+says who holds it. A viewer reads, a planner also solves and plans, an operator also edits inputs, an
+admin also manages keys and reads the audit log; an agent only asks for places for jobs and says that they run.`,
+		Example: "  headroom key create dashboard --role viewer --cluster shop --expires 90d\n  HEADROOM_API_KEY=$(headroom key create me --role admin -q) headroom cluster list",
+		Args:    cobra.ExactArgs(1),
+	}
+	out.AddFlags(c, "table", "json", "csv")
+	shell.AddChoice(c, &role, "role", "", "what it may do", auth.Roles...)
+	c.Flags().StringArrayVar(&clusters, "cluster", nil, "the only `cluster` it may see; say it again for more (default all)")
+	c.Flags().StringVar(&expires, "expires", "", "when it ends: after a `time` such as 90d or 12h, or at one such as 2027-01-01 (default never)")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the key alone")
+	var end *time.Time
+	c.PreRunE = func(*cobra.Command, []string) (err error) {
+		if role == "" {
+			return errors.New("say what the key may do: --role viewer, planner, operator, admin or agent")
+		}
+		end, err = shell.EndOf(expires, time.Now())
+		return err
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		return at.use(c.Context(), true, func(ctx context.Context, a *app.App) error {
+			key, token, err := a.Auth.CreateKey(ctx, auth.Key{Name: args[0], Role: role, Clusters: clusters, ExpiresAt: end})
+			if err != nil {
+				return err
+			}
+			if at.made != "" {
+				fmt.Fprintf(c.ErrOrStderr(), "headroom: There was no database in %s; one was made there, and the key is for it. A server elsewhere is meant by --data-dir, --database-url or DATABASE_URL.\n", shell.Shown(at.made))
+			}
+			if !quiet && out.Format == "table" {
+				fmt.Fprintf(c.ErrOrStderr(), "headroom: %s\nheadroom: Keep it now: it is shown this once. To use it, set HEADROOM_API_KEY to it, or keep it in a file for --key-file.\n",
+					shell.Shown(fmt.Sprintf("This key of %s (%s, %s, %s) has the id %s.", key.Name, key.Role, scopeOf(key), endWord(key), key.ID)))
+			}
+			withToken := struct {
+				auth.Key
+				Token string `json:"token"`
+			}{key, token}
+			return out.Write(c, map[string]shell.Form{
+				"table": func(w io.Writer) error { _, err := fmt.Fprintln(w, token); return err },
+				"json":  shell.AsJSON(withToken),
+				"csv": func(w io.Writer) error {
+					t := keyTable([]auth.Key{key}, time.Now())
+					t.Columns, t.Rows[0] = append(t.Columns, "token"), append(t.Rows[0], tables.Cell{Text: token})
+					return t.CSV(w)
+				},
+			})
+		})
+	})
+}
+
+func scopeOf(k auth.Key) string {
+	if k.Clusters == nil {
+		return "all clusters"
+	}
+	return strings.Join(k.Clusters, " ")
+}
+
+func endWord(k auth.Key) string {
+	if k.ExpiresAt == nil {
+		return "never ends"
+	}
+	return "until " + k.ExpiresAt.UTC().Format(time.RFC3339)
+}
+
+func keyListCommand(at *keyPlace) *cobra.Command {
+	var out shell.Output
+	c := &cobra.Command{Use: "list", Short: "List all keys, the newest first", Args: cobra.NoArgs}
+	out.AddFlags(c, "table", "json", "csv")
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
+			keys := []auth.Key{}
+			for page := (storage.Page{Limit: remote.LargestPage}); ; {
+				listed, err := a.Stores.Access.Keys(ctx, page)
+				if err != nil {
+					return err
+				}
+				keys = append(keys, listed.Items...)
+				if page.After = listed.Next; page.After == "" {
+					break
+				}
+			}
+			return out.Write(c, map[string]shell.Form{
+				"table": func(w io.Writer) error {
+					if len(keys) == 0 {
+						_, err := fmt.Fprintln(w, "There are no keys; \"headroom key create NAME --role admin\" makes one.")
+						return err
+					}
+					return keyTable(keys, time.Now()).Text(w)
+				},
+				"json": shell.AsJSON(map[string]any{"items": keys}),
+				"csv":  keyTable(keys, time.Now()).CSV,
+			})
+		})
+	})
+}
+
+func keyTable(keys []auth.Key, now time.Time) tables.Table {
+	t := tables.Table{Columns: []string{"id", "name", "role", "clusters", "created_at", "created_by", "expires_at", "revoked_at", "state"}}
+	moment := func(at *time.Time) tables.Cell {
+		if at == nil {
+			return tables.Cell{}
+		}
+		return tables.Cell{Text: at.UTC().Format(time.RFC3339)}
+	}
+	for _, k := range keys {
+		state := "valid"
+		switch {
+		case k.RevokedAt != nil:
+			state = "revoked"
+		case !k.Valid(now):
+			state = "over"
+		}
+		t.Rows = append(t.Rows, []tables.Cell{{Text: k.ID}, {Text: k.Name}, {Text: string(k.Role)}, {Text: scopeOf(k)},
+			moment(&k.CreatedAt), {Text: k.CreatedBy}, moment(k.ExpiresAt), moment(k.RevokedAt), {Text: state}})
+	}
+	return t
+}
+
+func keyRevokeCommand(at *keyPlace) *cobra.Command {
+	c := &cobra.Command{
+		Use: "revoke ID", Short: "End a key, for ever", Args: cobra.ExactArgs(1),
+		Long: "Ends a key, for ever: servers stop taking it at once. \"headroom key list\" shows the ids.",
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
+			if err := a.Auth.RevokeKey(ctx, args[0]); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "Revoked key %s.\n", shell.Shown(args[0]))
+			return err
+		})
+	})
+}
+
+func keyDrawCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "draw", Short: "Draw a key for HEADROOM_ADMIN_KEY; it is kept nowhere", Args: cobra.NoArgs,
+		Example: "  HEADROOM_ADMIN_KEY=$(headroom key draw)",
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		token, _ := auth.NewToken(auth.KeyPrefix)
+		_, err := fmt.Fprintln(c.OutOrStdout(), token)
+		return err
+	})
+}

@@ -1,0 +1,200 @@
+package whatif
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/edge/cli/question"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+	"headroom/openapi"
+)
+
+func purchaseCommand() *cobra.Command {
+	var f monthsFlags
+	var texts, named []string
+	var factors []float64
+	var leaveOut []string
+	var vmType string
+	c := &cobra.Command{
+		Use:   "purchase [FILE|-]",
+		Short: "Say how many VMs of each offer to buy, and what that does to the bill",
+		Long: `Weighs contracts that may be bought (for a year, three years, paid upfront or by the hour) for a time, and says how
+many VMs of each to buy: what the VM bill falls or rises by against today, what refused jobs, which are on no bill, are
+valued at before and after, in which month it has paid for itself, how much of it is used, what other numbers would
+come to, and what it costs more than the best purchase if demand turns out 30 % lower to 30 % higher. The cost made as
+low as possible is that of VMs and refused jobs together. The answer says how far from the cheapest it can be.
+
+FILE has a problem, its periods and contracts as for "months", and offers, unless --offer gives them. An offer is
+written name=…,price=…,upfront=…,term_years=1,billing=always,max=50: the price by the VM-hour, the upfront payment by
+the VM; term_hours, from and billing=used are for what is not bought by the year, or paid only for hours used. With
+--cluster a server weighs its own offers for one of its clusters, or those that are --named.` + remote.ConnectionHelp,
+		Example: "  headroom purchase year.json\n  headroom purchase cluster.json --from 2026-01-01 --until 2027-01-01 --offer name=one-year,upfront=400,price=0.04,term_years=1,billing=always,max=50\n  headroom purchase --cluster shop -o xlsx -f purchase.xlsx",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	f.add(c)
+	c.Flags().StringArrayVar(&texts, "offer", nil, "what may be bought, as `name=…,price=…,…`; give it again for each")
+	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
+	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, as `numbers` such as 0.7,1.3")
+	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
+	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil, "with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
+	var offers []capacity.Offer
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		offers = nil
+		for _, text := range texts {
+			o, err := readOffer(text)
+			if err != nil {
+				return err
+			}
+			offers = append(offers, o)
+		}
+		if f.about.Here() && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
+			return errors.New("--named, --vm-type and --leave-out are for a --cluster; a file says what is weighed")
+		}
+		return f.check(c, args)
+	}
+	byOffer := func(err error) error {
+		said := make([]string, len(texts))
+		for i, text := range texts {
+			said[i] = "--offer " + text
+		}
+		each := slices.Repeat([]string{"--factors"}, len(factors))
+		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		if !f.about.Here() {
+			q := capacity.ClusterPurchaseQuestion{Span: capacity.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
+			for _, what := range leaveOut {
+				q.LeaveOut = append(q.LeaveOut, capacity.LeftOut(what))
+			}
+			if c.Flags().Changed("gap") {
+				q.Gap = &f.options.Given.Gap
+			}
+			return byOffer(f.purchaseThere(c, q))
+		}
+		var more map[string]any
+		if len(offers) > 0 {
+			more = withMember(more, "offers", offers)
+		}
+		if c.Flags().Changed("factors") {
+			more = withMember(more, "factors", factors)
+		}
+		data, label, err := f.document(c, args, more)
+		if err != nil {
+			return err
+		}
+		q, err := capacity.ReadPurchase(data, shell.Limits, f.options.Overrides(c)...)
+		if err != nil {
+			if len(texts) > 0 {
+				return byOffer(err)
+			}
+			return shell.Labelled(label, err)
+		}
+		answered, err := purchaseHere(c, q)
+		if err != nil {
+			return err
+		}
+		if f.out.Format == "json" {
+			answered.Horizon.Show(q.Detail)
+		}
+		return f.writePurchase(c, q, answered)
+	})
+}
+
+// purchaseThere asks a server about one of its clusters and writes what it answers.
+func (f *monthsFlags) purchaseThere(c *cobra.Command, q capacity.ClusterPurchaseQuestion) error {
+	query := openapi.ClusterPurchaseQuery{Format: f.format()}
+	a, err := f.there(c, openapi.ClusterPurchase(f.about.Cluster, &query), q, "")
+	if err != nil || a == nil {
+		return err
+	}
+	if f.format() != "" {
+		return f.deliver(c, a)
+	}
+	var answered horizon.PurchaseAnswer
+	if err := a.Into(&answered); err != nil {
+		return err
+	}
+	return f.writePurchase(c, capacity.PurchaseQuestion{}, answered)
+}
+
+// readOffer reads an offer as the flag has it.
+func readOffer(text string) (capacity.Offer, error) {
+	wrong := func(why string, values ...any) (capacity.Offer, error) {
+		return capacity.Offer{}, fmt.Errorf("--offer is %q; %s", text, fmt.Sprintf(why, values...))
+	}
+	o := capacity.Offer{Billing: capacity.BilledUsed, Max: capacity.MaxOfferVMs}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(part), "=")
+		if !found {
+			return wrong("%q is no member; write it as name=one-year,price=0.04,term_years=1,max=50", part)
+		}
+		var err error
+		switch name {
+		case "name":
+			o.Name = value
+		case "price":
+			o.Price, err = money.Parse(value)
+		case "upfront":
+			o.Upfront, err = money.Parse(value)
+		case "billing":
+			o.Billing = capacity.Billing(value)
+		case "term_years":
+			o.TermYears, err = strconv.ParseInt(value, 10, 64)
+		case "term_hours":
+			o.TermHours, err = strconv.ParseInt(value, 10, 64)
+		case "max":
+			o.Max, err = strconv.ParseInt(value, 10, 64)
+		case "from":
+			moment, ok := shell.MomentOf(value)
+			if o.From = new(time.Time); !ok || o.From.UnmarshalText([]byte(moment)) != nil {
+				return wrong("%q is no time; give one such as 2026-01-01", value)
+			}
+		default:
+			return wrong("there is no member %q; an offer has name, price, upfront, billing, term_years or term_hours, from and max", name)
+		}
+		if err != nil {
+			return wrong("%q is no figure for its %s", value, name)
+		}
+	}
+	return o, nil
+}
+
+func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
+	var p question.Planner
+	defer p.Close()
+	solve, err := p.Series(q.Problem)
+	if err != nil {
+		return horizon.PurchaseAnswer{}, err
+	}
+	show, finish := bar(c, "purchase")
+	defer finish()
+	return horizon.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
+}
+
+func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
+	err := f.out.Write(c, map[string]shell.Form{
+		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
+		"json":  shell.AsJSON(a),
+		"csv":   tables.Purchase(a).CSV,
+		"xlsx":  func(w io.Writer) error { return tables.PurchaseWorkbook(w, q, a) },
+		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Horizon, tables.FocusNames{}) },
+	})
+	warn(c, a.Warnings)
+	if err == nil && a.Status == capacity.InfeasibleStatus {
+		return shell.Fail(shell.ExitInfeasible, nil) // the answer says when and why
+	}
+	return err
+}

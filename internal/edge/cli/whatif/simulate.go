@@ -1,0 +1,227 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/cli/question"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+	"headroom/internal/slots/trial"
+	"headroom/openapi"
+)
+
+// simulationFlags are the flags that say how a plan is tried.
+type simulationFlags struct {
+	given    trial.SimulationOptions
+	warmUp   float64
+	measured string // a file
+	compare  []string
+}
+
+func (f *simulationFlags) add(c *cobra.Command) {
+	f.given = trial.DefaultSimulation()
+	c.Flags().Int64Var(&f.given.Seed, "seed", f.given.Seed, "a `number`: the same one gives the same answer")
+	c.Flags().Float64Var(&f.given.Hours, "hours", f.given.Hours, "the `hours` that are simulated")
+	c.Flags().Float64Var(&f.warmUp, "warm-up", 0, "the first `hours` that are left out, because the cluster begins empty (default a tenth)")
+	c.Flags().Int64Var(&f.given.Replications, "replications", f.given.Replications, "how many `times`, each with other random numbers")
+	c.Flags().Int64Var(&f.given.MaxEvents, "max-events", f.given.MaxEvents, "how many `events` at most")
+	shell.AddChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", trial.SimulateFair, trial.SimulateFIFO, trial.SimulateCapacity, trial.SimulateEDF)
+	c.Flags().StringSliceVar(&f.compare, "compare", nil, "other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
+	shell.AddChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", trial.LendAll, trial.LendClass, trial.LendNone)
+	shell.AddChoice(c, &f.given.Load, "load", "", "when jobs are submitted", trial.ClosedLoad, trial.PoissonLoad)
+	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
+	shell.AddChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal", trial.MeasuredDurations, trial.LognormalDurations, trial.UniformDurations, trial.TriangularDurations, trial.ConstantDurations)
+	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
+	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
+	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
+}
+
+// options returns the options that the flags give.
+func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, error) {
+	o := f.given
+	if c.Flags().Changed("warm-up") {
+		o.WarmUpHours = &f.warmUp
+	}
+	if o.Slow == 0 && !c.Flags().Changed("slow-by") {
+		o.SlowBy = 0
+	}
+	for _, p := range f.compare {
+		o.Compare = append(o.Compare, trial.SimulatedPolicy(p))
+	}
+	if f.measured != "" {
+		data, label, err := shell.Read(c.Context(), f.measured, c.InOrStdin(), c.ErrOrStderr())
+		if err != nil {
+			return o, err
+		}
+		if o.Measured, err = trial.ReadMeasuredTasks(data); err != nil {
+			return o, shell.Labelled(label, err)
+		}
+	}
+	return o, bySimulationFlag(o.Check(), nil)
+}
+
+// simulationOrigins lists the flags of a simulation's options.
+var simulationOrigins = append(
+	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow", "slow-by", "measured"),
+	remote.Origin{Pointer: "/warm_up_hours", Flag: "--warm-up"}, remote.Origin{Pointer: "/think_s", Flag: "--think"}).Under("/options")
+
+// bySimulationFlag makes findings about options and changes name the flags they are about, and those about a file's
+// problem the members of the file.
+func bySimulationFlag(err error, said []string) error {
+	origins := append(remote.Origins{{Pointer: "/changes", Each: said}, {Pointer: "/scenario/changes", Each: said}}, simulationOrigins...)
+	return remote.Placed(err, func(pointer string) string {
+		if flag := origins.Of(pointer); flag != "" {
+			return flag
+		}
+		return strings.TrimPrefix(pointer, "/problem")
+	})
+}
+
+func simulateCommand() *cobra.Command {
+	var to remote.Connection
+	var out shell.Output
+	var solving question.OptionFlags
+	var how simulationFlags
+	var change changeFlags
+	about := question.Subject{Connection: &to}
+	var saved string
+	c := &cobra.Command{
+		Use:   "simulate [FILE|-] [PLAN]",
+		Short: "Try a plan before money is spent: which part of the jobs meets its deadline",
+		Long: `Makes the plan of a problem, or takes one from a second file, and runs the jobs that it admits on the slots that it
+rents, task by task, in a simulator. The answer says how long executions take, which part of them meets the
+deadline, how slots are used, and where executions lie between their bounds.
+
+A closed load has as many users as the plan admits jobs; each submits a job, waits for its end, thinks (--think), and
+submits the next. A poisson load has jobs come at random, as often as that many are there at once on average.
+
+Policies that tell nodes from one another (progress-share, max-progress, learned) need nodes that differ, which a plan has
+not: "headroom simulate workload" tries them.
+
+Flags such as --demand try the plan of a scenario before it is adopted. With --cluster a server tries the current plan
+of one of its clusters, or the plan of a scenario; a long simulation is then a run that is waited for.` + remote.ConnectionHelp,
+		Example: "  headroom simulate cluster.json\n  headroom simulate cluster.json plan.json --hours 168 --seed 7\n  headroom simulate cluster.json --demand 'etl=x1.2' --load poisson -o json\n  headroom simulate --cluster shop --saved black-friday",
+		Args:    cobra.MaximumNArgs(2),
+	}
+	c.AddCommand(simulateWorkloadCommand())
+	to.AddFlags(c)
+	out.AddFlags(c, "table", "json", "csv", "xlsx")
+	solving.Add(c)
+	how.add(c)
+	change.add(c)
+	about.AddFlags(c)
+	c.Flags().StringVar(&saved, "saved", "", "with --cluster: try the plan of its saved scenario of this `name`")
+	about.AddAsync(c)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		changes, _, err := change.changes()
+		if err == nil {
+			err = about.CheckFile(args)
+		}
+		switch {
+		case err != nil:
+			return err
+		case about.Here() && (saved != "" || about.Async):
+			return errors.New("--saved and --async are for a --cluster; say of which")
+		case len(changes) > 0 && (saved != "" || len(args) == 2):
+			return errors.New("changes make a plan of their own; leave them out, or --saved and the second file")
+		case len(args) == 2 && args[0] == "-" && args[1] == "-":
+			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
+		}
+		if err := out.CheckSheet(c); err != nil {
+			return err
+		}
+		return solving.Check(c)
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		options, err := how.options(c)
+		if err != nil {
+			return err
+		}
+		changes, said, _ := change.changes() // looked at above
+		if !about.Here() {
+			q := trial.ClusterSimulationQuestion{Options: options}
+			if saved != "" || len(changes) > 0 {
+				q.Scenario = &capacity.AskedScenario{Saved: saved, Changes: changes}
+			}
+			a, err := question.Ask[trial.Answer](c, &about, openapi.ClusterSimulation(about.Cluster, nil), q)
+			if err != nil || a == nil {
+				return bySimulationFlag(err, said)
+			}
+			return writeSimulation(c, out, *a)
+		}
+		file := "-"
+		if len(args) > 0 {
+			file = args[0]
+		}
+		problem, err := question.ProblemToCompare(c, file, solving)
+		if err != nil {
+			return err
+		}
+		if len(changes) > 0 {
+			if problem, err = (capacity.Scenario{Changes: changes}).Apply(problem); err != nil {
+				return bySimulationFlag(err, said)
+			}
+		}
+		if err := options.CheckFor(&problem); err != nil {
+			return bySimulationFlag(err, said)
+		}
+		plan, err := planToTry(c, args, problem)
+		if err != nil {
+			return err
+		}
+		a, err := simulateHere(c.Context(), problem, plan, options)
+		if err != nil {
+			return bySimulationFlag(err, said)
+		}
+		return writeSimulation(c, out, a)
+	})
+}
+
+// planToTry is the plan of the second file, or the problem's.
+func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capacity.Plan, error) {
+	if len(args) == 2 {
+		pl, _, err := question.ReadPlan(c, args[1])
+		return pl, err
+	}
+	p := question.Planner{}
+	defer p.Close()
+	pl, err := p.Solve(c.Context(), problem)
+	if err != nil || pl.Status != capacity.InfeasibleStatus {
+		return pl, err
+	}
+	conflicts := []error{errors.New("no plan meets these demands")}
+	for _, f := range pl.Conflicts {
+		conflicts = append(conflicts, errors.New(tables.Conflict(f)))
+	}
+	return pl, shell.Fail(shell.ExitInfeasible, errors.Join(conflicts...))
+}
+
+// simulateHere tries a plan on this machine's processors.
+func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options trial.SimulationOptions) (trial.Answer, error) {
+	t, err := trial.New(problem, plan, options, nil)
+	if err != nil {
+		return trial.Answer{}, err
+	}
+	if err := t.Work(ctx, runtime.GOMAXPROCS(0)); err != nil {
+		return trial.Answer{}, err
+	}
+	return t.Answer(), nil
+}
+
+func writeSimulation(c *cobra.Command, out shell.Output, a trial.Answer) error {
+	warn(c, a.Warnings)
+	return out.Write(c, map[string]shell.Form{
+		"table": func(w io.Writer) error { return tables.SimulationText(w, a) },
+		"json":  shell.AsJSON(a),
+		"csv":   tables.Simulation(a).CSV,
+		"xlsx":  func(w io.Writer) error { return tables.SimulationWorkbook(w, a) },
+	})
+}

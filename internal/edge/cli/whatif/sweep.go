@@ -1,0 +1,216 @@
+package whatif
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/lp/worker"
+	"headroom/internal/core/money"
+	"headroom/internal/edge/cli/question"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	tables "headroom/internal/service/report"
+	"headroom/openapi"
+)
+
+func sweepCommand() *cobra.Command {
+	var to remote.Connection
+	var out shell.Output
+	var flags question.OptionFlags
+	var texts []string
+	about := question.Subject{Connection: &to}
+	var curve bool
+	c := &cobra.Command{
+		Use:   "sweep [FILE|-]",
+		Short: "Say what a problem comes to over a range of a parameter, or a grid of two",
+		Long: `Plans a problem at every value of a parameter, or of two as a grid. A parameter is written WHAT:OF=VALUES:
+
+  deadline, demand, promised, penalty   of a class, or of all: demand:etl=5,10,20  demand:*=0.5..2/31
+  price                                 price:on_demand=0.1..0.4/7  price:spot=…  price:CONTRACT=…
+  contract                              VMs in a contract: contract:three-year=0..100/21
+  quota, budget, total, spot_share      quota=10,20,40  budget=x0.5..1.5/11
+
+VALUES are a list, or a range with its number of points, 0.5..2/31; 0.1..10/21g has equal ratios. With an x before
+them they multiply what there is, as they do for * without it. Whole numbers are rounded; a value that comes
+twice is tried once.
+
+--curve adds the linear program's cost with every number at which its slope changes. With --cluster a server
+is asked about one of its clusters; a long sweep is then a run that is waited for.` + remote.ConnectionHelp,
+		Example: "  headroom sweep cluster.json --vary 'demand:*=0.5..2/31'\n  headroom sweep cluster.json --vary contract:three-year=0..100/5 --curve\n  headroom sweep --cluster shop --vary 'deadline:etl=x0.7..1.3/7' --vary price:on_demand=x0.8..1.2/5 -o xlsx -f sweep.xlsx",
+		Args:    cobra.MaximumNArgs(1),
+	}
+	to.AddFlags(c)
+	out.AddFlags(c, "table", "json", "csv", "xlsx")
+	flags.Add(c)
+	c.Flags().StringArrayVar(&texts, "vary", nil, "what takes which values, as `WHAT:OF=VALUES`; give it again for a grid")
+	c.Flags().BoolVar(&curve, "curve", false, "the linear program's cost as well, with its breakpoints")
+	about.AddFlags(c)
+	about.AddAsync(c)
+	var vary []capacity.Vary
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if err := errors.Join(about.CheckFile(args), about.CheckAsync()); err != nil {
+			return err
+		}
+		if len(texts) == 0 {
+			return errors.New("say what is to be varied, such as --vary 'demand:*=0.5..2/31'")
+		}
+		vary = nil
+		for _, text := range texts {
+			v, err := readVary(text)
+			if err != nil {
+				return err
+			}
+			vary = append(vary, v)
+		}
+		if err := out.CheckSheet(c); err != nil {
+			return err
+		}
+		return flags.Check(c)
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		if err := capacity.CheckVaried(vary, curve); err != nil {
+			return byVary(err, texts)
+		}
+		if !about.Here() {
+			q := capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}
+			a, err := question.Ask[whatif.SweepAnswer](c, &about, openapi.ClusterSweep(about.Cluster, nil), q)
+			if err != nil || a == nil {
+				return byVary(err, texts)
+			}
+			return writeSweep(c, out, *a)
+		}
+		problem, err := question.ProblemToCompare(c, shell.FileArgument(args), flags)
+		if err != nil {
+			return err
+		}
+		q := capacity.SweepQuestion{Problem: problem, Vary: vary, Curve: curve}
+		if err := q.Check(); err != nil {
+			return byVary(err, texts)
+		}
+		a, err := sweepHere(c.Context(), q)
+		if err != nil {
+			return err
+		}
+		return writeSweep(c, out, a)
+	})
+}
+
+// readVary reads a parameter as the flag has it.
+func readVary(text string) (capacity.Vary, error) {
+	wrong := func(why string) (capacity.Vary, error) {
+		return capacity.Vary{}, fmt.Errorf("--vary is %q; %s", text, why)
+	}
+	subject, values, found := cutLast(text)
+	if !found || values == "" {
+		return wrong("write what is varied, an equals sign and the values, such as demand:etl=5..20/4")
+	}
+	what, of, _ := strings.Cut(subject, ":")
+	v := capacity.Vary{What: capacity.What(what), By: capacity.ByValue}
+	if digits, factor := strings.CutPrefix(values, "x"); factor || of == "*" {
+		v.By, values = capacity.ByFactor, digits
+	}
+	if of == "*" {
+		of = ""
+	}
+	switch v.What {
+	case capacity.ChangePrice:
+		switch of {
+		case "", string(capacity.PurchaseOnDemand), string(capacity.PurchaseSpot):
+			v.Purchase = capacity.Purchase(of)
+		default:
+			v.Contract = of
+		}
+	case capacity.ChangeContract:
+		v.Contract = of
+	case capacity.ChangeQuota, capacity.ChangeSpotShare:
+		v.VMType = of
+	default:
+		v.Class = of
+	}
+	from, rest, isRange := strings.Cut(values, "..")
+	if !isRange {
+		for one := range strings.SplitSeq(values, ",") {
+			m, err := money.Parse(strings.TrimSpace(one))
+			if err != nil {
+				return wrong(fmt.Sprintf("%q is no figure; write a list such as 5,10,20 or a range such as 0.5..2/31", one))
+			}
+			v.Values = append(v.Values, m)
+		}
+		return v, nil
+	}
+	end, steps, counted := strings.Cut(rest, "/")
+	if !counted {
+		return wrong("say after a slash how many points the range has, such as " + values + "/11")
+	}
+	if digits, geometric := strings.CutSuffix(steps, "g"); geometric {
+		v.Spacing, steps = capacity.Geometric, digits
+	}
+	low, err := money.Parse(from)
+	high, wrongEnd := money.Parse(end)
+	n, wrongSteps := strconv.ParseInt(steps, 10, 64)
+	if err != nil || wrongEnd != nil || wrongSteps != nil {
+		return wrong("write a range as 0.5..2/31: its first value, its last and how many points it has")
+	}
+	v.From, v.To, v.Steps = &low, &high, n
+	return v, nil
+}
+
+// byVary makes findings about parameters name the flags they are about.
+func byVary(err error, texts []string) error {
+	said := make([]string, len(texts))
+	for i, text := range texts {
+		said[i] = "--vary " + text
+	}
+	return remote.Origins{{Pointer: "/curve", Flag: "--curve"}, {Pointer: "/vary", Each: said}}.Say(err)
+}
+
+// sweepHere plans all points on this machine's processors.
+func sweepHere(ctx context.Context, q capacity.SweepQuestion) (whatif.SweepAnswer, error) {
+	p := question.Planner{}
+	defer p.Close()
+	if q.Problem.Options.Engine != capacity.EngineExact {
+		p.Pool = worker.New(worker.Config{Processes: 1}) // before several ask for it
+	}
+	brief, err := p.Series(q.Problem)
+	if err != nil {
+		return whatif.SweepAnswer{}, err
+	}
+	s := whatif.NewSweep(q)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var workers sync.WaitGroup
+	failed := make(chan error, runtime.GOMAXPROCS(0))
+	for range cap(failed) {
+		workers.Go(func() {
+			if err := s.Work(ctx, p.Solve, brief); err != nil {
+				failed <- err
+				stop()
+			}
+		})
+	}
+	workers.Wait()
+	close(failed)
+	if err := <-failed; err != nil {
+		return whatif.SweepAnswer{}, err
+	}
+	return s.Answer()
+}
+
+func writeSweep(c *cobra.Command, out shell.Output, a whatif.SweepAnswer) error {
+	return out.Write(c, map[string]shell.Form{
+		"table": func(w io.Writer) error { return tables.SweepText(w, a) },
+		"json":  shell.AsJSON(a),
+		"csv":   tables.Sweep(a).CSV,
+		"xlsx":  func(w io.Writer) error { return tables.SweepWorkbook(w, a) },
+	})
+}
