@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/report"
 	"headroom/internal/slots/live"
 )
@@ -14,13 +14,13 @@ func (s *server) ListAdmissions(ctx context.Context, r ListAdmissionsRequest) (r
 		class = *r.Params.Class
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-admissions", report.Leases, func(ctx context.Context, p app.Page) (app.Listed[live.Lease], error) {
+	return listed(ctx, s, page, r.Cluster+"-admissions", report.Leases, func(ctx context.Context, p storage.Page) (storage.Listed[live.Lease], error) {
 		return s.app.Stores.Admissions.Leases(ctx, r.Cluster, class, p)
 	})
 }
 
 func (s *server) ListAdmissionCounts(ctx context.Context, r ListAdmissionCountsRequest) (reply[ClassAdmissionsList], error) {
-	return listed(ctx, s, paging(r.Params), r.Cluster+"-admissions-by-class", report.AdmissionsByClass, func(ctx context.Context, p app.Page) (app.Listed[live.ClassAdmissions], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-admissions-by-class", report.AdmissionsByClass, func(ctx context.Context, p storage.Page) (storage.Listed[live.ClassAdmissions], error) {
 		return s.app.Stores.Admissions.AdmissionsByClass(ctx, r.Cluster, p)
 	})
 }

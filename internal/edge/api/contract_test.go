@@ -33,6 +33,7 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
@@ -196,7 +197,7 @@ type currentPlan struct {
 // overlaid lists the types that the overlay may name.
 var overlaid = map[string]reflect.Type{
 	"nothing": reflect.TypeFor[nothing](), "createdKey": reflect.TypeFor[createdKey](), "newKey": reflect.TypeFor[newKey](), "planRequest": reflect.TypeFor[planRequest](),
-	"app.LastChange": reflect.TypeFor[app.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
+	"storage.LastChange": reflect.TypeFor[storage.LastChange](), "pinRequest": reflect.TypeFor[pinRequest](), "capacity.Speed": reflect.TypeFor[capacity.Speed](),
 	"list[live.Lease]": reflect.TypeFor[list[live.Lease]](), "list[live.ClassAdmissions]": reflect.TypeFor[list[live.ClassAdmissions]](), "list[runs.Run]": reflect.TypeFor[list[runs.Run]](),
 	"newWebhook": reflect.TypeFor[newWebhook](), "createdWebhook": reflect.TypeFor[createdWebhook](), "secretRequest": reflect.TypeFor[secretRequest](), "newSecret": reflect.TypeFor[newSecret](),
 	"list[fetch.AllowedHost]": reflect.TypeFor[list[fetch.AllowedHost]](), "list[hooks.Webhook]": reflect.TypeFor[list[hooks.Webhook]](), "list[hooks.Delivery]": reflect.TypeFor[list[hooks.Delivery]](),

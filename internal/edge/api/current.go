@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 )
 
@@ -19,13 +18,13 @@ import (
 
 // found is a cluster's current plan, and whether this server may have missed a newer one.
 type found struct {
-	*app.Shown
+	*plans.Shown
 	stale bool
 }
 
 // current returns a cluster's current plan.
 func (s *server) current(ctx context.Context, cluster string) (found, error) {
-	shown, old, err := s.app.Shown(ctx, cluster)
+	shown, old, err := s.app.Plans.Shown(ctx, cluster)
 	return found{shown, old || !s.reachable()}, err
 }
 
@@ -38,7 +37,7 @@ func (f found) etag(now time.Time) string {
 }
 
 // text returns an answer about the plan. Answers with and without the stale mark are cached apart.
-func (f found) text(question string, now time.Time, write func() ([]byte, string, error)) (app.Text, error) {
+func (f found) text(question string, now time.Time, write func() ([]byte, string, error)) (plans.Text, error) {
 	if f.stale {
 		question += " stale"
 	}
@@ -46,7 +45,7 @@ func (f found) text(question string, now time.Time, write func() ([]byte, string
 }
 
 // reachable reports whether the shown plan can be trusted to be the newest.
-func (s *server) reachable() bool { return !s.app.Board.Running() || s.app.Board.InTouch() }
+func (s *server) reachable() bool { return !s.app.Plans.Board.Running() || s.app.Plans.Board.InTouch() }
 
 // currentPlan answers the current plan with how fresh it is. A caller that knows it already may wait
 // for the next one: "Prefer: wait=30".
@@ -58,7 +57,7 @@ func (s *server) currentPlan(w http.ResponseWriter, r *http.Request) {
 	}
 	cluster, known := pathValue(r, "cluster"), r.Header.Values("If-None-Match")
 	if format := formatOf(r); r.URL.RawQuery != "" && format != "" {
-		file, err := s.planFile(r.Context(), cluster, app.PlanRef{}, format)
+		file, err := s.planFile(r.Context(), cluster, plans.PlanRef{}, format)
 		if err == nil {
 			err = file.write(w, r)
 		}
@@ -100,7 +99,7 @@ var jsonType = []string{"application/json"}
 const minZipped = 4 << 10
 
 // answerText answers a cached text; its ETag is already set.
-func answerText(w http.ResponseWriter, r *http.Request, text app.Text) {
+func answerText(w http.ResponseWriter, r *http.Request, text plans.Text) {
 	h := w.Header()
 	if len(text.Body) >= minZipped && acceptsGzip(r) {
 		text = text.Zipped()

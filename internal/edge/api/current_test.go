@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -29,7 +28,7 @@ func shownPlan(t *testing.T) *service {
 func (s *service) shows(cluster string, number int64) {
 	s.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if shown := s.app.Board.Find(cluster); shown != nil && shown.Record.Number == number {
+		if shown := s.app.Plans.Board.Find(cluster); shown != nil && shown.Record.Number == number {
 			return
 		}
 		if time.Now().After(end) {
@@ -217,7 +216,7 @@ func TestRevokedKeysWatchNoLonger(t *testing.T) {
 	t.Parallel()
 	s := shownPlan(t)
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Role: auth.Admin})
-	key, token, err := s.app.CreateKey(ctx, auth.Key{Name: "short", Role: auth.Viewer})
+	key, token, err := s.app.Auth.CreateKey(ctx, auth.Key{Name: "short", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +225,7 @@ func TestRevokedKeysWatchNoLonger(t *testing.T) {
 	if got := f.next(); got != 1 {
 		t.Fatalf("got plan %d, want 1", got)
 	}
-	if err := s.app.RevokeKey(ctx, key.ID); err != nil {
+	if err := s.app.Auth.RevokeKey(ctx, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan int64, 1)
@@ -271,14 +270,14 @@ func TestManyWatchers(t *testing.T) {
 	record := s.ask(s.admin, "GET", "/v1/clusters/night/plans/1", nil).want(t, 200)
 	var was plans.PlanRecord
 	record.into(t, &was)
-	stored, err := s.app.Stores.Plans.Plan(t.Context(), "night", app.PlanRef{Number: 1})
+	stored, err := s.app.Stores.Plans.Plan(t.Context(), "night", plans.PlanRef{Number: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
 	began = time.Now()
 	mu.Unlock()
-	if _, err := s.app.SavePlan(auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Role: auth.Admin}), stored); err != nil {
+	if _, err := s.app.Plans.Save(auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Role: auth.Admin}), stored); err != nil {
 		t.Fatal(err)
 	}
 	got.Wait()

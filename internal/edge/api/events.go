@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 )
 
@@ -36,7 +36,7 @@ func (s *server) planEvents(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if shown, _ := s.app.Board.Watch(cluster); shown == nil {
+	if shown, _ := s.app.Plans.Board.Watch(cluster); shown == nil {
 		if _, err := s.app.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 			s.fail(w, r, err)
 			return
@@ -98,13 +98,13 @@ func (s *server) stream(w stream, r *http.Request, cluster string, last int64, m
 		known.number, known.elsewhere = last, last > 0
 	}
 	for {
-		shown, changed := s.app.Board.Watch(cluster)
+		shown, changed := s.app.Plans.Board.Watch(cluster)
 		if known.next(shown) && !w.send(shown.Event().Text) {
 			return
 		}
 		select {
 		case <-changed:
-			if now, _ := s.app.Board.Watch(cluster); now == nil && s.gone(r.Context(), cluster) {
+			if now, _ := s.app.Plans.Board.Watch(cluster); now == nil && s.gone(r.Context(), cluster) {
 				return
 			}
 		case <-heartbeat.C:
@@ -138,7 +138,7 @@ type heard struct {
 
 // next reports whether a plan must be sent now, and notes it. A plan older than the last one is news if it is pinned,
 // or if the database was restored, but not if this server lags.
-func (t *heard) next(shown *app.Shown) bool {
+func (t *heard) next(shown *plans.Shown) bool {
 	if shown == nil || t.elsewhere && shown.Pin == nil && shown.Record.Number < t.number {
 		return false
 	}
@@ -170,20 +170,20 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 	if last == 0 {
 		return nil, false, nil
 	}
-	shown, _ := s.app.Board.Watch(cluster)
+	shown, _ := s.app.Plans.Board.Watch(cluster)
 	if shown == nil || shown.Record.Number != last {
-		s.app.Board.CatchUp(ctx, cluster)
-		shown, _ = s.app.Board.Watch(cluster)
+		s.app.Plans.Board.CatchUp(ctx, cluster)
+		shown, _ = s.app.Plans.Board.Watch(cluster)
 	}
 	switch {
-	case shown == nil && !s.app.Board.Running():
+	case shown == nil && !s.app.Plans.Board.Running():
 		return nil, false, nil
 	case shown == nil:
 		return nil, true, nil
 	case last == shown.Record.Number:
 		return nil, false, nil
 	}
-	list, err := s.app.Stores.Plans.Plans(ctx, cluster, app.Page{Limit: maxMissed})
+	list, err := s.app.Stores.Plans.Plans(ctx, cluster, storage.Page{Limit: maxMissed})
 	if errors.Is(err, fault.Busy) {
 		return nil, true, nil // only the current plan can be sent at the moment
 	}
@@ -206,7 +206,7 @@ func (s *server) missedPlans(ctx context.Context, cluster string, last int64) (t
 		if err != nil {
 			return nil, false, fmt.Errorf("write the summary of a plan: %w", err)
 		}
-		events.Write(app.PlanEvent(missed[i].Number, row))
+		events.Write(plans.PlanEvent(missed[i].Number, row))
 	}
 	return events.Bytes(), false, nil
 }

@@ -47,7 +47,7 @@ func (c *told) Close() error {
 // replica starts another server of the same service.
 func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httptest.Server {
 	s.Helper()
-	a := app.New(s.store.Stores(), s.app.Keys, app.Config{})
+	a := app.New(s.store.Stores(), s.app.Auth.Ring, app.Config{})
 	watched, err := a.WatchPlans(s.Context())
 	if err != nil {
 		s.Fatal(err)
@@ -67,11 +67,11 @@ func (s *service) replica(stopping <-chan struct{}, within time.Duration) *httpt
 // plan makes another plan current, and returns its number.
 func (s *service) plan() int64 {
 	s.Helper()
-	stored, err := s.app.Stores.Plans.Plan(s.Context(), "night", app.PlanRef{Number: 1})
+	stored, err := s.app.Stores.Plans.Plan(s.Context(), "night", plans.PlanRef{Number: 1})
 	if err != nil {
 		s.Fatal(err)
 	}
-	stored, err = s.app.SavePlan(auth.With(s.Context(), auth.Principal{ID: auth.LocalID, Role: auth.Admin}), stored)
+	stored, err = s.app.Plans.Save(auth.With(s.Context(), auth.Principal{ID: auth.LocalID, Role: auth.Admin}), stored)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 	}
 	s.shows("night", newest)
 	s.store.Close()
-	for end := time.Now().Add(10 * time.Second); s.app.Board.InTouch() && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); s.app.Plans.Board.InTouch() && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 	}
 	away := s.follow(s.admin, "2")
 	defer away.close()
@@ -215,20 +215,20 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 // current since the database was restored.
 func TestPlansAreToldInOrder(t *testing.T) {
 	t.Parallel()
-	plan := func(number int64, pin *plans.Pin) *app.Shown {
-		return &app.Shown{Current: plans.Current{Record: plans.PlanRecord{PlanSummary: plans.PlanSummary{Number: number}}, Pin: pin}}
+	plan := func(number int64, pin *plans.Pin) *plans.Shown {
+		return &plans.Shown{Current: plans.Current{Record: plans.PlanRecord{PlanSummary: plans.PlanSummary{Number: number}}, Pin: pin}}
 	}
 	for _, c := range []struct {
 		name  string
 		from  heard
-		shown []*app.Shown
+		shown []*plans.Shown
 		told  string
 	}{
-		{"new here", heard{}, []*app.Shown{nil, plan(3, nil), plan(3, nil), plan(5, nil)}, "3 5"},
-		{"ahead of this server", heard{9, true}, []*app.Shown{plan(7, nil), plan(8, nil), nil, plan(9, nil), plan(10, nil)}, "10"},
-		{"an older plan is pinned", heard{9, true}, []*app.Shown{plan(7, &plans.Pin{}), plan(9, nil)}, "7 9"},
-		{"the database is put back", heard{9, false}, []*app.Shown{plan(7, nil)}, "7"},
-		{"put back once this server has caught up", heard{9, true}, []*app.Shown{plan(9, nil), plan(6, nil)}, "6"},
+		{"new here", heard{}, []*plans.Shown{nil, plan(3, nil), plan(3, nil), plan(5, nil)}, "3 5"},
+		{"ahead of this server", heard{9, true}, []*plans.Shown{plan(7, nil), plan(8, nil), nil, plan(9, nil), plan(10, nil)}, "10"},
+		{"an older plan is pinned", heard{9, true}, []*plans.Shown{plan(7, &plans.Pin{}), plan(9, nil)}, "7 9"},
+		{"the database is put back", heard{9, false}, []*plans.Shown{plan(7, nil)}, "7"},
+		{"put back once this server has caught up", heard{9, true}, []*plans.Shown{plan(9, nil), plan(6, nil)}, "6"},
 	} {
 		var told []string
 		for _, shown := range c.shown {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/data/history"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 )
@@ -25,7 +26,7 @@ func (s *server) ListExecutions(ctx context.Context, r ListExecutionsRequest) (r
 		of.Outcome = string(*r.Params.Outcome)
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-executions", report.Executions, func(ctx context.Context, p app.Page) (app.Listed[history.StoredExecution], error) {
+	return listed(ctx, s, page, r.Cluster+"-executions", report.Executions, func(ctx context.Context, p storage.Page) (storage.Listed[history.StoredExecution], error) {
 		return s.app.Stores.Executions.Executions(ctx, r.Cluster, of, p)
 	})
 }
@@ -98,7 +99,7 @@ func (s *server) GetExecution(ctx context.Context, r GetExecutionRequest) (reply
 }
 
 func (s *server) ListRecordedJobs(ctx context.Context, r ListRecordedJobsRequest) (reply[RecordedJobList], error) {
-	return listed(ctx, s, paging(r.Params), r.Cluster+"-recorded-jobs", report.RecordedJobs, func(ctx context.Context, p app.Page) (app.Listed[history.RecordedJob], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-recorded-jobs", report.RecordedJobs, func(ctx context.Context, p storage.Page) (storage.Listed[history.RecordedJob], error) {
 		return s.app.Stores.Executions.RecordedJobs(ctx, r.Cluster, p)
 	})
 }

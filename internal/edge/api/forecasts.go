@@ -12,6 +12,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 )
@@ -105,7 +106,7 @@ func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (rep
 	if r.Params.Wide != nil && *r.Params.Wide {
 		return s.wideForecasts(ctx, r.Cluster, of, page)
 	}
-	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p app.Page) (app.Listed[inputs.Forecast], error) {
+	return listed(ctx, s, page, r.Cluster+"-forecasts", report.Forecasts, func(ctx context.Context, p storage.Page) (storage.Listed[inputs.Forecast], error) {
 		return s.app.Stores.Forecasts.Forecasts(ctx, r.Cluster, of, p)
 	})
 }

@@ -70,11 +70,11 @@ func TestForgedTokens(t *testing.T) {
 	key, otherKey := f.key(nil), f.key(nil)
 	session := cookieIn(t, f.signIn(key)).Value
 	otherSession := cookieIn(t, f.signIn(otherKey)).Value
-	link, err := f.app.NewSignInLink(t.Context())
+	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	otherLink, err := f.app.NewSignInLink(t.Context())
+	otherLink, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (s *server) notReady(ctx context.Context) string {
 	if s.draining() {
 		return "The server is stopping; ask another one, or this one again in a few seconds."
 	}
-	if s.app.Board.Running() {
+	if s.app.Plans.Board.Running() {
 		return ""
 	}
 	if err := s.ready.check(ctx, s.app.Stores.Database.Ready); err != nil {
@@ -82,7 +82,7 @@ type about struct {
 // aboutServer describes the components of the server; the parts about an unreachable database are null.
 func (s *server) aboutServer(w http.ResponseWriter, r *http.Request) {
 	a := about{Version: s.config.Version}
-	if v := s.app.SolverVersion(); v != "" {
+	if v := s.app.Solver.Version(); v != "" {
 		a.Solver = &v
 	}
 	db, err := s.app.Stores.Database.DatabaseAbout(r.Context())

@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/report"
 	"headroom/internal/service/reporting"
@@ -16,7 +16,7 @@ import (
 // The inputs of clusters: each handler passes its request on and answers the result.
 
 func (s *server) ListClusters(ctx context.Context, r ListClustersRequest) (reply[ClusterList], error) {
-	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p app.Page) (app.Listed[inputs.Cluster], error) {
+	return listed(ctx, s, paging(r.Params), "clusters", report.Clusters, func(ctx context.Context, p storage.Page) (storage.Listed[inputs.Cluster], error) {
 		return s.app.Stores.Inputs.Clusters(ctx, auth.From(ctx).Clusters, p)
 	})
 }
@@ -82,25 +82,25 @@ func key(item any) (name string, version int64) {
 	panic(fmt.Sprintf("%T is not kept in a collection", item))
 }
 
-func listInputs[T any](ctx context.Context, s *server, in app.Collection[T], cluster, what string, p paging, table func([]T) report.Table) (reply[list[T]], error) {
-	return listed(ctx, s, p, cluster+"-"+what, table, func(ctx context.Context, p app.Page) (app.Listed[T], error) {
+func listInputs[T any](ctx context.Context, s *server, in storage.Collection[T], cluster, what string, p paging, table func([]T) report.Table) (reply[list[T]], error) {
+	return listed(ctx, s, p, cluster+"-"+what, table, func(ctx context.Context, p storage.Page) (storage.Listed[T], error) {
 		return in.List(ctx, cluster, p)
 	})
 }
 
-func createInput[T any](ctx context.Context, in app.Collection[T], cluster string, item *T) (reply[T], error) {
+func createInput[T any](ctx context.Context, in storage.Collection[T], cluster string, item *T) (reply[T], error) {
 	stored, err := in.Create(ctx, cluster, *item)
 	name, version := key(stored)
 	return created(stored, version, name, err)
 }
 
-func getInput[T any](ctx context.Context, in app.Collection[T], cluster, name string) (reply[T], error) {
+func getInput[T any](ctx context.Context, in storage.Collection[T], cluster, name string) (reply[T], error) {
 	stored, err := in.Get(ctx, cluster, name)
 	_, version := key(stored)
 	return versioned(stored, version, err)
 }
 
-func replaceInput[T any](ctx context.Context, in app.Collection[T], cluster, name string, ifMatch *string, item *T) (reply[T], error) {
+func replaceInput[T any](ctx context.Context, in storage.Collection[T], cluster, name string, ifMatch *string, item *T) (reply[T], error) {
 	version, err := seenVersion(ifMatch)
 	if _, price := any(*item).(inputs.PricePeriod); err == nil && !price {
 		given, _ := key(*item)
@@ -114,7 +114,7 @@ func replaceInput[T any](ctx context.Context, in app.Collection[T], cluster, nam
 	return versioned(stored, version, err)
 }
 
-func deleteInput[T any](ctx context.Context, in app.Collection[T], cluster, name string, ifMatch *string) (reply[nothing], error) {
+func deleteInput[T any](ctx context.Context, in storage.Collection[T], cluster, name string, ifMatch *string) (reply[nothing], error) {
 	version, err := seenVersion(ifMatch)
 	if err != nil {
 		return done(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/report"
@@ -28,12 +29,12 @@ func (s *server) ListKeys(ctx context.Context, r ListKeysRequest) (reply[KeyList
 }
 
 func (s *server) CreateKey(ctx context.Context, r CreateKeyRequest) (reply[CreatedKey], error) {
-	k, token, err := s.app.CreateKey(ctx, auth.Key{Name: r.Body.Name, Role: r.Body.Role, Clusters: r.Body.Clusters, ExpiresAt: r.Body.ExpiresAt})
+	k, token, err := s.app.Auth.CreateKey(ctx, auth.Key{Name: r.Body.Name, Role: r.Body.Role, Clusters: r.Body.Clusters, ExpiresAt: r.Body.ExpiresAt})
 	return reply[CreatedKey]{body: createdKey{k, token}, created: k.ID, repeat: &createdKey{Key: k}}, err
 }
 
 func (s *server) RevokeKey(ctx context.Context, r RevokeKeyRequest) (reply[nothing], error) {
-	err := s.app.RevokeKey(ctx, r.Id)
+	err := s.app.Auth.RevokeKey(ctx, r.Id)
 	s.sessions.doubtAll() // those of the key end now
 	return done(err)
 }
@@ -48,7 +49,7 @@ func (s *server) ListAudit(ctx context.Context, r ListAuditRequest) (reply[Audit
 		}
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, "audit", auditTable, func(ctx context.Context, p app.Page) (app.Listed[app.AuditEntry], error) {
+	return listed(ctx, s, page, "audit", auditTable, func(ctx context.Context, p storage.Page) (storage.Listed[app.AuditEntry], error) {
 		return s.app.Stores.Database.Audit(ctx, of, p)
 	})
 }

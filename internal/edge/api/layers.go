@@ -56,7 +56,7 @@ func (s *server) validate(next http.Handler) http.Handler {
 			return
 		}
 		if solves(r) {
-			if err := s.app.MaySolve(r.Context()); err != nil {
+			if err := s.app.Solver.MaySolve(r.Context()); err != nil {
 				s.fail(w, r, err) // before a large body is read
 				return
 			}

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/report"
 )
 
@@ -31,8 +31,8 @@ const (
 
 // listed answers a page of a list, or a table: of that page if a limit is given, otherwise of every row. A
 // spreadsheet is made as a whole and so has one page. name is that of the file.
-func listed[T any](ctx context.Context, s *server, p paging, name string, table func([]T) report.Table, read func(context.Context, app.Page) (app.Listed[T], error)) (reply[list[T]], error) {
-	page := app.Page{Limit: usualPage}
+func listed[T any](ctx context.Context, s *server, p paging, name string, table func([]T) report.Table, read func(context.Context, storage.Page) (storage.Listed[T], error)) (reply[list[T]], error) {
+	page := storage.Page{Limit: usualPage}
 	if p.Limit != nil {
 		page.Limit = int(*p.Limit)
 	}
@@ -78,7 +78,7 @@ func listed[T any](ctx context.Context, s *server, p paging, name string, table 
 	}
 	out.rest = func(w io.Writer) error {
 		for cursor := first.Next; cursor != ""; {
-			more, err := read(ctx, app.Page{After: cursor, Limit: longestPage})
+			more, err := read(ctx, storage.Page{After: cursor, Limit: longestPage})
 			if err == nil {
 				err = table(more.Items).CSVRows(w)
 			}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/slots/live"
@@ -25,7 +26,7 @@ func (s *server) ReplaceLiveSettings(ctx context.Context, r ReplaceLiveSettingsR
 }
 
 func (s *server) ListLiveNodes(ctx context.Context, r ListLiveNodesRequest) (reply[LiveNodeList], error) {
-	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-nodes", report.LiveNodes, func(ctx context.Context, p app.Page) (app.Listed[live.LiveNode], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-nodes", report.LiveNodes, func(ctx context.Context, p storage.Page) (storage.Listed[live.LiveNode], error) {
 		return s.app.LiveNodes(ctx, r.Cluster, p)
 	})
 }
@@ -71,7 +72,7 @@ func (s *server) ListLiveJobs(ctx context.Context, r ListLiveJobsRequest) (reply
 		of.State = live.JobState(*r.Params.State)
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-jobs", report.LiveJobs, func(ctx context.Context, p app.Page) (app.Listed[live.LiveJob], error) {
+	return listed(ctx, s, page, r.Cluster+"-jobs", report.LiveJobs, func(ctx context.Context, p storage.Page) (storage.Listed[live.LiveJob], error) {
 		return s.app.LiveJobs(ctx, r.Cluster, of, p)
 	})
 }
@@ -110,7 +111,7 @@ func (s *server) ListLiveDecisions(ctx context.Context, r ListLiveDecisionsReque
 		of.Outcome = live.TaskOutcome(*r.Params.Outcome)
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-decisions", report.LiveDecisions, func(ctx context.Context, p app.Page) (app.Listed[live.LiveDecision], error) {
+	return listed(ctx, s, page, r.Cluster+"-decisions", report.LiveDecisions, func(ctx context.Context, p storage.Page) (storage.Listed[live.LiveDecision], error) {
 		return s.app.LiveDecisions(ctx, r.Cluster, of, p)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 )
@@ -28,7 +29,7 @@ func (s *server) ListMeasurements(ctx context.Context, r ListMeasurementsRequest
 		return reply[MeasurementList]{}, err
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-measurements", report.JobMeasurements, func(ctx context.Context, p app.Page) (app.Listed[perf.JobMeasurement], error) {
+	return listed(ctx, s, page, r.Cluster+"-measurements", report.JobMeasurements, func(ctx context.Context, p storage.Page) (storage.Listed[perf.JobMeasurement], error) {
 		return s.app.Stores.Fits.JobMeasurements(ctx, r.Cluster, of, p)
 	})
 }
@@ -68,7 +69,7 @@ func measurementFilter(job, kind *string, from, until *time.Time) (of app.Measur
 func (s *server) ListFits(ctx context.Context, r ListFitsRequest) (reply[JobFitList], error) {
 	of, _ := measurementFilter(r.Params.Job, (*string)(r.Params.Kind), nil, nil)
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-fits", report.JobFits, func(ctx context.Context, p app.Page) (app.Listed[perf.JobFit], error) {
+	return listed(ctx, s, page, r.Cluster+"-fits", report.JobFits, func(ctx context.Context, p storage.Page) (storage.Listed[perf.JobFit], error) {
 		return s.app.Stores.Fits.JobFits(ctx, r.Cluster, of, p)
 	})
 }
@@ -90,7 +91,7 @@ func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], er
 }
 
 func (s *server) ListFitVersions(ctx context.Context, r ListFitVersionsRequest) (reply[JobFitList], error) {
-	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-fit-versions", report.JobFits, func(ctx context.Context, p app.Page) (app.Listed[perf.JobFit], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-fit-versions", report.JobFits, func(ctx context.Context, p storage.Page) (storage.Listed[perf.JobFit], error) {
 		return s.app.Stores.Fits.JobFitVersions(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), p)
 	})
 }

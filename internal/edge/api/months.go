@@ -183,12 +183,12 @@ func answerPurchaseIn(w http.ResponseWriter, r *http.Request, cluster string, a 
 }
 
 // runMonths answers the result of a run about months in another form. The run's input is the question.
-func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run runs.Run, result app.RunResult) error {
+func (s *server) runMonths(w http.ResponseWriter, r *http.Request, run runs.Run, result runs.Result) error {
 	cluster := ""
 	if run.Cluster != nil {
 		cluster = *run.Cluster
 	}
-	input, err := s.app.RunInput(r.Context(), run.ID)
+	input, err := s.app.Runs.Input(r.Context(), run.ID)
 	if err != nil {
 		return err
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
 )
 
 func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest) (reply[ObservationList], error) {
-	var of app.ObservationFilter
+	var of plans.ObservationFilter
 	if r.Params.From != nil {
 		of.From = *r.Params.From
 	}
@@ -23,13 +23,13 @@ func (s *server) ListObservations(ctx context.Context, r ListObservationsRequest
 			of.From.UTC().Format(time.RFC3339), of.Until.UTC().Format(time.RFC3339)), nil)}
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p app.Page) (app.Listed[plans.Observation], error) {
+	return listed(ctx, s, page, r.Cluster+"-observations", report.Observations, func(ctx context.Context, p storage.Page) (storage.Listed[plans.Observation], error) {
 		return s.app.Stores.Observations.Observations(ctx, r.Cluster, of, p)
 	})
 }
 
 func (s *server) CreateObservation(ctx context.Context, r CreateObservationRequest) (reply[Observation], error) {
-	o, err := s.app.Observe(ctx, r.Cluster, *r.Body)
+	o, err := s.app.Plans.Observe(ctx, r.Cluster, *r.Body)
 	return reply[Observation]{body: o, created: o.ID}, err
 }
 

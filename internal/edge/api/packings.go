@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
@@ -111,7 +112,7 @@ func (s *server) createPacking(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) ListPackings(ctx context.Context, r ListPackingsRequest) (reply[PackingList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-packings", report.KeptPackings, func(ctx context.Context, p app.Page) (app.Listed[pack.PackingSummary], error) {
+	return listed(ctx, s, page, r.Cluster+"-packings", report.KeptPackings, func(ctx context.Context, p storage.Page) (storage.Listed[pack.PackingSummary], error) {
 		return s.app.Stores.Packings.Packings(ctx, r.Cluster, p)
 	})
 }
@@ -135,7 +136,7 @@ func (s *server) DeletePacking(ctx context.Context, r DeletePackingRequest) (rep
 }
 
 // runPacking answers the result of a run about a batch as a table.
-func runPacking(w http.ResponseWriter, r *http.Request, run runs.Run, result app.RunResult) error {
+func runPacking(w http.ResponseWriter, r *http.Request, run runs.Run, result runs.Result) error {
 	var answer pack.PackingAnswer
 	var err error
 	if run.Kind == app.PackingRun {

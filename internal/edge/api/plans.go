@@ -13,7 +13,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
 )
@@ -28,12 +28,12 @@ func (s *server) GetProblem(ctx context.Context, r GetProblemRequest) (reply[Pro
 	if r.Params.At != nil {
 		at = *r.Params.At
 	}
-	return plain(s.app.ProblemAt(ctx, r.Cluster, at))
+	return plain(s.app.Plans.ProblemAt(ctx, r.Cluster, at))
 }
 
 func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanList], error) {
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p app.Page) (app.Listed[plans.PlanSummary], error) {
+	l, err := listed(ctx, s, page, r.Cluster+"-plans", report.Plans, func(ctx context.Context, p storage.Page) (storage.Listed[plans.PlanSummary], error) {
 		return s.app.Stores.Plans.Plans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)
@@ -41,11 +41,11 @@ func (s *server) ListPlans(ctx context.Context, r ListPlansRequest) (reply[PlanL
 
 func (s *server) CreatePlan(ctx context.Context, r CreatePlanRequest) (reply[PlanRecord], error) {
 	if preferAsync(r.Params.Prefer) {
-		answer, err := startedRun[PlanRecord](s.app.StartPlanRun(ctx, r.Cluster, r.Body.At))
+		answer, err := startedRun[PlanRecord](s.app.Plans.StartRun(ctx, r.Cluster, r.Body.At))
 		answer.applied = "respond-async"
 		return answer, err
 	}
-	record, err := s.app.CreatePlan(ctx, r.Cluster, r.Body.At)
+	record, err := s.app.Plans.Create(ctx, r.Cluster, r.Body.At)
 	answer, err := planReply(record, err)
 	answer.created = strconv.FormatInt(record.Number, 10)
 	return answer, err
@@ -57,15 +57,15 @@ func (s *server) GetPlan(ctx context.Context, r GetPlanRequest) (reply[PlanRecor
 		file, err := s.planFile(ctx, r.Cluster, ref, *f)
 		return reply[PlanRecord]{table: file}, err
 	}
-	if shown := s.app.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
+	if shown := s.app.Plans.Board.Find(r.Cluster); shown != nil && (ref.Number == shown.Record.Number || ref.ID == shown.Record.ID) {
 		return planReply(shown.Record, nil) // from memory
 	}
 	return planReply(s.app.Stores.Plans.Plan(ctx, r.Cluster, ref))
 }
 
 // planFile returns a plan as a table of its classes, or as a spreadsheet.
-func (s *server) planFile(ctx context.Context, cluster string, ref app.PlanRef, format string) (*tableReply, error) {
-	record, answered, err := s.app.AnsweredPlan(ctx, cluster, ref)
+func (s *server) planFile(ctx context.Context, cluster string, ref plans.PlanRef, format string) (*tableReply, error) {
+	record, answered, err := s.app.Plans.Answered(ctx, cluster, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -87,26 +87,26 @@ func (s *server) GetPlanProblem(ctx context.Context, r GetPlanProblemRequest) (r
 }
 
 func (s *server) VerifyPlan(ctx context.Context, r VerifyPlanRequest) (reply[Report], error) {
-	return plain(s.app.VerifyPlan(ctx, r.Cluster, planRef(r.Plan)))
+	return plain(s.app.Plans.Verify(ctx, r.Cluster, planRef(r.Plan)))
 }
 
 func (s *server) DiffPlans(ctx context.Context, r DiffPlansRequest) (reply[Difference], error) {
-	to := app.PlanRef{}
+	to := plans.PlanRef{}
 	if r.Params.To != nil {
 		to = planRef(*r.Params.To)
 	}
-	return plain(s.app.DiffPlans(ctx, r.Cluster, planRef(r.Params.From), to))
+	return plain(s.app.Plans.Diff(ctx, r.Cluster, planRef(r.Params.From), to))
 }
 
 // planRef reads a plan's name in an address: a number, an id, or "current".
-func planRef(text string) app.PlanRef {
+func planRef(text string) plans.PlanRef {
 	if text == "current" {
-		return app.PlanRef{}
+		return plans.PlanRef{}
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return app.PlanRef{Number: n}
+		return plans.PlanRef{Number: n}
 	}
-	return app.PlanRef{ID: text}
+	return plans.PlanRef{ID: text}
 }
 
 // planReply answers a stored plan with its stored text, which need not be parsed.
@@ -129,7 +129,7 @@ func recordText(record plans.PlanRecord) []byte {
 
 // solve answers a problem without storing anything.
 func (s *server) solve(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.Solve(r.Context(), func() (capacity.Problem, error) {
+	answer, err := s.app.Solver.Solve(r.Context(), func() (capacity.Problem, error) {
 		p, err := capacity.ReadProblem(bodyOf(r), s.config.Limits)
 		if err != nil {
 			err = readingProblem(err)
@@ -200,9 +200,9 @@ func (s *server) PinPlan(ctx context.Context, r PinPlanRequest) (reply[Pinned], 
 		return reply[Pinned]{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "", Code: "one_of",
 			Detail: "Say which plan to pin: give exactly one of \"number\" and \"id\"."}}}
 	}
-	return plain(s.app.PinPlan(ctx, r.Cluster, app.PlanRef{Number: r.Body.Number, ID: r.Body.ID}, r.Body.Until))
+	return plain(s.app.Plans.Pin(ctx, r.Cluster, plans.PlanRef{Number: r.Body.Number, ID: r.Body.ID}, r.Body.Until))
 }
 
 func (s *server) UnpinPlan(ctx context.Context, r UnpinPlanRequest) (reply[nothing], error) {
-	return done(s.app.UnpinPlan(ctx, r.Cluster))
+	return done(s.app.Plans.Unpin(ctx, r.Cluster))
 }

@@ -10,7 +10,7 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
 )
@@ -44,7 +44,7 @@ func (s *server) ReplacePoolSettings(ctx context.Context, r ReplacePoolSettingsR
 	if err != nil {
 		return reply[PoolSettings]{}, err
 	}
-	settings, err := s.app.SetPoolSettings(ctx, r.Cluster, version, *r.Body)
+	settings, err := s.app.Pools.SetSettings(ctx, r.Cluster, version, *r.Body)
 	return versioned(settings, settings.Version, err)
 }
 
@@ -57,7 +57,7 @@ func (s *server) DeletePoolSettings(ctx context.Context, r DeletePoolSettingsReq
 }
 
 func (s *server) GetPoolBasis(ctx context.Context, r GetPoolBasisRequest) (reply[PoolBasis], error) {
-	return plain(s.app.PoolBasis(ctx, r.Cluster))
+	return plain(s.app.Pools.Basis(ctx, r.Cluster))
 }
 
 func (s *server) GetPoolMachines(ctx context.Context, r GetPoolMachinesRequest) (reply[PoolMachines], error) {
@@ -66,22 +66,22 @@ func (s *server) GetPoolMachines(ctx context.Context, r GetPoolMachinesRequest) 
 }
 
 func (s *server) ReplacePoolMachines(ctx context.Context, r ReplacePoolMachinesRequest) (reply[PoolMachines], error) {
-	return plain(s.app.SetPoolMachines(ctx, r.Cluster, r.Body.Machines))
+	return plain(s.app.Pools.SetMachines(ctx, r.Cluster, r.Body.Machines))
 }
 
 func (s *server) ListStorageSamples(ctx context.Context, r ListStorageSamplesRequest) (reply[StorageSampleList], error) {
-	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p app.Page) (app.Listed[pool.StorageSample], error) {
+	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-storage", report.StorageSamples, func(ctx context.Context, p storage.Page) (storage.Listed[pool.StorageSample], error) {
 		return s.app.Stores.StoredPools.StorageSamples(ctx, r.Cluster, p)
 	})
 }
 
 func (s *server) AddStorageSamples(ctx context.Context, r AddStorageSamplesRequest) (reply[StorageSamplesTaken], error) {
-	taken, err := s.app.SampleStorage(ctx, r.Cluster, r.Body.Samples)
+	taken, err := s.app.Pools.SampleStorage(ctx, r.Cluster, r.Body.Samples)
 	return plain(StorageSamplesTaken{Samples: taken}, err)
 }
 
 func (s *server) ListPoolPlans(ctx context.Context, r ListPoolPlansRequest) (reply[PoolPlanList], error) {
-	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p app.Page) (app.Listed[pool.PoolPlanSummary], error) {
+	l, err := listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-pool-plans", report.PoolPlans, func(ctx context.Context, p storage.Page) (storage.Listed[pool.PoolPlanSummary], error) {
 		return s.app.Stores.StoredPools.PoolPlans(ctx, r.Cluster, p)
 	})
 	return withNumbers(r.Params.Numbers, l, err)
@@ -93,18 +93,18 @@ func (s *server) GetPoolPlan(ctx context.Context, r GetPoolPlanRequest) (reply[P
 }
 
 // polledPool returns the current plan of a polled pool, and whether this server may have missed a newer one.
-func (s *server) polledPool(r *http.Request) (shown *app.ShownPool, old bool, err error) {
+func (s *server) polledPool(r *http.Request) (shown *plans.ShownPool, old bool, err error) {
 	if r.URL.RawQuery != "" {
 		if err := s.operationOf(r).checkParameters(r); err != nil {
 			return nil, false, err
 		}
 	}
-	shown, err = s.app.ShownPool(r.Context(), pathValue(r, "cluster"))
+	shown, err = s.app.Pools.Shown(r.Context(), pathValue(r, "cluster"))
 	return shown, !s.reachable(), err
 }
 
 // answerPool writes an answer about a shown plan, which is made once a second at most.
-func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *app.ShownPool, question string, old bool, write func(now time.Time) ([]byte, string, error)) {
+func (s *server) answerPool(w http.ResponseWriter, r *http.Request, shown *plans.ShownPool, question string, old bool, write func(now time.Time) ([]byte, string, error)) {
 	now := s.app.Now()
 	text, err := shown.Text(fmt.Sprint(question, old), now.Unix(), func() ([]byte, string, error) { return write(now) })
 	if err != nil {

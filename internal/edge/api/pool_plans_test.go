@@ -21,6 +21,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -66,7 +67,7 @@ func (s *service) planned(cluster string) {
 		if claim == nil {
 			continue
 		}
-		b, err := s.app.PoolBasis(s.Context(), cluster)
+		b, err := s.app.Pools.Basis(s.Context(), cluster)
 		if err != nil {
 			s.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func (s *service) planned(cluster string) {
 			r.Plan, err = json.Marshal(plan)
 		}
 		if err == nil {
-			_, err = s.store.SettlePool(s.Context(), *claim, app.PoolOutcome{At: b.At, Plan: &r})
+			_, err = s.store.SettlePool(s.Context(), *claim, plans.PoolOutcome{At: b.At, Plan: &r})
 		}
 		if err != nil {
 			s.Fatal(err)
@@ -179,7 +180,7 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 	if source.From != pool.FromExecutions || source.Executions != 10 || source.Pattern != pool.PatternWeek || !source.MeasuredFrom.Equal(now.Truncate(time.Hour).Add(-336*time.Hour)) || !source.MeasuredUntil.Equal(now.Truncate(time.Hour)) {
 		t.Errorf("got %+v", source)
 	}
-	if third.Plan.Sources.Data.GBPerHour != 0.1 || third.Plan.Rounds[0].DecidedBy != 1 || third.Plan.Rounds[2].Plan.Mix.Core[0].Count != 6 || third.Reason != app.ByInputs || third.Freshness.Stale {
+	if third.Plan.Sources.Data.GBPerHour != 0.1 || third.Plan.Rounds[0].DecidedBy != 1 || third.Plan.Rounds[2].Plan.Mix.Core[0].Count != 6 || third.Reason != plans.ByInputs || third.Freshness.Stale {
 		t.Errorf("got %+v", third)
 	}
 	if wrong := recheck.PoolSchedule(third.Basis, third.Plan); len(wrong) > 0 {
@@ -293,7 +294,7 @@ func TestBadPools(t *testing.T) {
 func settled(t *testing.T, s *service, least int) int {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		plans, err := s.store.PoolPlans(t.Context(), "c", app.Page{Limit: 100})
+		plans, err := s.store.PoolPlans(t.Context(), "c", storage.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +325,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	s.ask(s.admin, "PUT", "/v1/clusters/c/pool", strings.Replace(pooled, `"work":30`, `"submissions":1,"work":30`, 1), "If-None-Match", "*").want(t, 200)
 
 	// One claims it and is never heard of again.
-	var dead *app.Claim
+	var dead *plans.Claim
 	for end := time.Now().Add(5 * time.Second); dead == nil; time.Sleep(10 * time.Millisecond) {
 		var err error
 		if dead, _, err = s.store.ClaimPool(t.Context(), now(), 500*time.Millisecond); err != nil || time.Now().After(end) {
@@ -345,8 +346,8 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	if n := settled(t, s, 1); n != 1 {
 		t.Errorf("got %d plans, want 1", n)
 	}
-	late := app.PoolOutcome{At: now(), Plan: &pool.PoolPlanRecord{Basis: []byte("{}"), Plan: []byte("{}")}}
-	if _, err := s.store.SettlePool(t.Context(), *dead, late); !errors.Is(err, app.ErrClaimLost) {
+	late := plans.PoolOutcome{At: now(), Plan: &pool.PoolPlanRecord{Basis: []byte("{}"), Plan: []byte("{}")}}
+	if _, err := s.store.SettlePool(t.Context(), *dead, late); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("who lost the claim: got %v", err)
 	}
 	plans := 1
@@ -370,7 +371,7 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 	if got := settled(t, s, plans); got != plans {
 		t.Errorf("a clock set back: got %d plans, want %d", got, plans)
 	}
-	list, err := s.store.PoolPlans(t.Context(), "c", app.Page{Limit: 100})
+	list, err := s.store.PoolPlans(t.Context(), "c", storage.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,7 +422,7 @@ func TestALargePoolFromWhatIsStored(t *testing.T) {
 		s.ask(s.admin, "POST", "/v1/clusters/c/executions", `{"executions":[`+strings.Join(part, ",")+`]}`).want(t, 200)
 	}
 	began := time.Now()
-	_, err := s.app.SetPoolSettings(auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin}), "c", 0, settings)
+	_, err := s.app.Pools.SetSettings(auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin}), "c", 0, settings)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/runs"
 	"headroom/internal/slots/live"
 )
 
@@ -30,7 +31,7 @@ type problem struct {
 	Hint      *fault.Hint     `json:"hint,omitempty"`
 	Conflicts []fault.Finding `json:"conflicts,omitempty"`
 
-	LastChange *app.LastChange `json:"last_change,omitempty"`
+	LastChange *storage.LastChange `json:"last_change,omitempty"`
 }
 
 // memberFault is one fault of a member of the body, or of a parameter.
@@ -134,11 +135,11 @@ func problemOf(err error) problem {
 	var (
 		refused    refusal
 		input      *fault.InputError
-		impossible *app.InfeasibleError
-		version    *app.VersionError
-		deleted    *app.DeletedError
+		impossible *fault.InfeasibleError
+		version    *storage.VersionError
+		deleted    *storage.DeletedError
 		tooLong    *http.MaxBytesError
-		waiting    *app.TooManyError
+		waiting    *runs.TooManyError
 	)
 	switch {
 	case errors.As(err, &refused):
@@ -238,7 +239,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	} else if cause := errors.Unwrap(err); p.Status == http.StatusServiceUnavailable && cause != nil && cause != error(fault.Busy) {
 		s.log(r.Context()).Warn("request not answered", "error", err.Error(), "cause", cause.Error())
 	}
-	if waiting := (*app.TooManyError)(nil); errors.As(err, &waiting) {
+	if waiting := (*runs.TooManyError)(nil); errors.As(err, &waiting) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(waiting.RetryAfter.Seconds())))
 	}
 	s.refuse(w, r, p)

@@ -6,12 +6,12 @@ import (
 	"strconv"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/report"
 )
 
 func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply[ProfileList], error) {
-	return listed(ctx, s, paging(r.Params), r.Cluster+"-profiles", report.Profiles, func(ctx context.Context, p app.Page) (app.Listed[inputs.ProfileVersion], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-profiles", report.Profiles, func(ctx context.Context, p storage.Page) (storage.Listed[inputs.ProfileVersion], error) {
 		return s.app.Stores.Profiles.Profiles(ctx, r.Cluster, p)
 	})
 }
@@ -35,7 +35,7 @@ func (s *server) DeleteProfile(ctx context.Context, r DeleteProfileRequest) (rep
 }
 
 func (s *server) ListProfileVersions(ctx context.Context, r ListProfileVersionsRequest) (reply[ProfileList], error) {
-	return listed(ctx, s, paging(r.Params), r.Cluster+"-profile-versions", report.Profiles, func(ctx context.Context, p app.Page) (app.Listed[inputs.ProfileVersion], error) {
+	return listed(ctx, s, paging(r.Params), r.Cluster+"-profile-versions", report.Profiles, func(ctx context.Context, p storage.Page) (storage.Listed[inputs.ProfileVersion], error) {
 		return s.app.Stores.Profiles.ProfileVersions(ctx, r.Cluster, r.Name, p)
 	})
 }

@@ -75,7 +75,7 @@ func TestGuessingIsSlow(t *testing.T) {
 	good := f.key(nil)
 	session := cookieIn(t, f.signIn(good)).Value
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookieName+"="+session), http.StatusOK)
-	link, err := f.app.NewSignInLink(t.Context())
+	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestGuessingIsSlow(t *testing.T) {
 		guess, _ := auth.NewToken(auth.KeyPrefix)
 		f.do("GET", "/v1/session", "", "X-API-KEY", guess)
 	}
-	fresh, err := f.app.NewSignInLink(t.Context())
+	fresh, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

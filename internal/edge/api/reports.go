@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/reporting"
@@ -39,7 +40,7 @@ func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[C
 		of.Schedule = *r.Params.Schedule
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, r.Cluster+"-reports", report.Reports, func(ctx context.Context, p app.Page) (app.Listed[reporting.Report], error) {
+	return listed(ctx, s, page, r.Cluster+"-reports", report.Reports, func(ctx context.Context, p storage.Page) (storage.Listed[reporting.Report], error) {
 		return s.app.Stores.Reports.Reports(ctx, r.Cluster, of, p)
 	})
 }

@@ -30,9 +30,9 @@ func (s *service) makeReport(cluster, body string) (r reporting.Report) {
 	if err != nil || claim == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
-	o := app.RunOutcome{State: runs.RunSucceeded}
+	o := runs.Outcome{State: runs.RunSucceeded}
 	if o.Make, err = s.app.ReportForRun(auth.With(s.Context(), claim.By), *claim, func(runs.Progress) {}); err != nil {
-		o = app.RunOutcome{State: runs.RunFailed, Error: app.TellRunError(err)}
+		o = runs.Outcome{State: runs.RunFailed, Error: runs.TellRunError(err)}
 	}
 	s.settle(*claim, o)
 	s.ask(s.admin, "GET", "/v1/clusters/"+cluster+"/reports/"+started.ID, nil).want(s, 200).into(s, &r)
@@ -252,11 +252,11 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 		parts = append(parts, part)
 		sum.Write(part)
 	}
-	s.settle(*claim, app.RunOutcome{State: runs.RunSucceeded, Make: func(ctx context.Context) (app.RunResult, error) {
+	s.settle(*claim, runs.Outcome{State: runs.RunSucceeded, Make: func(ctx context.Context) (runs.Result, error) {
 		r := in.Report()
 		r.ID, r.File = started.ID, &reporting.ReportFile{Name: "large.csv", Size: reporting.MaxReport}
 		_, err := s.app.Stores.Reports.SaveReport(ctx, "night", r, parts, [32]byte(sum.Sum(nil)))
-		return app.RunResult{Type: "application/json", Body: []byte("{}")}, err
+		return runs.Result{Type: "application/json", Body: []byte("{}")}, err
 	}})
 	alive := func() uint64 {
 		var m runtime.MemStats

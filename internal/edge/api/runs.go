@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 )
@@ -35,7 +35,7 @@ func runText(run runs.Run) []byte {
 }
 
 func (s *server) ListRuns(ctx context.Context, r ListRunsRequest) (reply[RunList], error) {
-	var of app.RunFilter
+	var of runs.Filter
 	if r.Params.Cluster != nil {
 		of.Cluster = *r.Params.Cluster
 	}
@@ -46,14 +46,14 @@ func (s *server) ListRuns(ctx context.Context, r ListRunsRequest) (reply[RunList
 		of.Kind = *r.Params.Kind
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
-	return listed(ctx, s, page, "runs", report.Runs, func(ctx context.Context, p app.Page) (app.Listed[runs.Run], error) {
-		return s.app.Runs(ctx, of, p)
+	return listed(ctx, s, page, "runs", report.Runs, func(ctx context.Context, p storage.Page) (storage.Listed[runs.Run], error) {
+		return s.app.Runs.List(ctx, of, p)
 	})
 }
 
 // CancelRun answers 204 if the run is over, and 202 if a server has been asked to end it.
 func (s *server) CancelRun(ctx context.Context, r CancelRunRequest) (reply[Run], error) {
-	run, err := s.app.CancelRun(ctx, r.Id)
+	run, err := s.app.Runs.Cancel(ctx, r.Id)
 	if err == nil && run.State.Over() {
 		return reply[Run]{empty: true}, nil
 	}
@@ -61,7 +61,7 @@ func (s *server) CancelRun(ctx context.Context, r CancelRunRequest) (reply[Run],
 }
 
 func (s *server) RetryRun(ctx context.Context, r RetryRunRequest) (reply[Run], error) {
-	return startedRun[Run](s.app.RetryRun(ctx, r.Id))
+	return startedRun[Run](s.app.Runs.Retry(ctx, r.Id))
 }
 
 // preferAsync reads "respond-async" among preferences (RFC 7240).
@@ -81,7 +81,7 @@ func preferAsync(prefer *string) bool {
 // getRun answers a run. A caller that already knows it may wait for a change: "Prefer: wait=30".
 func (s *server) getRun(w http.ResponseWriter, r *http.Request) {
 	known, wait := r.Header.Values("If-None-Match"), preferredWait(r.Header.Get("Prefer"))
-	run, err := s.app.Run(r.Context(), pathValue(r, "id"))
+	run, err := s.app.Runs.Run(r.Context(), pathValue(r, "id"))
 	if err == nil && wait > 0 {
 		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait/time.Second)))
 		if matches(known, etagOf(run.Version)) {
@@ -109,8 +109,8 @@ func (s *server) waitForRun(w http.ResponseWriter, r *http.Request, known runs.R
 	up := time.NewTimer(wait)
 	defer up.Stop()
 	for over := false; ; {
-		changed, forget := s.app.RunWatch.Watch(known.ID) // before it is read, so that no change is missed
-		run, err := s.app.Run(r.Context(), known.ID)
+		changed, forget := s.app.Runs.Watchers.Watch(known.ID) // before it is read, so that no change is missed
+		run, err := s.app.Runs.Run(r.Context(), known.ID)
 		if err != nil || over || run.Version != known.Version {
 			forget()
 			return run, err
@@ -138,7 +138,7 @@ func (s *server) getRunResult(w http.ResponseWriter, r *http.Request) {
 		s.runTable(w, r)
 		return
 	}
-	result, err := s.app.RunResult(r.Context(), pathValue(r, "id"))
+	result, err := s.app.Runs.Result(r.Context(), pathValue(r, "id"))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -168,7 +168,7 @@ func (s *server) watchRun(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := pathValue(r, "id")
-	run, err := s.app.Run(r.Context(), id)
+	run, err := s.app.Runs.Run(r.Context(), id)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -203,8 +203,8 @@ func (s *server) streamRun(w stream, r *http.Request, id string) {
 	defer look.Stop()
 	sent := int64(0)
 	for {
-		changed, forget := s.app.RunWatch.Watch(id) // before it is read, so that no change is missed
-		run, err := s.app.Run(r.Context(), id)
+		changed, forget := s.app.Runs.Watchers.Watch(id) // before it is read, so that no change is missed
+		run, err := s.app.Runs.Run(r.Context(), id)
 		switch {
 		case errors.Is(err, fault.Busy): // it comes again
 		case err != nil:

@@ -38,7 +38,7 @@ func works(t testing.TB, configure ...func(*app.Config)) *service {
 // hears makes the service listen to changes of runs.
 func (s *service) hears() {
 	listening, stop := context.WithCancel(context.Background())
-	heard := s.app.WatchRuns(listening)
+	heard := s.app.Runs.Watch(listening)
 	s.Cleanup(func() { stop(); <-heard })
 }
 
@@ -52,16 +52,16 @@ func (s *service) planRun(cluster string) (address string) {
 func (s *service) runInMine() (id string) { return strings.TrimPrefix(s.planRun("mine"), "/v1/runs/") }
 
 // claim takes a run as a server that works on it would.
-func (s *service) claim(id string) app.RunClaim {
+func (s *service) claim(id string) runs.Claim {
 	s.Helper()
-	c, err := s.app.Stores.Runs.ClaimRun(s.Context(), id, map[string]int{app.PlanRun: 3}, time.Minute)
+	c, err := s.app.Stores.Runs.ClaimRun(s.Context(), id, map[string]int{plans.PlanRun: 3}, time.Minute)
 	if err != nil || c == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
 	return *c
 }
 
-func (s *service) settle(c app.RunClaim, o app.RunOutcome) {
+func (s *service) settle(c runs.Claim, o runs.Outcome) {
 	s.Helper()
 	if _, err := s.app.Stores.Runs.SettleRun(s.Context(), c, o); err != nil {
 		s.Fatal(err)
@@ -70,7 +70,7 @@ func (s *service) settle(c app.RunClaim, o app.RunOutcome) {
 
 func (s *service) finishRun(id string) {
 	s.Helper()
-	s.settle(s.claim(id), app.RunOutcome{State: runs.RunSucceeded, Result: &app.RunResult{Type: "application/json", Body: []byte(`{}`)}})
+	s.settle(s.claim(id), runs.Outcome{State: runs.RunSucceeded, Result: &runs.Result{Type: "application/json", Body: []byte(`{}`)}})
 }
 
 func (s *service) run(address string) (r runs.Run) {
@@ -207,7 +207,7 @@ func TestARunNeedsTheRoleItWasStartedWith(t *testing.T) {
 	s := newService(t)
 	s.cluster("c")
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "op", Role: auth.Operator})
-	r, err := s.app.Stores.Runs.StartRun(ctx, app.NewRun{Kind: "import", Cluster: "c", Role: auth.Operator, Input: 1})
+	r, err := s.app.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: "import", Cluster: "c", Role: auth.Operator, Input: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestAKeyHasSoManyRunsWaiting(t *testing.T) {
 	s := newService(t)
 	s.cluster("c")
 	first := s.planRun("c")
-	for range app.MaxQueued - 1 {
+	for range runs.MaxQueued - 1 {
 		s.planRun("c")
 	}
 	a := s.ask(s.admin, "POST", "/v1/clusters/c/plans", nil, "Prefer", "respond-async", "Idempotency-Key", "k").want(t, 429)
@@ -352,7 +352,7 @@ func TestARunIsWatched(t *testing.T) {
 	if r, _ := next(); !r.Cancelling {
 		t.Errorf("then %+v", r)
 	}
-	s.settle(c, app.RunOutcome{State: runs.RunCancelled, Result: &app.RunResult{Type: "text/csv", Body: []byte("a,b\n")}})
+	s.settle(c, runs.Outcome{State: runs.RunCancelled, Result: &runs.Result{Type: "text/csv", Body: []byte("a,b\n")}})
 	last, _ := next()
 	if last.State != runs.RunCancelled || !last.Partial || last.ResultURL == nil || last.Cancelling {
 		t.Errorf("at last %+v", last)
@@ -375,7 +375,7 @@ func TestLargeResultsStandElsewhere(t *testing.T) {
 	for size, inline := range map[int]bool{runs.InlineResult: true, runs.InlineResult + 1: false} {
 		id := s.runInMine()
 		body := `"` + strings.Repeat("x", size-2) + `"`
-		s.settle(s.claim(id), app.RunOutcome{State: runs.RunSucceeded, Result: &app.RunResult{Type: "application/json", Body: []byte(body)}})
+		s.settle(s.claim(id), runs.Outcome{State: runs.RunSucceeded, Result: &runs.Result{Type: "application/json", Body: []byte(body)}})
 		r := s.run("/v1/runs/" + id)
 		if got := string(r.Result) == body; got != inline || r.ResultURL == nil {
 			t.Errorf("%d bytes inline: %v, want %v", size, got, inline)

@@ -72,7 +72,7 @@ func (f *front) key(change func(*auth.Key)) string {
 		change(&k)
 	}
 	f.keys = append(f.keys, k)
-	f.app.Keys.Replace(f.keys)
+	f.app.Auth.Ring.Replace(f.keys)
 	return token
 }
 
@@ -139,7 +139,7 @@ func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 
 // sessionStore holds sessions and links in memory. It lacks all other methods of a store.
 type sessionStore struct {
-	app.AccessStore
+	auth.Store
 	app.DatabaseStore
 	now      func() time.Time
 	mu       sync.Mutex
@@ -341,7 +341,7 @@ func TestOrigins(t *testing.T) {
 			}
 		}
 		if c.cookie {
-			session, token, err := f.app.SignIn(t.Context(), f.key(nil))
+			session, token, err := f.app.Auth.SignIn(t.Context(), f.key(nil))
 			if err != nil {
 				t.Fatalf("%s: %v for %+v", name, err, session)
 			}

@@ -21,6 +21,7 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
@@ -523,7 +524,7 @@ type KeyList = list[auth.Key]
 type Knowledge = dispatch.Knowledge
 
 // LastChange Who changed what was asked for since you read it (412), or deleted it (404).
-type LastChange = app.LastChange
+type LastChange = storage.LastChange
 
 // LateJob An accepted job that would miss its deadline.
 type LateJob = dispatch.LateJob

@@ -95,7 +95,7 @@ func newService(t testing.TB, configure ...func(*app.Config)) *service {
 func (s *service) key(name string, role auth.Role, clusters []string) (token string) {
 	s.Helper()
 	ctx := auth.With(s.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
-	_, token, err := s.app.CreateKey(ctx, auth.Key{Name: name, Role: role, Clusters: clusters})
+	_, token, err := s.app.Auth.CreateKey(ctx, auth.Key{Name: name, Role: role, Clusters: clusters})
 	if err != nil {
 		s.Fatal(err)
 	}

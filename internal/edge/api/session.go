@@ -26,7 +26,7 @@ func (s *server) authenticate(next http.Handler) http.Handler {
 		}
 		a := askedOf(r.Context())
 		if token, sent := sentToken(r); sent {
-			key, err := s.app.FindKey(r.Context(), token)
+			key, err := s.app.Auth.FindKey(r.Context(), token)
 			switch {
 			case errors.Is(err, auth.ErrToken):
 				s.badToken(w, r, err)
@@ -109,7 +109,7 @@ func (s *server) findSession(r *http.Request, token string) (auth.Session, error
 	if !seen && s.guesses(r) {
 		return auth.Session{}, errGuesses
 	}
-	session, err := s.app.Session(r.Context(), hash)
+	session, err := s.app.Auth.Session(r.Context(), hash)
 	if err == nil && !now.Before(session.ExpiresAt) {
 		err = fault.NotFound
 	}
@@ -204,7 +204,7 @@ func (s *server) createSession(w http.ResponseWriter, r *http.Request) {
 		s.tooManyFailures(w, r)
 		return
 	}
-	session, token, err := s.app.SignIn(r.Context(), body.Token)
+	session, token, err := s.app.Auth.SignIn(r.Context(), body.Token)
 	switch {
 	case errors.Is(err, auth.ErrToken):
 		s.badToken(w, r, err)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
 )
@@ -22,7 +21,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 	who := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	link := func() string {
 		t.Helper()
-		token, err := f.app.NewSignInLink(who)
+		token, err := f.app.Auth.NewSignInLink(who)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,16 +44,16 @@ func TestSessionsOnADatabase(t *testing.T) {
 	}
 
 	now := time.Now()
-	f.clock.Store(now.Add(-app.LinkLife + time.Minute).UnixNano())
+	f.clock.Store(now.Add(-auth.LinkLife + time.Minute).UnixNano())
 	young := link()
-	f.clock.Store(now.Add(-app.LinkLife - time.Second).UnixNano())
+	f.clock.Store(now.Add(-auth.LinkLife - time.Second).UnixNano())
 	old := link()
 	f.clock.Store(now.UnixNano())
 	wantStatus(t, f.signIn(young, "address", "10.0.0.1"), http.StatusCreated)
 	wantStatus(t, f.signIn(old, "address", "10.0.0.1"), http.StatusUnauthorized)
 
 	// A key's session ends with the key.
-	key, token, err := f.app.CreateKey(who, auth.Key{Name: "dashboard", Role: auth.Viewer})
+	key, token, err := f.app.Auth.CreateKey(who, auth.Key{Name: "dashboard", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +61,7 @@ func TestSessionsOnADatabase(t *testing.T) {
 	wantStatus(t, w, http.StatusCreated)
 	cookie := cookieName + "=" + cookieIn(t, w).Value
 	wantStatus(t, f.do("GET", "/v1/session", "", "Cookie", cookie), http.StatusOK)
-	if err := f.app.RevokeKey(who, key.ID); err != nil {
+	if err := f.app.Auth.RevokeKey(who, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	wantStatus(t, f.do("GET", "/v1/session", "", "X-API-KEY", token, "address", "10.0.0.1"), http.StatusUnauthorized)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
 
@@ -33,16 +32,16 @@ func (f *front) signIn(token string, headers ...string) *httptest.ResponseRecord
 func TestSignInLink(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
-	link, err := f.app.NewSignInLink(t.Context())
+	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.pass(app.LinkLife - time.Second)
+	f.pass(auth.LinkLife - time.Second)
 	w := f.signIn(link)
 	wantStatus(t, w, http.StatusCreated)
 	cookie := cookieIn(t, w)
 	want := http.Cookie{Name: cookieName, Value: cookie.Value, Quoted: cookie.Quoted, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		MaxAge: int(app.SessionLife.Seconds()), Expires: cookie.Expires, RawExpires: cookie.RawExpires, Raw: cookie.Raw}
+		MaxAge: int(auth.SessionLife.Seconds()), Expires: cookie.Expires, RawExpires: cookie.RawExpires, Raw: cookie.Raw}
 	if diff := cmp.Diff(want, *cookie); diff != "" {
 		t.Errorf("the cookie (-want +got):\n%s", diff)
 	}
@@ -68,11 +67,11 @@ func TestSignInLink(t *testing.T) {
 	if len(bad.Result().Cookies()) > 0 {
 		t.Error("a used link sets a cookie")
 	}
-	late, err := f.app.NewSignInLink(t.Context())
+	late, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.pass(app.LinkLife)
+	f.pass(auth.LinkLife)
 	wantStatus(t, f.signIn(late), http.StatusUnauthorized)
 	f.pass(-time.Minute)
 	wantStatus(t, f.signIn(late), http.StatusUnauthorized) // asking too late uses it up
@@ -159,7 +158,7 @@ func badTokens(t *testing.T, f *front, good string) map[string]string {
 	past := f.app.Now().Add(-time.Second)
 	unknown, _ := auth.NewToken(auth.KeyPrefix)
 	session := cookieIn(t, f.signIn(good)).Value
-	link, err := f.app.NewSignInLink(t.Context())
+	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +273,7 @@ func TestBadTokensTakeTheSameTime(t *testing.T) {
 	for i := range tries {
 		for kind, token := range bad {
 			began := time.Now()
-			f.app.Keys.Find(token, f.app.Now())
+			f.app.Auth.Ring.Find(token, f.app.Now())
 			if took := time.Since(began); i == 0 || took < fastest[kind] {
 				fastest[kind] = took
 			}
@@ -293,7 +292,7 @@ func TestNoSecretsInTheLog(t *testing.T) {
 	t.Parallel()
 	f := newFront(t)
 	key := f.key(nil)
-	link, err := f.app.NewSignInLink(t.Context())
+	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

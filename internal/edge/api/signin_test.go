@@ -42,7 +42,7 @@ func TestSignInWithABrowser(t *testing.T) {
 		}
 		return string(page)
 	}
-	link, err := f.app.NewSignInLink(t.Context())
+	link, err := f.app.Auth.NewSignInLink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

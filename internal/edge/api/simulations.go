@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"headroom/internal/ask/trial"
-	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
@@ -67,7 +66,7 @@ func (s *server) workloadSimulation(w http.ResponseWriter, r *http.Request) {
 }
 
 // runSimulation answers the result of a run: a plan that was tried, which has a sentence, or a workload.
-func runSimulation(w http.ResponseWriter, r *http.Request, run runs.Run, result app.RunResult) error {
+func runSimulation(w http.ResponseWriter, r *http.Request, run runs.Run, result runs.Result) error {
 	var plan struct {
 		Sentence *string `json:"sentence"`
 	}

@@ -107,7 +107,7 @@ func answerFile(w http.ResponseWriter, name, mediaType string, fill func(io.Writ
 
 // runTable answers the result of a run in another form than it was made in.
 func (s *server) runTable(w http.ResponseWriter, r *http.Request) {
-	run, err := s.app.Run(r.Context(), pathValue(r, "id"))
+	run, err := s.app.Runs.Run(r.Context(), pathValue(r, "id"))
 	if err == nil {
 		err = s.runIn(w, r, run)
 	}
@@ -123,7 +123,7 @@ func (s *server) runIn(w http.ResponseWriter, r *http.Request, run runs.Run) err
 	case run.Kind != app.SweepRun && run.Kind != app.SimulationRun || formatOf(r) == "focus":
 		return refusal{aboutParameter("format", "choice", fmt.Sprintf("What a run of the kind %q makes does not come in the form %q; leave \"format\" out.", run.Kind, formatOf(r)), nil)}
 	}
-	result, err := s.app.RunResult(r.Context(), run.ID)
+	result, err := s.app.Runs.Result(r.Context(), run.ID)
 	if err != nil {
 		return err
 	}

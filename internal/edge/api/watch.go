@@ -63,7 +63,7 @@ func (s *server) waitForChange(w http.ResponseWriter, r *http.Request, cluster s
 	up := time.NewTimer(wait)
 	defer up.Stop()
 	for {
-		_, changed := s.app.Board.Watch(cluster)
+		_, changed := s.app.Plans.Board.Watch(cluster)
 		shown, err := s.current(r.Context(), cluster)
 		if err != nil || !matches(known, shown.etag(s.app.Now())) {
 			return shown, err
@@ -101,7 +101,7 @@ func (s *server) stillMay(r *http.Request) bool {
 		if strings.HasPrefix(who.ID, auth.IssuedID) { // nobody can end it before its time
 			return s.app.Now().Before(*a.expires)
 		}
-		key, ok := s.app.Keys.Find(token, s.app.Now())
+		key, ok := s.app.Auth.Ring.Find(token, s.app.Now())
 		return ok && sameSight(key.Principal(), who)
 	}
 	_, err := s.findSession(r, sessionToken(r))

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/data/fetch"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/report"
 )
@@ -47,7 +47,7 @@ func (s *server) ListAllowedHosts(ctx context.Context, r ListAllowedHostsRequest
 }
 
 func (s *server) CreateAllowedHost(ctx context.Context, r CreateAllowedHostRequest) (reply[AllowedHost], error) {
-	h, err := s.app.AllowHost(ctx, *r.Body)
+	h, err := s.app.Hooks.AllowHost(ctx, *r.Body)
 	return reply[AllowedHost]{body: h, created: h.ID}, err
 }
 
@@ -60,7 +60,7 @@ func (s *server) ListWebhooks(ctx context.Context, r ListWebhooksRequest) (reply
 }
 
 func (s *server) CreateWebhook(ctx context.Context, r CreateWebhookRequest) (reply[CreatedWebhook], error) {
-	w, secret, err := s.app.CreateWebhook(ctx, r.Body.Webhook, r.Body.Secret)
+	w, secret, err := s.app.Hooks.Create(ctx, r.Body.Webhook, r.Body.Secret)
 	return reply[CreatedWebhook]{body: createdWebhook{w, secret}, created: w.ID, etag: etagOf(w.Version), repeat: &createdWebhook{Webhook: w}}, err
 }
 
@@ -75,7 +75,7 @@ func (s *server) ReplaceWebhook(ctx context.Context, r ReplaceWebhookRequest) (r
 		return reply[Webhook]{}, err
 	}
 	r.Body.ID = r.Id
-	w, err := s.app.ReplaceWebhook(ctx, version, *r.Body)
+	w, err := s.app.Hooks.Replace(ctx, version, *r.Body)
 	return versioned(w, w.Version, err)
 }
 
@@ -88,7 +88,7 @@ func (s *server) DeleteWebhook(ctx context.Context, r DeleteWebhookRequest) (rep
 }
 
 func (s *server) RotateWebhookSecret(ctx context.Context, r RotateWebhookSecretRequest) (reply[NewSecret], error) {
-	secret, until, err := s.app.RotateSecret(ctx, r.Id, r.Body.Secret)
+	secret, until, err := s.app.Hooks.RotateSecret(ctx, r.Id, r.Body.Secret)
 	return reply[NewSecret]{body: newSecret{secret, until}, repeat: &newSecret{Until: until}}, err
 }
 
@@ -97,7 +97,7 @@ func (s *server) TestWebhook(ctx context.Context, r TestWebhookRequest) (reply[D
 }
 
 func (s *server) ListDeliveries(ctx context.Context, r ListDeliveriesRequest) (reply[DeliveryList], error) {
-	return listed(ctx, s, paging(r.Params), "deliveries", deliveryTable, func(ctx context.Context, p app.Page) (app.Listed[hooks.Delivery], error) {
+	return listed(ctx, s, paging(r.Params), "deliveries", deliveryTable, func(ctx context.Context, p storage.Page) (storage.Listed[hooks.Delivery], error) {
 		return s.app.Stores.Webhooks.Deliveries(ctx, r.Id, p)
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/live"
@@ -248,7 +249,7 @@ func (s *Store) EndLease(ctx context.Context, cluster, id string) error {
 }
 
 // Leases lists the running ones, the oldest first.
-func (s *Store) Leases(ctx context.Context, cluster, class string, page app.Page) (list app.Listed[live.Lease], err error) {
+func (s *Store) Leases(ctx context.Context, cluster, class string, page storage.Page) (list storage.Listed[live.Lease], err error) {
 	after := uuid.Nil
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -274,7 +275,7 @@ func (s *Store) Leases(ctx context.Context, cluster, class string, page app.Page
 }
 
 // AdmissionsByClass counts the running ones.
-func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page app.Page) (list app.Listed[live.ClassAdmissions], err error) {
+func (s *Store) AdmissionsByClass(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[live.ClassAdmissions], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err

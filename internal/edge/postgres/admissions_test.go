@@ -15,6 +15,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
@@ -56,7 +57,7 @@ func admitting(t testing.TB, admitted map[string]float64) (*postgres.Store, cont
 	return s, ctx
 }
 
-func only(limit int) app.Page { return app.Page{Limit: limit} }
+func only(limit int) storage.Page { return storage.Page{Limit: limit} }
 
 func place(class string, ttl float64) live.AdmissionRequest {
 	return live.AdmissionRequest{Class: class, Holder: "job-1", TTLSeconds: ttl}
@@ -325,11 +326,11 @@ func TestLeasesAreListed(t *testing.T) {
 			t.Errorf("%q: got %+v", name, found)
 		}
 	}
-	all := pages(t, 3, func(p app.Page) (app.Listed[live.Lease], error) { return s.Leases(ctx, night, "", p) })
+	all := pages(t, 3, func(p storage.Page) (storage.Listed[live.Lease], error) { return s.Leases(ctx, night, "", p) })
 	if len(all) != 2*len(hostile) || !slices.IsSortedFunc(all, func(a, b live.Lease) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Errorf("%d leases", len(all))
 	}
-	counts := pages(t, 3, func(p app.Page) (app.Listed[live.ClassAdmissions], error) {
+	counts := pages(t, 3, func(p storage.Page) (storage.Listed[live.ClassAdmissions], error) {
 		return s.AdmissionsByClass(ctx, night, p)
 	})
 	if len(counts) != len(hostile) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -50,8 +51,8 @@ func record(ctx context.Context, q querier, entries ...entry) error {
 }
 
 // lastChange returns the last change of a part of a cluster, or nil if none is on record. An empty name matches any.
-func lastChange(ctx context.Context, q querier, cluster, name string, kinds ...string) (*app.LastChange, error) {
-	last, err := one[app.LastChange](ctx, q, `
+func lastChange(ctx context.Context, q querier, cluster, name string, kinds ...string) (*storage.LastChange, error) {
+	last, err := one[storage.LastChange](ctx, q, `
 		SELECT at, by, kind, name FROM audit WHERE cluster = @cluster AND kind = ANY(@kinds) AND (name = @name OR @name = '')
 		ORDER BY era DESC, txid DESC, id DESC LIMIT 1`, pgx.NamedArgs{"cluster": cluster, "kinds": kinds, "name": name})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -66,7 +67,7 @@ func outdated(ctx context.Context, q querier, have int64, cluster, name string, 
 	if err != nil {
 		return err
 	}
-	return &app.VersionError{Have: have, Last: last}
+	return &storage.VersionError{Have: have, Last: last}
 }
 
 func jsonText(x any) (*string, error) {
@@ -80,7 +81,7 @@ func jsonText(x any) (*string, error) {
 
 // Audit lists the newest first. An entry is listed only after all transactions older than its own have ended, so that
 // nothing ever appears behind a cursor.
-func (s *Store) Audit(ctx context.Context, of app.AuditFilter, page app.Page) (list app.Listed[app.AuditEntry], err error) {
+func (s *Store) Audit(ctx context.Context, of app.AuditFilter, page storage.Page) (list storage.Listed[app.AuditEntry], err error) {
 	type row struct {
 		Era  int64
 		Txid uint64

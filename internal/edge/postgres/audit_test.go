@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -27,10 +28,10 @@ func audit(t testing.TB, s *postgres.Store, of app.AuditFilter) []app.AuditEntry
 	pgtest.Outlast(t)
 	marker := must(s.CreateKey(ctx, auth.Key{Name: "marker " + time.Now().String(), Role: auth.Viewer, Hash: hash}))(t)
 	eventually(t, "the marker is in the audit log", func() bool {
-		list := must(s.Audit(ctx, app.AuditFilter{}, app.Page{Limit: 1}))(t)
+		list := must(s.Audit(ctx, app.AuditFilter{}, storage.Page{Limit: 1}))(t)
 		return len(list.Items) == 1 && list.Items[0].Name == marker.Name
 	})
-	all := pages(t, 7, func(p app.Page) (app.Listed[app.AuditEntry], error) { return s.Audit(ctx, of, p) })
+	all := pages(t, 7, func(p storage.Page) (storage.Listed[app.AuditEntry], error) { return s.Audit(ctx, of, p) })
 	kept := []app.AuditEntry{}
 	for _, e := range all {
 		if e.By != "marker" {
@@ -168,10 +169,12 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 		}()
 	}()
 	plans := func() []string {
-		return pageIDs(t, func(p app.Page) (app.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) }, func(p plans.PlanSummary) string { return fmt.Sprint(p.Number) })
+		return pageIDs(t, func(p storage.Page) (storage.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) }, func(p plans.PlanSummary) string { return fmt.Sprint(p.Number) })
 	}
 	log := func() []string {
-		return pageIDs(t, func(p app.Page) (app.Listed[app.AuditEntry], error) { return s.Audit(ctx, app.AuditFilter{}, p) }, func(e app.AuditEntry) string { return e.ID })
+		return pageIDs(t, func(p storage.Page) (storage.Listed[app.AuditEntry], error) {
+			return s.Audit(ctx, app.AuditFilter{}, p)
+		}, func(e app.AuditEntry) string { return e.ID })
 	}
 	var seenPlans, seenLog []string
 	misses := 0
@@ -201,8 +204,8 @@ func TestPagesNeverChangeBehindACursor(t *testing.T) {
 }
 
 // pageIDs reads a list page by page, as it grows.
-func pageIDs[T any](t testing.TB, list func(app.Page) (app.Listed[T], error), id func(T) string) (ids []string) {
-	for page := (app.Page{Limit: 50}); ; {
+func pageIDs[T any](t testing.TB, list func(storage.Page) (storage.Listed[T], error), id func(T) string) (ids []string) {
+	for page := (storage.Page{Limit: 50}); ; {
 		part := must(list(page))(t)
 		for _, x := range part.Items {
 			ids = append(ids, id(x))

@@ -6,7 +6,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/test/pgtest"
 )
 
@@ -29,7 +29,7 @@ func TestChainsAndCalibrationsAreKept(t *testing.T) {
 	if got := must(s.Profile(ctx, night, "etl", 0))(t); got.Source != nil || got.Profile.Stages != nil {
 		t.Errorf("a profile of maps and reduces has %+v", got)
 	}
-	for _, list := range []app.Listed[inputs.ProfileVersion]{must(s.Profiles(ctx, night, app.Page{}))(t), must(s.ProfileVersions(ctx, night, "sales", app.Page{}))(t)} {
+	for _, list := range []storage.Listed[inputs.ProfileVersion]{must(s.Profiles(ctx, night, storage.Page{}))(t), must(s.ProfileVersions(ctx, night, "sales", storage.Page{}))(t)} {
 		if got := list.Items[len(list.Items)-1]; got.Name != "sales" || got.Source != nil || len(got.Profile.Stages) != 3 {
 			t.Errorf("a list has %+v", got)
 		}

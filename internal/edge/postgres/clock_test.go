@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
@@ -21,7 +22,7 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 			s, conn := pgtest.OpenWith(t, configOf(url)), raw(t, url)
 			ctx := filled(t, s)
 			now := func() time.Time { return january.From }
-			var first *app.Claim
+			var first *plans.Claim
 			claimed := func() bool {
 				c, _, err := s.Claim(ctx, now(), 15*time.Second)
 				check(t, err)
@@ -46,12 +47,12 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 					t.Errorf("not due after %s", set)
 				}
 			}
-			if err := s.KeepClaim(ctx, old, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+			if err := s.KeepClaim(ctx, old, time.Minute); !errors.Is(err, storage.ErrClaimLost) {
 				t.Errorf("who had the claim before gets %v", err)
 			}
 
-			run := must(s.StartRun(ctx, app.NewRun{Kind: app.PlanRun, Cluster: night, Role: "planner"}))(t)
-			most := map[string]int{app.PlanRun: 5}
+			run := must(s.StartRun(ctx, runs.NewRun{Kind: plans.PlanRun, Cluster: night, Role: "planner"}))(t)
+			most := map[string]int{plans.PlanRun: 5}
 			worked := must(s.ClaimRun(ctx, run.ID, most, 15*time.Second))(t)
 			sweep := func() (state string, work int64) {
 				_, err := s.SweepRuns(ctx)
@@ -67,7 +68,7 @@ func TestJumpsOfTheDatabasesClock(t *testing.T) {
 			if state != "queued" {
 				t.Errorf("a run of a server that died before the clock was set back is %s", state)
 			}
-			if _, err := s.KeepRun(ctx, *worked, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+			if _, err := s.KeepRun(ctx, *worked, runs.Progress{}, time.Minute); !errors.Is(err, storage.ErrClaimLost) {
 				t.Errorf("who had it before gets %v", err)
 			}
 			execute(t, conn, "UPDATE runs SET due_at = due_at + $1::interval", jump)

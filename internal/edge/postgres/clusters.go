@@ -7,13 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 )
 
 const clusterColumns = `name, description, currency, period_seconds, time_zone, options, budget, hold_seconds, inputs_version, version, created_at, updated_at`
 
 // Clusters lists by name.
-func (s *Store) Clusters(ctx context.Context, only []string, page app.Page) (list app.Listed[inputs.Cluster], err error) {
+func (s *Store) Clusters(ctx context.Context, only []string, page storage.Page) (list storage.Listed[inputs.Cluster], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -61,7 +61,7 @@ func goneCluster(ctx context.Context, q querier, name string) error {
 	case last == nil:
 		return noCluster(name)
 	}
-	return &app.DeletedError{Cluster: name, LastChange: *last}
+	return &storage.DeletedError{Cluster: name, LastChange: *last}
 }
 
 // CreateCluster creates a cluster without inputs.

@@ -2,12 +2,13 @@ package postgres_test
 
 import (
 	"fmt"
+	"headroom/internal/service/plans"
 	"testing"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/test/pgtest"
 )
 
@@ -71,11 +72,11 @@ func TestClustersAreListedByNameAndOnlyThoseTheCallerSees(t *testing.T) {
 		}
 		return all
 	}
-	same(t, names(pages(t, 2, func(p app.Page) (app.Listed[inputs.Cluster], error) { return s.Clusters(ctx, nil, p) })), want)
-	same(t, names(pages(t, 1, func(p app.Page) (app.Listed[inputs.Cluster], error) {
+	same(t, names(pages(t, 2, func(p storage.Page) (storage.Listed[inputs.Cluster], error) { return s.Clusters(ctx, nil, p) })), want)
+	same(t, names(pages(t, 1, func(p storage.Page) (storage.Listed[inputs.Cluster], error) {
 		return s.Clusters(ctx, []string{"c4", "c1", "c9", hostile[0]}, p)
 	})), []string{"c1", "c4"})
-	same(t, names(must(s.Clusters(ctx, []string{}, app.Page{}))(t).Items), []string{})
+	same(t, names(must(s.Clusters(ctx, []string{}, storage.Page{}))(t).Items), []string{})
 }
 
 func TestDeletingAClusterKeepsItsPlans(t *testing.T) {
@@ -85,12 +86,12 @@ func TestDeletingAClusterKeepsItsPlans(t *testing.T) {
 	ctx := filled(t, s)
 	must(s.SavePlan(ctx, record(night)))(t)
 	check(t, s.DeleteCluster(ctx, night, 1))
-	_, err := s.Plan(ctx, night, app.PlanRef{Number: 1})
+	_, err := s.Plan(ctx, night, plans.PlanRef{Number: 1})
 	kindOf(t, err, fault.NotFound, "no cluster")
-	_, err = s.VMTypes().List(ctx, night, app.Page{})
+	_, err = s.VMTypes().List(ctx, night, storage.Page{})
 	kindOf(t, err, fault.NotFound, "no cluster")
 	must(s.CreateCluster(ctx, inputs.NewCluster(night)))(t)
-	if list := must(s.Classes().List(ctx, night, app.Page{}))(t); len(list.Items) != 0 {
+	if list := must(s.Classes().List(ctx, night, storage.Page{}))(t); len(list.Items) != 0 {
 		t.Errorf("a new cluster under an old name has classes: %v", list.Items)
 	}
 	if plan := must(s.SavePlan(ctx, record(night)))(t); plan.Number != 2 {

@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
@@ -160,7 +160,7 @@ func TestConnectionsComeBackToABusyDatabase(t *testing.T) {
 		clients.Go(func() {
 			for asking.Err() == nil {
 				asked := time.Now()
-				_, err := store.Clusters(asking, nil, app.Page{Limit: 1})
+				_, err := store.Clusters(asking, nil, storage.Page{Limit: 1})
 				if asking.Err() != nil {
 					return
 				}

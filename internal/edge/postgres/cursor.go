@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 )
 
 // A cursor is the sort key of the last item of a page, as a JSON list in base64.
@@ -56,7 +56,7 @@ const (
 	maxItems     = 10_000
 )
 
-func limitOf(p app.Page) int {
+func limitOf(p storage.Page) int {
 	if p.Limit <= 0 {
 		return defaultLimit
 	}
@@ -64,10 +64,10 @@ func limitOf(p app.Page) int {
 }
 
 // listed makes a page from the rows of a query whose limit was one higher.
-func listed[T any](rows []T, p app.Page, key func(T) []any) app.Listed[T] {
+func listed[T any](rows []T, p storage.Page, key func(T) []any) storage.Listed[T] {
 	limit := limitOf(p)
 	if len(rows) <= limit {
-		return app.Listed[T]{Items: rows}
+		return storage.Listed[T]{Items: rows}
 	}
-	return app.Listed[T]{Items: rows[:limit], Next: writeCursor(key(rows[limit-1])...)}
+	return storage.Listed[T]{Items: rows[:limit], Next: writeCursor(key(rows[limit-1])...)}
 }

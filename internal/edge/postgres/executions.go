@@ -13,6 +13,7 @@ import (
 
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -247,7 +248,7 @@ func unstorableFilter(of app.ExecutionFilter) bool {
 }
 
 // pageOfExecutions reads a page of rows, the newest first.
-func pageOfExecutions[T any](ctx context.Context, s *Store, cluster string, of app.ExecutionFilter, page app.Page, columns, also string) (rows []T, err error) {
+func pageOfExecutions[T any](ctx context.Context, s *Store, cluster string, of app.ExecutionFilter, page storage.Page, columns, also string) (rows []T, err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return nil, err
@@ -276,7 +277,7 @@ func (r executionRow) key() []any {
 }
 
 // Executions lists the newest first.
-func (s *Store) Executions(ctx context.Context, cluster string, of app.ExecutionFilter, page app.Page) (list app.Listed[history.StoredExecution], err error) {
+func (s *Store) Executions(ctx context.Context, cluster string, of app.ExecutionFilter, page storage.Page) (list storage.Listed[history.StoredExecution], err error) {
 	rows, err := pageOfExecutions[executionRow](ctx, s, cluster, of, page, executionColumns, "")
 	kept := listed(rows, page, executionRow.key)
 	list.Next, list.Items = kept.Next, make([]history.StoredExecution, len(kept.Items))
@@ -287,7 +288,7 @@ func (s *Store) Executions(ctx context.Context, cluster string, of app.Execution
 }
 
 // Samples lists the executions that can become profiles.
-func (s *Store) Samples(ctx context.Context, cluster string, of app.ExecutionFilter, page app.Page) (list app.Listed[history.Record], err error) {
+func (s *Store) Samples(ctx context.Context, cluster string, of app.ExecutionFilter, page storage.Page) (list storage.Listed[history.Record], err error) {
 	rows, err := pageOfExecutions[sampledRow](ctx, s, cluster, of, page, executionColumns+`, e.sample::text AS sample`, ` AND e.sample IS NOT NULL`)
 	if err != nil {
 		return list, err
@@ -362,7 +363,7 @@ func (s *Store) Spans(ctx context.Context, cluster string, of app.ExecutionFilte
 }
 
 // RecordedJobs lists the jobs that have executions.
-func (s *Store) RecordedJobs(ctx context.Context, cluster string, page app.Page) (list app.Listed[history.RecordedJob], err error) {
+func (s *Store) RecordedJobs(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[history.RecordedJob], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err

@@ -13,6 +13,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
@@ -61,7 +62,7 @@ func TestKilledConnectionsLeaveNothingHalfWritten(t *testing.T) {
 			acknowledged++
 			doubtful = false
 		case doubtful && isVersion(err): // a commit whose answer was lost
-			var e *app.VersionError
+			var e *storage.VersionError
 			errors.As(err, &e)
 			version, doubtful = e.Have, false
 		default:
@@ -247,7 +248,7 @@ func TestDeliveriesStandBackWithoutALock(t *testing.T) {
 		t.Error("two are in flight")
 	}
 	execute(t, locker, "ROLLBACK")
-	if list := must(s.Deliveries(ctx, w.ID, app.Page{}))(t); !list.Items[0].NextAt.After(*waits.NextAt) {
+	if list := must(s.Deliveries(ctx, w.ID, storage.Page{}))(t); !list.Items[0].NextAt.After(*waits.NextAt) {
 		t.Errorf("it is not put off: %+v", list.Items[0])
 	}
 }

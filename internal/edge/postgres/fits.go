@@ -15,6 +15,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -222,7 +223,7 @@ func fitsOf(rows []fitRow) ([]perf.JobFit, error) {
 }
 
 // JobFits lists the latest versions, by job and kind.
-func (s *Store) JobFits(ctx context.Context, cluster string, of app.MeasurementFilter, page app.Page) (list app.Listed[perf.JobFit], err error) {
+func (s *Store) JobFits(ctx context.Context, cluster string, of app.MeasurementFilter, page storage.Page) (list storage.Listed[perf.JobFit], err error) {
 	job, kind := "", ""
 	if err := readCursor(page.After, &job, &kind); err != nil {
 		return list, err
@@ -306,7 +307,7 @@ func noMeasurements(cluster, job string, kind perf.FitKind) error {
 }
 
 // JobFitVersions lists the newest first.
-func (s *Store) JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page app.Page) (list app.Listed[perf.JobFit], err error) {
+func (s *Store) JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page storage.Page) (list storage.Listed[perf.JobFit], err error) {
 	before := int64(1) << 62
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -362,7 +363,7 @@ func measurementFilter(cluster int64, of app.MeasurementFilter) pgx.NamedArgs {
 }
 
 // JobMeasurements lists the newest first.
-func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, page app.Page) (list app.Listed[perf.JobMeasurement], err error) {
+func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, page storage.Page) (list storage.Listed[perf.JobMeasurement], err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return list, err

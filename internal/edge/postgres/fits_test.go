@@ -15,6 +15,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -54,12 +55,12 @@ func TestMeasurementsFromManySides(t *testing.T) {
 	work.Wait()
 	for _, job := range []string{"a", "b"} {
 		f := must(s.JobFit(ctx, night, job, perf.PowerFits, 0))(t)
-		list := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{Job: job}, app.Page{Limit: 1000}))(t)
+		list := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{Job: job}, storage.Page{Limit: 1000}))(t)
 		want := perf.FitJob(job, perf.PowerFits, list.Items, "")
 		if f.Measurements != writers*each || len(list.Items) != writers*each || math.Abs(f.Power.B-want.Power.B) > 1e-12 || f.Power.Points != writers*each {
 			t.Errorf("%s: got %+v, want the fit of all %d", job, f, writers*each)
 		}
-		versions := must(s.JobFitVersions(ctx, night, job, perf.PowerFits, app.Page{Limit: 1000}))(t)
+		versions := must(s.JobFitVersions(ctx, night, job, perf.PowerFits, storage.Page{Limit: 1000}))(t)
 		for i, v := range versions.Items {
 			if v.Version != f.Version-int64(i) {
 				t.Fatalf("%s: version %d stands where %d should", job, v.Version, f.Version-int64(i))
@@ -111,7 +112,7 @@ func TestMeasurementsAreBounded(t *testing.T) {
 	execute(t, conn, `INSERT INTO fits (series_id, version, measurements, first_at, last_at, fit) SELECT series_id, version + n, measurements, first_at, last_at, fit FROM fits, generate_series(1, $1) n WHERE version = 3`, perf.MaxKeptFits)
 	execute(t, conn, `UPDATE fit_series SET version = 3 + $1`, perf.MaxKeptFits)
 	newest := must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured("a", 2, 70), later}, fitter))(t)[0]
-	versions := must(s.JobFitVersions(ctx, night, "a", perf.PowerFits, app.Page{Limit: 1000}))(t)
+	versions := must(s.JobFitVersions(ctx, night, "a", perf.PowerFits, storage.Page{Limit: 1000}))(t)
 	if len(versions.Items) != perf.MaxKeptFits || versions.Items[0].Version != newest.Version {
 		t.Errorf("%d versions are kept", len(versions.Items))
 	}
@@ -136,7 +137,7 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 		must(s.AddMeasurements(ctx, night, []perf.JobMeasurement{measured(fmt.Sprint("j", i%3), float64(1+i), 100/float64(1+i)), measured(fmt.Sprint("j", i%3), float64(9+i), 90/float64(1+i))}, fitter))(t)
 	}
 	var seen []string
-	for page := (app.Page{Limit: 3}); ; {
+	for page := (storage.Page{Limit: 3}); ; {
 		l := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{}, page))(t)
 		for _, m := range l.Items {
 			seen = append(seen, m.ID)
@@ -152,8 +153,8 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	if len(seen) != 14 || len(distinct) != 14 {
 		t.Errorf("pages have %d measurements, %d different ones; want 14", len(seen), len(distinct))
 	}
-	first := must(s.JobFits(ctx, night, app.MeasurementFilter{}, app.Page{Limit: 2}))(t)
-	rest := must(s.JobFits(ctx, night, app.MeasurementFilter{}, app.Page{Limit: 2, After: first.Next}))(t)
+	first := must(s.JobFits(ctx, night, app.MeasurementFilter{}, storage.Page{Limit: 2}))(t)
+	rest := must(s.JobFits(ctx, night, app.MeasurementFilter{}, storage.Page{Limit: 2, After: first.Next}))(t)
 	if len(first.Items) != 2 || len(rest.Items) != 1 || rest.Items[0].Job != "j2" || rest.Next != "" {
 		t.Errorf("got %+v and %+v", first, rest)
 	}

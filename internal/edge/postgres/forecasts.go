@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 )
 
@@ -30,7 +31,7 @@ func filterArgs(cluster int64, of app.ForecastFilter) pgx.NamedArgs {
 }
 
 // Forecasts lists by class and hour.
-func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFilter, page app.Page) (list app.Listed[inputs.Forecast], err error) {
+func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFilter, page storage.Page) (list storage.Listed[inputs.Forecast], err error) {
 	class, hour := "", time.Time{}
 	if err := readCursor(page.After, &class, &hour); err != nil {
 		return list, err

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -53,7 +54,7 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 		}
 		same(t, must(s.PutForecasts(ctx, night, step.series, false))(t), step.want)
 		var rows []float64
-		for _, f := range must(s.Forecasts(ctx, night, app.ForecastFilter{Class: "nightly"}, app.Page{Limit: 100}))(t).Items {
+		for _, f := range must(s.Forecasts(ctx, night, app.ForecastFilter{Class: "nightly"}, storage.Page{Limit: 100}))(t).Items {
 			rows = append(rows, f.Jobs)
 		}
 		same(t, rows, step.rows)
@@ -73,7 +74,7 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 	gone.At = "/class"
 	_, err := s.PutForecasts(ctx, night, []inputs.Series{ad, gone}, false)
 	refused(t, err, "/class", `no class "gone"`)
-	if list := must(s.Forecasts(ctx, night, app.ForecastFilter{From: first.Add(hours(500))}, app.Page{}))(t); len(list.Items) > 0 {
+	if list := must(s.Forecasts(ctx, night, app.ForecastFilter{From: first.Add(hours(500))}, storage.Page{}))(t); len(list.Items) > 0 {
 		t.Errorf("half of it was written: %v", list.Items)
 	}
 	byHour := must(s.ForecastHours(ctx, night, app.ForecastFilter{}, time.Time{}, 2))(t)

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/reporting"
 )
 
@@ -43,26 +43,26 @@ type inputStore[T any] struct {
 }
 
 // VMTypes stores VM types by name.
-func (s *Store) VMTypes() app.Collection[inputs.VMType] {
+func (s *Store) VMTypes() storage.Collection[inputs.VMType] {
 	return inputStore[inputs.VMType]{s, &vmTypes}
 }
 
 // Prices stores price periods by id.
-func (s *Store) Prices() app.Collection[inputs.PricePeriod] {
+func (s *Store) Prices() storage.Collection[inputs.PricePeriod] {
 	return inputStore[inputs.PricePeriod]{s, &prices}
 }
 
 // Contracts stores contracts by name.
-func (s *Store) Contracts() app.Collection[inputs.SignedContract] {
+func (s *Store) Contracts() storage.Collection[inputs.SignedContract] {
 	return inputStore[inputs.SignedContract]{s, &contracts}
 }
 
 // Classes stores classes by name.
-func (s *Store) Classes() app.Collection[inputs.PlannedClass] {
+func (s *Store) Classes() storage.Collection[inputs.PlannedClass] {
 	return inputStore[inputs.PlannedClass]{s, &classes}
 }
 
-func (in inputStore[T]) List(ctx context.Context, cluster string, page app.Page) (list app.Listed[T], err error) {
+func (in inputStore[T]) List(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[T], err error) {
 	key, names := in.k.start()
 	if err := readCursor(page.After, key...); err != nil {
 		return list, err

@@ -8,6 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -15,7 +16,7 @@ import (
 
 // collection tests the promises of every kind of input; the functions give the differences.
 type collection[T any] struct {
-	of      app.Collection[T]
+	of      storage.Collection[T]
 	make    func(i int, name string) T
 	change  func(T) T
 	name    func(T) string
@@ -41,7 +42,7 @@ func (c collection[T]) test(t *testing.T, ctx context.Context, s *postgres.Store
 			t.Errorf("created with version %d; inputs version %d after %d", c.version(item), inputs(), before)
 		}
 	}
-	if all := pages(t, 3, func(p app.Page) (app.Listed[T], error) { return c.of.List(ctx, night, p) }); len(all) != len(made) {
+	if all := pages(t, 3, func(p storage.Page) (storage.Listed[T], error) { return c.of.List(ctx, night, p) }); len(all) != len(made) {
 		t.Errorf("%d items listed, want %d", len(all), len(made))
 	}
 	for i, item := range made {
@@ -72,7 +73,7 @@ func (c collection[T]) test(t *testing.T, ctx context.Context, s *postgres.Store
 	}
 	_, err := c.of.Create(ctx, "nowhere", c.make(0, "x"))
 	kindOf(t, err, fault.NotFound, `no cluster "nowhere"`)
-	_, err = c.of.List(ctx, "nowhere", app.Page{})
+	_, err = c.of.List(ctx, "nowhere", storage.Page{})
 	kindOf(t, err, fault.NotFound, `no cluster "nowhere"`)
 }
 
@@ -224,7 +225,7 @@ func TestTypesThingsReferToStay(t *testing.T) {
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
 	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), fault.Conflict, `"small" still has prices`)
-	for _, p := range must(s.Prices().List(ctx, night, app.Page{}))(t).Items {
+	for _, p := range must(s.Prices().List(ctx, night, storage.Page{}))(t).Items {
 		check(t, s.Prices().Delete(ctx, night, p.ID, 1))
 	}
 	kindOf(t, s.VMTypes().Delete(ctx, night, "small", 1), fault.Conflict, "contracts")
@@ -233,7 +234,7 @@ func TestTypesThingsReferToStay(t *testing.T) {
 	etl := must(s.Profile(ctx, night, "etl", 0))(t).Tag()
 	kindOf(t, s.DeleteProfile(ctx, night, "etl", etl), fault.Conflict, `"etl" is still used`)
 	check(t, s.Classes().Delete(ctx, night, "nightly", 1)) // and its forecasts
-	if rows := must(s.Forecasts(ctx, night, app.ForecastFilter{}, app.Page{}))(t); len(rows.Items) != 0 {
+	if rows := must(s.Forecasts(ctx, night, app.ForecastFilter{}, storage.Page{}))(t); len(rows.Items) != 0 {
 		t.Errorf("forecasts of a class that is gone: %v", rows.Items)
 	}
 	check(t, s.DeleteProfile(ctx, night, "etl", etl))

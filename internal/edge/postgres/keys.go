@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 )
 
@@ -41,7 +41,7 @@ func keys(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([]aut
 }
 
 // Keys lists all, the newest first.
-func (s *Store) Keys(ctx context.Context, page app.Page) (list app.Listed[auth.Key], err error) {
+func (s *Store) Keys(ctx context.Context, page storage.Page) (list storage.Listed[auth.Key], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -115,7 +115,7 @@ func keyChanged(ctx context.Context, q querier, e entry) error {
 	if err := record(ctx, q, e); err != nil {
 		return err
 	}
-	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, '')`, pgx.NamedArgs{"channel": app.KeysChannel})
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, '')`, pgx.NamedArgs{"channel": auth.KeysChannel})
 	return err
 }
 

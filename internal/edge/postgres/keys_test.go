@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
 )
@@ -32,7 +32,7 @@ func TestKeys(t *testing.T) {
 		same(t, key, k)
 		made = append(made, key)
 	}
-	list := pages(t, 3, func(p app.Page) (app.Listed[auth.Key], error) { return s.Keys(ctx, p) })
+	list := pages(t, 3, func(p storage.Page) (storage.Listed[auth.Key], error) { return s.Keys(ctx, p) })
 	for i := range list {
 		same(t, list[i], made[len(made)-1-i])
 	}
@@ -41,7 +41,7 @@ func TestKeys(t *testing.T) {
 	_, hash := auth.NewToken(auth.KeyPrefix)
 	must(s.CreateKey(ctx, auth.Key{Name: "over", Role: auth.Viewer, Hash: hash, ExpiresAt: &past}))(t)
 	same(t, must(s.AllKeys(ctx))(t), made[1:])
-	if revoked := must(s.Keys(ctx, app.Page{}))(t).Items; revoked[len(revoked)-1].RevokedAt == nil {
+	if revoked := must(s.Keys(ctx, storage.Page{}))(t).Items; revoked[len(revoked)-1].RevokedAt == nil {
 		t.Error("a revoked key is listed as if it were not")
 	}
 	for _, unknown := range []string{"", "x", "\x00", "0198c0de-0000-7000-8000-000000000000"} {
@@ -121,7 +121,7 @@ func TestKeyChangesAreHeard(t *testing.T) {
 	heard := make(chan struct{}, 10)
 	listening, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- s.Listen(listening, app.KeysChannel, func(string) { heard <- struct{}{} }) }()
+	go func() { ended <- s.Listen(listening, auth.KeysChannel, func(string) { heard <- struct{}{} }) }()
 	hears := func(what string, does func() error) {
 		t.Helper()
 		for len(heard) > 0 {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"cmp"
 	"encoding/json"
+	"headroom/internal/data/storage"
 	"maps"
 	"slices"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
 )
 
 // A VM type is looked up by its name. An unknown name yields 0, which violates the reference and is then explained.
@@ -226,7 +226,7 @@ func classOf(row pgx.CollectableRow) (inputs.PlannedClass, error) {
 }
 
 // Offers stores offers by name. They are no inputs: no plan depends on one.
-func (s *Store) Offers() app.Collection[inputs.StandingOffer] {
+func (s *Store) Offers() storage.Collection[inputs.StandingOffer] {
 	return inputStore[inputs.StandingOffer]{s, &offers}
 }
 
@@ -263,7 +263,7 @@ var offers = kind[inputs.StandingOffer]{
 }
 
 // Scenarios stores scenarios by name. They are no inputs: no plan depends on one.
-func (s *Store) Scenarios() app.Collection[capacity.Scenario] {
+func (s *Store) Scenarios() storage.Collection[capacity.Scenario] {
 	return inputStore[capacity.Scenario]{s, &scenarios}
 }
 

@@ -17,8 +17,8 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/test/pgtest"
 )
@@ -192,7 +192,7 @@ func says(t testing.TB, err error, words ...string) {
 // wrongVersion checks that an error gives the present version.
 func wrongVersion(t testing.TB, err error, have int64) {
 	t.Helper()
-	var e *app.VersionError
+	var e *storage.VersionError
 	if !errors.As(err, &e) || !errors.Is(err, fault.Conflict) {
 		t.Fatalf("got %v, want a wrong version", err)
 	}
@@ -202,14 +202,14 @@ func wrongVersion(t testing.TB, err error, have int64) {
 }
 
 // pages reads a list in pages of a size and checks that they hold the same as one big page.
-func pages[T any](t testing.TB, size int, list func(app.Page) (app.Listed[T], error)) []T {
+func pages[T any](t testing.TB, size int, list func(storage.Page) (storage.Listed[T], error)) []T {
 	t.Helper()
-	whole := must(list(app.Page{Limit: 1000}))(t)
+	whole := must(list(storage.Page{Limit: 1000}))(t)
 	if whole.Next != "" || whole.Items == nil {
 		t.Errorf("the whole list: next %q, items nil %v", whole.Next, whole.Items == nil)
 	}
 	all := []T{}
-	for page := (app.Page{Limit: size}); ; {
+	for page := (storage.Page{Limit: size}); ; {
 		part := must(list(page))(t)
 		all = append(all, part.Items...)
 		if len(part.Items) > size {
@@ -224,7 +224,7 @@ func pages[T any](t testing.TB, size int, list func(app.Page) (app.Listed[T], er
 		t.Errorf("%d items in pages of %d, %d in one", len(all), size, len(whole.Items))
 	}
 	for _, cursor := range []string{"!", "x", "bnVsbA", "WyIiLCIiLCIiLCIiXQ", "WzEsMiwzLDQsNV0", strings.Repeat("A", 5000)} {
-		_, err := list(app.Page{After: cursor, Limit: size})
+		_, err := list(storage.Page{After: cursor, Limit: size})
 		refused(t, err, "", `"cursor"`)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -28,7 +29,7 @@ func TestMigrationsRunOnceHoweverManyStart(t *testing.T) {
 		go func() {
 			s, err := postgres.Open(t.Context(), postgres.Config{URL: url})
 			if err == nil {
-				_, err = s.Clusters(t.Context(), nil, app.Page{})
+				_, err = s.Clusters(t.Context(), nil, storage.Page{})
 				s.Close()
 			}
 			opened <- err
@@ -173,7 +174,7 @@ func TestTheAuditLogSurvivesAMoveToAnotherServer(t *testing.T) {
 	s := pgtest.OpenWith(t, configOf(url))
 	ctx := somebody(t)
 	execute(t, raw(t, url), `INSERT INTO audit (era, txid, by, key_id, action, kind, name) VALUES (1, '9000000000000', 'x', '', 'create', 'key', 'old')`)
-	if list := must(s.Audit(ctx, app.AuditFilter{}, app.Page{}))(t); len(list.Items) != 0 {
+	if list := must(s.Audit(ctx, app.AuditFilter{}, storage.Page{}))(t); len(list.Items) != 0 {
 		t.Fatalf("listed before the new era: %+v", list.Items)
 	}
 	check(t, postgres.Migrate(ctx, url))

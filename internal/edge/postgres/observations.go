@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -80,7 +80,7 @@ func (s *Store) SaveObservation(ctx context.Context, cluster string, o plans.Obs
 	}
 	s.sweepObservations(ctx)
 	o.ID, o.ObservedBy = newID(), auth.From(ctx).Name
-	args := pgx.NamedArgs{"cluster": cluster, "channel": app.ObservationsChannel, "id": o.ID, "at": o.At, "by": o.ObservedBy, "vms": o.VMs,
+	args := pgx.NamedArgs{"cluster": cluster, "channel": plans.ObservationsChannel, "id": o.ID, "at": o.At, "by": o.ObservedBy, "vms": o.VMs,
 		"map": nil, "reduce": nil, "utilization": o.Utilization, "plan": o.PlanNumber, "planned": o.PlannedVMs, "own": o.PlanVMs, "stale": o.PlanStale}
 	if o.Slots != nil {
 		args["map"], args["reduce"] = o.Slots.Map, o.Slots.Reduce
@@ -136,7 +136,7 @@ func observationsOf(rows []observationRow) []plans.Observation {
 }
 
 // Observations lists the newest first.
-func (s *Store) Observations(ctx context.Context, cluster string, of app.ObservationFilter, page app.Page) (list app.Listed[plans.Observation], err error) {
+func (s *Store) Observations(ctx context.Context, cluster string, of plans.ObservationFilter, page storage.Page) (list storage.Listed[plans.Observation], err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return list, err

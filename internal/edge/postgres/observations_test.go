@@ -10,7 +10,6 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
@@ -42,7 +41,7 @@ func TestObservationsAreKept(t *testing.T) {
 
 	var vms []int64
 	for page := only(2); ; {
-		list := must(s.Observations(ctx, night, app.ObservationFilter{}, page))(t)
+		list := must(s.Observations(ctx, night, plans.ObservationFilter{}, page))(t)
 		for _, o := range list.Items {
 			vms = append(vms, o.VMs)
 		}
@@ -51,7 +50,7 @@ func TestObservationsAreKept(t *testing.T) {
 		}
 	}
 	same(t, vms, []int64{5, 4, 3})
-	some := must(s.Observations(ctx, night, app.ObservationFilter{From: now.Add(-90 * time.Minute), Until: now.Add(-time.Minute)}, only(9)))(t)
+	some := must(s.Observations(ctx, night, plans.ObservationFilter{From: now.Add(-90 * time.Minute), Until: now.Add(-time.Minute)}, only(9)))(t)
 	if len(some.Items) != 1 || some.Items[0].VMs != 4 {
 		t.Errorf("got %+v, want the one of an hour ago", some.Items)
 	}
@@ -157,7 +156,7 @@ func TestObservationsAreForgotten(t *testing.T) {
 	for range 2 { // ten thousand at once, and once a minute by each server
 		must(pgtest.OpenWith(t, postgres.Config{URL: url}).SaveObservation(ctx, night, seen(1, time.Now())))(t)
 	}
-	list := must(s.Observations(ctx, night, app.ObservationFilter{}, only(1000)))(t)
+	list := must(s.Observations(ctx, night, plans.ObservationFilter{}, only(1000)))(t)
 	if len(list.Items) != 4 || list.Items[3].VMs != 89 {
 		t.Errorf("%d are left, the oldest %+v; want those of 88 and 89 days ago and two new ones", len(list.Items), list.Items[len(list.Items)-1])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"headroom/internal/service/plans"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -34,7 +36,7 @@ func TestOnce(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, configOf(url))
 	ctx := filled(t, s)
-	plans := func() int { return len(must(s.Plans(ctx, night, app.Page{}))(t).Items) }
+	plans := func() int { return len(must(s.Plans(ctx, night, storage.Page{}))(t).Items) }
 
 	first, replayed, err := s.Once(ctx, onceKey("k", "a"), planOnce(s))
 	if err != nil || replayed || first.Status != 201 {
@@ -167,7 +169,7 @@ func TestRacingCopiesHaveOneEffect(t *testing.T) {
 			}
 		}
 	}
-	last := must(stores[0].Plan(ctx, night, app.PlanRef{}))(t)
+	last := must(stores[0].Plan(ctx, night, plans.PlanRef{}))(t)
 	if last.Number != int64(keys) {
 		t.Errorf("%d plans, want %d", last.Number, keys)
 	}

@@ -11,7 +11,7 @@ import (
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 )
 
@@ -49,7 +49,7 @@ func (s *Store) SavePacking(ctx context.Context, k pack.KeptPacking) (pack.KeptP
 }
 
 // Packings lists the newest first.
-func (s *Store) Packings(ctx context.Context, cluster string, page app.Page) (list app.Listed[pack.PackingSummary], err error) {
+func (s *Store) Packings(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[pack.PackingSummary], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err

@@ -9,7 +9,7 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/test/pgtest"
 )
 
@@ -30,8 +30,8 @@ func TestPackingsAreKeptAndForgotten(t *testing.T) {
 	if diff := cmp.Diff(first, must(s.Packing(ctx, night, first.ID))(t)); diff != "" {
 		t.Errorf("it is read as something else: %s", diff)
 	}
-	page := must(s.Packings(ctx, night, app.Page{Limit: 1}))(t)
-	rest := must(s.Packings(ctx, night, app.Page{Limit: 1, After: page.Next}))(t)
+	page := must(s.Packings(ctx, night, storage.Page{Limit: 1}))(t)
+	rest := must(s.Packings(ctx, night, storage.Page{Limit: 1, After: page.Next}))(t)
 	if diff := cmp.Diff([]pack.PackingSummary{second.PackingSummary, first.PackingSummary}, append(page.Items, rest.Items...)); diff != "" || rest.Next != "" {
 		t.Errorf("the pages are something else: %s", diff)
 	}

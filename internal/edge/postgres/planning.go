@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -137,7 +136,7 @@ func noCurrent(ctx context.Context, q querier, id int64, cluster string) error {
 
 // plansChanged notifies all listeners, after the commit, that a cluster's current plan or its freshness changed.
 func plansChanged(ctx context.Context, q querier, cluster string) error {
-	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": app.PlansChannel, "cluster": cluster})
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": plans.Channel, "cluster": cluster})
 	return err
 }
 
@@ -171,7 +170,7 @@ const turnsBetween = `
 
 // why explains the plan of a locked cluster by the events since its newest good plan was last confirmed.
 func why(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reason string) (string, error) {
-	causes := app.Causes{Reason: reason}
+	causes := plans.Causes{Reason: reason}
 	failed := func(err error) (string, error) {
 		return "", fmt.Errorf("look why cluster %s is planned: %w", r.Cluster, err)
 	}
@@ -186,14 +185,14 @@ func why(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reas
 		return failed(err)
 	}
 	if confirmed != nil && *confirmed < r.InputsVersion {
-		causes.Changes, err = collect[app.InputChange](ctx, q, changesBetween,
+		causes.Changes, err = collect[plans.InputChange](ctx, q, changesBetween,
 			pgx.NamedArgs{"name": r.Cluster, "kinds": inputKinds, "oldest": version - *confirmed, "newest": version - r.InputsVersion})
 		if err != nil {
 			return failed(err)
 		}
 	}
 	if since != nil {
-		if causes.Turns, err = collect[app.Turn](ctx, q, turnsBetween, pgx.NamedArgs{"cluster": cluster, "after": *since, "at": r.At}); err != nil {
+		if causes.Turns, err = collect[plans.Turn](ctx, q, turnsBetween, pgx.NamedArgs{"cluster": cluster, "after": *since, "at": r.At}); err != nil {
 			return failed(err)
 		}
 	}
@@ -201,7 +200,7 @@ func why(ctx context.Context, q querier, cluster int64, r plans.PlanRecord, reas
 }
 
 // PinPlan keeps a plan current until a moment.
-func (s *Store) PinPlan(ctx context.Context, cluster string, ref app.PlanRef, until time.Time) (pin plans.Pin, err error) {
+func (s *Store) PinPlan(ctx context.Context, cluster string, ref plans.PlanRef, until time.Time) (pin plans.Pin, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 )
 
@@ -104,7 +103,7 @@ func (s *Store) putAside(ctx context.Context, q querier, cluster int64, r plans.
 }
 
 // Settle stores the result of a try (see app.Planning).
-func (s *Store) Settle(ctx context.Context, c app.Claim, o app.Outcome) (r plans.PlanRecord, err error) {
+func (s *Store) Settle(ctx context.Context, c plans.Claim, o plans.Outcome) (r plans.PlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockClaimed(ctx, q, "planning", c)
 		if err != nil {

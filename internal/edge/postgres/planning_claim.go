@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
+	"headroom/internal/service/plans"
 )
 
 // Changes of inputs are planned together after a quiet moment. Without one they are planned after a while
@@ -46,10 +47,10 @@ var dueIn = `(CASE
 	END)`
 
 // Claim takes a cluster that must be planned (see app.Planning).
-func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *app.Claim, next time.Duration, err error) {
+func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (claim *plans.Claim, next time.Duration, err error) {
 	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		c, err := one[app.Claim](ctx, q, `
+		c, err := one[plans.Claim](ctx, q, `
 			WITH due AS (
 			    SELECT g.cluster_id, c.name,
 			           CASE WHEN c.inputs_version IS DISTINCT FROM g.tried_version THEN 'inputs'
@@ -82,19 +83,19 @@ func (s *Store) Claim(ctx context.Context, now time.Time, lease time.Duration) (
 func firstDue(ctx context.Context, q querier, due, from string, args pgx.NamedArgs) (time.Duration, error) {
 	var seconds *float64
 	err := q.QueryRow(ctx, `SELECT extract(epoch FROM min(`+due+`))::float8 `+from, args).Scan(&seconds)
-	if seconds == nil || *seconds >= app.Never.Seconds() {
-		return app.Never, err
+	if seconds == nil || *seconds >= plans.Never.Seconds() {
+		return plans.Never, err
 	}
 	return time.Duration(*seconds * float64(time.Second)), err
 }
 
 // KeepClaim claims for another while.
-func (s *Store) KeepClaim(ctx context.Context, c app.Claim, lease time.Duration) error {
+func (s *Store) KeepClaim(ctx context.Context, c plans.Claim, lease time.Duration) error {
 	return s.reclaim(ctx, "planning", c, keptClaim, lease)
 }
 
 // Release returns a cluster to the queue.
-func (s *Store) Release(ctx context.Context, c app.Claim) error {
+func (s *Store) Release(ctx context.Context, c plans.Claim) error {
 	return s.reclaim(ctx, "planning", c, noClaim, 0)
 }
 
@@ -105,11 +106,11 @@ const (
 )
 
 // reclaim changes a claim on a row of a table: planning, or pools.
-func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set string, lease time.Duration) error {
+func (s *Store) reclaim(ctx context.Context, table string, c plans.Claim, set string, lease time.Duration) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `UPDATE `+table+` SET `+set+` WHERE claimed_by = @token`, pgx.NamedArgs{"token": c.Token, "lease": lease.Seconds()})
 		if err == nil && done.RowsAffected() == 0 {
-			return app.ErrClaimLost
+			return storage.ErrClaimLost
 		}
 		return err
 	})
@@ -117,9 +118,9 @@ func (s *Store) reclaim(ctx context.Context, table string, c app.Claim, set stri
 
 // lockClaimed locks a cluster and its row of a table, planning or pools, and checks whether the claim is still valid.
 // An expired claim stays valid until somebody else takes it.
-func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id int64, err error) {
+func lockClaimed(ctx context.Context, q querier, table string, c plans.Claim) (id int64, err error) {
 	if id, err = lockCluster(ctx, q, c.Cluster); errors.Is(err, fault.NotFound) {
-		return 0, app.ErrClaimLost
+		return 0, storage.ErrClaimLost
 	}
 	if err != nil {
 		return 0, err
@@ -128,7 +129,7 @@ func lockClaimed(ctx context.Context, q querier, table string, c app.Claim) (id 
 	err = q.QueryRow(ctx, `SELECT claimed_by IS NOT DISTINCT FROM @token::uuid FROM `+table+` WHERE cluster_id = @cluster FOR UPDATE`,
 		pgx.NamedArgs{"cluster": id, "token": c.Token}).Scan(&ours)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ours {
-		return 0, app.ErrClaimLost
+		return 0, storage.ErrClaimLost
 	}
 	return id, err
 }

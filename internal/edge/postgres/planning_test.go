@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
 
@@ -23,7 +23,7 @@ func TestTheCurrentPlan(t *testing.T) {
 	listening, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Listen(listening, app.PlansChannel, func(name string) { said <- name })
+		ended <- s.Listen(listening, plans.Channel, func(name string) { said <- name })
 	}()
 	defer func() { cancel(); <-ended }()
 	heard := func(what string) {
@@ -81,7 +81,7 @@ func TestServersOfThePreviousReleaseAskForPlansToo(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, configOf(url))
 	ctx := filled(t, s)
-	claim := func(what string) *app.Claim {
+	claim := func(what string) *plans.Claim {
 		t.Helper()
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			if c, _, err := s.Claim(ctx, moment("2026-01-10T05:30:00Z"), time.Minute); err != nil || c != nil {
@@ -95,7 +95,7 @@ func TestServersOfThePreviousReleaseAskForPlansToo(t *testing.T) {
 	c := claim("a new cluster")
 	plan := record(night)
 	plan.InputsVersion = must(s.Cluster(ctx, night))(t).InputsVersion
-	must(s.Settle(ctx, *c, app.Outcome{At: plan.At, Version: plan.InputsVersion, Plan: &plan}))(t)
+	must(s.Settle(ctx, *c, plans.Outcome{At: plan.At, Version: plan.InputsVersion, Plan: &plan}))(t)
 	if again, next, err := s.Claim(ctx, plan.At, time.Minute); again != nil || err != nil || next < 20*time.Minute {
 		t.Fatalf("planned: got %+v, %v, %v", again, next, err)
 	}
@@ -103,7 +103,7 @@ func TestServersOfThePreviousReleaseAskForPlansToo(t *testing.T) {
 	if _, err := conn.Exec(ctx, "UPDATE clusters SET inputs_version = inputs_version + 1 WHERE name = $1", night); err != nil { // all that release does
 		t.Fatal(err)
 	}
-	if c := claim("a change"); c.Reason != app.ByInputs || c.Newest != 1 {
+	if c := claim("a change"); c.Reason != plans.ByInputs || c.Newest != 1 {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -32,7 +32,7 @@ func (s *Store) SavePlan(ctx context.Context, r plans.PlanRecord) (plans.PlanRec
 		if _, err := insertPlan(ctx, q, &r); err != nil || late {
 			return err
 		}
-		return s.adopt(ctx, q, id, r, app.ByRequest)
+		return s.adopt(ctx, q, id, r, plans.ByRequest)
 	})
 	return r, err
 }
@@ -77,7 +77,7 @@ func insertPlan(ctx context.Context, q querier, r *plans.PlanRecord) (cluster in
 }
 
 // Plans lists the newest first.
-func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list app.Listed[plans.PlanSummary], err error) {
+func (s *Store) Plans(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[plans.PlanSummary], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -99,7 +99,7 @@ func (s *Store) Plans(ctx context.Context, cluster string, page app.Page) (list 
 }
 
 // Plan returns a plan by number or by id, or the current one.
-func (s *Store) Plan(ctx context.Context, cluster string, ref app.PlanRef) (r plans.PlanRecord, err error) {
+func (s *Store) Plan(ctx context.Context, cluster string, ref plans.PlanRef) (r plans.PlanRecord, err error) {
 	byID := uuid.NullUUID{}
 	var missing error
 	if ref.ID != "" {

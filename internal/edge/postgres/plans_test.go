@@ -10,8 +10,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
@@ -19,7 +19,7 @@ import (
 func configOf(url string) postgres.Config { return postgres.Config{URL: url} }
 
 func isVersion(err error) bool {
-	var e *app.VersionError
+	var e *storage.VersionError
 	return errors.As(err, &e)
 }
 
@@ -40,7 +40,7 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
-	_, err := s.Plan(ctx, night, app.PlanRef{})
+	_, err := s.Plan(ctx, night, plans.PlanRef{})
 	kindOf(t, err, fault.NotFound, "no plan yet", "POST /v1/clusters/night-batch/plans")
 
 	want := record(night)
@@ -52,18 +52,18 @@ func TestPlans(t *testing.T) {
 		}
 	}
 	want.ID, want.Number, want.CreatedBy, want.CreatedAt, want.ForNow = last.ID, 5, "Ada", last.CreatedAt, true
-	for name, ref := range map[string]app.PlanRef{"current": {}, "number": {Number: 5}, "id": {ID: last.ID}} {
+	for name, ref := range map[string]plans.PlanRef{"current": {}, "number": {Number: 5}, "id": {ID: last.ID}} {
 		got := must(s.Plan(ctx, night, ref))(t)
 		same(t, got, want)
 		if string(got.Plan) != string(want.Plan) || string(got.Problem) != string(want.Problem) {
 			t.Errorf("by %s the text is another one:\n%s\n%s", name, got.Plan, got.Problem)
 		}
 	}
-	for _, ref := range []app.PlanRef{{Number: 6}, {Number: -1}, {ID: "x"}, {ID: "0198c0de-0000-7000-8000-000000000000"}, {ID: "\x00"}} {
+	for _, ref := range []plans.PlanRef{{Number: 6}, {Number: -1}, {ID: "x"}, {ID: "0198c0de-0000-7000-8000-000000000000"}, {ID: "\x00"}} {
 		_, err := s.Plan(ctx, night, ref)
 		kindOf(t, err, fault.NotFound, "no plan")
 	}
-	all := pages(t, 2, func(p app.Page) (app.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) })
+	all := pages(t, 2, func(p storage.Page) (storage.Listed[plans.PlanSummary], error) { return s.Plans(ctx, night, p) })
 	for i, p := range all {
 		if p.Number != int64(5-i) {
 			t.Errorf("place %d of the list has plan %d", i, p.Number)
@@ -79,12 +79,12 @@ func TestPlans(t *testing.T) {
 		kindOf(t, err, fault.NotFound, "no cluster")
 	}
 	must(s.CreateCluster(ctx, inputs.NewCluster("other")))(t)
-	_, err = s.Plan(ctx, "other", app.PlanRef{ID: last.ID})
+	_, err = s.Plan(ctx, "other", plans.PlanRef{ID: last.ID})
 	kindOf(t, err, fault.NotFound, "no plan")
 	huge := record("other")
 	huge.TotalCost = amountOf("999999999999999999.123456789")
 	must(s.SavePlan(ctx, huge))(t)
-	same(t, must(s.Plan(ctx, "other", app.PlanRef{}))(t).TotalCost, huge.TotalCost)
+	same(t, must(s.Plan(ctx, "other", plans.PlanRef{}))(t).TotalCost, huge.TotalCost)
 	if must(s.Cluster(ctx, night))(t).InputsVersion != 8 {
 		t.Error("a plan changed the inputs' version")
 	}

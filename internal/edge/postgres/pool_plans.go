@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/ask/pool"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -19,7 +19,7 @@ import (
 const poolPlanColumns = `p.id, p.number, c.name AS cluster, p.at, p.created_at, p.created_by, p.settings_version, p.reason, p.status, p.cost, p.currency, p.starts, p.ends, p.rounds, p.steps`
 
 // PoolPlans lists the newest first.
-func (s *Store) PoolPlans(ctx context.Context, cluster string, page app.Page) (list app.Listed[pool.PoolPlanSummary], err error) {
+func (s *Store) PoolPlans(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[pool.PoolPlanSummary], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -140,10 +140,10 @@ var poolDueIn = `(CASE WHEN t.since IS NOT NULL OR g.wake_at IS NOT NULL OR ` + 
 const duePools = `FROM pools g JOIN clusters c ON c.id = g.cluster_id CROSS JOIN LATERAL ` + poolSince + ` t WHERE g.settings IS NOT NULL AND c.deleted_at IS NULL`
 
 // ClaimPool takes a pool that must be planned, and its changes with it (see app.StoredPools).
-func (s *Store) ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (claim *app.Claim, next time.Duration, err error) {
+func (s *Store) ClaimPool(ctx context.Context, now time.Time, lease time.Duration) (claim *plans.Claim, next time.Duration, err error) {
 	args := pgx.NamedArgs{"now": now, "token": newID(), "lease": lease.Seconds(), "quiet": quiet.Seconds(), "longest": longest.Seconds()}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		c, err := one[app.Claim](ctx, q, `
+		c, err := one[plans.Claim](ctx, q, `
 			WITH due AS (
 			    SELECT g.cluster_id, c.name,
 			           CASE WHEN t.since IS NOT NULL THEN 'inputs' WHEN g.boundary <= @now OR g.failures > 0 THEN 'boundary' ELSE 'confirmation' END AS reason
@@ -168,17 +168,17 @@ func (s *Store) ClaimPool(ctx context.Context, now time.Time, lease time.Duratio
 }
 
 // KeepPoolClaim claims for another while.
-func (s *Store) KeepPoolClaim(ctx context.Context, c app.Claim, lease time.Duration) error {
+func (s *Store) KeepPoolClaim(ctx context.Context, c plans.Claim, lease time.Duration) error {
 	return s.reclaim(ctx, "pools", c, keptClaim, lease)
 }
 
 // ReleasePool returns a pool to the queue.
-func (s *Store) ReleasePool(ctx context.Context, c app.Claim) error {
+func (s *Store) ReleasePool(ctx context.Context, c plans.Claim) error {
 	return s.reclaim(ctx, "pools", c, noClaim, 0)
 }
 
 // SettlePool stores the result of a try (see app.StoredPools).
-func (s *Store) SettlePool(ctx context.Context, c app.Claim, o app.PoolOutcome) (r pool.PoolPlanRecord, err error) {
+func (s *Store) SettlePool(ctx context.Context, c plans.Claim, o plans.PoolOutcome) (r pool.PoolPlanRecord, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockClaimed(ctx, q, "pools", c)
 		if err != nil {
@@ -211,7 +211,7 @@ func (s *Store) SettlePool(ctx context.Context, c app.Claim, o app.PoolOutcome) 
 		if _, err := q.Exec(ctx, `UPDATE pools SET `+set+` WHERE cluster_id = @cluster`, args); err != nil {
 			return fmt.Errorf("settle a try to plan the pool of cluster %s: %w", c.Cluster, err)
 		}
-		_, err = q.Exec(ctx, `SELECT pg_notify(@channel, '')`, pgx.NamedArgs{"channel": app.PoolsChannel})
+		_, err = q.Exec(ctx, `SELECT pg_notify(@channel, '')`, pgx.NamedArgs{"channel": plans.PoolsChannel})
 		return err
 	})
 	return r, err

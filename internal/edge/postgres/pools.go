@@ -12,7 +12,7 @@ import (
 	"headroom/internal/ask/pool"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 )
 
@@ -94,7 +94,7 @@ func (s *Store) SavePoolSettings(ctx context.Context, cluster string, version in
 		case err != nil:
 			return err
 		case before.Version != version:
-			return &app.VersionError{Have: before.Version}
+			return &storage.VersionError{Have: before.Version}
 		default:
 			was, err := before.settings()
 			if err != nil {
@@ -136,7 +136,7 @@ func (s *Store) DeletePoolSettings(ctx context.Context, cluster string, version 
 			return err
 		}
 		if r.Version != version {
-			return &app.VersionError{Have: r.Version}
+			return &storage.VersionError{Have: r.Version}
 		}
 		before, err := r.settings()
 		if err != nil {
@@ -190,7 +190,7 @@ func (s *Store) SavePoolMachines(ctx context.Context, cluster string, machines [
 }
 
 // StorageSamples lists the newest first.
-func (s *Store) StorageSamples(ctx context.Context, cluster string, page app.Page) (list app.Listed[pool.StorageSample], err error) {
+func (s *Store) StorageSamples(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[pool.StorageSample], err error) {
 	before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err

@@ -10,7 +10,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 )
 
 const profileFigures = `p.name, p.version, p.note, p.created_at, p.map_tasks, p.reduce_tasks, p.map_avg_seconds, p.map_max_seconds,
@@ -44,7 +44,7 @@ func profiles(ctx context.Context, q querier, sql string, args pgx.NamedArgs) ([
 }
 
 // Profiles lists the latest version of each, by name, without sources.
-func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (list app.Listed[inputs.ProfileVersion], err error) {
+func (s *Store) Profiles(ctx context.Context, cluster string, page storage.Page) (list storage.Listed[inputs.ProfileVersion], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -66,7 +66,7 @@ func (s *Store) Profiles(ctx context.Context, cluster string, page app.Page) (li
 }
 
 // ProfileVersions lists the versions of a profile, the first first, without sources.
-func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page app.Page) (list app.Listed[inputs.ProfileVersion], err error) {
+func (s *Store) ProfileVersions(ctx context.Context, cluster, name string, page storage.Page) (list storage.Listed[inputs.ProfileVersion], err error) {
 	after := int64(0)
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err

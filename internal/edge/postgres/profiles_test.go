@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
@@ -37,14 +38,14 @@ func TestProfiles(t *testing.T) {
 		}
 		_, err = s.Profile(ctx, night, name, 5)
 		kindOf(t, err, fault.NotFound, "no version 5", "1 to 4")
-		versions := pages(t, 3, func(p app.Page) (app.Listed[inputs.ProfileVersion], error) {
+		versions := pages(t, 3, func(p storage.Page) (storage.Listed[inputs.ProfileVersion], error) {
 			return s.ProfileVersions(ctx, night, name, p)
 		})
 		if len(versions) != 4 || versions[0].Version != 1 {
 			t.Errorf("versions %+v", versions)
 		}
 	}
-	all := pages(t, 4, func(p app.Page) (app.Listed[inputs.ProfileVersion], error) { return s.Profiles(ctx, night, p) })
+	all := pages(t, 4, func(p storage.Page) (storage.Listed[inputs.ProfileVersion], error) { return s.Profiles(ctx, night, p) })
 	names := []string{}
 	for _, p := range all {
 		names = append(names, p.Name)
@@ -63,7 +64,7 @@ func TestProfiles(t *testing.T) {
 	for _, unknown := range []string{"null", "", "\x00", "\xff"} {
 		_, err := s.Profile(ctx, night, unknown, 0)
 		kindOf(t, err, fault.NotFound, "no profile")
-		_, err = s.ProfileVersions(ctx, night, unknown, app.Page{})
+		_, err = s.ProfileVersions(ctx, night, unknown, storage.Page{})
 		kindOf(t, err, fault.NotFound, "no profile")
 	}
 }
@@ -84,7 +85,7 @@ func TestForecasts(t *testing.T) {
 	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
 	check(t, putRows(ctx, s, rows...))
 	list := func(of app.ForecastFilter) []inputs.Forecast {
-		return pages(t, 7, func(p app.Page) (app.Listed[inputs.Forecast], error) { return s.Forecasts(ctx, night, of, p) })
+		return pages(t, 7, func(p storage.Page) (storage.Listed[inputs.Forecast], error) { return s.Forecasts(ctx, night, of, p) })
 	}
 	same(t, list(app.ForecastFilter{}), rows)
 	same(t, list(app.ForecastFilter{Class: "nightly", From: first.Add(hours(3)), Until: first.Add(hours(5))}), rows[51:53])

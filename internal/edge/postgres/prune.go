@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 )
 
 // Retention selects the plans that are old enough to be removed.
@@ -181,17 +181,17 @@ func (of pruned) missing(ctx context.Context, q querier, id int64, cluster strin
 }
 
 // RemovedPlans counts the plans that retention has removed, by the names of living clusters.
-func (s *Store) RemovedPlans(ctx context.Context) (all map[string]app.Removed, err error) {
+func (s *Store) RemovedPlans(ctx context.Context) (all map[string]plans.Removed, err error) {
 	type named struct {
 		Cluster string
-		app.Removed
+		plans.Removed
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		rows, err := collect[named](ctx, q, `
 			SELECT c.name AS cluster, sum(r.last - r.first + 1)::bigint AS plans, max(r.removed_at) AS last
 			FROM (SELECT * FROM removed_plans UNION ALL SELECT * FROM removed_pool_plans) r JOIN clusters c ON c.id = r.cluster_id
 			WHERE c.deleted_at IS NULL GROUP BY c.name`, nil)
-		all = make(map[string]app.Removed, len(rows))
+		all = make(map[string]plans.Removed, len(rows))
 		for _, r := range rows {
 			all[r.Cluster] = r.Removed
 		}

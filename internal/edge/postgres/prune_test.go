@@ -1,12 +1,14 @@
 package postgres_test
 
 import (
+	"headroom/internal/service/plans"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
@@ -53,7 +55,7 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 	}
 	age(t, url, 3)
 	young := must(s.SavePlan(ctx, record(night)))(t) // 41
-	must(s.PinPlan(ctx, night, app.PlanRef{Number: 7}, time.Now().Add(time.Hour)))(t)
+	must(s.PinPlan(ctx, night, plans.PlanRef{Number: 7}, time.Now().Add(time.Hour)))(t)
 	conn := raw(t, url)
 	execute(t, conn, `DELETE FROM plan_turns WHERE number = 7`)
 	execute(t, conn, `DELETE FROM plan_reigns WHERE number = 7`)
@@ -62,14 +64,14 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 		execute(t, conn, `INSERT INTO admissions (id, cluster_id, class, place, holder, admitted_by, plan_number, ttl_seconds, admitted_at, expires_at, ended_at)
 			SELECT gen_random_uuid(), id, 'nightly', 1, 'x', 'x', $1, 60, now(), now(), `+ended+` FROM clusters`, number)
 	}
-	page := must(s.Plans(ctx, night, app.Page{Limit: 10}))(t) // 41 to 32
+	page := must(s.Plans(ctx, night, storage.Page{Limit: 10}))(t) // 41 to 32
 
 	rule := postgres.Retention{OlderThan: year, Keep: 5, DryRun: true}
 	would := prune(t, url, rule)
 	if len(would) != 1 || would[0].Cluster != night || would[0].Plans != 36-4 || would[0].First != 1 || would[0].Last != 36 || would[0].Bytes <= 0 {
 		t.Errorf("it would remove %+v", would)
 	}
-	if list := must(s.Plans(ctx, night, app.Page{Limit: 100}))(t); len(list.Items) != 41 {
+	if list := must(s.Plans(ctx, night, storage.Page{Limit: 100}))(t); len(list.Items) != 41 {
 		t.Errorf("a dry run leaves %d plans", len(list.Items))
 	}
 	rule.DryRun = false
@@ -80,25 +82,25 @@ func TestOldPlansAreRemovedUnlessSomethingIsAboutThem(t *testing.T) {
 		t.Errorf("once more: %+v", again)
 	}
 	var left []int64
-	for _, p := range must(s.Plans(ctx, night, app.Page{Limit: 100}))(t).Items {
+	for _, p := range must(s.Plans(ctx, night, storage.Page{Limit: 100}))(t).Items {
 		left = append(left, p.Number)
 	}
 	same(t, left, []int64{41, 40, 39, 38, 37, 11, 9, 7, 3})
 	left = nil
-	for _, p := range must(s.Plans(ctx, night, app.Page{After: page.Next, Limit: 100}))(t).Items { // behind a cursor of before
+	for _, p := range must(s.Plans(ctx, night, storage.Page{After: page.Next, Limit: 100}))(t).Items { // behind a cursor of before
 		left = append(left, p.Number)
 	}
 	same(t, left, []int64{11, 9, 7, 3})
 
 	today := time.Now().UTC().Format(time.DateOnly)
 	for _, number := range []int64{1, 13, 36} {
-		_, err := s.Plan(ctx, night, app.PlanRef{Number: number})
+		_, err := s.Plan(ctx, night, plans.PlanRef{Number: number})
 		kindOf(t, err, fault.NotFound, "was removed by retention on "+today)
-		_, err = s.PinPlan(ctx, night, app.PlanRef{Number: number}, time.Now().Add(time.Hour))
+		_, err = s.PinPlan(ctx, night, plans.PlanRef{Number: number}, time.Now().Add(time.Hour))
 		kindOf(t, err, fault.NotFound, "was removed by retention on "+today)
 	}
 	for _, number := range []int64{42, 1000} {
-		_, err := s.Plan(ctx, night, app.PlanRef{Number: number})
+		_, err := s.Plan(ctx, night, plans.PlanRef{Number: number})
 		kindOf(t, err, fault.NotFound, "has no plan number")
 	}
 	if now := must(s.Current(ctx, night))(t); now.Record.Number != 7 {
@@ -149,7 +151,7 @@ func TestOldPlansOfPoolsAreRemoved(t *testing.T) {
 		t.Errorf("it removed %+v", did)
 	}
 	var left []int64
-	for _, p := range must(s.PoolPlans(ctx, night, app.Page{}))(t).Items {
+	for _, p := range must(s.PoolPlans(ctx, night, storage.Page{}))(t).Items {
 		left = append(left, p.Number)
 	}
 	same(t, left, []int64{20, 19, 18, 17, 16, 4})
@@ -204,7 +206,7 @@ func TestPlansAreRemovedBesideWriters(t *testing.T) {
 		for range 3 {
 			seen := map[int64]bool{}
 			for after := ""; ; {
-				page := must(s.Plans(ctx, night, app.Page{After: after, Limit: 100}))(t)
+				page := must(s.Plans(ctx, night, storage.Page{After: after, Limit: 100}))(t)
 				for _, p := range page.Items {
 					seen[p.Number] = true
 				}

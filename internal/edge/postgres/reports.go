@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
@@ -60,13 +61,13 @@ func (r reportRow) report(cluster string) reporting.Report {
 }
 
 // Reports lists the newest first.
-func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page app.Page) (list app.Listed[reporting.Report], err error) {
+func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page storage.Page) (list storage.Listed[reporting.Report], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
 	}
 	if unstorable(of.Schedule) {
-		return app.Listed[reporting.Report]{Items: []reporting.Report{}}, nil
+		return storage.Listed[reporting.Report]{Items: []reporting.Report{}}, nil
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
@@ -208,7 +209,7 @@ func (s *Store) PlansOf(ctx context.Context, cluster string, from, until time.Ti
 }
 
 // ReportSchedules stores schedules by name. They are no inputs: no plan depends on one.
-func (s *Store) ReportSchedules() app.Collection[reporting.ReportSchedule] {
+func (s *Store) ReportSchedules() storage.Collection[reporting.ReportSchedule] {
 	return inputStore[reporting.ReportSchedule]{s, &reportSchedules}
 }
 

@@ -2,13 +2,16 @@ package postgres_test
 
 import (
 	"fmt"
+	"headroom/internal/service/plans"
 	"slices"
 	"testing"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/reporting"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -25,7 +28,7 @@ func TestWhichPlansHeld(t *testing.T) {
 		p.VMs, p.InputsVersion = float64(10*(i+1)), must(s.Cluster(ctx, night))(t).InputsVersion
 		last = must(s.SavePlan(ctx, p))(t).Number
 	}
-	must(s.PinPlan(ctx, night, app.PlanRef{Number: last - 2}, time.Now().Add(time.Hour)))(t)
+	must(s.PinPlan(ctx, night, plans.PlanRef{Number: last - 2}, time.Now().Add(time.Hour)))(t)
 	start := time.Now().UTC().Truncate(time.Hour).Add(-60 * 24 * time.Hour)
 	// As if the four turns were 20, 10, 5 and 1 hours apart, two months ago.
 	for _, hours := range []int{0, 20, 30, 35} {
@@ -77,7 +80,7 @@ func TestOldReportsAreForgotten(t *testing.T) {
 		if name != "" {
 			in.Schedule = &name
 		}
-		run := must(s.StartRun(auth.With(ctx, auth.Principal{ID: fmt.Sprint(name, len(made[name])/50), Role: auth.Operator}), app.NewRun{Kind: app.ReportRun, Cluster: night, Role: auth.Operator, Input: in}))(t)
+		run := must(s.StartRun(auth.With(ctx, auth.Principal{ID: fmt.Sprint(name, len(made[name])/50), Role: auth.Operator}), runs.NewRun{Kind: app.ReportRun, Cluster: night, Role: auth.Operator, Input: in}))(t)
 		r := in.Report()
 		r.ID, r.File = run.ID, &reporting.ReportFile{Name: "x.csv", Size: 3}
 		must(s.SaveReport(ctx, night, r, [][]byte{[]byte("abc")}, [32]byte{1}))(t)
@@ -86,7 +89,7 @@ func TestOldReportsAreForgotten(t *testing.T) {
 	}
 	held := func(want map[string]int) {
 		t.Helper()
-		list := must(s.Reports(ctx, night, app.ReportFilter{}, app.Page{Limit: 1000}))(t)
+		list := must(s.Reports(ctx, night, app.ReportFilter{}, storage.Page{Limit: 1000}))(t)
 		got := map[string][]string{}
 		for _, r := range list.Items {
 			name := ""

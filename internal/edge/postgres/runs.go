@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 )
@@ -79,19 +79,19 @@ func runAfter(ctx context.Context, q querier, id, sql string, args pgx.NamedArgs
 		return runs.Run{}, err
 	}
 	if len(found) == 0 {
-		return runs.Run{}, app.NoRun(id)
+		return runs.Run{}, runs.NoRun(id)
 	}
 	return found[0], nil
 }
 
 // runChanged notifies all listeners, after the commit.
 func runChanged(ctx context.Context, q querier, id string) error {
-	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @id)`, pgx.NamedArgs{"channel": app.RunsChannel, "id": id})
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @id)`, pgx.NamedArgs{"channel": runs.Channel, "id": id})
 	return err
 }
 
 // StartRun creates a run and hands it out.
-func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r runs.Run, err error) {
+func (s *Store) StartRun(ctx context.Context, n runs.NewRun) (r runs.Run, err error) {
 	input, err := json.Marshal(n.Input)
 	if err != nil {
 		return r, fmt.Errorf("write the input of a run: %w", err)
@@ -119,7 +119,7 @@ func (s *Store) StartRun(ctx context.Context, n app.NewRun) (r runs.Run, err err
 // insertRun creates a run and hands it out, in spite of other waiting ones.
 func (s *Store) insertRun(ctx context.Context, q querier, kind string, role auth.Role, cluster *int64, name *string, input []byte) (r runs.Run, err error) {
 	id, who := newID(), auth.From(ctx)
-	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
+	work, err := s.dispatch(ctx, q, runs.RunWork{ID: id, Of: kind}, time.Time{})
 	if err != nil {
 		return r, err
 	}
@@ -144,8 +144,8 @@ func roomForRun(ctx context.Context, q querier, key string) error {
 	if err := q.QueryRow(ctx, `SELECT count(*) FROM runs WHERE key_id = @key AND state = 'queued'`, pgx.NamedArgs{"key": key}).Scan(&waiting); err != nil {
 		return err
 	}
-	if waiting >= app.MaxQueued {
-		return &app.TooManyError{RetryAfter: 10 * time.Second,
+	if waiting >= runs.MaxQueued {
+		return &runs.TooManyError{RetryAfter: 10 * time.Second,
 			Detail: fmt.Sprintf("The key has %d runs waiting already, as many as it may; cancel some, or ask again when some of them have begun.", waiting)}
 	}
 	return nil
@@ -154,7 +154,7 @@ func roomForRun(ctx context.Context, q querier, key string) error {
 // Run returns a run by its id.
 func (s *Store) Run(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
-		return r, app.NoRun(id)
+		return r, runs.NoRun(id)
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		r, err = runAfter(ctx, q, id, `SELECT `+runColumns+` FROM runs r WHERE r.id = @id`, pgx.NamedArgs{"id": id})
@@ -164,13 +164,13 @@ func (s *Store) Run(ctx context.Context, id string) (r runs.Run, err error) {
 }
 
 // Runs lists the newest first, without results.
-func (s *Store) Runs(ctx context.Context, of app.RunFilter, page app.Page) (list app.Listed[runs.Run], err error) {
+func (s *Store) Runs(ctx context.Context, of runs.Filter, page storage.Page) (list storage.Listed[runs.Run], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
 	}
 	if unstorable(of.Cluster) || unstorable(of.Kind) {
-		return app.Listed[runs.Run]{Items: []runs.Run{}}, nil
+		return storage.Listed[runs.Run]{Items: []runs.Run{}}, nil
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		found, err := readRuns(ctx, q, `
@@ -186,9 +186,9 @@ func (s *Store) Runs(ctx context.Context, of app.RunFilter, page app.Page) (list
 }
 
 // RunResult returns the result of a run.
-func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult, err error) {
+func (s *Store) RunResult(ctx context.Context, id string) (result runs.Result, err error) {
 	if uuid.Validate(id) != nil {
-		return result, app.NoRun(id)
+		return result, runs.NoRun(id)
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		var state runs.RunState
@@ -197,7 +197,7 @@ func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult,
 			Scan(&state, &kind, &result.Body, &result.Partial, &result.Version)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return app.NoRun(id)
+			return runs.NoRun(id)
 		case err != nil:
 			return err
 		case !state.Over():
@@ -215,12 +215,12 @@ func (s *Store) RunResult(ctx context.Context, id string) (result app.RunResult,
 // RunInput returns the input of a run.
 func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage, err error) {
 	if uuid.Validate(id) != nil {
-		return nil, app.NoRun(id)
+		return nil, runs.NoRun(id)
 	}
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		err := q.QueryRow(ctx, `SELECT input::text FROM runs WHERE id = @id`, pgx.NamedArgs{"id": id}).Scan((*[]byte)(&input))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return app.NoRun(id)
+			return runs.NoRun(id)
 		}
 		return err
 	})
@@ -230,7 +230,7 @@ func (s *Store) RunInput(ctx context.Context, id string) (input json.RawMessage,
 // CancelRun ends a waiting run, and asks a working one to end.
 func (s *Store) CancelRun(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
-		return r, app.NoRun(id)
+		return r, runs.NoRun(id)
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		done, err := q.Exec(ctx, `
@@ -258,7 +258,7 @@ func (s *Store) CancelRun(ctx context.Context, id string) (r runs.Run, err error
 // RetryRun begins a run that failed or was cancelled from the beginning.
 func (s *Store) RetryRun(ctx context.Context, id string) (r runs.Run, err error) {
 	if uuid.Validate(id) != nil {
-		return r, app.NoRun(id)
+		return r, runs.NoRun(id)
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		var state runs.RunState
@@ -266,7 +266,7 @@ func (s *Store) RetryRun(ctx context.Context, id string) (r runs.Run, err error)
 		err := q.QueryRow(ctx, `SELECT state, kind, key_id FROM runs WHERE id = @id FOR UPDATE`, pgx.NamedArgs{"id": id}).Scan(&state, &kind, &key)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return app.NoRun(id)
+			return runs.NoRun(id)
 		case err != nil:
 			return err
 		case state == runs.RunSucceeded:
@@ -277,7 +277,7 @@ func (s *Store) RetryRun(ctx context.Context, id string) (r runs.Run, err error)
 		if err := roomForRun(ctx, q, key); err != nil {
 			return err
 		}
-		work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, time.Time{})
+		work, err := s.dispatch(ctx, q, runs.RunWork{ID: id, Of: kind}, time.Time{})
 		if err != nil {
 			return err
 		}

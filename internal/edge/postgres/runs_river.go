@@ -14,7 +14,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"headroom/internal/service/app"
+	"headroom/internal/service/runs"
 )
 
 // River distributes background work among the servers. Its tables are in a schema of their own, or beside ours if the
@@ -35,7 +35,7 @@ func newInserter(schema string) (*river.Client[pgx.Tx], error) {
 
 // dispatch hands work to whichever server has time, once the transaction has committed and the moment
 // has come; the zero time is at once. It answers River's number for it.
-func (s *Store) dispatch(ctx context.Context, q querier, work app.Work, at time.Time) (id int64, err error) {
+func (s *Store) dispatch(ctx context.Context, q querier, work runs.Work, at time.Time) (id int64, err error) {
 	tx, ok := q.(pgx.Tx)
 	if !ok {
 		return 0, errors.New("work is dispatched in a transaction")

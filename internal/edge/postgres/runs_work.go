@@ -12,13 +12,13 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 )
 
 // ClaimRun takes a waiting run. Among several callers one gets it; the others find it taken.
-func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, lease time.Duration) (claim *app.RunClaim, err error) {
+func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, lease time.Duration) (claim *runs.Claim, err error) {
 	if uuid.Validate(id) != nil {
 		return nil, nil // no work of this release's
 	}
@@ -28,7 +28,7 @@ func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, le
 		counts[i] = int64(most[kind])
 	}
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
-		c, by := app.RunClaim{ID: id, Token: newID()}, auth.Principal{}
+		c, by := runs.Claim{ID: id, Token: newID()}, auth.Principal{}
 		var cluster *string
 		err := q.QueryRow(ctx, `
 			UPDATE runs r SET state = 'running', token = @token, lease_until = clock_timestamp() + make_interval(secs => @lease),
@@ -55,7 +55,7 @@ func (s *Store) ClaimRun(ctx context.Context, id string, most map[string]int, le
 }
 
 // KeepRun extends a claim and stores the progress. An expired lease stays valid until somebody else has the run.
-func (s *Store) KeepRun(ctx context.Context, c app.RunClaim, p runs.Progress, lease time.Duration) (cancel bool, err error) {
+func (s *Store) KeepRun(ctx context.Context, c runs.Claim, p runs.Progress, lease time.Duration) (cancel bool, err error) {
 	err = s.write(ctx, func(ctx context.Context, q querier) error {
 		var changed bool
 		err := q.QueryRow(ctx, `
@@ -66,7 +66,7 @@ func (s *Store) KeepRun(ctx context.Context, c app.RunClaim, p runs.Progress, le
 			RETURNING r.cancel_requested_at IS NOT NULL, b.changed`,
 			pgx.NamedArgs{"id": c.ID, "token": c.Token, "lease": lease.Seconds(), "done": p.Done, "total": p.Total, "unit": p.Unit}).Scan(&cancel, &changed)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return app.ErrClaimLost
+			return storage.ErrClaimLost
 		}
 		if err != nil || !changed {
 			return err
@@ -77,13 +77,13 @@ func (s *Store) KeepRun(ctx context.Context, c app.RunClaim, p runs.Progress, le
 }
 
 // SettleRun stores the outcome of a claimed run, if it is still claimed.
-func (s *Store) SettleRun(ctx context.Context, c app.RunClaim, o app.RunOutcome) (state runs.RunState, err error) {
+func (s *Store) SettleRun(ctx context.Context, c runs.Claim, o runs.Outcome) (state runs.RunState, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		var cancelled bool
 		err := q.QueryRow(ctx, `SELECT cancel_requested_at IS NOT NULL FROM runs WHERE id = @id AND token = @token FOR UPDATE`,
 			pgx.NamedArgs{"id": c.ID, "token": c.Token}).Scan(&cancelled)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return app.ErrClaimLost
+			return storage.ErrClaimLost
 		}
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (s *Store) queueAgain(ctx context.Context, q querier, id, kind string, afte
 	if err != nil {
 		return err
 	}
-	work, err := s.dispatch(ctx, q, app.RunWork{ID: id, Of: kind}, at)
+	work, err := s.dispatch(ctx, q, runs.RunWork{ID: id, Of: kind}, at)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *Store) queueAgain(ctx context.Context, q querier, id, kind string, afte
 	return runChanged(ctx, q, id)
 }
 
-func (s *Store) finishRun(ctx context.Context, q querier, id string, state runs.RunState, o app.RunOutcome) error {
+func (s *Store) finishRun(ctx context.Context, q querier, id string, state runs.RunState, o runs.Outcome) error {
 	args := pgx.NamedArgs{"id": id, "state": state, "done": o.Progress.Done, "total": o.Progress.Total, "unit": o.Progress.Unit,
 		"type": nil, "result": nil, "partial": false, "error": nil}
 	if o.Result != nil {
@@ -182,7 +182,7 @@ func (s *Store) SweepRuns(ctx context.Context) (failed []string, err error) {
 			return err
 		}
 		for _, r := range found {
-			left := app.RunOutcome{Progress: runs.Progress{Done: r.Done, Total: r.Total, Unit: r.Unit}}
+			left := runs.Outcome{Progress: runs.Progress{Done: r.Done, Total: r.Total, Unit: r.Unit}}
 			switch {
 			case r.Running && r.Cancel:
 				err = s.finishRun(ctx, q, r.ID, runs.RunCancelled, left)

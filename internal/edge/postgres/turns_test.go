@@ -2,12 +2,13 @@ package postgres_test
 
 import (
 	"context"
+	"headroom/internal/service/plans"
 	"slices"
 	"testing"
 	"time"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/test/pgtest"
 )
 
@@ -51,7 +52,7 @@ func TestWhatWasCurrentBefore(t *testing.T) {
 	past() // nothing is held
 	hold(600)
 	past(90)
-	must(s.PinPlan(ctx, night, app.PlanRef{Number: 1}, time.Now().Add(time.Hour)))(t)
+	must(s.PinPlan(ctx, night, plans.PlanRef{Number: 1}, time.Now().Add(time.Hour)))(t)
 	past(90, 70)
 	save(50) // waits for the pin's end
 	past(90, 70)
@@ -102,7 +103,7 @@ func TestPlansForAnotherMoment(t *testing.T) {
 	must(s.SavePlan(ctx, late))(t) // it waited long
 	must(s.KeepPlan(ctx, late))(t)
 	forNow := func() (which []bool) {
-		for _, p := range must(s.Plans(context.WithoutCancel(ctx), night, app.Page{}))(t).Items {
+		for _, p := range must(s.Plans(context.WithoutCancel(ctx), night, storage.Page{}))(t).Items {
 			which = append(which, p.ForNow)
 		}
 		return which

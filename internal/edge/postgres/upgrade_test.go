@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"headroom/internal/service/plans"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
 	"headroom/internal/test/pgtest"
 )
 
@@ -154,7 +154,7 @@ func TestEveryStepOfTheSchema(t *testing.T) {
 			t.Errorf("of cluster %s there is %+v", name, d)
 		}
 		same(t, d.Classes[0].SlotsPerVM, first.Classes[0].SlotsPerVM)
-		if p := must(s.Plan(who, name, app.PlanRef{Number: 1}))(t); p.VMs != 41 || p.VMsSpot != 0 {
+		if p := must(s.Plan(who, name, plans.PlanRef{Number: 1}))(t); p.VMs != 41 || p.VMsSpot != 0 {
 			t.Errorf("the plan of cluster %s is %+v", name, p.PlanSummary)
 		}
 		if next := must(s.SavePlan(who, record(name)))(t); next.Number != 2 {

@@ -8,7 +8,6 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
@@ -84,7 +83,7 @@ func TestVersionsNeverComeBack(t *testing.T) {
 	if err != nil || next.Number != stored.Number+1 {
 		t.Errorf("the next plan: got number %d, %v; want %d", next.Number, err, stored.Number+1)
 	}
-	if _, err := s.Plan(ctx, "c", app.PlanRef{Number: stored.Number}); !errors.Is(err, fault.NotFound) {
+	if _, err := s.Plan(ctx, "c", plans.PlanRef{Number: stored.Number}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the plan of the cluster that was deleted: got %v", err)
 	}
 }

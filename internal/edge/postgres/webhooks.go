@@ -10,7 +10,7 @@ import (
 
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 )
@@ -18,7 +18,7 @@ import (
 const webhookColumns = `id::text, name, url, events, clusters, enabled, disabled_reason, failing_since, version, created_at, updated_at`
 
 // Webhooks lists by name.
-func (s *Store) Webhooks(ctx context.Context, page app.Page) (list app.Listed[hooks.Webhook], err error) {
+func (s *Store) Webhooks(ctx context.Context, page storage.Page) (list storage.Listed[hooks.Webhook], err error) {
 	after := ""
 	if err := readCursor(page.After, &after); err != nil {
 		return list, err
@@ -95,7 +95,7 @@ func (s *Store) ReplaceWebhook(ctx context.Context, version int64, w hooks.Webho
 			return err
 		}
 		if before.Version != version {
-			return &app.VersionError{Have: before.Version}
+			return &storage.VersionError{Have: before.Version}
 		}
 		after, err := one[hooks.Webhook](ctx, q, `
 			UPDATE webhooks SET name = @name, url = @url, events = @events, clusters = @clusters, enabled = @enabled,
@@ -121,7 +121,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, id string, version int64) err
 			return err
 		}
 		if before.Version != version {
-			return &app.VersionError{Have: before.Version}
+			return &storage.VersionError{Have: before.Version}
 		}
 		if _, err := q.Exec(ctx, `DELETE FROM webhooks WHERE id = @id`, pgx.NamedArgs{"id": id}); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (s *Store) RotateSecret(ctx context.Context, id, secret string, grace time.
 const hostColumns = `id::text, host, port, http, networks, created_at, created_by`
 
 // AllowedHosts lists by host and port.
-func (s *Store) AllowedHosts(ctx context.Context, page app.Page) (list app.Listed[fetch.AllowedHost], err error) {
+func (s *Store) AllowedHosts(ctx context.Context, page storage.Page) (list storage.Listed[fetch.AllowedHost], err error) {
 	host, port := "", int64(0)
 	if err := readCursor(page.After, &host, &port); err != nil {
 		return list, err

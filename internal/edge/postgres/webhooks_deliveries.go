@@ -14,14 +14,14 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/hooks"
 )
 
 const deliveryColumns = `d.id::text, d.event_id::text, d.event, d.cluster, d.at, d.state, d.detail, d.attempts, d.next_at, d.delivered_at AS delivered`
 
 // Deliveries lists the newest first.
-func (s *Store) Deliveries(ctx context.Context, webhookID string, page app.Page) (list app.Listed[hooks.Delivery], err error) {
+func (s *Store) Deliveries(ctx context.Context, webhookID string, page storage.Page) (list storage.Listed[hooks.Delivery], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -110,7 +110,7 @@ const (
 )
 
 // ClaimDelivery takes a due delivery. The webhook's lock keeps the number of deliveries in flight within its limit.
-func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease time.Duration) (claim *app.DeliveryClaim, err error) {
+func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease time.Duration) (claim *hooks.DeliveryClaim, err error) {
 	if uuid.Validate(id) != nil {
 		return nil, nil // no work of this release's
 	}
@@ -155,7 +155,7 @@ func (s *Store) ClaimDelivery(ctx context.Context, id string, most int, lease ti
 		case d.Flying >= most:
 			return s.letWait(ctx, q, handed{id, of})
 		}
-		c := app.DeliveryClaim{ID: id, Token: newID(), EventID: d.EventID, Webhook: of, URL: w.URL, Body: d.Body, Tries: d.Tries, FailingSince: w.FailingSince, Now: d.Now}
+		c := hooks.DeliveryClaim{ID: id, Token: newID(), EventID: d.EventID, Webhook: of, URL: w.URL, Body: d.Body, Tries: d.Tries, FailingSince: w.FailingSince, Now: d.Now}
 		rows, err := q.Query(ctx, `
 			SELECT secret FROM webhook_secrets WHERE webhook_id = @webhook AND (signs_until IS NULL OR signs_until > clock_timestamp())
 			ORDER BY signs_until DESC NULLS FIRST, created_at DESC`, pgx.NamedArgs{"webhook": of})
@@ -234,11 +234,11 @@ func (s *Store) pause(ctx context.Context, q querier, d handed, waiting map[stri
 }
 
 // SettleDelivery stores the outcome of a claimed delivery.
-func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.DeliveryOutcome) error {
+func (s *Store) SettleDelivery(ctx context.Context, c hooks.DeliveryClaim, o hooks.DeliveryOutcome) error {
 	return s.write(ctx, func(ctx context.Context, q querier) error {
 		w, err := webhook(ctx, q, c.Webhook, lockWebhook)
 		if errors.Is(err, fault.NotFound) {
-			return app.ErrClaimLost
+			return storage.ErrClaimLost
 		}
 		if err != nil {
 			return err
@@ -263,7 +263,7 @@ func (s *Store) SettleDelivery(ctx context.Context, c app.DeliveryClaim, o app.D
 			return err
 		}
 		if done.RowsAffected() == 0 {
-			return app.ErrClaimLost
+			return storage.ErrClaimLost
 		}
 		if o.State == hooks.DeliveryPending {
 			if err := s.putOff(ctx, q, handed{c.ID, c.Webhook}, o.After); err != nil {
@@ -313,7 +313,7 @@ func (s *Store) SweepDeliveries(ctx context.Context) error {
 			        OR j.state IN ('scheduled', 'retryable') AND j.scheduled_at < clock_timestamp() + make_interval(secs => @soon)
 			        OR j.state = 'running' AND j.attempted_at > clock_timestamp() - make_interval(secs => @grace)))
 			ORDER BY d.next_at LIMIT @most FOR UPDATE OF d SKIP LOCKED`,
-			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * maxPutOff.Seconds(), "queue": app.DeliveryWork{}.Queue(), "most": sweepAtOnce})
+			pgx.NamedArgs{"lost": lostAfter.Seconds(), "longest": hooks.LongestPause.Seconds(), "grace": graceOfWork.Seconds(), "soon": 2 * maxPutOff.Seconds(), "queue": hooks.DeliveryWork{}.Queue(), "most": sweepAtOnce})
 		if err != nil || len(lost) == 0 {
 			return err
 		}
@@ -400,7 +400,7 @@ func (s *Store) handOut(ctx context.Context, q querier, deliveries []handed, wai
 	}
 	work := make([]river.InsertManyParams, len(deliveries))
 	for i, d := range deliveries {
-		w := app.DeliveryWork{ID: d.ID}
+		w := hooks.DeliveryWork{ID: d.ID}
 		work[i] = river.InsertManyParams{Args: w, InsertOpts: &river.InsertOpts{
 			Queue: w.Queue(), MaxAttempts: w.MaxAttempts(), Priority: rankOf(waiting[d.Webhook]), ScheduledAt: at}}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/test/pgtest"
 )
 
@@ -24,7 +24,7 @@ func TestPlansOfThePreviousReleaseSayNothingOfWhy(t *testing.T) {
 		SELECT gen_random_uuid(), cluster_id, 2, at, created_by, inputs_version, status, objective, total_cost, on_demand_cost, spot_cost, reserved_cost,
 		penalties, currency, period_seconds, vms, vms_on_demand, vms_spot, vms_reserved, admitted, refused, gap, for_now, problem, plan FROM plans`)
 	execute(t, conn, `UPDATE planning SET newest_number = 2, current_number = 2`)
-	plans := must(s.Plans(ctx, night, app.Page{}))(t).Items
+	plans := must(s.Plans(ctx, night, storage.Page{}))(t).Items
 	if len(plans) != 2 || plans[0].Why != "" || plans[1].Why != "Asked." {
 		t.Errorf("got %+v", plans)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/data/storage"
 	"headroom/internal/slots/live"
 )
 
@@ -29,9 +30,9 @@ type Admissions interface {
 	// after they ended.
 	Lease(ctx context.Context, cluster, id string) (live.Lease, error)
 	// Leases lists the running ones, the oldest first; of one class, unless it is "".
-	Leases(ctx context.Context, cluster, class string, page Page) (Listed[live.Lease], error)
+	Leases(ctx context.Context, cluster, class string, page storage.Page) (storage.Listed[live.Lease], error)
 	// AdmissionsByClass counts them, for every class that the current plan knows or that runs, by name.
-	AdmissionsByClass(ctx context.Context, cluster string, page Page) (Listed[live.ClassAdmissions], error)
+	AdmissionsByClass(ctx context.Context, cluster string, page storage.Page) (storage.Listed[live.ClassAdmissions], error)
 }
 
 // PromisedLease is a lease with a deadline.

@@ -5,11 +5,14 @@ package app
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"headroom/internal/core/lp"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
 
@@ -30,75 +33,48 @@ type Config struct {
 	PlannerLook time.Duration // the longest between two looks for clusters to plan; default 5 s
 }
 
-// App is the service without its transport.
+// App is the service without its transport: its desks, and the questions that need several of them.
 type App struct {
 	Stores Stores
-	Keys   *auth.Keyring
-	Board  *Board // the current plans in memory, once WatchPlans keeps it
 
-	Pools *PoolBoard // those of pools, likewise
-
-	RunWatch RunWatch // who waits for runs
-	results  sync.Map // of runs that this server works on: by id, a func() (RunResult, error) of what they have until now
+	Auth   *auth.Desk
+	Hooks  *hooks.Desk
+	Runs   *runs.Desk
+	Solver *solving.Desk
+	Plans  *plans.Desk
+	Pools  *plans.PoolDesk
 
 	config Config
-	solves *turnstile
 	// importing has a place for each file of forecasts that is read at once.
 	importing chan struct{}
 	sheets    chan struct{} // likewise for each price sheet that is sent along
 	histories chan struct{} // and for each history
 
 	lives liveDesk
-
-	ended context.Context // of all solves: ends with EndSolves
-	end   context.CancelFunc
 }
-
-// KeysChannel notifies of changed keys.
-const KeysChannel = "headroom_keys"
 
 // New makes an App on its stores.
 func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.PlannerLook <= 0 {
-		c.PlannerLook = plannerLook
-	}
 	if c.ImportBytes <= 0 {
 		c.ImportBytes = importBytes
 	}
-	a := &App{Stores: stores, Keys: keys, config: c, solves: newTurnstile(c.Solves, c.Queue), importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
-	a.Pools = &PoolBoard{source: stores.StoredPools}
-	a.ended, a.end = context.WithCancel(context.Background())
-	a.Board = newBoard(boardStores{stores.Plans, stores.Database}, a.Now, func(message string, err error) {
-		if c.Telemetry != nil {
-			c.Telemetry.Log.Warn(message, "error", err.Error())
-		}
-	})
+	a := &App{Stores: stores, config: c, importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	access := auth.Config{Store: stores.Access, Listener: stores.Database, Ring: keys, Now: a.Now, Issued: c.Issued}
+	if c.Telemetry != nil {
+		access.Log = c.Telemetry.Log
+	}
+	a.Auth = auth.New(access)
+	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
+	a.Runs = runs.New(stores.Runs, stores.Database)
+	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
+	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
+		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
+	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
 	return a
 }
 
 // Now returns the present moment.
 func (a *App) Now() time.Time { return a.config.Clock().UTC() }
-
-// SolverVersion returns the version of the solver's engine, or "" without one or before its first use.
-func (a *App) SolverVersion() string {
-	if told, ok := a.config.Solver.(interface{ Version() string }); ok {
-		return told.Version()
-	}
-	return ""
-}
-
-// Solving counts the running and the waiting solves.
-func (a *App) Solving() (running, waiting int) { return a.solves.count() }
-
-// StopSolving refuses new solves; waiting and running ones continue.
-func (a *App) StopSolving() { a.solves.close() }
-
-// EndSolves ends the running and waiting solves; their callers are asked to try again.
-func (a *App) EndSolves() {
-	a.solves.close()
-	a.solves.clear()
-	a.end()
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"headroom/internal/service/plans"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/core/proof"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -84,18 +86,18 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), func() time.Time { return moment("2026-06-01T10:20:30Z") }), admin(t)
 	apply(t, a, document("c"))
-	first, err := a.CreatePlan(ctx, "c", time.Time{})
+	first, err := a.Plans.Create(ctx, "c", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.Number != 1 || first.Status != capacity.Optimal || !first.At.Equal(a.Now()) || first.CreatedBy != "tester" {
 		t.Errorf("got %+v", first.PlanSummary)
 	}
-	report, err := a.VerifyPlan(ctx, "c", app.PlanRef{ID: first.ID})
+	report, err := a.Plans.Verify(ctx, "c", plans.PlanRef{ID: first.ID})
 	if err != nil || report.Outcome != proof.OK {
 		t.Errorf("verify: got %+v, %v", report, err)
 	}
-	price, err := a.Prices().List(ctx, "c", app.Page{Limit: 10})
+	price, err := a.Prices().List(ctx, "c", storage.Page{Limit: 10})
 	if err != nil || len(price.Items) != 1 {
 		t.Fatalf("got %+v, %v", price, err)
 	}
@@ -104,15 +106,15 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 	if _, err := a.Prices().Replace(ctx, "c", dearer.ID, dearer.Version, dearer); err != nil {
 		t.Fatal(err)
 	}
-	second, err := a.CreatePlan(ctx, "c", time.Time{})
+	second, err := a.Plans.Create(ctx, "c", time.Time{})
 	if err != nil || second.Number != 2 || second.InputsVersion <= first.InputsVersion {
 		t.Fatalf("got %+v, %v", second.PlanSummary, err)
 	}
-	d, err := a.DiffPlans(ctx, "c", app.PlanRef{Number: 1}, app.PlanRef{})
+	d, err := a.Plans.Diff(ctx, "c", plans.PlanRef{Number: 1}, plans.PlanRef{})
 	if err != nil || len(d.Inputs) != 1 || d.Inputs[0].Pointer != "/supply/on_demand/price" || d.Inputs[0].Before != "0.20" || d.Inputs[0].After != "0.50" {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	p, err := a.ProblemAt(ctx, "c", time.Time{})
+	p, err := a.Plans.ProblemAt(ctx, "c", time.Time{})
 	if err != nil || p.Options.Near == nil || p.Options.Near.VMs != second.VMs {
 		t.Errorf("the next plan stays near the last: got %+v, %v", p.Options.Near, err)
 	}
@@ -122,7 +124,7 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 	t.Parallel()
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
 	apply(t, a, document("c"))
-	if _, err := a.CreatePlan(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
+	if _, err := a.Plans.Create(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
 		t.Errorf("a moment without a price: got %v", err)
 	}
 	vm, err := a.VMTypes().Get(ctx, "c", "small")
@@ -134,14 +136,14 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 	if _, err := a.VMTypes().Replace(ctx, "c", "small", vm.Version, vm); err != nil {
 		t.Fatal(err)
 	}
-	var infeasible *app.InfeasibleError
-	if _, err := a.CreatePlan(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, fault.Infeasible) || len(infeasible.Conflicts) == 0 {
+	var infeasible *fault.InfeasibleError
+	if _, err := a.Plans.Create(ctx, "c", moment("2026-06-01T00:00:00Z")); !errors.As(err, &infeasible) || !errors.Is(err, fault.Infeasible) || len(infeasible.Conflicts) == 0 {
 		t.Errorf("no VM to be had: got %v", err)
 	}
-	if _, err := a.Stores.Plans.Plan(ctx, "c", app.PlanRef{}); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Stores.Plans.Plan(ctx, "c", plans.PlanRef{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a plan was stored: %v", err)
 	}
-	if _, err := a.CreatePlan(ctx, "nobody", time.Time{}); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Plans.Create(ctx, "nobody", time.Time{}); !errors.Is(err, fault.NotFound) {
 		t.Errorf("an unknown cluster: got %v", err)
 	}
 }
@@ -223,7 +225,7 @@ func TestLimitedKeysMakeOnlyTheirClusters(t *testing.T) {
 	if _, err := a.CreateCluster(limited, inputs.NewCluster("mine")); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := a.CreateKey(limited, auth.Key{Name: "x", Role: auth.Viewer}); !errors.Is(err, fault.Forbidden) {
+	if _, _, err := a.Auth.CreateKey(limited, auth.Key{Name: "x", Role: auth.Viewer}); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -233,34 +235,34 @@ func TestKeysReachEveryReplica(t *testing.T) {
 	store := pgtest.Open(t)
 	a, b := newApp(t, store, nil), newApp(t, store, nil)
 	ctx, cancel := context.WithCancel(admin(t))
-	watched, err := b.WatchKeys(ctx)
+	watched, err := b.Auth.Watch(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { cancel(); <-watched }()
-	key, token, err := a.CreateKey(ctx, auth.Key{Name: "dashboard", Role: auth.Viewer, Clusters: []string{"c"}})
+	key, token, err := a.Auth.CreateKey(ctx, auth.Key{Name: "dashboard", Role: auth.Viewer, Clusters: []string{"c"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opens := func(want bool) func() bool {
-		return func() bool { _, ok := b.Keys.Principal(token, time.Now()); return ok == want }
+		return func() bool { _, ok := b.Auth.Ring.Principal(token, time.Now()); return ok == want }
 	}
 	within(t, time.Second, "a new key opens the other replica", opens(true))
-	if who, _ := b.Keys.Principal(token, time.Now()); who.Role != auth.Viewer || !slices.Equal(who.Clusters, []string{"c"}) {
+	if who, _ := b.Auth.Ring.Principal(token, time.Now()); who.Role != auth.Viewer || !slices.Equal(who.Clusters, []string{"c"}) {
 		t.Errorf("got %+v", who)
 	}
-	session, cookie, err := b.SignIn(ctx, token)
+	session, cookie, err := b.Auth.SignIn(ctx, token)
 	if err != nil || session.Principal.Name != "dashboard" {
 		t.Fatalf("got %+v, %v", session, err)
 	}
-	if err := a.RevokeKey(ctx, key.ID); err != nil {
+	if err := a.Auth.RevokeKey(ctx, key.ID); err != nil {
 		t.Fatal(err)
 	}
 	within(t, time.Second, "a revoked key is shut out by the other replica", opens(false))
-	if _, err := b.Session(ctx, auth.HashOf(cookie)); !errors.Is(err, fault.NotFound) {
+	if _, err := b.Auth.Session(ctx, auth.HashOf(cookie)); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the session of a revoked key goes on: %v", err)
 	}
-	if err := a.RevokeKey(ctx, key.ID); err != nil {
+	if err := a.Auth.RevokeKey(ctx, key.ID); err != nil {
 		t.Errorf("revoked twice: %v", err)
 	}
 }
@@ -270,15 +272,15 @@ func TestNewKeysOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	store := pgtest.Open(t)
 	a, deaf := newApp(t, store, nil), newApp(t, store, nil) // deaf never watches
-	_, token, err := a.CreateKey(admin(t), auth.Key{Name: "dashboard", Role: auth.Viewer})
+	_, token, err := a.Auth.CreateKey(admin(t), auth.Key{Name: "dashboard", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if key, err := deaf.FindKey(t.Context(), token); err != nil || key.Name != "dashboard" {
+	if key, err := deaf.Auth.FindKey(t.Context(), token); err != nil || key.Name != "dashboard" {
 		t.Errorf("got %+v, %v", key, err)
 	}
 	for _, bad := range []string{token[:len(token)-1] + "!", token[1:], "", "hrk_"} {
-		if _, err := deaf.FindKey(t.Context(), bad); !errors.Is(err, auth.ErrToken) {
+		if _, err := deaf.Auth.FindKey(t.Context(), bad); !errors.Is(err, auth.ErrToken) {
 			t.Errorf("%q opens", bad)
 		}
 	}
@@ -297,22 +299,22 @@ func TestSignInLinksWorkOnceAndBriefly(t *testing.T) {
 	t.Parallel()
 	now := moment("2026-06-01T00:00:00Z")
 	a, ctx := newApp(t, pgtest.Open(t), func() time.Time { return now }), admin(t)
-	link, err := a.NewSignInLink(ctx)
+	link, err := a.Auth.NewSignInLink(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now = time.Now().UTC() // the link was made in the past: five minutes are long over
-	if _, _, err := a.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
+	if _, _, err := a.Auth.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
 		t.Errorf("after its time: got %v", err)
 	}
-	if link, err = a.NewSignInLink(ctx); err != nil {
+	if link, err = a.Auth.NewSignInLink(ctx); err != nil {
 		t.Fatal(err)
 	}
-	session, _, err := a.SignIn(ctx, link)
+	session, _, err := a.Auth.SignIn(ctx, link)
 	if err != nil || session.Principal.Role != auth.Admin {
 		t.Errorf("got %+v, %v", session, err)
 	}
-	if _, _, err := a.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
+	if _, _, err := a.Auth.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
 		t.Errorf("a second time: got %v", err)
 	}
 }
@@ -325,21 +327,21 @@ func TestSessionsOfALocalKeyEndWithIt(t *testing.T) {
 	token, hash := auth.NewToken(auth.KeyPrefix)
 	local := auth.Key{ID: auth.LocalID, Name: "HEADROOM_ADMIN_KEY", Role: auth.Admin, Hash: hash}
 	before, ctx := newApp(t, store, nil), admin(t)
-	before.Keys.AddLocal(local)
-	session, _, err := before.SignIn(ctx, token)
+	before.Auth.Ring.AddLocal(local)
+	session, _, err := before.Auth.SignIn(ctx, token)
 	if err != nil {
 		t.Fatal(err)
 	}
 	same, other := newApp(t, store, nil), newApp(t, store, nil)
-	same.Keys.AddLocal(local)
+	same.Auth.Ring.AddLocal(local)
 	local.Hash = auth.HashOf("another")
-	other.Keys.AddLocal(local)
+	other.Auth.Ring.AddLocal(local)
 	for _, a := range []*app.App{before, same} {
-		if s, err := a.Session(ctx, session.Hash); err != nil || s.Principal.Role != auth.Admin {
+		if s, err := a.Auth.Session(ctx, session.Hash); err != nil || s.Principal.Role != auth.Admin {
 			t.Errorf("with the key: got %+v, %v", s, err)
 		}
 	}
-	if _, err := other.Session(ctx, session.Hash); !errors.Is(err, fault.NotFound) {
+	if _, err := other.Auth.Session(ctx, session.Hash); !errors.Is(err, fault.NotFound) {
 		t.Errorf("with another key: got %v", err)
 	}
 }
@@ -349,7 +351,7 @@ func TestKeysThatMakeNoSenseAreRefused(t *testing.T) {
 	a, ctx := newApp(t, pgtest.Open(t), nil), admin(t)
 	past := time.Now().Add(-time.Hour)
 	for _, name := range []string{"a\nb", "a\x1b[31mb", " a", "a\u0085b", strings.Repeat("x", 201)} {
-		if _, _, err := a.CreateKey(ctx, auth.Key{Name: name, Role: auth.Viewer}); !errors.Is(err, fault.Invalid) {
+		if _, _, err := a.Auth.CreateKey(ctx, auth.Key{Name: name, Role: auth.Viewer}); !errors.Is(err, fault.Invalid) {
 			t.Errorf("the name %q: got %v", name, err)
 		}
 	}
@@ -360,7 +362,7 @@ func TestKeysThatMakeNoSenseAreRefused(t *testing.T) {
 		"/clusters/0": {Name: "x", Role: auth.Viewer, Clusters: []string{"Not A Slug"}},
 		"/expires_at": {Name: "x", Role: auth.Viewer, ExpiresAt: &past},
 	} {
-		_, token, err := a.CreateKey(ctx, k)
+		_, token, err := a.Auth.CreateKey(ctx, k)
 		var input *fault.InputError
 		if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != pointer || token != "" {
 			t.Errorf("%s: got %v", pointer, err)
@@ -392,7 +394,7 @@ func TestStoredPlansVerify(t *testing.T) {
 			}
 		}
 		apply(t, a, asDocument(name, p))
-		record, err := a.CreatePlan(ctx, name, moment("2026-06-01T00:00:00Z"))
+		record, err := a.Plans.Create(ctx, name, moment("2026-06-01T00:00:00Z"))
 		if errors.Is(err, fault.Infeasible) {
 			continue
 		}
@@ -400,7 +402,7 @@ func TestStoredPlansVerify(t *testing.T) {
 			t.Fatalf("seed %d, %s: %v", seed, name, err)
 		}
 		planned++
-		report, err := a.VerifyPlan(ctx, name, app.PlanRef{Number: record.Number})
+		report, err := a.Plans.Verify(ctx, name, plans.PlanRef{Number: record.Number})
 		if err != nil || report.Outcome != proof.OK {
 			t.Fatalf("seed %d, %s: %v, %+v", seed, name, err, report)
 		}

@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 )
 
 // Calibrations stores, per class, how measured execution times compare with predicted bounds.
@@ -226,12 +227,12 @@ func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
 
 // fitting lists classes with the drift of their executions.
 type fitting struct {
-	checked[inputs.PlannedClass]
+	storage.Checked[inputs.PlannedClass]
 	drifts func(ctx context.Context, cluster string) ([]ClassDrift, error)
 }
 
-func (f fitting) List(ctx context.Context, cluster string, page Page) (Listed[inputs.PlannedClass], error) {
-	list, err := f.checked.List(ctx, cluster, page)
+func (f fitting) List(ctx context.Context, cluster string, page storage.Page) (storage.Listed[inputs.PlannedClass], error) {
+	list, err := f.Checked.List(ctx, cluster, page)
 	if err != nil || !slices.ContainsFunc(list.Items, func(c inputs.PlannedClass) bool { return c.Calibration != nil }) {
 		return list, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"headroom/internal/core/perf"
+	"headroom/internal/service/telemetry"
 )
 
 // calibrated keeps in memory how classes fit their calibrations, for Prometheus.
@@ -31,9 +32,9 @@ func (c *calibrated) read(ctx context.Context) error {
 }
 
 var (
-	calibrationDrift    = planMetric("headroom_class_calibration_drift", "1 while the executions of a class no longer fit its calibration, being slower or faster.", "class", "direction")
-	calibrationCoverage = planMetric("headroom_class_calibration_coverage_ratio", "The part of a class's executions since its calibration, or since the drift began, that kept their calibrated time.", "class")
-	calibrationCount    = planMetric("headroom_class_calibration_executions", "How many executions headroom_class_calibration_coverage_ratio is of.", "class")
+	calibrationDrift    = telemetry.ClusterMetric("headroom_class_calibration_drift", "1 while the executions of a class no longer fit its calibration, being slower or faster.", "class", "direction")
+	calibrationCoverage = telemetry.ClusterMetric("headroom_class_calibration_coverage_ratio", "The part of a class's executions since its calibration, or since the drift began, that kept their calibrated time.", "class")
+	calibrationCount    = telemetry.ClusterMetric("headroom_class_calibration_executions", "How many executions headroom_class_calibration_coverage_ratio is of.", "class")
 )
 
 // Describe names all there is.
@@ -53,14 +54,14 @@ func (c *calibrated) Collect(to chan<- prometheus.Metric) {
 		classes[d.Cluster]++
 	}
 	for _, d := range all {
-		if classes[d.Cluster] > maxClassSeries {
+		if classes[d.Cluster] > telemetry.MaxClassSeries {
 			continue
 		}
 		show := func(desc *prometheus.Desc, value float64, labels ...string) {
 			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, append([]string{d.Cluster, d.Class}, labels...)...)
 		}
-		show(calibrationDrift, truth(d.Drift.State == perf.Slower), string(perf.Slower))
-		show(calibrationDrift, truth(d.Drift.State == perf.Faster), string(perf.Faster))
+		show(calibrationDrift, telemetry.Truth(d.Drift.State == perf.Slower), string(perf.Slower))
+		show(calibrationDrift, telemetry.Truth(d.Drift.State == perf.Faster), string(perf.Faster))
 		show(calibrationCount, float64(d.Drift.Executions))
 		if d.Drift.Executions > 0 {
 			show(calibrationCoverage, 1-float64(d.Drift.Exceeded)/float64(d.Drift.Executions))

@@ -43,44 +43,44 @@ func TestJumpsOfAServersClock(t *testing.T) {
 	store := pgtest.Open(t)
 	a = newApp(t, store, clock.now)
 	ctx := admin(t)
-	_, token, err := a.CreateKey(ctx, auth.Key{Name: "half an hour", Role: auth.Viewer, ExpiresAt: new(begun.Add(30 * time.Minute))})
+	_, token, err := a.Auth.CreateKey(ctx, auth.Key{Name: "half an hour", Role: auth.Viewer, ExpiresAt: new(begun.Add(30 * time.Minute))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, lasting, err := a.CreateKey(ctx, auth.Key{Name: "lasting", Role: auth.Viewer})
+	_, lasting, err := a.Auth.CreateKey(ctx, auth.Key{Name: "lasting", Role: auth.Viewer})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, jump := range []time.Duration{hour, day} {
 		clock.set(begun.Add(jump))
-		if _, ok := a.Keys.Find(token, a.Now()); ok {
+		if _, ok := a.Auth.Ring.Find(token, a.Now()); ok {
 			t.Errorf("a key opens the service %v after its end", jump-30*time.Minute)
 		}
-		link, err := a.NewSignInLink(ctx)
+		link, err := a.Auth.NewSignInLink(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, cookie, err := a.SignIn(ctx, lasting)
+		session, cookie, err := a.Auth.SignIn(ctx, lasting)
 		if err != nil || cookie == "" {
 			t.Fatal(err)
 		}
-		if _, err := a.Session(ctx, session.Hash); err != nil {
+		if _, err := a.Auth.Session(ctx, session.Hash); err != nil {
 			t.Errorf("a new session: %v", err)
 		}
 		clock.set(begun)
-		if _, _, err := a.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
+		if _, _, err := a.Auth.SignIn(ctx, link); !errors.Is(err, auth.ErrToken) {
 			t.Errorf("a link made when the clock was %v ahead: %v", jump, err)
 		}
-		if _, err := a.Session(ctx, session.Hash); !errors.Is(err, fault.NotFound) {
+		if _, err := a.Auth.Session(ctx, session.Hash); !errors.Is(err, fault.NotFound) {
 			t.Errorf("a session opened when the clock was %v ahead: %v", jump, err)
 		}
-		if _, ok := a.Keys.Find(token, a.Now()); !ok {
+		if _, ok := a.Auth.Ring.Find(token, a.Now()); !ok {
 			t.Error("a key does not open the service before its end")
 		}
 		clock.set(begun.Add(-jump))
-		if link, err = a.NewSignInLink(ctx); err == nil {
+		if link, err = a.Auth.NewSignInLink(ctx); err == nil {
 			clock.set(begun)
-			_, _, err = a.SignIn(ctx, link)
+			_, _, err = a.Auth.SignIn(ctx, link)
 		}
 		if !errors.Is(err, auth.ErrToken) {
 			t.Errorf("a link made when the clock was %v late: %v", jump, err)
@@ -91,7 +91,7 @@ func TestJumpsOfAServersClock(t *testing.T) {
 
 func mustProblem(t *testing.T, a *app.App, number int64) []byte {
 	t.Helper()
-	record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{Number: number})
+	record, err := a.Stores.Plans.Plan(admin(t), "c", plans.PlanRef{Number: number})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"headroom/internal/data/history"
+	"headroom/internal/data/storage"
 )
 
 // Executions stores past executions of jobs. Like observations they change no plan.
@@ -22,16 +23,16 @@ type Executions interface {
 	CountExecutions(ctx context.Context, cluster string, most int64) (int64, error)
 
 	// Executions lists the newest first, by their submission; undated ones come last.
-	Executions(ctx context.Context, cluster string, of ExecutionFilter, page Page) (Listed[history.StoredExecution], error)
+	Executions(ctx context.Context, cluster string, of ExecutionFilter, page storage.Page) (storage.Listed[history.StoredExecution], error)
 	// Execution returns an execution by its ID, with its sample.
 	Execution(ctx context.Context, cluster, id string) (history.SampledExecution, error)
 	// Samples lists the executions that can become profiles, with their samples, in the same order.
-	Samples(ctx context.Context, cluster string, of ExecutionFilter, page Page) (Listed[history.Record], error)
+	Samples(ctx context.Context, cluster string, of ExecutionFilter, page storage.Page) (storage.Listed[history.Record], error)
 	// Spans returns the times of executions of all outcomes that overlap [From, Until), up to a limit. undated counts
 	// those, of any time, without a time on record.
 	Spans(ctx context.Context, cluster string, of ExecutionFilter, most int64) (spans []history.Span, undated int64, err error)
 	// RecordedJobs lists the jobs that have executions, by name.
-	RecordedJobs(ctx context.Context, cluster string, page Page) (Listed[history.RecordedJob], error)
+	RecordedJobs(ctx context.Context, cluster string, page storage.Page) (storage.Listed[history.RecordedJob], error)
 	// DeleteExecutions deletes the executions that match a filter, and returns their number.
 	DeleteExecutions(ctx context.Context, cluster string, of ExecutionFilter) (int64, error)
 }

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/data/storage"
 )
 
 // Fits stores measurements of jobs, and the fits to them.
@@ -17,18 +18,18 @@ type Fits interface {
 	// series again. A different fit becomes a new version.
 	AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit Fitter) ([]perf.JobFit, error)
 	// JobMeasurements lists the newest first.
-	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobMeasurement], error)
+	JobMeasurements(ctx context.Context, cluster string, of MeasurementFilter, page storage.Page) (storage.Listed[perf.JobMeasurement], error)
 	// DeleteMeasurements deletes the measurements that match a filter, returns their number, and fits the rest again.
 	DeleteMeasurements(ctx context.Context, cluster string, of MeasurementFilter, fit Fitter) (int64, error)
 	// JobFits lists the latest versions, by job and kind. If nothing could be fitted yet they have the version 0 and
 	// the reason.
-	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page Page) (Listed[perf.JobFit], error)
+	JobFits(ctx context.Context, cluster string, of MeasurementFilter, page storage.Page) (storage.Listed[perf.JobFit], error)
 	// JobFit returns one version; 0 is the latest.
 	JobFit(ctx context.Context, cluster, job string, kind perf.FitKind, version int64) (perf.JobFit, error)
 	// LatestFits returns the latest versions of a kind, for those jobs that have one.
 	LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (map[string]perf.JobFit, error)
 	// JobFitVersions lists the newest first.
-	JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page Page) (Listed[perf.JobFit], error)
+	JobFitVersions(ctx context.Context, cluster, job string, kind perf.FitKind, page storage.Page) (storage.Listed[perf.JobFit], error)
 	// ExecutionSizes returns the latest successful executions of a job, up to a limit.
 	ExecutionSizes(ctx context.Context, cluster, job string, most int) ([]perf.ExecutionSize, error)
 }
@@ -131,6 +132,6 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 
 // measurementsOf returns all stored measurements of a job and kind.
 func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
-	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, Page{Limit: perf.MaxKeptMeasurements})
+	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, storage.Page{Limit: perf.MaxKeptMeasurements})
 	return list.Items, err
 }

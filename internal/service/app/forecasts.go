@@ -8,6 +8,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 )
 
 // PutForecasts writes forecast rows, all or none.
@@ -89,7 +90,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 		return p, err
 	}
 	var mean inputs.WeekOf
-	for page := (Page{Limit: 1000}); ; {
+	for page := (storage.Page{Limit: 1000}); ; {
 		rows, err := a.Stores.Forecasts.Forecasts(ctx, cluster, of, page)
 		if err != nil {
 			return p, err

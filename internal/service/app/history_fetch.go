@@ -44,10 +44,10 @@ func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistoryS
 	if _, err := a.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 		return runs.Run{}, err
 	}
-	if err := cmp.Or(s.Validate(), a.checkAddress(ctx, s.URL)); err != nil {
+	if err := cmp.Or(s.Validate(), a.Hooks.CheckAddress(ctx, s.URL)); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
+	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
 }
 
 // HistoryWalk fetches executions and passes them to a sink. most is the maximum number of bytes of a file. skip tells
@@ -63,14 +63,14 @@ const finishTime = 10 * time.Second
 
 // HistoryImportForRun fetches the executions of a run and stores them as they come. They stay if it breaks off, and
 // the next attempt continues after them. The result is the report, also of a part.
-func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk HistoryWalk, report func(runs.Progress)) (RunResult, error) {
+func (a *App) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk HistoryWalk, report func(runs.Progress)) (runs.Result, error) {
 	var s HistorySource
 	if err := json.Unmarshal(claim.Input, &s); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	t, err := a.StartTaking(ctx, claim.Cluster, TakeOptions{DryRun: s.DryRun, Job: s.Job, Run: claim.ID, Again: claim.Attempt > 1})
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	to := t.Sink(ctx)
 	take, stored := to.Execution, a.Now()
@@ -88,11 +88,11 @@ func (a *App) HistoryImportForRun(ctx context.Context, claim RunClaim, walk Hist
 		report(p)
 	}, to)
 	if errors.Is(broken, fault.Busy) && claim.Attempt < claim.Most {
-		return RunResult{}, cmp.Or(t.Flush(ctx), broken) // the next attempt reports all
+		return runs.Result{}, cmp.Or(t.Flush(ctx), broken) // the next attempt reports all
 	}
 	finishing, stop := context.WithTimeout(context.WithoutCancel(ctx), finishTime) // also of one that is cancelled
 	defer stop()
 	made, err := t.Finish(finishing)
 	text, badly := json.Marshal(made)
-	return RunResult{Type: "application/json", Body: text}, cmp.Or(broken, err, badly)
+	return runs.Result{Type: "application/json", Body: text}, cmp.Or(broken, err, badly)
 }

@@ -13,6 +13,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 )
 
 // Limits of the data behind a profile.
@@ -160,7 +161,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 		most = min(most, q.Last)
 	}
 	phases := 0
-	for page := (Page{Limit: mergedPage}); ; {
+	for page := (storage.Page{Limit: mergedPage}); ; {
 		page.Limit = int(min(mergedPage, most-int64(len(records))))
 		some, err := a.Stores.Executions.Samples(ctx, cluster, of, page)
 		if err != nil {

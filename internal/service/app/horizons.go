@@ -8,6 +8,7 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -29,7 +30,7 @@ type AnsweredHorizon struct {
 // Horizon answers a horizon that includes its problem, or starts a run if it takes long or the caller does not want
 // to wait. The answer has every detail; see plan.HorizonAnswer.Show.
 func (a *App) Horizon(ctx context.Context, background bool, read func() (horizon.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
 		q, err := read()
 		return AskedHorizon{q, []capacity.Warning{}}, err
 	}, a.horizonAtOnce)
@@ -41,7 +42,7 @@ func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q horizon.Cl
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun, Cluster: cluster}, background, known(asked), a.horizonAtOnce)
 }
 
 // ClusterHorizon returns the horizon of a question about a cluster.
@@ -88,14 +89,14 @@ func (a *App) outlook(ctx context.Context, cluster string, span horizon.Span) (h
 
 func (a *App) horizonAtOnce(ctx context.Context, asked AskedHorizon) (*AnsweredHorizon, error) {
 	var course *horizon.Course
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
-		solve := a.planLike(asked.Problem)
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		solve := a.Solver.PlanLike(asked.Problem)
 		course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 			pl, err := solve(ctx, p)
 			tell(course.Done()+1, course.Total())
 			return pl, err
 		})
-		return a.together(ctx, int(course.Total()), course.Work)
+		return a.Solver.Together(ctx, int(course.Total()), course.Work)
 	})
 	if err != nil {
 		return nil, err
@@ -112,15 +113,15 @@ func (asked *AskedHorizon) answered(c *horizon.Course) horizon.Answer {
 
 // HorizonForRun plans the periods of a run, a turn for each different one. If it is cancelled, the part until the
 // first missing hour comes with the error.
-func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) HorizonForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedHorizon
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	course, worked := a.horizonInTurns(ctx, asked, report)
 	answer := asked.answered(course)
 	if worked != nil && answer.Total.Hours == 0 { // later hours may be done, and the first is missing
-		return RunResult{}, worked
+		return runs.Result{}, worked
 	}
 	answer.Show(asked.Detail)
 	return jsonResult(claim, answer, worked)
@@ -128,10 +129,10 @@ func (a *App) HorizonForRun(ctx context.Context, claim RunClaim, report func(run
 
 // horizonInTurns works on a horizon in the background.
 func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report func(runs.Progress)) (course *horizon.Course, worked error) {
-	solve := a.planLike(asked.Problem)
+	solve := a.Solver.PlanLike(asked.Problem)
 	show := func() { report(runs.Progress{Done: course.Done(), Total: course.Total(), Unit: "steps"}) }
 	course = horizon.NewCourse(asked.Horizon, func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-		ctx, leave, err := a.turn(ctx)
+		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return capacity.Plan{}, err
 		}
@@ -140,7 +141,7 @@ func (a *App) horizonInTurns(ctx context.Context, asked AskedHorizon, report fun
 		return solve(ctx, p)
 	})
 	show()
-	worked = a.allPlaces(ctx, course.Work)
+	worked = a.Solver.AllPlaces(ctx, course.Work)
 	show()
 	return course, worked
 }

@@ -13,69 +13,39 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/plan"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 )
 
-// checked is a collection that refuses senseless items before the store sees them.
-type checked[T any] struct {
-	Collection[T]
-	// check may complete the item, such as with warnings for the answer.
-	check func(ctx context.Context, cluster string, item *T) error
-	keep  func(stored *T, checked T) // carries members over from the check to the answer; may be nil
-}
-
-func (c checked[T]) Create(ctx context.Context, cluster string, item T) (T, error) {
-	if err := c.check(ctx, cluster, &item); err != nil {
-		return item, err
-	}
-	stored, err := c.Collection.Create(ctx, cluster, item)
-	return c.answer(stored, item), err
-}
-
-func (c checked[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
-	if err := c.check(ctx, cluster, &item); err != nil {
-		return item, err
-	}
-	stored, err := c.Collection.Replace(ctx, cluster, name, version, item)
-	return c.answer(stored, item), err
-}
-
-func (c checked[T]) answer(stored, item T) T {
-	if c.keep != nil {
-		c.keep(&stored, item)
-	}
-	return stored
-}
-
 // VMTypes returns the cluster's kinds of machines.
-func (a *App) VMTypes() Collection[inputs.VMType] {
-	return checked[inputs.VMType]{Collection: a.Stores.Inputs.VMTypes(),
-		check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
+func (a *App) VMTypes() storage.Collection[inputs.VMType] {
+	return storage.Checked[inputs.VMType]{Collection: a.Stores.Inputs.VMTypes(),
+		Check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
 }
 
 // Prices returns the cluster's price periods.
-func (a *App) Prices() Collection[inputs.PricePeriod] {
-	return checked[inputs.PricePeriod]{Collection: a.Stores.Inputs.Prices(),
-		check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
+func (a *App) Prices() storage.Collection[inputs.PricePeriod] {
+	return storage.Checked[inputs.PricePeriod]{Collection: a.Stores.Inputs.Prices(),
+		Check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
 }
 
 // Contracts returns the cluster's contracts.
-func (a *App) Contracts() Collection[inputs.SignedContract] {
-	return checked[inputs.SignedContract]{Collection: a.Stores.Inputs.Contracts(),
-		check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
+func (a *App) Contracts() storage.Collection[inputs.SignedContract] {
+	return storage.Checked[inputs.SignedContract]{Collection: a.Stores.Inputs.Contracts(),
+		Check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
 }
 
 // Offers returns the contracts that the cluster may buy.
-func (a *App) Offers() Collection[inputs.StandingOffer] {
-	return checked[inputs.StandingOffer]{Collection: a.Stores.Inputs.Offers(),
-		check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
+func (a *App) Offers() storage.Collection[inputs.StandingOffer] {
+	return storage.Checked[inputs.StandingOffer]{Collection: a.Stores.Inputs.Offers(),
+		Check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
 }
 
 // Classes returns the cluster's classes. One whose deadline no number of slots meets is refused if it promises jobs,
 // and otherwise carries a warning.
-func (a *App) Classes() Collection[inputs.PlannedClass] {
-	return fitting{drifts: a.Stores.Calibrations.ClassDrifts, checked: checked[inputs.PlannedClass]{Collection: a.Stores.Inputs.Classes(), check: a.checkClass,
-		keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
+func (a *App) Classes() storage.Collection[inputs.PlannedClass] {
+	return fitting{drifts: a.Stores.Calibrations.ClassDrifts, Checked: storage.Checked[inputs.PlannedClass]{Collection: a.Stores.Inputs.Classes(), Check: a.checkClass,
+		Keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
 }
 
 func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedClass) error {
@@ -174,7 +144,7 @@ func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Clust
 	if err := mayName(ctx, c.Name); err != nil {
 		return c, err
 	}
-	defer a.changing(ctx, c.Name)()
+	defer a.Plans.Changing(ctx, c.Name)()
 	return a.Stores.Inputs.CreateCluster(ctx, c)
 }
 
@@ -196,7 +166,7 @@ func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluste
 	if err := a.checkWholeJobs(ctx, c, ""); err != nil {
 		return c, err
 	}
-	defer a.changing(ctx, c.Name)()
+	defer a.Plans.Changing(ctx, c.Name)()
 	return a.Stores.Inputs.ReplaceCluster(ctx, version, c)
 }
 
@@ -257,7 +227,7 @@ func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRu
 		}
 	}
 	if !dryRun {
-		defer a.changing(ctx, d.Cluster.Name)()
+		defer a.Plans.Changing(ctx, d.Cluster.Name)()
 	}
 	return a.Stores.Inputs.Apply(ctx, version, d, dryRun)
 }
@@ -307,4 +277,10 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 		}
 	}
 	return fault.Refusal(findings, 0)
+}
+
+// DeleteCluster hides a cluster and its inputs; its plans stay on record for ever.
+func (a *App) DeleteCluster(ctx context.Context, name string, version int64) error {
+	defer a.Plans.Changing(ctx, name)()
+	return a.Stores.Inputs.DeleteCluster(ctx, name, version)
 }

@@ -9,7 +9,7 @@ import (
 // EstimateInterference estimates the effect of batch work on the requests beside it, which is a second's work at
 // most.
 func (a *App) EstimateInterference(ctx context.Context, read func() (sim.InterferenceQuestion, error)) (sim.InterferenceAnswer, error) {
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return sim.InterferenceAnswer{}, err
 	}

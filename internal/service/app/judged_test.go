@@ -5,18 +5,19 @@ import (
 	"testing"
 
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
-type runStore = Runs
+type runStore = runs.Store
 
 // startedRuns keeps the runs that are started, and answers nothing else.
 type startedRuns struct {
 	runStore
-	started []NewRun
+	started []runs.NewRun
 }
 
-func (s *startedRuns) StartRun(_ context.Context, n NewRun) (runs.Run, error) {
+func (s *startedRuns) StartRun(_ context.Context, n runs.NewRun) (runs.Run, error) {
 	s.started = append(s.started, n)
 	return runs.Run{ID: "1"}, nil
 }
@@ -25,8 +26,8 @@ func (s *startedRuns) StartRun(_ context.Context, n NewRun) (runs.Run, error) {
 func TestLongWorkBecomesARunWithAnAnswerBegun(t *testing.T) {
 	store := &startedRuns{}
 	a := New(Stores{Runs: store}, auth.NewKeyring(), Config{})
-	answer, run, err := answerOrRun(t.Context(), a, NewRun{Kind: PoolRoundsRun}, false, known("asked"), func(context.Context, string) (*int, error) {
-		return new(int), errLong
+	answer, run, err := answerOrRun(t.Context(), a, runs.NewRun{Kind: PoolRoundsRun}, false, known("asked"), func(context.Context, string) (*int, error) {
+		return new(int), solving.ErrLong
 	})
 	if answer != nil || run.ID != "1" || err != nil || len(store.started) != 1 {
 		t.Errorf("got %v, %+v, %v and %d runs", answer, run, err, len(store.started))

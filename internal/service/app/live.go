@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
@@ -34,13 +35,13 @@ type Live interface {
 	LiveSettings(ctx context.Context, cluster string) (live.LiveSettings, error)
 	// OverdueNodes reports whether a node has been silent for too long and does not count as dead yet.
 	OverdueNodes(ctx context.Context, cluster string, now time.Time) (bool, error)
-	LiveNodes(ctx context.Context, cluster string, page Page) (Listed[live.LiveNode], error) // by name
+	LiveNodes(ctx context.Context, cluster string, page storage.Page) (storage.Listed[live.LiveNode], error) // by name
 	LiveNode(ctx context.Context, cluster, name string) (live.LiveNode, error)
 	// LiveJobs lists the newest first; late is judged by now.
-	LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, now time.Time, page Page) (Listed[live.LiveJob], error)
+	LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, now time.Time, page storage.Page) (storage.Listed[live.LiveJob], error)
 	LiveJob(ctx context.Context, cluster string, number int64, now time.Time) (live.LiveJob, error)
 	// LiveDecisions lists the newest first.
-	LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (Listed[live.LiveDecision], error)
+	LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page storage.Page) (storage.Listed[live.LiveDecision], error)
 }
 
 // LiveStamp identifies a state of a live cluster; zero is none.

@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
@@ -258,7 +259,7 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before := c.Settings()
 		if before.Version != version {
-			return &VersionError{Have: before.Version}
+			return &storage.VersionError{Have: before.Version}
 		}
 		if err := c.SetSettings(now, s, w.judged); err != nil {
 			return err
@@ -413,7 +414,7 @@ func (a *App) settleLive(ctx context.Context, cluster string) error {
 }
 
 // LiveNodes lists the nodes of a cluster as they are now.
-func (a *App) LiveNodes(ctx context.Context, cluster string, page Page) (l Listed[live.LiveNode], err error) {
+func (a *App) LiveNodes(ctx context.Context, cluster string, page storage.Page) (l storage.Listed[live.LiveNode], err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
@@ -429,7 +430,7 @@ func (a *App) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNo
 }
 
 // LiveJobs lists the jobs of a cluster as they are now.
-func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, page Page) (l Listed[live.LiveJob], err error) {
+func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, page storage.Page) (l storage.Listed[live.LiveJob], err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}
@@ -456,7 +457,7 @@ func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j live
 }
 
 // LiveDecisions lists the decisions of a cluster as they are now.
-func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page Page) (l Listed[live.LiveDecision], err error) {
+func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page storage.Page) (l storage.Listed[live.LiveDecision], err error) {
 	if err := a.settleLive(ctx, cluster); err != nil {
 		return l, err
 	}

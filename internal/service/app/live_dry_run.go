@@ -29,7 +29,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyT
 	if err := ask.Validate(); err != nil {
 		return result, err
 	}
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return result, err
 	}

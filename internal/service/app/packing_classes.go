@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/runs"
 )
 
@@ -32,7 +33,7 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: PackingRun, Cluster: cluster}, background, func() (q pack.PackingQuestion, err error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PackingRun, Cluster: cluster}, background, func() (q pack.PackingQuestion, err error) {
 		ask, err := read()
 		if err != nil {
 			return q, err
@@ -70,7 +71,7 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem, sources []pack.PackingSource, err error) {
 	p = pack.PackingProblem{Machines: of.Machines, Options: of.Options}
 	if of.Jobs == nil {
-		for page := (Page{Limit: 200}); ; {
+		for page := (storage.Page{Limit: 200}); ; {
 			list, err := a.Stores.Inputs.Classes().List(ctx, cluster, page)
 			if err != nil {
 				return p, nil, err

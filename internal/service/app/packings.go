@@ -9,6 +9,8 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/recheck"
+	"headroom/internal/data/storage"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -18,12 +20,12 @@ const PackingRun = "packing"
 // Pack answers a question about a batch, which is read once there is a place to solve in. It starts a run if the
 // answer takes long or the caller does not want to wait.
 func (a *App) Pack(ctx context.Context, background bool, read func() (pack.PackingQuestion, error)) (*pack.PackingAnswer, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: PackingRun}, background, read, a.packAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PackingRun}, background, read, a.packAtOnce)
 }
 
 func (a *App) packAtOnce(ctx context.Context, q pack.PackingQuestion) (*pack.PackingAnswer, error) {
 	var answer pack.PackingAnswer
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		answer, err = pack.Answer(ctx, q, a.pack, tell)
 		return err
 	})
@@ -34,15 +36,15 @@ func (a *App) packAtOnce(ctx context.Context, q pack.PackingQuestion) (*pack.Pac
 }
 
 // PackForRun answers a run's question about a batch, a turn for each packing.
-func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) PackForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var q pack.PackingQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "packings"}) }
 	tell(0, 0)
 	answer, err := pack.Answer(ctx, q, func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
-		ctx, leave, err := a.turn(ctx)
+		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return pack.Packing{}, err
 		}
@@ -50,7 +52,7 @@ func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(runs.P
 		return a.pack(ctx, p)
 	}, tell)
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	return jsonResult(claim, answer, nil)
 }
@@ -60,10 +62,10 @@ func (a *App) PackForRun(ctx context.Context, claim RunClaim, report func(runs.P
 func (a *App) pack(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 	budgeted, cancel := context.WithTimeout(ctx, time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	defer context.AfterFunc(a.ended, cancel)()
-	packing, err := pack.Pack(budgeted, p, a.config.Solver)
-	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
-		err = ErrStopping
+	defer context.AfterFunc(a.Solver.Ended, cancel)()
+	packing, err := pack.Pack(budgeted, p, a.Solver.Engine)
+	if errors.Is(err, context.Canceled) && a.Solver.Ended.Err() != nil {
+		err = solving.ErrStopping
 	}
 	if err == nil {
 		err = recheck.PackingFault(p, packing)
@@ -78,7 +80,7 @@ func (a *App) pack(ctx context.Context, p pack.PackingProblem) (pack.Packing, er
 type Packings interface {
 	SavePacking(ctx context.Context, k pack.KeptPacking) (pack.KeptPacking, error) // ID, CreatedAt and CreatedBy are the store's
 	// Packings lists the newest first.
-	Packings(ctx context.Context, cluster string, page Page) (Listed[pack.PackingSummary], error)
+	Packings(ctx context.Context, cluster string, page storage.Page) (storage.Listed[pack.PackingSummary], error)
 	Packing(ctx context.Context, cluster, id string) (pack.KeptPacking, error)
 	DeletePacking(ctx context.Context, cluster, id string) error
 }
@@ -91,7 +93,7 @@ func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, 
 	if _, err := a.Stores.Inputs.Cluster(ctx, cluster); err != nil {
 		return nil, runs.Run{}, err
 	}
-	kept, run, err := answerOrRun(ctx, a, NewRun{Kind: KeptPackingRun, Cluster: cluster}, background, read, func(ctx context.Context, p pack.PackingProblem) (*pack.KeptPacking, error) {
+	kept, run, err := answerOrRun(ctx, a, runs.NewRun{Kind: KeptPackingRun, Cluster: cluster}, background, read, func(ctx context.Context, p pack.PackingProblem) (*pack.KeptPacking, error) {
 		answer, err := a.packAtOnce(ctx, pack.PackingQuestion{Batch: p})
 		if err != nil {
 			return nil, err
@@ -107,12 +109,12 @@ func (a *App) KeepPacking(ctx context.Context, cluster string, background bool, 
 }
 
 // KeepPackingForRun packs the batch of a run. save stores the packing.
-func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(context.Context) (RunResult, error), err error) {
+func (a *App) KeepPackingForRun(ctx context.Context, claim runs.Claim) (save func(context.Context) (runs.Result, error), err error) {
 	var p pack.PackingProblem
 	if err := json.Unmarshal(claim.Input, &p); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	ctx, leave, err := a.turn(ctx)
+	ctx, leave, err := a.Solver.Turn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +124,10 @@ func (a *App) KeepPackingForRun(ctx context.Context, claim RunClaim) (save func(
 		return nil, err
 	}
 	kept, err := pack.Keep(claim.Cluster, p, packing)
-	return func(ctx context.Context) (RunResult, error) {
+	return func(ctx context.Context) (runs.Result, error) {
 		saved, err := a.Stores.Packings.SavePacking(ctx, kept)
 		if err != nil {
-			return RunResult{}, err
+			return runs.Result{}, err
 		}
 		return jsonResult(claim, saved, nil)
 	}, err

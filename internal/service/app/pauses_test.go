@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
@@ -67,7 +68,7 @@ func problemOf(t *testing.T, family string, classes int) capacity.Problem {
 
 // Long work lets others go first within a turn: it pauses after at most maxBetween of processor time.
 func TestLongWorkPauses(t *testing.T) {
-	const maxBetween = 50*time.Millisecond - turnTime
+	const maxBetween = 50*time.Millisecond - solving.TurnTime
 	cases := map[string]func(ctx context.Context) error{}
 	cases["a simulated plan"] = func(ctx context.Context) error {
 		p := problemOf(t, "mixed", 20)

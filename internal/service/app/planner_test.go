@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -142,7 +143,7 @@ func TestManyEditsAreAFewPlans(t *testing.T) {
 	}
 	took := time.Since(began)
 	c := current(t, a, "c", "a plan of the last edit", func(c plans.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
-	record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{})
+	record, err := a.Stores.Plans.Plan(admin(t), "c", plans.PlanRef{})
 	if err != nil || !strings.Contains(string(record.Problem), fmt.Sprintf(`"%d.00"`, 9+edits)) {
 		t.Errorf("the last plan is about %s, %v", record.Problem, err)
 	}
@@ -194,14 +195,14 @@ func TestBoundariesPlanByThemselves(t *testing.T) {
 		if !c.Record.At.Equal(clock.now()) || c.Boundary == nil || !c.Boundary.Equal(moment(step.boundary)) {
 			t.Errorf("after %s: planned for %v, next boundary %v; want %s", step.what, c.Record.At, c.Boundary, step.boundary)
 		}
-		record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{})
+		record, err := a.Stores.Plans.Plan(admin(t), "c", plans.PlanRef{})
 		if err != nil || !strings.Contains(string(record.Problem), step.holds) {
 			t.Errorf("after %s: %v, the problem is %s", step.what, err, record.Problem)
 		}
 		if step.what == "a forecast" { // the next hour's is the same: only confirmed
 			clock.set(moment("2026-06-01T13:00:00Z"))
 			c := current(t, a, "c", "the hour turns", func(c plans.Current) bool { return c.ConfirmedAt.Equal(clock.now()) })
-			if c.Record.Number != next || c.LastAttempt == nil || c.LastAttempt.Reason != app.ByBoundary || c.LastAttempt.Failed {
+			if c.Record.Number != next || c.LastAttempt == nil || c.LastAttempt.Reason != plans.ByBoundary || c.LastAttempt.Failed {
 				t.Errorf("an hour of the same forecast: got plan %d, %+v", c.Record.Number, c.LastAttempt)
 			}
 		}
@@ -217,7 +218,7 @@ func TestConfirmationMakesNoPlan(t *testing.T) {
 	clock.advance(59 * time.Minute)
 	penalty(t, a, "c", "3.00") // the same in other words
 	c := current(t, a, "c", "the same inputs", func(c plans.Current) bool { return c.ConfirmedVersion == c.InputsVersion })
-	if c.Record.Number != 1 || !c.ConfirmedAt.Equal(clock.now()) || c.LastAttempt == nil || c.LastAttempt.Failed || c.LastAttempt.Reason != app.ByInputs {
+	if c.Record.Number != 1 || !c.ConfirmedAt.Equal(clock.now()) || c.LastAttempt == nil || c.LastAttempt.Failed || c.LastAttempt.Reason != plans.ByInputs {
 		t.Errorf("got %+v", c)
 	}
 	if c.Stale(time.Now().Add(24*time.Hour)) != true || c.Stale(clock.now()) {
@@ -225,7 +226,7 @@ func TestConfirmationMakesNoPlan(t *testing.T) {
 	}
 	clock.advance(time.Hour)
 	later := current(t, a, "c", "a confirmation once a period", func(c plans.Current) bool { return c.ConfirmedAt.Equal(clock.now()) })
-	if later.Record.Number != 1 || later.LastAttempt.Reason != app.ByConfirmation || later.Tag() == c.Tag() || later.Tag() == first.Tag() {
+	if later.Record.Number != 1 || later.LastAttempt.Reason != plans.ByConfirmation || later.Tag() == c.Tag() || later.Tag() == first.Tag() {
 		t.Errorf("got plan %d, %+v", later.Record.Number, later.LastAttempt)
 	}
 }
@@ -241,7 +242,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 	clock.set(moment("2026-06-01T10:30:00Z"))
 	failed := func(c plans.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed }
 	c := current(t, a, "c", "a moment without a price", failed)
-	if c.Record.Number != 1 || c.LastAttempt.Reason != app.ByBoundary || !strings.Contains(c.LastAttempt.Detail, "no on-demand price") || !c.Stale(clock.now()) {
+	if c.Record.Number != 1 || c.LastAttempt.Reason != plans.ByBoundary || !strings.Contains(c.LastAttempt.Detail, "no on-demand price") || !c.Stale(clock.now()) {
 		t.Errorf("got %+v, stale %v", c.LastAttempt, c.Stale(clock.now()))
 	}
 	d.Prices[0].Until = until("2027-01-01T00:00:00Z")
@@ -249,7 +250,7 @@ func TestAFailureKeepsTheLastGoodPlan(t *testing.T) {
 	d.VMTypes[0].Quota = &none
 	apply2(t, a, d)
 	c = current(t, a, "c", "an infeasible cluster", func(c plans.Current) bool {
-		return failed(c) && c.LastAttempt.Reason == app.ByInputs && len(c.LastAttempt.Conflicts) > 0
+		return failed(c) && c.LastAttempt.Reason == plans.ByInputs && len(c.LastAttempt.Conflicts) > 0
 	})
 	if c.Record.Number != 1 || !c.ConfirmedAt.Equal(moment("2026-06-01T10:00:00Z")) {
 		t.Errorf("got plan %d, confirmed %v", c.Record.Number, c.ConfirmedAt)
@@ -283,14 +284,14 @@ func TestPins(t *testing.T) {
 	ctx := admin(t)
 	apply(t, a, document("c"))
 	current(t, a, "c", "the first plan", numbered(1))
-	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 1}, clock.now()); !errors.Is(err, fault.Invalid) {
+	if _, err := a.Plans.Pin(ctx, "c", plans.PlanRef{Number: 1}, clock.now()); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a pin of the past: got %v", err)
 	}
-	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 9}, clock.now().Add(time.Minute)); !errors.Is(err, fault.NotFound) {
+	if _, err := a.Plans.Pin(ctx, "c", plans.PlanRef{Number: 9}, clock.now().Add(time.Minute)); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a pin of nothing: got %v", err)
 	}
 	end := moment("2026-06-01T10:10:00Z")
-	pin, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 1}, end)
+	pin, err := a.Plans.Pin(ctx, "c", plans.PlanRef{Number: 1}, end)
 	if err != nil || pin.By != "tester" || pin.Number != 1 || !pin.Until.Equal(end) {
 		t.Fatalf("got %+v, %v", pin, err)
 	}
@@ -299,7 +300,7 @@ func TestPins(t *testing.T) {
 	if c.Record.Number != 1 || c.Pin == nil || !c.ValidUntil().Equal(end) || c.LastAttempt == nil || !strings.Contains(c.LastAttempt.Detail, "Plan 2 was made and waits") || c.Stale(clock.now()) {
 		t.Errorf("got plan %d, %+v, %+v", c.Record.Number, c.Pin, c.LastAttempt)
 	}
-	if by, err := a.CreatePlan(ctx, "c", time.Time{}); err != nil || by.Number != 3 {
+	if by, err := a.Plans.Create(ctx, "c", time.Time{}); err != nil || by.Number != 3 {
 		t.Errorf("a plan asked for: %d, %v", by.Number, err)
 	}
 	current(t, a, "c", "the pin holds", numbered(1))
@@ -308,12 +309,12 @@ func TestPins(t *testing.T) {
 	if c.Pin != nil {
 		t.Errorf("got %+v", c.Pin)
 	}
-	if _, err := a.PinPlan(ctx, "c", app.PlanRef{Number: 2}, end.Add(time.Hour)); err != nil {
+	if _, err := a.Plans.Pin(ctx, "c", plans.PlanRef{Number: 2}, end.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	current(t, a, "c", "an older plan is pinned", numbered(2))
 	for range 2 {
-		if err := a.UnpinPlan(ctx, "c"); err != nil {
+		if err := a.Plans.Unpin(ctx, "c"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -326,7 +327,7 @@ func TestPins(t *testing.T) {
 	var pins []string
 	pgtest.Outlast(t)
 	within(t, 10*time.Second, "three entries in the audit log", func() bool {
-		entries, err := a.Stores.Database.Audit(ctx, app.AuditFilter{Cluster: "c"}, app.Page{Limit: 100})
+		entries, err := a.Stores.Database.Audit(ctx, app.AuditFilter{Cluster: "c"}, storage.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +353,7 @@ func TestAPinEndsThoughNothingCanBePlanned(t *testing.T) {
 	current(t, a, "c", "the first plan", numbered(1))
 	penalty(t, a, "c", "4")
 	current(t, a, "c", "the second plan", numbered(2))
-	if _, err := a.PinPlan(admin(t), "c", app.PlanRef{Number: 1}, clock.now().Add(time.Minute)); err != nil {
+	if _, err := a.Plans.Pin(admin(t), "c", plans.PlanRef{Number: 1}, clock.now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	none := int64(0)
@@ -372,7 +373,7 @@ func TestAServerThatDiesIsReplaced(t *testing.T) {
 	d := document("c")
 	d.Prices[0].Until = nil
 	apply(t, dead, d)
-	var claim *app.Claim
+	var claim *plans.Claim
 	within(t, 10*time.Second, "there is something to plan", func() bool {
 		var err error
 		if claim, _, err = store.Claim(admin(t), time.Now(), 700*time.Millisecond); err != nil {
@@ -390,10 +391,10 @@ func TestAServerThatDiesIsReplaced(t *testing.T) {
 	if took := time.Since(began); took < 500*time.Millisecond {
 		t.Errorf("the claim held only for %v", took)
 	}
-	if _, err := store.Settle(admin(t), *claim, app.Outcome{At: time.Now(), Version: 1, Same: true}); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := store.Settle(admin(t), *claim, plans.Outcome{At: time.Now(), Version: 1, Same: true}); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("the dead server speaks: %v", err)
 	}
-	if err := store.KeepClaim(admin(t), *claim, time.Second); !errors.Is(err, app.ErrClaimLost) {
+	if err := store.KeepClaim(admin(t), *claim, time.Second); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("the dead server goes on: %v", err)
 	}
 }
@@ -424,7 +425,7 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	stop := startPlanner(t, a)
 	current(t, a, "c", "a plan without the contract", numbered(2))
 	for n, contract := range []bool{true, false} {
-		record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{Number: int64(n + 1)})
+		record, err := a.Stores.Plans.Plan(admin(t), "c", plans.PlanRef{Number: int64(n + 1)})
 		if err != nil || strings.Contains(string(record.Problem), `"month"`) != contract {
 			t.Errorf("plan %d: %v, the problem is %s", n+1, err, record.Problem)
 		}
@@ -435,7 +436,7 @@ func TestWhatHappensWhileAPlanIsMade(t *testing.T) {
 	penalty(t, a, "c", "8")
 	startPlanner(t, a)
 	current(t, a, "c", "a plan of the edit in the middle", func(c plans.Current) bool { return c.Record.InputsVersion == c.InputsVersion })
-	record, err := a.Stores.Plans.Plan(admin(t), "c", app.PlanRef{})
+	record, err := a.Stores.Plans.Plan(admin(t), "c", plans.PlanRef{})
 	if err != nil || record.Number != 4 || !strings.Contains(string(record.Problem), `"penalty":"9.00"`) {
 		t.Errorf("plan %d, %v: %s", record.Number, err, record.Problem)
 	}
@@ -471,7 +472,7 @@ func TestPlansThatComeTooLate(t *testing.T) {
 	}
 	stop()
 	slow.Store(1)
-	if asked, err := a.CreatePlan(admin(t), "c", time.Time{}); err != nil || asked.Number != 11 || asked.ForNow {
+	if asked, err := a.Plans.Create(admin(t), "c", time.Time{}); err != nil || asked.Number != 11 || asked.ForNow {
 		t.Errorf("asked for: got plan %d, %t, %v", asked.Number, asked.ForNow, err)
 	}
 	if c := current(t, a, "c", "the plan before", numbered(10)); !c.Stale(clock.now()) {
@@ -479,7 +480,7 @@ func TestPlansThatComeTooLate(t *testing.T) {
 	}
 	startPlanner(t, a)
 	current(t, a, "c", "the planner's", numbered(12))
-	plans, err := a.Stores.Plans.Plans(admin(t), "c", app.Page{Limit: 100})
+	plans, err := a.Stores.Plans.Plans(admin(t), "c", storage.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -527,7 +528,7 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 	store := pgtest.Open(t)
 	a := newApp(t, store, clock.now)
 	apply(t, a, document("c"))
-	var claim *app.Claim
+	var claim *plans.Claim
 	within(t, 10*time.Second, "there is something to plan", func() bool {
 		claim, _, _ = store.Claim(admin(t), clock.now(), time.Minute)
 		return claim != nil
@@ -539,10 +540,10 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Settle(admin(t), *claim, app.Outcome{At: clock.now(), Version: 1, Same: true}); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := store.Settle(admin(t), *claim, plans.Outcome{At: clock.now(), Version: 1, Same: true}); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("got %v", err)
 	}
-	if claim, next, err := store.Claim(admin(t), clock.now(), time.Minute); claim != nil || next != app.Never || err != nil {
+	if claim, next, err := store.Claim(admin(t), clock.now(), time.Minute); claim != nil || next != plans.Never || err != nil {
 		t.Errorf("got %+v, %v, %v", claim, next, err)
 	}
 }

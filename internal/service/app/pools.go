@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -25,7 +25,7 @@ const (
 // PlanPool plans a pool, whose problem is read once there is a place to solve in. It starts a run if that takes long
 // or the caller does not want to wait.
 func (a *App) PlanPool(ctx context.Context, background bool, read func() (pool.PoolProblem, error)) (*pool.PoolPlan, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: PoolRun}, background, read, a.poolAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PoolRun}, background, read, a.poolAtOnce)
 }
 
 // PlanClusterPool is PlanPool for a cluster: read gets the cluster's data about its VM types.
@@ -35,7 +35,7 @@ func (a *App) PlanClusterPool(ctx context.Context, cluster string, background bo
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: PoolRun, Cluster: cluster}, background, func() (pool.PoolProblem, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PoolRun, Cluster: cluster}, background, func() (pool.PoolProblem, error) {
 		var fitting error
 		p, err := read(func(p *pool.PoolProblem) {
 			pool.CompletePool(snapshot, p, at)
@@ -78,69 +78,29 @@ func (a *App) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem)
 }
 
 func (a *App) poolAtOnce(ctx context.Context, p pool.PoolProblem) (*pool.PoolPlan, error) {
-	return waitedFor(ctx, func(ctx context.Context) (pool.PoolPlan, error) { return a.poolPlan(ctx, p) })
-}
-
-// waitedFor answers at once unless the work takes long.
-func waitedFor[A any](ctx context.Context, work func(context.Context) (A, error)) (*A, error) {
-	var answer A
-	err := judged(ctx, func(ctx context.Context, _ func(done, total int64)) (err error) {
-		answer, err = work(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &answer, nil
-}
-
-// poolPlan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has
-// not passed the independent check; an infeasible one is an error.
-func (a *App) poolPlan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
-	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
-		if answer, err = pool.Plan(ctx, p, a.config.Solver); err != nil {
-			return err
-		}
-		return recheck.PoolFault(recheck.Pool(p, answer))
-	})
-	if err == nil && answer.Status == pool.PoolInfeasible {
-		err = &InfeasibleError{Conflicts: answer.Conflicts}
-	}
-	return answer, err
-}
-
-// budgeted does work within a time budget, which ends with the service.
-func (a *App) budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
-	defer cancel()
-	defer context.AfterFunc(a.ended, cancel)()
-	err := work(ctx)
-	if errors.Is(err, context.Canceled) && a.ended.Err() != nil {
-		err = ErrStopping
-	}
-	return err
+	return solving.WaitedFor(ctx, func(ctx context.Context) (pool.PoolPlan, error) { return a.Pools.Plan(ctx, p) })
 }
 
 // PoolForRun plans the pool of a run.
-func (a *App) PoolForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
-	return oneForRun(ctx, a, claim, report, "plan", a.poolPlan)
+func (a *App) PoolForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
+	return oneForRun(ctx, a, claim, report, "plan", a.Pools.Plan)
 }
 
 // oneForRun does the work of a run that makes one thing from its input in one turn.
-func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report func(runs.Progress), unit string, work func(context.Context, Q) (A, error)) (RunResult, error) {
+func oneForRun[Q, A any](ctx context.Context, a *App, claim runs.Claim, report func(runs.Progress), unit string, work func(context.Context, Q) (A, error)) (runs.Result, error) {
 	var q Q
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	report(runs.Progress{Total: 1, Unit: unit})
-	ctx, leave, err := a.turn(ctx)
+	ctx, leave, err := a.Solver.Turn(ctx)
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	defer leave()
 	answer, err := work(ctx, q)
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	report(runs.Progress{Done: 1, Total: 1, Unit: unit})
 	return jsonResult(claim, answer, nil)
@@ -148,7 +108,7 @@ func oneForRun[Q, A any](ctx context.Context, a *App, claim RunClaim, report fun
 
 // EvaluatePool evaluates a given mix. It takes a linear program at most.
 func (a *App) EvaluatePool(ctx context.Context, read func() (pool.PoolProblem, error)) (answer pool.PoolEvaluation, err error) {
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return answer, err
 	}
@@ -157,8 +117,8 @@ func (a *App) EvaluatePool(ctx context.Context, read func() (pool.PoolProblem, e
 	if err != nil {
 		return answer, err
 	}
-	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
-		if answer, err = pool.Evaluate(ctx, p, a.config.Solver); err != nil {
+	err = a.Solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
+		if answer, err = pool.Evaluate(ctx, p, a.Solver.Engine); err != nil {
 			return err
 		}
 		return recheck.PoolFault(recheck.PoolEvaluation(p, answer))
@@ -168,14 +128,14 @@ func (a *App) EvaluatePool(ctx context.Context, read func() (pool.PoolProblem, e
 
 // PlanShares shares slots, or starts the run that does.
 func (a *App) PlanShares(ctx context.Context, background bool, read func() (pool.SharePlanProblem, error)) (*pool.SharePlan, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: SharePlanRun}, background, read, func(ctx context.Context, p pool.SharePlanProblem) (*pool.SharePlan, error) {
-		return waitedFor(ctx, func(ctx context.Context) (pool.SharePlan, error) { return a.sharePlan(ctx, p) })
+	return answerOrRun(ctx, a, runs.NewRun{Kind: SharePlanRun}, background, read, func(ctx context.Context, p pool.SharePlanProblem) (*pool.SharePlan, error) {
+		return solving.WaitedFor(ctx, func(ctx context.Context) (pool.SharePlan, error) { return a.sharePlan(ctx, p) })
 	})
 }
 
 func (a *App) sharePlan(ctx context.Context, p pool.SharePlanProblem) (answer pool.SharePlan, err error) {
-	err = a.budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
-		if answer, err = pool.Share(ctx, p, a.config.Solver); err != nil {
+	err = a.Solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
+		if answer, err = pool.Share(ctx, p, a.Solver.Engine); err != nil {
 			return err
 		}
 		return recheck.PoolFault(recheck.Share(p, answer))
@@ -184,16 +144,16 @@ func (a *App) sharePlan(ctx context.Context, p pool.SharePlanProblem) (answer po
 }
 
 // SharePlanForRun shares the slots of a run.
-func (a *App) SharePlanForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) SharePlanForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	return oneForRun(ctx, a, claim, report, "plan", a.sharePlan)
 }
 
 // PlanPoolRounds plans a pool round after round, or starts the run that does.
 func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (pool.PoolCourseProblem, error)) (*pool.PoolCourse, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p pool.PoolCourseProblem) (*pool.PoolCourse, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PoolRoundsRun}, background, read, func(ctx context.Context, p pool.PoolCourseProblem) (*pool.PoolCourse, error) {
 		var answer pool.PoolCourse
-		err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
-			answer, err = a.poolRounds(ctx, p, a.poolRound, tell)
+		err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+			answer, err = a.Pools.Rounds(ctx, p, a.poolRound, tell)
 			return err
 		})
 		return &answer, err
@@ -202,31 +162,23 @@ func (a *App) PlanPoolRounds(ctx context.Context, background bool, read func() (
 
 // poolRound plans a round; an infeasible one is an answer.
 func (a *App) poolRound(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
-	answer, err := a.poolPlan(ctx, p)
+	answer, err := a.Pools.Plan(ctx, p)
 	if errors.Is(err, fault.Infeasible) {
 		err = nil
 	}
 	return answer, err
 }
 
-func (a *App) poolRounds(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
-	answer, err := pool.Course(ctx, p, plan, tell)
-	if err == nil {
-		err = recheck.PoolFault(recheck.PoolCourse(p, answer))
-	}
-	return answer, err
-}
-
 // PoolRoundsForRun plans the rounds of a run, a turn for each.
-func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) PoolRoundsForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var p pool.PoolCourseProblem
 	if err := json.Unmarshal(claim.Input, &p); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "rounds"}) }
 	tell(0, int64(p.Rounds()))
-	answer, err := a.poolRounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
-		ctx, leave, err := a.turn(ctx)
+	answer, err := a.Pools.Rounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
+		ctx, leave, err := a.Solver.Turn(ctx)
 		if err != nil {
 			return pool.PoolPlan{}, err
 		}
@@ -234,7 +186,7 @@ func (a *App) PoolRoundsForRun(ctx context.Context, claim RunClaim, report func(
 		return a.poolRound(ctx, q)
 	}, tell)
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	return jsonResult(claim, answer, nil)
 }

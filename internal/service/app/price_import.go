@@ -12,7 +12,6 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/prices"
 	"headroom/internal/service/auth"
@@ -170,7 +169,7 @@ func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (p
 // takeOver writes a sheet's data into a cluster, in one transaction.
 func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sheet prices.Sheet) (made PriceImport, err error) {
 	if !o.DryRun {
-		defer a.changing(ctx, cluster)()
+		defer a.Plans.Changing(ctx, cluster)()
 	}
 	done, err := a.Stores.Inputs.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
 		after, made, err = importSheet(before, sheet, o)
@@ -202,30 +201,10 @@ func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o P
 	if _, err := a.importable(ctx, cluster, &o); err != nil {
 		return runs.Run{}, err
 	}
-	if err := a.checkAddress(ctx, address); err != nil {
+	if err := a.Hooks.CheckAddress(ctx, address); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
-}
-
-// checkAddress refuses addresses of a wrong form or of a host that is not allowed.
-func (a *App) checkAddress(ctx context.Context, address string) error {
-	target, wrong := fetch.ParseTarget(address)
-	if wrong == "" {
-		host, err := a.Stores.Webhooks.HostOf(ctx, target.Host, target.Port)
-		switch {
-		case errors.Is(err, fault.NotFound):
-			wrong = target.NotAllowed()
-		case err != nil:
-			return err
-		default:
-			wrong = host.Allows(target)
-		}
-	}
-	if wrong != "" {
-		return &fault.InputError{Findings: []fault.Finding{{Pointer: "/url", Code: "not_allowed", Detail: wrong}}}
-	}
-	return nil
+	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
 }
 
 // Download is a file that is being fetched.
@@ -236,7 +215,7 @@ type Download struct {
 
 // PriceImportForRun fetches and reads the sheet of a run. take writes its data into the cluster and returns the
 // report.
-func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (RunResult, error), err error) {
+func (a *App) PriceImportForRun(ctx context.Context, claim runs.Claim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (runs.Result, error), err error) {
 	var in priceImportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -254,13 +233,13 @@ func (a *App) PriceImportForRun(ctx context.Context, claim RunClaim, open func(c
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (RunResult, error) {
+	return func(ctx context.Context) (runs.Result, error) {
 		made, err := a.takeOver(ctx, claim.Cluster, in.Selection, sheet)
 		if err != nil {
-			return RunResult{}, err
+			return runs.Result{}, err
 		}
 		text, err := json.Marshal(made)
-		return RunResult{Type: "application/json", Body: text}, err
+		return runs.Result{Type: "application/json", Body: text}, err
 	}, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -28,7 +30,7 @@ type AnsweredPurchase struct {
 
 // Purchase answers a question about offers that includes its problem, or starts a run.
 func (a *App) Purchase(ctx context.Context, background bool, read func() (horizon.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
 		q, err := read()
 		return AskedPurchase{q, []capacity.Warning{}}, err
 	}, a.purchaseAtOnce)
@@ -40,7 +42,7 @@ func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q horizon.
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun, Cluster: cluster}, background, known(asked), a.purchaseAtOnce)
 }
 
 // ClusterPurchase returns the purchase question of one about a cluster.
@@ -69,7 +71,7 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q horizon.Clu
 // standingOffers returns the cluster's own offers of the type, the named ones or all.
 func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q horizon.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var all []inputs.StandingOffer
-	for page := (Page{Limit: 500}); ; {
+	for page := (storage.Page{Limit: 500}); ; {
 		list, err := a.Stores.Inputs.Offers().List(ctx, o.Cluster.Name, page)
 		if err != nil {
 			return nil, err
@@ -87,10 +89,10 @@ func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q horizon.
 
 func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*AnsweredPurchase, error) {
 	var answer horizon.PurchaseAnswer
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
-		crew, leave := a.crew(ctx, a.solves.places)
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+		crew, leave := a.Solver.Crew(ctx, a.Solver.Places())
 		defer leave()
-		answer, err = horizon.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
+		answer, err = horizon.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), crew, func(done, total int) { tell(int64(done), int64(total)) })
 		return err
 	})
 	if err != nil {
@@ -102,16 +104,16 @@ func (a *App) purchaseAtOnce(ctx context.Context, asked AskedPurchase) (*Answere
 
 // PurchaseForRun weighs the offers of a run, a turn for each piece of work. If it is cancelled once the
 // recommendation is known and priced, that comes with the error.
-func (a *App) PurchaseForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) PurchaseForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedPurchase
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	answer, worked := horizon.Weigh(ctx, asked.PurchaseQuestion, a.planLike(asked.Problem), horizon.Crew{Workers: a.solves.places, Turn: a.turn}, func(done, total int) {
+	answer, worked := horizon.Weigh(ctx, asked.PurchaseQuestion, a.Solver.PlanLike(asked.Problem), horizon.Crew{Workers: a.Solver.Places(), Turn: a.Solver.Turn}, func(done, total int) {
 		report(runs.Progress{Done: int64(done), Total: int64(total), Unit: "steps"})
 	})
 	if worked != nil && answer.Status == "" {
-		return RunResult{}, worked
+		return runs.Result{}, worked
 	}
 	answer.Warnings = append(answer.Warnings, asked.Warnings...)
 	answer.Horizon.Show(asked.Detail)

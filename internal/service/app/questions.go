@@ -6,12 +6,13 @@ import (
 
 	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 )
 
 // Ask answers a question that includes its problem, which is read once there is a place to solve in. Demands that
 // cannot be met are an *InfeasibleError.
 func (a *App) Ask(ctx context.Context, read func() (goal.ProblemQuestion, error)) (goal.Answer, error) {
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return goal.Answer{}, err
 	}
@@ -22,9 +23,9 @@ func (a *App) Ask(ctx context.Context, read func() (goal.ProblemQuestion, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	answer, err := goal.Ask(ctx, q.Problem, q.Question, a.plan)
+	answer, err := goal.Ask(ctx, q.Problem, q.Question, a.Solver.Plan)
 	if err == nil && answer.Status == capacity.InfeasibleStatus {
-		return answer, &InfeasibleError{Conflicts: answer.Conflicts}
+		return answer, &fault.InfeasibleError{Conflicts: answer.Conflicts}
 	}
 	return answer, err
 }
@@ -46,7 +47,7 @@ func (a *App) AskCluster(ctx context.Context, cluster string, q goal.ClusterQues
 
 // comparable returns the problem of a cluster in the form for many plans.
 func (a *App) comparable(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
-	p, err := a.ProblemAt(ctx, cluster, at)
+	p, err := a.Plans.ProblemAt(ctx, cluster, at)
 	if p.Options.Engine == capacity.EngineCBC {
 		p.Options.Engine = capacity.EngineAuto
 	}

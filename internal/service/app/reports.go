@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/report"
@@ -26,12 +27,12 @@ const ReportPartSize = 512 << 10
 
 // Reports stores reports.
 type Reports interface {
-	ReportSchedules() Collection[reporting.ReportSchedule] // by name; no plan depends on them
+	ReportSchedules() storage.Collection[reporting.ReportSchedule] // by name; no plan depends on them
 	// StartDueReports starts the due reports, once each. decide returns the report to make for a schedule in a time
 	// zone (nil is none) and the moment of the next one.
 	StartDueReports(ctx context.Context, now time.Time, decide func(s reporting.ReportSchedule, zone string) (*reporting.ReportInput, time.Time)) (started int, err error)
 	// Reports lists the newest first: finished reports, and those that wait, are being made or failed.
-	Reports(ctx context.Context, cluster string, of ReportFilter, page Page) (Listed[reporting.Report], error)
+	Reports(ctx context.Context, cluster string, of ReportFilter, page storage.Page) (storage.Listed[reporting.Report], error)
 	Report(ctx context.Context, cluster, id string) (reporting.Report, error)
 	ReportPart(ctx context.Context, id string, part int64) ([]byte, error) // NotFound once it is deleted
 	// SaveReport stores a file in parts of ReportPartSize, with its description.
@@ -50,24 +51,24 @@ type ReportFilter struct {
 var reporter = auth.Principal{ID: "reporter", Name: "schedule", Role: auth.Operator}
 
 // ReportSchedules returns the schedules of the cluster's reports.
-func (a *App) ReportSchedules() Collection[reporting.ReportSchedule] {
-	return fewSchedules{checked[reporting.ReportSchedule]{Collection: a.Stores.Reports.ReportSchedules(), check: a.checkSchedule}}
+func (a *App) ReportSchedules() storage.Collection[reporting.ReportSchedule] {
+	return fewSchedules{storage.Checked[reporting.ReportSchedule]{Collection: a.Stores.Reports.ReportSchedules(), Check: a.checkSchedule}}
 }
 
 // fewSchedules limits the schedules of a cluster, so that its reports do not take up all servers.
 type fewSchedules struct {
-	checked[reporting.ReportSchedule]
+	storage.Checked[reporting.ReportSchedule]
 }
 
 func (f fewSchedules) Create(ctx context.Context, cluster string, s reporting.ReportSchedule) (reporting.ReportSchedule, error) {
-	there, err := f.List(ctx, cluster, Page{Limit: reporting.MaxReportSchedules})
+	there, err := f.List(ctx, cluster, storage.Page{Limit: reporting.MaxReportSchedules})
 	if err == nil && len(there.Items) == reporting.MaxReportSchedules {
 		err = fmt.Errorf("the cluster has %d report schedules already, as many as it may; delete one first: %w", len(there.Items), fault.Conflict)
 	}
 	if err != nil {
 		return s, err
 	}
-	return f.checked.Create(ctx, cluster, s)
+	return f.Checked.Create(ctx, cluster, s)
 }
 
 func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.ReportSchedule) error {
@@ -128,7 +129,7 @@ func (a *App) StartReport(ctx context.Context, cluster string, r reporting.Repor
 		in.Schedule, in.Every, in.Covers, in.Format = &s.Name, s.Every, s.Covers, s.Format
 	}
 	in.From, in.Until = reporting.Around(in.Every, in.Covers, in.At, zone)
-	return a.Stores.Runs.StartRun(ctx, NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
+	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
 // ReportFile returns a report whose file can be read.
@@ -145,7 +146,7 @@ func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Rep
 }
 
 // ReportForRun makes the report of a run. save stores it.
-func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(runs.Progress)) (save func(context.Context) (RunResult, error), err error) {
+func (a *App) ReportForRun(ctx context.Context, claim runs.Claim, progress func(runs.Progress)) (save func(context.Context) (runs.Result, error), err error) {
 	var in reporting.ReportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
@@ -162,14 +163,14 @@ func (a *App) ReportForRun(ctx context.Context, claim RunClaim, progress func(ru
 	r := in.Report()
 	r.ID = claim.ID
 	r.File = &reporting.ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
-	return func(ctx context.Context) (RunResult, error) {
+	return func(ctx context.Context) (runs.Result, error) {
 		r, err := a.Stores.Reports.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
 		if err != nil {
-			return RunResult{}, err
+			return runs.Result{}, err
 		}
 		r.State = runs.RunSucceeded
 		text, err := json.Marshal(r)
-		return RunResult{Type: "application/json", Body: text}, err
+		return runs.Result{Type: "application/json", Body: text}, err
 	}, nil
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 )
 
 // scenarioBudget is the multiple of a problem's time budget that all of a question's solves together may take.
@@ -18,14 +18,14 @@ import (
 const scenarioBudget = 10
 
 // Scenarios returns the cluster's saved scenarios.
-func (a *App) Scenarios() Collection[capacity.Scenario] {
-	return checked[capacity.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
-		check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
+func (a *App) Scenarios() storage.Collection[capacity.Scenario] {
+	return storage.Checked[capacity.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
+		Check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
 }
 
 // WhatIf answers a question that brings its problem along, which is read once there is a place to solve in.
 func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (whatif.Comparison, error) {
-	ctx, leave, err := a.solves.enter(ctx)
+	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return whatif.Comparison{}, err
 	}
@@ -40,7 +40,7 @@ func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, 
 // ClusterWhatIf answers a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must
 // be proved, not proved twice.
 func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (whatif.Comparison, error) {
-	p, err := a.ProblemAt(ctx, cluster, q.At)
+	p, err := a.Plans.ProblemAt(ctx, cluster, q.At)
 	if err == nil {
 		err = capacity.ScenarioLoad(len(q.Scenarios), len(p.Classes))
 	}
@@ -94,9 +94,9 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (whatif.Co
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
 	full := q.Detail == capacity.DetailFull
-	solve := a.plan
+	solve := a.Solver.Plan
 	if !full {
-		solve = a.planLike(q.Problem)
+		solve = a.Solver.PlanLike(q.Problem)
 	}
 	base, err := whatif.NewBase(ctx, q.Problem, solve)
 	if err != nil {
@@ -118,34 +118,7 @@ func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (whatif.Co
 			w.Scenarios[i] = answer
 		}
 	}
-	return w, a.together(ctx, len(q.Scenarios), work)
-}
-
-// together does work in the caller's place and in free ones, up to a number; it returns the first error.
-func (a *App) together(ctx context.Context, most int, work func(context.Context) error) error {
-	var others sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	note := func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed == nil {
-			failed = err
-		}
-	}
-	for range most - 1 {
-		in, leave := a.solves.enterFree(ctx)
-		if leave == nil {
-			break
-		}
-		others.Go(func() {
-			defer leave()
-			note(work(in))
-		})
-	}
-	note(work(ctx))
-	others.Wait()
-	return failed
+	return w, a.Solver.Together(ctx, len(q.Scenarios), work)
 }
 
 // under puts findings below a pointer.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"testing/synctest"
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
@@ -42,54 +41,11 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts = append(texts, string(text))
-		if passing, waiting := a.solves.count(); passing != 0 || waiting != 0 || len(a.solves.byKey) != 0 {
+		if passing, waiting := a.Solver.Count(); passing != 0 || waiting != 0 {
 			t.Errorf("of %d places %d are still taken, and %d wait", places, passing, waiting)
 		}
 	}
 	if texts[0] != texts[1] {
 		t.Errorf("one place answers\n%s\nthree answer\n%s", texts[0], texts[1])
-	}
-}
-
-// TestFreePlacesAreThoseNobodyWaitsFor takes places beside the one that a question has.
-func TestFreePlacesAreThoseNobodyWaitsFor(t *testing.T) {
-	synctest.Test(t, freePlaces)
-}
-
-func freePlaces(t *testing.T) {
-	ts, mine := newTurnstile(2, 8), as(context.Background(), "mine")
-	_, leave, err := ts.enter(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, other := ts.enterFree(mine)
-	if other == nil {
-		t.Fatal("a free place was not given")
-	}
-	if _, leave := ts.enterFree(mine); leave != nil {
-		t.Error("a place was given that is not there")
-	}
-	let := make(chan func())
-	go func() {
-		_, leave, err := ts.enter(as(context.Background(), "theirs"))
-		if err != nil {
-			t.Error(err)
-		}
-		let <- leave
-	}()
-	synctest.Wait()
-	if _, leave := ts.enterFree(mine); leave != nil {
-		t.Error("a place was given that somebody waits for")
-	}
-	other()
-	others := <-let
-	if _, leave := ts.enterFree(mine); leave != nil {
-		t.Error("a place was given that somebody else has")
-	}
-	leave()
-	others()
-	ts.close()
-	if _, leave := ts.enterFree(mine); leave != nil {
-		t.Error("a place was given although the server stops")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 )
@@ -14,7 +15,7 @@ import (
 // SimulateWorkload simulates the workload in a request, or starts a run if it takes long or the caller does not want
 // to wait.
 func (a *App) SimulateWorkload(ctx context.Context, background bool, read func() (sim.Input, error)) (*sim.Report, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
 		in, err := read()
 		if err == nil {
 			err = checkWorkload(&in)
@@ -42,12 +43,12 @@ func checkWorkload(in *sim.Input) error {
 
 func (a *App) workloadAtOnce(ctx context.Context, asked AskedSimulation) (*sim.Report, error) {
 	var s *sim.Simulation
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		if s, err = sim.New(*asked.Workload); err != nil {
 			return err
 		}
 		return watched(s, tell, func() error {
-			return a.together(ctx, max(1, asked.Workload.Replications), func(ctx context.Context) error { return steps(ctx, s, here) })
+			return a.Solver.Together(ctx, max(1, asked.Workload.Replications), func(ctx context.Context) error { return steps(ctx, s, here) })
 		})
 	})
 	if err != nil {
@@ -59,15 +60,15 @@ func (a *App) workloadAtOnce(ctx context.Context, asked AskedSimulation) (*sim.R
 
 // workloadForRun returns the result of a run. If it is cancelled, the result of the finished replications comes with
 // the error.
-func (a *App) workloadForRun(ctx context.Context, claim RunClaim, in sim.Input, report func(runs.Progress)) (RunResult, error) {
+func (a *App) workloadForRun(ctx context.Context, claim runs.Claim, in sim.Input, report func(runs.Progress)) (runs.Result, error) {
 	s, err := sim.New(in)
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	worked := a.inTurns(ctx, s, report)
 	whole := s.Whole()
 	if worked != nil && len(whole) == 0 {
-		return RunResult{}, worked
+		return runs.Result{}, worked
 	}
 	r := s.ReportOf(whole)
 	if n := max(1, in.Replications); len(whole) < n {

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"headroom/internal/service/plans"
 	"strings"
 	"time"
 
 	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
 )
@@ -30,7 +32,7 @@ type AskedSimulation struct {
 // Simulate answers a simulation that includes its problem, or starts a run if it takes long or the caller does not
 // want to wait.
 func (a *App) Simulate(ctx context.Context, background bool, read func() (trial.SimulationQuestion, error)) (*trial.Answer, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
+	return answerOrRun(ctx, a, runs.NewRun{Kind: SimulationRun}, background, func() (AskedSimulation, error) {
 		q, err := read()
 		return AskedSimulation{SimulationQuestion: q}, err
 	}, a.simulateAtOnce)
@@ -48,7 +50,7 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q trial.Clust
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	answer, run, err := answerOrRun(ctx, a, NewRun{Kind: SimulationRun, Cluster: cluster}, background, known(asked), a.simulateAtOnce)
+	answer, run, err := answerOrRun(ctx, a, runs.NewRun{Kind: SimulationRun, Cluster: cluster}, background, known(asked), a.simulateAtOnce)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		for i, f := range input.Findings {
 			if strings.HasPrefix(f.Pointer, "/problem") || strings.HasPrefix(f.Pointer, "/plan") { // which the caller has not sent
@@ -63,7 +65,7 @@ func (a *App) SimulateCluster(ctx context.Context, cluster string, q trial.Clust
 // spite of later changes; a scenario is laid over the present problem and planned.
 func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.ClusterSimulationQuestion) (AskedSimulation, error) {
 	if q.Scenario == nil {
-		_, answered, err := a.AnsweredPlan(ctx, cluster, PlanRef{})
+		_, answered, err := a.Plans.Answered(ctx, cluster, plans.PlanRef{})
 		return AskedSimulation{SimulationQuestion: trial.SimulationQuestion{Problem: answered.Problem, Options: q.Options}, Plan: &answered.Plan}, err
 	}
 	p, err := a.comparable(ctx, cluster, time.Time{})
@@ -90,12 +92,12 @@ func (a *App) clusterSimulation(ctx context.Context, cluster string, q trial.Clu
 // trial prepares a simulation, and makes a missing plan.
 func (a *App) trial(ctx context.Context, asked AskedSimulation) (*trial.Trial, error) {
 	if asked.Plan == nil {
-		pl, err := a.plan(ctx, asked.Problem)
+		pl, err := a.Solver.Plan(ctx, asked.Problem)
 		if err != nil {
 			return nil, err
 		}
 		if pl.Status == capacity.InfeasibleStatus {
-			return nil, &InfeasibleError{Conflicts: pl.Conflicts}
+			return nil, &fault.InfeasibleError{Conflicts: pl.Conflicts}
 		}
 		asked.Plan = &pl
 	}
@@ -157,12 +159,12 @@ func here(ctx context.Context) (in context.Context, leave func(), err error) {
 
 func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial.Answer, error) {
 	var t *trial.Trial
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) (err error) {
 		if t, err = a.trial(ctx, asked); err != nil {
 			return err
 		}
 		return watched(t, tell, func() error {
-			return a.together(ctx, int(asked.Options.Replications), func(ctx context.Context) error { return steps(ctx, t, here) })
+			return a.Solver.Together(ctx, int(asked.Options.Replications), func(ctx context.Context) error { return steps(ctx, t, here) })
 		})
 	})
 	if err != nil {
@@ -174,26 +176,26 @@ func (a *App) simulateAtOnce(ctx context.Context, asked AskedSimulation) (*trial
 
 // SimulationForRun tries the plan of a run, a turn for each replication. If it is cancelled, the result of the
 // finished replications comes with the error.
-func (a *App) SimulationForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) SimulationForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var asked AskedSimulation
 	if err := json.Unmarshal(claim.Input, &asked); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	if asked.Workload != nil {
 		return a.workloadForRun(ctx, claim, *asked.Workload, report)
 	}
-	in, leave, err := a.turn(ctx)
+	in, leave, err := a.Solver.Turn(ctx)
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	t, err := a.trial(in, asked)
 	leave()
 	if err != nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	worked := a.inTurns(ctx, t, report)
 	if worked != nil && len(t.Whole()) == 0 {
-		return RunResult{}, worked
+		return runs.Result{}, worked
 	}
 	return jsonResult(claim, t.Answer(), worked)
 }
@@ -203,7 +205,7 @@ func (a *App) inTurns(ctx context.Context, t replicated, report func(runs.Progre
 	tell := func(done, total int64) { report(runs.Progress{Done: done, Total: total, Unit: "steps"}) }
 	tell(0, t.Total())
 	worked := watched(t, tell, func() error {
-		return a.allPlaces(ctx, func(ctx context.Context) error { return steps(ctx, t, a.turn) })
+		return a.Solver.AllPlaces(ctx, func(ctx context.Context) error { return steps(ctx, t, a.Solver.Turn) })
 	})
 	tell(t.Done(), t.Total())
 	return worked

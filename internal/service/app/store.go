@@ -8,7 +8,11 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/runs"
 )
 
 // Stores holds what the service keeps, a store for each subject. Every method is one transaction; methods called
@@ -19,37 +23,37 @@ type Stores struct {
 	Inputs       InputStore
 	Profiles     ProfileStore
 	Forecasts    ForecastStore
-	Plans        PlanStore
-	Access       AccessStore
+	Plans        plans.Store
+	Access       auth.Store
 	Database     DatabaseStore
 	Admissions   Admissions
 	Calibrations Calibrations
 	Executions   Executions
 	Fits         Fits
 	Live         Live
-	Observations Observations
+	Observations plans.Observations
 	Packings     Packings
 	Reports      Reports
-	Runs         Runs
-	StoredPools  StoredPools
-	Webhooks     Webhooks
+	Runs         runs.Store
+	StoredPools  plans.PoolStore
+	Webhooks     hooks.Store
 }
 
 // InputStore keeps what clusters are planned from.
 type InputStore interface {
 	// Clusters lists by name. only, unless nil, names those the caller may see.
-	Clusters(ctx context.Context, only []string, page Page) (Listed[inputs.Cluster], error)
+	Clusters(ctx context.Context, only []string, page storage.Page) (storage.Listed[inputs.Cluster], error)
 	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
 	CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error)
 	ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error)
 	// DeleteCluster hides a cluster and its inputs; its plans stay on record for ever.
 	DeleteCluster(ctx context.Context, name string, version int64) error
-	VMTypes() Collection[inputs.VMType]           // by name
-	Prices() Collection[inputs.PricePeriod]       // by ID; listed by type and start
-	Contracts() Collection[inputs.SignedContract] // by name
-	Classes() Collection[inputs.PlannedClass]     // by name; a profile reference without a version becomes the latest
-	Scenarios() Collection[capacity.Scenario]     // by name; no plan depends on them
-	Offers() Collection[inputs.StandingOffer]     // likewise
+	VMTypes() storage.Collection[inputs.VMType]           // by name
+	Prices() storage.Collection[inputs.PricePeriod]       // by ID; listed by type and start
+	Contracts() storage.Collection[inputs.SignedContract] // by name
+	Classes() storage.Collection[inputs.PlannedClass]     // by name; a profile reference without a version becomes the latest
+	Scenarios() storage.Collection[capacity.Scenario]     // by name; no plan depends on them
+	Offers() storage.Collection[inputs.StandingOffer]     // likewise
 	Document(ctx context.Context, cluster string) (inputs.Document, error)
 	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what
 	// would change. version is the cluster's inputs_version the caller has seen, 0 for a new cluster.
@@ -65,8 +69,8 @@ type InputStore interface {
 // ProfileStore keeps the versions of profiles.
 type ProfileStore interface {
 	// Profiles lists the latest version of each, by name.
-	Profiles(ctx context.Context, cluster string, page Page) (Listed[inputs.ProfileVersion], error)
-	ProfileVersions(ctx context.Context, cluster, name string, page Page) (Listed[inputs.ProfileVersion], error)
+	Profiles(ctx context.Context, cluster string, page storage.Page) (storage.Listed[inputs.ProfileVersion], error)
+	ProfileVersions(ctx context.Context, cluster, name string, page storage.Page) (storage.Listed[inputs.ProfileVersion], error)
 	// Profile is one version; 0 is the latest.
 	Profile(ctx context.Context, cluster, name string, version int64) (inputs.ProfileVersion, error)
 	// CreateProfile makes version 1 of a new name; AddProfileVersion the next of a known one.
@@ -79,7 +83,7 @@ type ProfileStore interface {
 
 // ForecastStore keeps how many jobs are expected by class and hour.
 type ForecastStore interface {
-	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page Page) (Listed[inputs.Forecast], error)
+	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page storage.Page) (storage.Listed[inputs.Forecast], error)
 	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
 	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.
 	ForecastHours(ctx context.Context, cluster string, of ForecastFilter, after time.Time, limit int) ([]ForecastHour, error)
@@ -87,21 +91,6 @@ type ForecastStore interface {
 	// clear; all or none. A dry run only counts.
 	PutForecasts(ctx context.Context, cluster string, series []inputs.Series, dryRun bool) (inputs.Written, error)
 	DeleteForecasts(ctx context.Context, cluster string, of ForecastFilter) (int64, error)
-}
-
-// AccessStore keeps keys, sessions and sign-in links.
-type AccessStore interface {
-	Keys(ctx context.Context, page Page) (Listed[auth.Key], error) // all, revoked ones too, newest first
-	CreateKey(ctx context.Context, k auth.Key) (auth.Key, error)
-	RevokeKey(ctx context.Context, id string) error
-	AllKeys(ctx context.Context) ([]auth.Key, error) // with hashes: those that may still open something
-	CreateSession(ctx context.Context, s auth.Session) error
-	Session(ctx context.Context, hash auth.Hash) (auth.Session, error) // NotFound when over, or its key revoked
-	DeleteSession(ctx context.Context, hash auth.Hash) error
-	// CreateLink stores a sign-in link; TakeLink uses it up (NotFound when used, over or unknown, and where it ends after
-	// the latest moment that one can).
-	CreateLink(ctx context.Context, hash auth.Hash, expires time.Time) error
-	TakeLink(ctx context.Context, hash auth.Hash, latest time.Time) error
 }
 
 // DatabaseStore is the database as a whole.
@@ -113,7 +102,7 @@ type DatabaseStore interface {
 	// before it must be read.
 	Listen(ctx context.Context, channel string, each func(payload string)) error
 	// Audit lists the newest first.
-	Audit(ctx context.Context, of AuditFilter, page Page) (Listed[AuditEntry], error)
+	Audit(ctx context.Context, of AuditFilter, page storage.Page) (storage.Listed[AuditEntry], error)
 	// Once does something at most once per principal and key. The record of its answer and its effect
 	// are one transaction: do runs with a context that carries it, and an error from do, or an answer
 	// without Keep, undoes both. A second call with the same request gets the kept answer, another
@@ -121,35 +110,6 @@ type DatabaseStore interface {
 	Once(ctx context.Context, key OnceKey, do func(context.Context) (Answer, error)) (answer Answer, replayed bool, err error)
 	// Ready says whether reads can be answered.
 	Ready(ctx context.Context) error
-}
-
-// Collection is a collection of stored things of one kind in a cluster; all are edited alike. A wrong
-// version is fault.Conflict.
-type Collection[T any] interface {
-	List(ctx context.Context, cluster string, page Page) (Listed[T], error)
-	Get(ctx context.Context, cluster, name string) (T, error)
-	Create(ctx context.Context, cluster string, item T) (T, error)
-	Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error)
-	Delete(ctx context.Context, cluster, name string, version int64) error
-}
-
-// Page is a part of a list: what comes after the item that After (a cursor of the store's own
-// making, "" for the start) stands for.
-type Page struct {
-	After string
-	Limit int
-}
-
-// Listed is a page of a list. Next is the cursor of the page after it, "" when this is the last.
-type Listed[T any] struct {
-	Items []T
-	Next  string
-}
-
-// PlanRef names a plan: by Number, by ID, or (the zero value) the current one.
-type PlanRef struct {
-	Number int64
-	ID     string
 }
 
 // ForecastFilter limits rows to a class and to hours in [From, Until); zero values limit nothing.

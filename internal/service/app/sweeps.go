@@ -8,6 +8,7 @@ import (
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -17,7 +18,7 @@ const SweepRun = "sweep"
 // Sweep answers a sweep that includes its problem, or starts a run if it takes long or the caller does not want to
 // wait.
 func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*whatif.SweepAnswer, runs.Run, error) {
-	return answerOrRun(ctx, a, NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
 // SweepCluster is Sweep for the problem of a cluster at a moment.
@@ -33,13 +34,13 @@ func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.Clust
 	if err := question.Check(); err != nil {
 		return nil, runs.Run{}, err
 	}
-	return answerOrRun(ctx, a, NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
+	return answerOrRun(ctx, a, runs.NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
 }
 
 func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whatif.SweepAnswer, error) {
-	s, brief := whatif.NewSweep(q), a.planLike(q.Problem)
-	err := judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
-		return a.together(ctx, int(s.Total()), func(ctx context.Context) error {
+	s, brief := whatif.NewSweep(q), a.Solver.PlanLike(q.Problem)
+	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
+		return a.Solver.Together(ctx, int(s.Total()), func(ctx context.Context) error {
 			told := func(solve plan.Planner) plan.Planner {
 				return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 					pl, err := solve(ctx, p)
@@ -47,7 +48,7 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whati
 					return pl, err
 				}
 			}
-			return s.Work(ctx, told(a.plan), told(brief))
+			return s.Work(ctx, told(a.Solver.Plan), told(brief))
 		})
 	})
 	if err != nil {
@@ -59,25 +60,25 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whati
 
 // SweepForRun plans the points of a run, a turn for each, and reports the number done. The points so far can be read
 // meanwhile; if it is cancelled, they come with the error.
-func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(runs.Progress)) (RunResult, error) {
+func (a *App) SweepForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
 	var q capacity.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
-		return RunResult{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
+		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	s, brief := whatif.NewSweep(q), a.planLike(q.Problem)
+	s, brief := whatif.NewSweep(q), a.Solver.PlanLike(q.Problem)
 	show := func() { report(runs.Progress{Done: s.Done(), Total: s.Total(), Unit: "points"}) }
 	show()
-	defer a.showResult(claim.ID, func() (RunResult, error) {
+	defer a.Runs.Show(claim.ID, func() (runs.Result, error) {
 		answer, err := s.Answer()
 		if err != nil {
-			return RunResult{}, err
+			return runs.Result{}, err
 		}
 		return jsonResult(claim, answer, nil)
 	})()
-	worked := a.allPlaces(ctx, func(ctx context.Context) error {
+	worked := a.Solver.AllPlaces(ctx, func(ctx context.Context) error {
 		inTurn := func(solve plan.Planner) plan.Planner {
 			return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
-				ctx, leave, err := a.turn(ctx)
+				ctx, leave, err := a.Solver.Turn(ctx)
 				if err != nil {
 					return capacity.Plan{}, err
 				}
@@ -87,12 +88,12 @@ func (a *App) SweepForRun(ctx context.Context, claim RunClaim, report func(runs.
 				return pl, err
 			}
 		}
-		return s.Work(ctx, inTurn(a.plan), inTurn(brief))
+		return s.Work(ctx, inTurn(a.Solver.Plan), inTurn(brief))
 	})
 	show()
 	answer, err := s.Answer()
 	if err != nil && worked == nil {
-		return RunResult{}, err
+		return runs.Result{}, err
 	}
 	return jsonResult(claim, answer, worked)
 }

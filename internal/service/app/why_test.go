@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 )
@@ -33,7 +33,7 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	// Nothing can be planned without a price; the plan that follows is due to both changes.
 	ops := auth.With(context.WithoutCancel(t.Context()), auth.Principal{ID: "ops", Name: "ops-2", Role: auth.Operator})
 	price := document("c").Prices[0]
-	list, err := a.Prices().List(ops, "c", app.Page{})
+	list, err := a.Prices().List(ops, "c", storage.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(list, err)
 	}
@@ -61,11 +61,11 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	clock.set(turn)
 	why(4, `Another price of "`+price.VMType+`" began.`)
 
-	if _, err = a.CreatePlan(ops, "c", time.Time{}); err != nil {
+	if _, err = a.Plans.Create(ops, "c", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	why(5, `Key "ops-2" asked for it.`)
-	kept, err := a.CreatePlan(ops, "c", turn)
+	kept, err := a.Plans.Create(ops, "c", turn)
 	if err != nil || kept.Why != `Key "ops-2" asked for a plan for another moment.` {
 		t.Errorf("got %q, %v", kept.Why, err)
 	}
@@ -73,20 +73,20 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 
 func TestWhyInWords(t *testing.T) {
 	t.Parallel()
-	class := func(by, action, name string) app.InputChange {
-		return app.InputChange{By: by, Action: action, Kind: inputs.ClassKind, Name: name}
+	class := func(by, action, name string) plans.InputChange {
+		return plans.InputChange{By: by, Action: action, Kind: inputs.ClassKind, Name: name}
 	}
-	for want, c := range map[string]app.Causes{
-		"The first plan.": {First: true, Changes: []app.InputChange{class("a", inputs.Create, "x")}},
-		`Key "a" created the class "x" and the class "y".`:                  {Changes: []app.InputChange{class("a", inputs.Create, "x"), class("a", inputs.Create, "y")}},
-		`Keys "a" and "b" changed the class "x", the class "y" and 1 more.`: {Changes: []app.InputChange{class("a", inputs.Create, "x"), class("b", inputs.Delete, "y"), class("b", inputs.Delete, "z"), class("a", inputs.Update, "x")}},
+	for want, c := range map[string]plans.Causes{
+		"The first plan.": {First: true, Changes: []plans.InputChange{class("a", inputs.Create, "x")}},
+		`Key "a" created the class "x" and the class "y".`:                  {Changes: []plans.InputChange{class("a", inputs.Create, "x"), class("a", inputs.Create, "y")}},
+		`Keys "a" and "b" changed the class "x", the class "y" and 1 more.`: {Changes: []plans.InputChange{class("a", inputs.Create, "x"), class("b", inputs.Delete, "y"), class("b", inputs.Delete, "z"), class("a", inputs.Update, "x")}},
 		`Key "a" deleted the forecast of "x". The contract "one" ended and the forecast turned to another hour.`: {
-			Changes: []app.InputChange{{By: "a", Action: inputs.Delete, Kind: inputs.ForecastKind, Name: "x"}},
-			Turns:   []app.Turn{{Kind: inputs.ContractKind, Name: "one", Ended: true}, {Kind: inputs.ForecastKind}}},
-		`Key "a" changed the cluster's settings and forecasts.`: {Changes: []app.InputChange{{By: "a", Action: inputs.Update, Kind: inputs.ClusterKind, Name: "c"}, {By: "a", Action: inputs.Update, Kind: inputs.ForecastKind}}},
-		"The inputs changed.":                                              {Reason: app.ByInputs},
-		"A price, contract or forecast began or ended.":                    {Reason: app.ByBoundary},
-		"A look whether the plan before still held found that it did not.": {Reason: app.ByConfirmation},
+			Changes: []plans.InputChange{{By: "a", Action: inputs.Delete, Kind: inputs.ForecastKind, Name: "x"}},
+			Turns:   []plans.Turn{{Kind: inputs.ContractKind, Name: "one", Ended: true}, {Kind: inputs.ForecastKind}}},
+		`Key "a" changed the cluster's settings and forecasts.`: {Changes: []plans.InputChange{{By: "a", Action: inputs.Update, Kind: inputs.ClusterKind, Name: "c"}, {By: "a", Action: inputs.Update, Kind: inputs.ForecastKind}}},
+		"The inputs changed.":                                              {Reason: plans.ByInputs},
+		"A price, contract or forecast began or ended.":                    {Reason: plans.ByBoundary},
+		"A look whether the plan before still held found that it did not.": {Reason: plans.ByConfirmation},
 	} {
 		if got := c.Why(); got != want {
 			t.Errorf("got %q, want %q", got, want)

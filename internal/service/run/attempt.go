@@ -10,8 +10,9 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/trace"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -31,7 +32,7 @@ const (
 )
 
 // look works on a run if it is waiting.
-func (r *Runner) look(ctx context.Context, work app.RunWork) error {
+func (r *Runner) look(ctx context.Context, work runs.RunWork) error {
 	claim, err := r.app.Stores.Runs.ClaimRun(ctx, work.ID, r.most, r.config.Lease)
 	switch {
 	case err != nil:
@@ -45,7 +46,7 @@ func (r *Runner) look(ctx context.Context, work app.RunWork) error {
 }
 
 // attempt works on a claimed run and records its outcome.
-func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
+func (r *Runner) attempt(ctx context.Context, claim runs.Claim) {
 	kind := r.config.Kinds[claim.Kind]
 	defer r.metrics.began(claim.Kind)()
 	ctx = auth.With(ctx, claim.By)
@@ -65,7 +66,7 @@ func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 	cause := context.Cause(working)
 	stop(nil)
 	<-kept
-	if errors.Is(cause, app.ErrClaimLost) {
+	if errors.Is(cause, storage.ErrClaimLost) {
 		r.log.Warn("a run was taken over by another server", "run", claim.ID, "kind", claim.Kind)
 		return
 	}
@@ -79,7 +80,7 @@ func (r *Runner) attempt(ctx context.Context, claim app.RunClaim) {
 }
 
 // do calls the work. A panic in it is a bug and costs this run alone.
-func (r *Runner) do(ctx context.Context, kind Kind, claim app.RunClaim, report func(runs.Progress)) (result Result, err error) {
+func (r *Runner) do(ctx context.Context, kind Kind, claim runs.Claim, report func(runs.Progress)) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -108,12 +109,12 @@ func (s *shown) get() runs.Progress {
 
 // keep renews the claim and shows the progress of the work. It stops the work when the claim is lost or somebody
 // wants the run to end.
-func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim app.RunClaim, now *shown) {
+func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim runs.Claim, now *shown) {
 	ticker := time.NewTicker(min(showEvery, r.config.Lease/3))
 	defer ticker.Stop()
 	last, sent := time.Now(), runs.Progress{}
 	for {
-		changed, leave := r.app.RunWatch.Watch(claim.ID)
+		changed, leave := r.app.Runs.Watchers.Watch(claim.ID)
 		woken := false
 		select {
 		case <-ctx.Done():
@@ -130,8 +131,8 @@ func (r *Runner) keep(ctx context.Context, stop context.CancelCauseFunc, claim a
 		}
 		cancel, err := r.app.Stores.Runs.KeepRun(ctx, claim, p, r.config.Lease)
 		switch {
-		case errors.Is(err, app.ErrClaimLost):
-			stop(app.ErrClaimLost)
+		case errors.Is(err, storage.ErrClaimLost):
+			stop(storage.ErrClaimLost)
 			return
 		case err == nil:
 			last, sent = time.Now(), p
@@ -156,12 +157,12 @@ func rest(ctx context.Context, d time.Duration) {
 }
 
 // outcome returns the outcome of an attempt at a run.
-func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result, cause, err error) app.RunOutcome {
+func (r *Runner) outcome(ctx context.Context, claim runs.Claim, result Result, cause, err error) runs.Outcome {
 	if err == nil {
 		if o, ok := fitting(result.kept()); !ok {
 			return o
 		}
-		return app.RunOutcome{State: runs.RunSucceeded, Result: result.kept(), Make: result.Make}
+		return runs.Outcome{State: runs.RunSucceeded, Result: result.kept(), Make: result.Make}
 	}
 	kept := result.kept()
 	if _, ok := fitting(kept); !ok {
@@ -169,35 +170,35 @@ func (r *Runner) outcome(ctx context.Context, claim app.RunClaim, result Result,
 	}
 	switch {
 	case errors.Is(cause, errCancelled):
-		return app.RunOutcome{State: runs.RunCancelled, Result: kept}
-	case ctx.Err() != nil || errors.Is(err, app.ErrStopping): // not the run's fault
-		return app.RunOutcome{State: runs.RunQueued, Spare: true}
+		return runs.Outcome{State: runs.RunCancelled, Result: kept}
+	case ctx.Err() != nil || errors.Is(err, solving.ErrStopping): // not the run's fault
+		return runs.Outcome{State: runs.RunQueued, Spare: true}
 	case errors.Is(cause, errTimeout):
-		return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: &runs.RunError{Kind: runs.RunTimedOut,
+		return runs.Outcome{State: runs.RunFailed, Result: kept, Error: &runs.RunError{Kind: runs.RunTimedOut,
 			Detail: fmt.Sprintf("The run took longer than %s, which is as long as one of its kind may.", r.config.Kinds[claim.Kind].Timeout)}}
 	case errors.Is(err, fault.Busy) && claim.Attempt < claim.Most:
 		r.log.Info("a run is tried again", "run", claim.ID, "kind", claim.Kind, "attempt", claim.Attempt, "error", err.Error())
-		return app.RunOutcome{State: runs.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), maxBackoff)}
+		return runs.Outcome{State: runs.RunQueued, After: min(firstBackoff<<min(claim.Attempt-1, 10), maxBackoff)}
 	}
-	reported := app.TellRunError(err)
+	reported := runs.TellRunError(err)
 	if reported.Kind == runs.RunInternal {
 		r.log.Error("a run failed", "run", claim.ID, "kind", claim.Kind, "error", err.Error())
 	}
-	return app.RunOutcome{State: runs.RunFailed, Result: kept, Error: reported}
+	return runs.Outcome{State: runs.RunFailed, Result: kept, Error: reported}
 }
 
 // fitting fails a run whose result is too large to store.
-func fitting(result *app.RunResult) (app.RunOutcome, bool) {
-	if result == nil || len(result.Body) <= app.MaxResult {
-		return app.RunOutcome{}, true
+func fitting(result *runs.Result) (runs.Outcome, bool) {
+	if result == nil || len(result.Body) <= runs.MaxResult {
+		return runs.Outcome{}, true
 	}
-	return app.RunOutcome{State: runs.RunFailed, Error: &runs.RunError{Kind: runs.RunTooLarge,
-		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), app.MaxResult)}}, false
+	return runs.Outcome{State: runs.RunFailed, Error: &runs.RunError{Kind: runs.RunTooLarge,
+		Detail: fmt.Sprintf("The result has %d bytes, more than the %d that are kept; ask for less at a time.", len(result.Body), runs.MaxResult)}}, false
 }
 
 // settle records the outcome of a run. While the database is away it tries again, because the work may have been
 // long. Another holder of the run by then does it anew.
-func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcome) {
+func (r *Runner) settle(ctx context.Context, claim runs.Claim, o runs.Outcome) {
 	patience := settleTime
 	if ctx.Err() != nil {
 		patience = settleQuick
@@ -210,7 +211,7 @@ func (r *Runner) settle(ctx context.Context, claim app.RunClaim, o app.RunOutcom
 		case err == nil:
 			r.metrics.ended(claim.Kind, state)
 			return
-		case errors.Is(err, app.ErrClaimLost):
+		case errors.Is(err, storage.ErrClaimLost):
 			return
 		case !errors.Is(err, fault.Busy) && o.Make != nil: // the run's product cannot be made
 			o = r.outcome(ctx, claim, Result{}, nil, err)

@@ -11,7 +11,7 @@ import (
 
 	"headroom/internal/core/trace"
 	"headroom/internal/data/fetch"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 )
@@ -27,7 +27,7 @@ const (
 )
 
 // deliver sends a delivery if it is due.
-func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
+func (r *Runner) deliver(ctx context.Context, work hooks.DeliveryWork) error {
 	ctx = auth.With(ctx, messenger)
 	claim, err := r.app.Stores.Webhooks.ClaimDelivery(ctx, work.ID, deliveriesAtATime, deliveryLease)
 	if err != nil {
@@ -43,7 +43,7 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	o, err := r.post(ctx, *claim)
 	if err != nil {
 		r.log.Warn("a delivery had no answer yet; it is sent again", "delivery", claim.ID, "webhook", claim.Webhook, "error", err.Error())
-		o = app.DeliveryOutcome{State: hooks.DeliveryPending, Spare: true}
+		o = hooks.DeliveryOutcome{State: hooks.DeliveryPending, Spare: true}
 		if ctx.Err() == nil {
 			o.After = unknownAgain
 		}
@@ -52,14 +52,14 @@ func (r *Runner) deliver(ctx context.Context, work app.DeliveryWork) error {
 	}
 	settling, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleQuick)
 	defer cancel()
-	if err := r.app.Stores.Webhooks.SettleDelivery(settling, *claim, o); err != nil && !errors.Is(err, app.ErrClaimLost) {
+	if err := r.app.Stores.Webhooks.SettleDelivery(settling, *claim, o); err != nil && !errors.Is(err, storage.ErrClaimLost) {
 		r.log.Warn("what came of a delivery was not stored; it is sent again", "delivery", claim.ID, "webhook", claim.Webhook, "error", err.Error())
 	}
 	return nil
 }
 
 // post sends once. An error is the service's own and says nothing about the target.
-func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryOutcome, err error) {
+func (r *Runner) post(ctx context.Context, c hooks.DeliveryClaim) (o hooks.DeliveryOutcome, err error) {
 	signature, err := hooks.Sign(c.Secrets, c.EventID, c.Now, c.Body)
 	if err != nil {
 		return o, errors.New("its secret cannot be used")
@@ -116,7 +116,7 @@ func (r *Runner) post(ctx context.Context, c app.DeliveryClaim) (o app.DeliveryO
 	return o, nil
 }
 
-func (r *Runner) countDelivery(c app.DeliveryClaim, o app.DeliveryOutcome, took time.Duration) {
+func (r *Runner) countDelivery(c hooks.DeliveryClaim, o hooks.DeliveryOutcome, took time.Duration) {
 	if t := r.config.Telemetry; t != nil {
 		outcome := string(o.State)
 		if o.State == hooks.DeliveryPending {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/run"
@@ -71,7 +72,7 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 	allow(t, s, there.URL, "127.0.0.0/8")
 	named := strings.Replace(inside.URL, "127.0.0.1", "localhost", 1)
 	entry := allow(t, s, named) // its name stands for loopback, and no network is listed
-	private, _, err := s.CreateWebhook(boss(t), hooks.Webhook{Name: "private", URL: named, Events: []hooks.Event{hooks.PlanChanged}, Enabled: true}, "")
+	private, _, err := s.Hooks.Create(boss(t), hooks.Webhook{Name: "private", URL: named, Events: []hooks.Event{hooks.PlanChanged}, Enabled: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 	if err := s.Stores.Webhooks.DenyHost(boss(t), entry.ID); err != nil { // it counts at once
 		t.Fatal(err)
 	}
-	list, _ := s.Stores.Webhooks.Deliveries(boss(t), private.ID, app.Page{})
+	list, _ := s.Stores.Webhooks.Deliveries(boss(t), private.ID, storage.Page{})
 	if _, err := s.Stores.Webhooks.RetryDelivery(boss(t), private.ID, list.Items[0].ID); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	now.Enabled = false
-	if _, err := s.ReplaceWebhook(boss(t), now.Version, now); err != nil {
+	if _, err := s.Hooks.Replace(boss(t), now.Version, now); err != nil {
 		t.Fatal(err)
 	}
 	exec(`UPDATE webhook_deliveries SET next_at = now() - interval '1 hour' WHERE id = $1`, waiting.ID)
@@ -203,7 +204,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 	deliveries(t, s, off, "not more", allIn(hooks.DeliveryFailed, 1))
 
 	pgtest.Outlast(t)
-	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
+	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, storage.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestSecretsAreRotated(t *testing.T) {
 	s := start(t, address, run.Config{})
 	r := newReceiver(t, nil)
 	w, old := hook(t, s, "pager", r, hooks.PlanChanged)
-	secret, until, err := s.RotateSecret(boss(t), w.ID, "")
+	secret, until, err := s.Hooks.RotateSecret(boss(t), w.ID, "")
 	if wait := time.Until(until); err != nil || wait < 23*time.Hour || wait > 24*time.Hour || secret == old {
 		t.Fatalf("got %s, %v", until, err)
 	}
@@ -247,18 +248,18 @@ func TestSecretsAreRotated(t *testing.T) {
 	}
 	signatures(2, secret)
 	for range 4 {
-		if _, _, err := s.RotateSecret(boss(t), w.ID, ""); err != nil {
+		if _, _, err := s.Hooks.RotateSecret(boss(t), w.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.RotateSecret(boss(t), w.ID, ""); err == nil || !strings.Contains(err.Error(), "5 secrets") {
+	if _, _, err := s.Hooks.RotateSecret(boss(t), w.ID, ""); err == nil || !strings.Contains(err.Error(), "5 secrets") {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := s.RotateSecret(boss(t), w.ID, "whsec_short"); err == nil {
+	if _, _, err := s.Hooks.RotateSecret(boss(t), w.ID, "whsec_short"); err == nil {
 		t.Error("a short secret is taken")
 	}
 	pgtest.Outlast(t)
-	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 1000})
+	audit, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, storage.Page{Limit: 1000})
 	if text := fmt.Sprintf("%s %v", audit.Items, err); strings.Contains(text, old) || strings.Contains(text, secret) || !strings.Contains(text, "webhook_secret") {
 		t.Error("the audit log has a secret, or does not say that it was changed")
 	}

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
@@ -45,7 +46,7 @@ func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
 // kept returns the executions of the cluster with their samples, without the times and authors of storing.
 func kept(t *testing.T, s *server) (all []history.Record) {
 	t.Helper()
-	list, err := s.Stores.Executions.Executions(boss(t), "shop", app.ExecutionFilter{}, app.Page{Limit: 1000})
+	list, err := s.Stores.Executions.Executions(boss(t), "shop", app.ExecutionFilter{}, storage.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
 	<-begun
 	until(t, s, id, "nine executions far", func(r runs.Run) bool { return r.Progress.Done == 9 })
-	if _, err := s.CancelRun(boss(t), id); err != nil {
+	if _, err := s.Runs.Cancel(boss(t), id); err != nil {
 		t.Fatal(err)
 	}
 	r := until(t, s, id, "cancelled", state(runs.RunCancelled))
@@ -247,7 +248,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 		t.Errorf("%d executions are kept, want %d, or they differ", len(got), len(want))
 	}
 	pgtest.Outlast(t)
-	log, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, app.Page{Limit: 100})
+	log, err := s.Stores.Database.Audit(boss(t), app.AuditFilter{}, storage.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"headroom/internal/service/app"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
 )
 
@@ -12,14 +13,14 @@ import (
 type Kind struct {
 	// Do is the work. It ends soon after its context, and reports its progress as often as it likes. A Busy error is
 	// tried again. Any other fails the run, and the result so far is stored as a part.
-	Do       func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error)
+	Do       func(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error)
 	Timeout  time.Duration // of one attempt
 	Attempts int           // at most, including those that died with their server
 }
 
 // Kinds holds the kinds that need only the App.
 var Kinds = map[string]Kind{
-	app.PlanRun:        {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	plans.PlanRun:      {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
 	app.SweepRun:       {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
 	app.HorizonRun:     {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
 	app.PurchaseRun:    {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
@@ -38,20 +39,20 @@ type Result struct {
 	Body []byte
 	// Make, if set, stores the run's product and returns the result, in the transaction that finishes the run. So it
 	// is made once, whatever process dies.
-	Make func(context.Context) (app.RunResult, error)
+	Make func(context.Context) (runs.Result, error)
 }
 
-func (r Result) kept() *app.RunResult {
+func (r Result) kept() *runs.Result {
 	if r.Type == "" {
 		return nil
 	}
-	return &app.RunResult{Type: r.Type, Body: r.Body}
+	return &runs.Result{Type: r.Type, Body: r.Body}
 }
 
 // plan plans a cluster.
-func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
+func plan(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
 	report(runs.Progress{Total: 1, Unit: "plan"})
-	save, err := a.PlanForRun(ctx, claim)
+	save, err := a.Plans.ForRun(ctx, claim)
 	if err != nil {
 		return Result{}, err
 	}
@@ -60,7 +61,7 @@ func plan(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.
 }
 
 // keptPacking packs a batch and stores the packing.
-func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
+func keptPacking(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
 	report(runs.Progress{Total: 1, Unit: "packings"})
 	save, err := a.KeepPackingForRun(ctx, claim)
 	if err != nil {
@@ -71,8 +72,8 @@ func keptPacking(ctx context.Context, a *app.App, claim app.RunClaim, report fun
 }
 
 // kept wraps work of the service whose result, whole or partial, is stored unchanged.
-func kept(work func(a *app.App, ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (app.RunResult, error)) func(context.Context, *app.App, app.RunClaim, func(runs.Progress)) (Result, error) {
-	return func(ctx context.Context, a *app.App, claim app.RunClaim, report func(runs.Progress)) (Result, error) {
+func kept(work func(a *app.App, ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error)) func(context.Context, *app.App, runs.Claim, func(runs.Progress)) (Result, error) {
+	return func(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
 		made, err := work(a, ctx, claim, report)
 		return Result{Type: made.Type, Body: made.Body}, err
 	}

@@ -48,7 +48,7 @@ func start(t testing.TB, url string, c run.Config) *server {
 	s := &server{store: pgtest.OpenWith(t, postgres.Config{URL: url, MaxConns: 10})}
 	s.App = app.New(s.store.Stores(), auth.NewKeyring(), app.Config{})
 	listening, stop := context.WithCancel(context.Background())
-	heard := s.WatchRuns(listening)
+	heard := s.Runs.Watch(listening)
 	c.App = s.App
 	c.Pool, c.Schema = s.store.River()
 	var err error
@@ -72,7 +72,7 @@ func start(t testing.TB, url string, c run.Config) *server {
 // begin starts a run of a kind.
 func begin(t testing.TB, s *server, kind string) string {
 	t.Helper()
-	r, err := s.Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: kind, Role: auth.Planner, Input: struct{}{}})
+	r, err := s.Stores.Runs.StartRun(somebody(t), runs.NewRun{Kind: kind, Role: auth.Planner, Input: struct{}{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func until(t testing.TB, s *server, id, what string, is func(runs.Run) bool) run
 	t.Helper()
 	var last runs.Run
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		r, err := s.Run(somebody(t), id)
+		r, err := s.Runs.Run(somebody(t), id)
 		if errors.Is(err, fault.Busy) {
 			continue
 		}
@@ -109,10 +109,10 @@ func succeeded(t testing.TB, s *server, id string) runs.Run {
 }
 
 // kinds turns functions into kinds.
-func kinds(do map[string]func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error)) map[string]run.Kind {
+func kinds(do map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error)) map[string]run.Kind {
 	all := map[string]run.Kind{}
 	for name, f := range do {
-		all[name] = run.Kind{Timeout: time.Minute, Attempts: 3, Do: func(ctx context.Context, _ *app.App, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+		all[name] = run.Kind{Timeout: time.Minute, Attempts: 3, Do: func(ctx context.Context, _ *app.App, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
 			return f(ctx, claim, report)
 		}}
 	}

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/run"
+	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
@@ -33,7 +34,7 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})})
 	var ids []string
 	for kind, input := range map[string]any{app.PurchaseRun: app.AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{{Code: "kept", Detail: "Said before."}}}, app.HorizonRun: app.AskedHorizon{HorizonQuestion: h}} {
-		made, err := s.Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: kind, Role: auth.Planner, Input: input})
+		made, err := s.Stores.Runs.StartRun(somebody(t), runs.NewRun{Kind: kind, Role: auth.Planner, Input: input})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 		if r.Attempt != 2 || r.Progress.Done != r.Progress.Total || r.Progress.Unit != "steps" || r.Progress.Total == 0 {
 			t.Errorf("got %+v", r)
 		}
-		result, err := b.RunResult(somebody(t), id)
+		result, err := b.Runs.Result(somebody(t), id)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.AllowHost(boss(t), fetch.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}); err != nil {
+	if _, err := s.Hooks.AllowHost(boss(t), fetch.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
@@ -160,7 +160,7 @@ func TestAFetchIsEnded(t *testing.T) {
 	id := fetching(t, s, at+"/stalls")
 	<-begun
 	until(t, s, id, "tried again", func(r runs.Run) bool { return r.Attempt > 1 })
-	if _, err := s.CancelRun(boss(t), id); err != nil {
+	if _, err := s.Runs.Cancel(boss(t), id); err != nil {
 		t.Fatal(err)
 	}
 	until(t, s, id, "cancelled", state(runs.RunCancelled))

@@ -22,7 +22,7 @@ import (
 	"headroom/internal/core/money"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
@@ -97,7 +97,7 @@ func allow(t testing.TB, s *server, address string, networks ...string) fetch.Al
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := s.AllowHost(boss(t), fetch.AllowedHost{Host: u.Hostname(), Port: port, HTTP: true, Networks: networks})
+	h, err := s.Hooks.AllowHost(boss(t), fetch.AllowedHost{Host: u.Hostname(), Port: port, HTTP: true, Networks: networks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func allow(t testing.TB, s *server, address string, networks ...string) fetch.Al
 func hook(t testing.TB, s *server, name string, r *receiver, events ...hooks.Event) (hooks.Webhook, string) {
 	t.Helper()
 	allow(t, s, r.URL, "127.0.0.0/8")
-	w, secret, err := s.CreateWebhook(boss(t), hooks.Webhook{Name: name, URL: r.URL + "/" + name, Events: events, Enabled: true}, "")
+	w, secret, err := s.Hooks.Create(boss(t), hooks.Webhook{Name: name, URL: r.URL + "/" + name, Events: events, Enabled: true}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord
 		t.Fatal(err)
 	}
 	r.InputsVersion = c.InputsVersion
-	saved, err := s.SavePlan(boss(t), r)
+	saved, err := s.Plans.Save(boss(t), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,10 +144,10 @@ func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord
 // deliveries waits for a state of a webhook's log.
 func deliveries(t testing.TB, s *server, w hooks.Webhook, what string, is func([]hooks.Delivery) bool) []hooks.Delivery {
 	t.Helper()
-	var list app.Listed[hooks.Delivery]
+	var list storage.Listed[hooks.Delivery]
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var err error
-		if list, err = s.Stores.Webhooks.Deliveries(boss(t), w.ID, app.Page{}); err != nil {
+		if list, err = s.Stores.Webhooks.Deliveries(boss(t), w.ID, storage.Page{}); err != nil {
 			t.Fatal(err)
 		}
 		if is(list.Items) {

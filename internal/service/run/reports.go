@@ -12,7 +12,7 @@ import (
 const forgetReports = time.Minute
 
 // report makes a report of a cluster.
-func report(ctx context.Context, a *app.App, claim app.RunClaim, progress func(runs.Progress)) (Result, error) {
+func report(ctx context.Context, a *app.App, claim runs.Claim, progress func(runs.Progress)) (Result, error) {
 	save, err := a.ReportForRun(ctx, claim, progress)
 	return Result{Make: save}, err
 }

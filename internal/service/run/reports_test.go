@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -47,7 +48,7 @@ func scheduleNow(t testing.TB, a *app.App, cluster, name string) reporting.Repor
 
 func reportsOf(t testing.TB, a *app.App, cluster string) []reporting.Report {
 	t.Helper()
-	list, err := a.Stores.Reports.Reports(boss(t), cluster, app.ReportFilter{}, app.Page{Limit: 1000})
+	list, err := a.Stores.Reports.Reports(boss(t), cluster, app.ReportFilter{}, storage.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	if made := untilMade(t, a, "shop", 1); len(made) != 1 || made[0].Error != nil {
 		t.Errorf("there are %+v", made)
 	}
-	if r, err := a.Run(boss(t), reportsOf(t, a, "shop")[0].ID); err != nil || r.Attempt != 2 {
+	if r, err := a.Runs.Run(boss(t), reportsOf(t, a, "shop")[0].ID); err != nil || r.Attempt != 2 {
 		t.Errorf("its run is %+v %v", r, err)
 	}
 }

@@ -25,6 +25,8 @@ import (
 	"headroom/internal/core/trace"
 	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
+	"headroom/internal/service/hooks"
+	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
 
@@ -100,10 +102,10 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	}
 	d := duties{workers: river.NewWorkers(), queues: map[string]river.QueueConfig{}}
 	for kind := range c.Kinds {
-		takeUp(d, app.RunWork{Of: kind}, c.AtOnce, r.look)
+		takeUp(d, runs.RunWork{Of: kind}, c.AtOnce, r.look)
 	}
 	takeUp(d, forgetWork{}, 1, r.forget)
-	takeUp(d, app.DeliveryWork{}, deliveriesAtOnce, r.deliver)
+	takeUp(d, hooks.DeliveryWork{}, deliveriesAtOnce, r.deliver)
 
 	client, err := river.NewClient(riverpgxv5.New(c.Pool), &river.Config{
 		Schema: c.Schema, Workers: d.workers, Queues: d.queues, Logger: slog.New(warnings{r.log.With("part", "river").Handler()}),
@@ -174,12 +176,12 @@ type duties struct {
 
 // takeUp adds one kind of work, with a number of concurrent jobs in its queue. River retries after an error from do
 // as often as the work asks for.
-func takeUp[T app.Work](d duties, work T, atOnce int, do func(context.Context, T) error) {
+func takeUp[T runs.Work](d duties, work T, atOnce int, do func(context.Context, T) error) {
 	river.AddWorkerArgs(d.workers, work, &worker[T]{do: do}) // runs of all kinds have one type
 	d.queues[work.Queue()] = river.QueueConfig{MaxWorkers: atOnce}
 }
 
-type worker[T app.Work] struct {
+type worker[T runs.Work] struct {
 	river.WorkerDefaults[T]
 	do func(context.Context, T) error
 }

@@ -16,19 +16,21 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
 )
 
-type does = map[string]func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error)
+type does = map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error)
 
 func TestARunIsDoneAndItsResultKept(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"count": func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"count": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
 		report(runs.Progress{Done: 3, Total: 3, Unit: "steps"})
 		return text(`{"by": "` + claim.By.Name + `"}`), nil
 	}})})
@@ -39,8 +41,8 @@ func TestARunIsDoneAndItsResultKept(t *testing.T) {
 }
 
 // forever works until its context ends, and signals that it has begun.
-func forever(begun chan<- struct{}) func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
-	return func(ctx context.Context, _ app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+func forever(begun chan<- struct{}) func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+	return func(ctx context.Context, _ runs.Claim, report func(runs.Progress)) (run.Result, error) {
 		report(runs.Progress{Done: 1, Total: 2, Unit: "halves"})
 		select {
 		case begun <- struct{}{}:
@@ -51,7 +53,7 @@ func forever(begun chan<- struct{}) func(context.Context, app.RunClaim, func(run
 	}
 }
 
-func quick(_ context.Context, _ app.RunClaim, _ func(runs.Progress)) (run.Result, error) {
+func quick(_ context.Context, _ runs.Claim, _ func(runs.Progress)) (run.Result, error) {
 	return text(`"whole"`), nil
 }
 
@@ -65,11 +67,11 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	<-begun
 	b := start(t, url, run.Config{AtOnce: 1, Kinds: kinds(does{"other": quick})})
 	second := begin(t, a, "work") // there is no place for it
-	if r, err := b.CancelRun(somebody(t), second); err != nil || r.State != runs.RunCancelled || r.FinishedAt == nil {
+	if r, err := b.Runs.Cancel(somebody(t), second); err != nil || r.State != runs.RunCancelled || r.FinishedAt == nil {
 		t.Errorf("one that waits: %+v %v", r, err)
 	}
 	began := time.Now()
-	if r, err := b.CancelRun(somebody(t), first); err != nil || !r.Cancelling || r.State != runs.RunRunning {
+	if r, err := b.Runs.Cancel(somebody(t), first); err != nil || !r.Cancelling || r.State != runs.RunRunning {
 		t.Errorf("one that runs: %+v %v", r, err)
 	}
 	r := until(t, b, first, "cancelled", state(runs.RunCancelled))
@@ -82,13 +84,13 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	a.ended()
 	c := start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
 	for _, id := range []string{first, second} {
-		if r, err := b.RetryRun(somebody(t), id); err != nil || r.State != runs.RunQueued || r.Result != nil || r.Partial || r.Attempt != 0 {
+		if r, err := b.Runs.Retry(somebody(t), id); err != nil || r.State != runs.RunQueued || r.Result != nil || r.Partial || r.Attempt != 0 {
 			t.Errorf("tried again: %+v %v", r, err)
 		}
 		if r := succeeded(t, c, id); string(r.Result) != `"whole"` || r.Partial {
 			t.Errorf("after it: %+v", r)
 		}
-		if _, err := b.RetryRun(somebody(t), id); !errors.Is(err, fault.Conflict) {
+		if _, err := b.Runs.Retry(somebody(t), id); !errors.Is(err, fault.Conflict) {
 			t.Errorf("tried again after success: %v", err)
 		}
 	}
@@ -118,9 +120,9 @@ func TestAStopGivesRunsBack(t *testing.T) {
 func TestAServerThatSolvesNoMoreGivesRunsBack(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
-	all := kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+	all := kinds(does{"work": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
 		if times.Add(1) == 1 {
-			return run.Result{}, fmt.Errorf("point 7: %w", app.ErrStopping)
+			return run.Result{}, fmt.Errorf("point 7: %w", solving.ErrStopping)
 		}
 		return quick(ctx, claim, report)
 	}})
@@ -159,7 +161,7 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
-	made, err := app.New(store.Stores(), auth.NewKeyring(), app.Config{}).Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: "work", Role: auth.Planner})
+	made, err := app.New(store.Stores(), auth.NewKeyring(), app.Config{}).Stores.Runs.StartRun(somebody(t), runs.NewRun{Kind: "work", Role: auth.Planner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,13 +179,13 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	var times atomic.Int32
-	count := func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+	count := func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
 		times.Add(1)
 		return quick(ctx, claim, report)
 	}
 	b := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
 	c := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
-	if r, err := b.Run(t.Context(), made.ID); err != nil || r.State != runs.RunRunning {
+	if r, err := b.Runs.Run(t.Context(), made.ID); err != nil || r.State != runs.RunRunning {
 		t.Errorf("before: %+v %v", r, err)
 	}
 	_ = command.Process.Kill()
@@ -202,7 +204,7 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 	attempts := map[string]int{"work": 2}
 	id := begin(t, s, "work")
 	var taken atomic.Int32
-	claims := make([]*app.RunClaim, 16)
+	claims := make([]*runs.Claim, 16)
 	var all sync.WaitGroup
 	for i := range claims {
 		all.Go(func() {
@@ -219,17 +221,17 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 	if taken.Load() != 1 {
 		t.Fatalf("%d of %d took the run", taken.Load(), len(claims))
 	}
-	var old app.RunClaim
+	var old runs.Claim
 	for _, c := range claims {
 		if c != nil {
 			old = *c
 		}
 	}
 	until(t, s, id, "waiting again", state(runs.RunQueued))
-	if _, err := s.Stores.Runs.SettleRun(t.Context(), old, app.RunOutcome{State: runs.RunSucceeded}); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := s.Stores.Runs.SettleRun(t.Context(), old, runs.Outcome{State: runs.RunSucceeded}); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("the old holder finishes it: %v", err)
 	}
-	if _, err := s.Stores.Runs.KeepRun(t.Context(), old, runs.Progress{}, time.Minute); !errors.Is(err, app.ErrClaimLost) {
+	if _, err := s.Stores.Runs.KeepRun(t.Context(), old, runs.Progress{}, time.Minute); !errors.Is(err, storage.ErrClaimLost) {
 		t.Errorf("the old holder keeps it: %v", err)
 	}
 	second, err := s.Stores.Runs.ClaimRun(t.Context(), id, attempts, 100*time.Millisecond)
@@ -250,7 +252,7 @@ func TestARunThatNobodyEndsIsCancelledAllTheSame(t *testing.T) {
 	if c, err := s.Stores.Runs.ClaimRun(t.Context(), id, map[string]int{"work": 3}, 200*time.Millisecond); c == nil {
 		t.Fatal(err)
 	}
-	if r, err := s.CancelRun(somebody(t), id); err != nil || !r.Cancelling {
+	if r, err := s.Runs.Cancel(somebody(t), id); err != nil || !r.Cancelling {
 		t.Errorf("%+v %v", r, err)
 	}
 	until(t, s, id, "cancelled", state(runs.RunCancelled))
@@ -264,7 +266,7 @@ func TestLostWorkIsHandedOutAgain(t *testing.T) {
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	var ids []string
 	for range 3 {
-		r, err := a.Stores.Runs.StartRun(somebody(t), app.NewRun{Kind: "work", Role: auth.Planner})
+		r, err := a.Stores.Runs.StartRun(somebody(t), runs.NewRun{Kind: "work", Role: auth.Planner})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,20 +291,20 @@ func TestLostWorkIsHandedOutAgain(t *testing.T) {
 func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"work": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"work": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 		times.Add(1)
 		return run.Result{}, nil
 	}})})
 	var id string
 	_, _, err := s.Once(somebody(t), app.OnceKey{Principal: "p", Key: "k"}, func(ctx context.Context) (app.Answer, error) {
-		r, err := s.Stores.Runs.StartRun(ctx, app.NewRun{Kind: "work", Role: auth.Planner})
+		r, err := s.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: "work", Role: auth.Planner})
 		id = r.ID
 		return app.Answer{Keep: false}, err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(somebody(t), id); !errors.Is(err, fault.NotFound) {
+	if _, err := s.Runs.Run(somebody(t), id); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the run: %v", err)
 	}
 	succeeded(t, s, begin(t, s, "work")) // later work is looked at
@@ -316,31 +318,31 @@ func TestHowRunsFail(t *testing.T) {
 	var tries atomic.Int32
 	conflicts := []fault.Finding{{Pointer: "/classes/0", Code: "quota", Detail: "Too many VMs."}}
 	all := kinds(does{
-		"panic": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) { panic("secret") },
-		"inside": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+		"panic": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) { panic("secret") },
+		"inside": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, errors.New("secret")
 		},
-		"infeasible": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{}, &app.InfeasibleError{Conflicts: conflicts}
+		"infeasible": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+			return run.Result{}, &fault.InfeasibleError{Conflicts: conflicts}
 		},
-		"partial": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+		"partial": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return text(`[1]`), fmt.Errorf("row 2 is empty: %w", fault.Invalid)
 		},
-		"busy": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+		"busy": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			if tries.Add(1) == 1 {
 				return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 			}
 			return text(`"at last"`), nil
 		},
-		"always_busy": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+		"always_busy": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 		},
-		"large": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{Type: "text/plain", Body: make([]byte, app.MaxResult+1)}, nil
+		"large": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+			return run.Result{Type: "text/plain", Body: make([]byte, runs.MaxResult+1)}, nil
 		},
-		"refused": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{Make: func(context.Context) (app.RunResult, error) {
-				return app.RunResult{}, fmt.Errorf("it is gone: %w", fault.NotFound)
+		"refused": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+			return run.Result{Make: func(context.Context) (runs.Result, error) {
+				return runs.Result{}, fmt.Errorf("it is gone: %w", fault.NotFound)
 			}}, nil
 		},
 		"slow": forever(make(chan struct{}, 1)),
@@ -391,7 +393,7 @@ func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	begun, on := make(chan struct{}), make(chan struct{})
-	s := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": func(ctx context.Context, claim app.RunClaim, report func(runs.Progress)) (run.Result, error) {
+	s := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
 		select {
 		case begun <- struct{}{}:
 			<-on
@@ -440,10 +442,10 @@ func TestOldRunsAreForgotten(t *testing.T) {
 	if n, err := s.Stores.Runs.ForgetRuns(t.Context(), 30*24*time.Hour); n != 1 || err != nil {
 		t.Errorf("forgot %d: %v", n, err)
 	}
-	if _, err := s.Run(somebody(t), old); !errors.Is(err, fault.NotFound) {
+	if _, err := s.Runs.Run(somebody(t), old); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the old one: %v", err)
 	}
-	if r, err := s.Run(somebody(t), young); err != nil || r.State != runs.RunSucceeded {
+	if r, err := s.Runs.Run(somebody(t), young); err != nil || r.State != runs.RunSucceeded {
 		t.Errorf("the young one: %+v %v", r, err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/run"
@@ -29,7 +28,7 @@ func TestPlansAreTold(t *testing.T) {
 	elsewhere, _ := hook(t, s, "elsewhere", other, hooks.PlanChanged)
 	cluster(t, s, "another")
 	elsewhere.Clusters = []string{"another"}
-	if _, err := s.ReplaceWebhook(boss(t), elsewhere.Version, elsewhere); err != nil {
+	if _, err := s.Hooks.Replace(boss(t), elsewhere.Version, elsewhere); err != nil {
 		t.Fatal(err)
 	}
 	cluster(t, s, "shop")
@@ -95,14 +94,14 @@ func TestPlansAreTold(t *testing.T) {
 	}
 
 	// A pin makes another plan current, and so does its end.
-	if _, err := s.PinPlan(boss(t), "shop", app.PlanRef{Number: 1}, time.Now().Add(time.Hour)); err != nil {
+	if _, err := s.Plans.Pin(boss(t), "shop", plans.PlanRef{Number: 1}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if m := r.wait(t, 3)[2]; !strings.Contains(m.body, `"plan":{"number":1,`) || !strings.Contains(m.body, `"previous":{"number":2,`) {
 		t.Errorf("pinned: got %s", m.body)
 	}
 	plan(t, s, "shop", 9) // it is not current
-	if err := s.UnpinPlan(boss(t), "shop"); err != nil {
+	if err := s.Plans.Unpin(boss(t), "shop"); err != nil {
 		t.Fatal(err)
 	}
 	if m := r.wait(t, 4)[3]; !strings.Contains(m.body, `"plan":{"number":3,`) || !strings.Contains(m.body, `"previous":{"number":1,`) {
@@ -121,7 +120,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	w, _ := hook(t, s, "pager", r, hooks.PlanFailed)
 	cluster(t, s, "shop")
 	ctx := boss(t)
-	settle := func(o app.Outcome) {
+	settle := func(o plans.Outcome) {
 		t.Helper()
 		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			claim, _, err := s.Stores.Plans.Claim(ctx, time.Now(), time.Minute)
@@ -154,14 +153,14 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 		}
 		return c.InputsVersion
 	}
-	settle(app.Outcome{Version: change()}) // a cluster that never had a plan: nobody is notified
+	settle(plans.Outcome{Version: change()}) // a cluster that never had a plan: nobody is notified
 	plan(t, s, "shop", 5)
 	for range 3 {
-		settle(app.Outcome{Version: change()})
+		settle(plans.Outcome{Version: change()})
 	}
 	r.wait(t, 1)
-	settle(app.Outcome{Version: change(), Same: true})
-	settle(app.Outcome{Version: change(), Retry: time.Millisecond})
+	settle(plans.Outcome{Version: change(), Same: true})
+	settle(plans.Outcome{Version: change(), Retry: time.Millisecond})
 	came := r.wait(t, 2)
 	deliveries(t, s, w, "two", allIn(hooks.DeliveryDelivered, 2))
 	for _, m := range came {
@@ -173,11 +172,11 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 
 func TestRunsAreTold(t *testing.T) {
 	t.Parallel()
-	work := kinds(map[string]func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error){
-		"good": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+	work := kinds(map[string]func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error){
+		"good": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return text(`1`), nil
 		},
-		"bad": func(context.Context, app.RunClaim, func(runs.Progress)) (run.Result, error) {
+		"bad": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
 			return run.Result{}, fmt.Errorf("there is no such cluster: %w", fault.NotFound)
 		},
 	})

@@ -32,13 +32,13 @@ func Start(t *testing.T) Server {
 	store := pgtest.OpenWith(t, postgres.Config{URL: database})
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{Telemetry: quiet})
 	watching, stop := context.WithCancel(context.Background())
-	watched, err := a.WatchKeys(watching)
+	watched, err := a.Auth.Watch(watching)
 	if err != nil {
 		stop()
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(); <-watched })
-	heard := a.WatchRuns(watching)
+	heard := a.Runs.Watch(watching)
 	t.Cleanup(func() { stop(); <-heard })
 	pool, schema := store.River()
 	runner, err := runs.Start(t.Context(), runs.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
@@ -64,7 +64,7 @@ func Start(t *testing.T) Server {
 	s := Server{URL: server.URL, Database: database, Keys: map[auth.Role]string{}}
 	ctx := auth.With(t.Context(), auth.Principal{ID: auth.LocalID, Name: "test", Role: auth.Admin})
 	for _, role := range auth.Roles {
-		if _, s.Keys[role], err = a.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
+		if _, s.Keys[role], err = a.Auth.CreateKey(ctx, auth.Key{Name: "test " + string(role), Role: role}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/oidc"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
 
@@ -79,7 +80,7 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 	if file == "" {
 		return store, over, cause
 	}
-	copied, err := app.ReadCopy(file, w.settings.databaseMark())
+	copied, err := plans.ReadCopy(file, w.settings.databaseMark())
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			w.t.Log.Warn("the copy of the last plans is not used", "file", file, "error", err.Error())
@@ -87,7 +88,7 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 		return store, over, cause
 	}
 	a := app.New(postgres.Away().Stores(), w.keys, app.Config{Solver: w.solver, Telemetry: w.t, Issued: issued(w.issuer)})
-	hide, err := a.ShowCopy(copied)
+	hide, err := a.Plans.ShowCopy(copied)
 	if err != nil {
 		return store, over, errors.Join(cause, err)
 	}

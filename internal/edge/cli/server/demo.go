@@ -67,13 +67,13 @@ func makeDemo(ctx context.Context, a *app.App) (plans.PlanRecord, error) {
 	case err != nil:
 		return plans.PlanRecord{}, err
 	}
-	switch record, err := a.Stores.Plans.Plan(ctx, name, app.PlanRef{}); {
+	switch record, err := a.Stores.Plans.Plan(ctx, name, plans.PlanRef{}); {
 	case err == nil:
 		return record, nil
 	case !errors.Is(err, fault.NotFound):
 		return record, err
 	}
-	return a.CreatePlan(ctx, name, time.Time{})
+	return a.Plans.Create(ctx, name, time.Time{})
 }
 
 // layDemo makes both clusters, the first one with all that its pages show.

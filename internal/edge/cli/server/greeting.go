@@ -33,20 +33,20 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 	var text strings.Builder
 	fmt.Fprintf(&text, "Headroom serves on %s\n", base)
 	if settings.DatabaseURL == "" && !beyond {
-		link, err := a.NewSignInLink(ctx)
+		link, err := a.Auth.NewSignInLink(ctx)
 		away := errors.Is(err, fault.Busy)
 		if err != nil && !away {
 			return g, err
 		}
 		token, hash := auth.NewToken(auth.KeyPrefix)
-		a.Keys.AddLocal(auth.Key{ID: auth.LocalID, Name: "this machine", Role: auth.Admin, Hash: hash})
+		a.Auth.Ring.AddLocal(auth.Key{ID: auth.LocalID, Name: "this machine", Role: auth.Admin, Hash: hash})
 		file := filepath.Join(settings.DataDir, remote.ClientFile)
 		if err := remote.WriteClientAccess(file, remote.ClientAccess{URL: base, Key: token}); err != nil {
 			return g, err
 		}
 		g.leave = func() { _ = os.Remove(file) }
 		if !away {
-			fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(app.LinkLife.Minutes()), base, link)
+			fmt.Fprintf(&text, "\nSign in with a browser (once, within %d minutes):\n  %s/sign-in#%s\n", int(auth.LinkLife.Minutes()), base, link)
 		}
 	}
 	if plan != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/data/storage"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/edge/postgres"
@@ -135,7 +136,7 @@ admin also manages keys and reads the audit log; an agent only asks for places f
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		return at.use(c.Context(), true, func(ctx context.Context, a *app.App) error {
-			key, token, err := a.CreateKey(ctx, auth.Key{Name: args[0], Role: role, Clusters: clusters, ExpiresAt: end})
+			key, token, err := a.Auth.CreateKey(ctx, auth.Key{Name: args[0], Role: role, Clusters: clusters, ExpiresAt: end})
 			if err != nil {
 				return err
 			}
@@ -184,7 +185,7 @@ func keyListCommand(at *keyPlace) *cobra.Command {
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
 			keys := []auth.Key{}
-			for page := (app.Page{Limit: remote.LargestPage}); ; {
+			for page := (storage.Page{Limit: remote.LargestPage}); ; {
 				listed, err := a.Stores.Access.Keys(ctx, page)
 				if err != nil {
 					return err
@@ -238,7 +239,7 @@ func keyRevokeCommand(at *keyPlace) *cobra.Command {
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		return at.use(c.Context(), false, func(ctx context.Context, a *app.App) error {
-			if err := a.RevokeKey(ctx, args[0]); err != nil {
+			if err := a.Auth.RevokeKey(ctx, args[0]); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "Revoked key %s.\n", shell.Shown(args[0]))

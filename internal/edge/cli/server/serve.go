@@ -236,7 +236,7 @@ func (s *serving) openApp(ctx context.Context, demo bool) error {
 	measure(s.t, a, s.store)
 	s.watching, s.unwatch = context.WithCancel(context.WithoutCancel(ctx))
 	s.onClose(func() error { s.unwatch(); return nil })
-	watched, err := a.WatchKeys(s.watching)
+	watched, err := a.Auth.Watch(s.watching)
 	if err != nil {
 		return err
 	}
@@ -262,11 +262,11 @@ func (s *serving) startWork(ctx context.Context) error {
 	}
 	s.onCloseWait(s.unwatch, shown)
 	if file := s.settings.copyFile(); file != "" {
-		s.onCloseWait(s.unwatch, s.app.KeepCopy(s.watching, file, s.settings.databaseMark()))
+		s.onCloseWait(s.unwatch, s.app.Plans.KeepCopy(s.watching, file, s.settings.databaseMark()))
 	}
 	planning, stopPlanning := context.WithCancel(ctx)
 	s.onCloseWait(stopPlanning, s.app.StartPlanner(planning))
-	s.onCloseWait(s.unwatch, s.app.WatchRuns(s.watching))
+	s.onCloseWait(s.unwatch, s.app.Runs.Watch(s.watching))
 	connections, schema := s.store.River()
 	runner, err := runs.Start(ctx, runs.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
 	if err != nil {
@@ -312,9 +312,9 @@ func (s *serving) untilStopped(ctx context.Context) (err error) {
 	s.until()
 	s.draining.Store(true)
 	close(s.stopping)
-	s.app.StopSolving()
+	s.app.Solver.Stop()
 	go s.stopRuns() // beside the requests, for it may take as long; closing waits for it
-	defer time.AfterFunc(solveEnd, s.app.EndSolves).Stop()
+	defer time.AfterFunc(solveEnd, s.app.Solver.End).Stop()
 	s.t.Log.Info("stopping")
 	_ = shell.Notify(shell.NotifyStopping) // who could not be told that it is ready has been named
 	return errors.Join(err, s.door.stop(ctx))
@@ -335,8 +335,8 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 // measure adds what is only known here to the metrics.
 func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
 	t.Running(shell.Version)
-	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solving(); return float64(running) })
-	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solving(); return float64(waiting) })
+	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solver.Count(); return float64(running) })
+	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solver.Count(); return float64(waiting) })
 	t.Gauge("headroom_database_connections", "Connections to the database that are open.", func() float64 { return float64(store.Stat().TotalConns()) })
 	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.", func() float64 { return float64(store.Stat().AcquiredConns()) })
 }

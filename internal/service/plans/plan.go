@@ -1,0 +1,141 @@
+package plans
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/proof"
+	"headroom/internal/data/inputs"
+)
+
+// ProblemAt returns the problem that a plan of the cluster for a moment would answer; the zero time is now.
+func (d *Desk) ProblemAt(ctx context.Context, cluster string, at time.Time) (capacity.Problem, error) {
+	_, p, err := d.problem(ctx, cluster, at)
+	return p, err
+}
+
+func (d *Desk) problem(ctx context.Context, cluster string, at time.Time) (inputs.Snapshot, capacity.Problem, error) {
+	if at.IsZero() {
+		at = d.now()
+	}
+	snapshot, err := d.inputs.Snapshot(ctx, cluster, at)
+	if err != nil {
+		return snapshot, capacity.Problem{}, err
+	}
+	p, err := snapshot.Problem(at)
+	if err != nil {
+		return snapshot, p, err
+	}
+	return snapshot, p, p.Validate()
+}
+
+// Create plans a cluster for a moment (the zero time is now) and stores the plan with the exact
+// inputs it answers. A plan for now becomes the current one, a plan for a given moment never does. A
+// cluster that cannot be planned is an *InfeasibleError, and nothing is stored.
+func (d *Desk) Create(ctx context.Context, cluster string, at time.Time) (PlanRecord, error) {
+	record, save, err := d.makePlan(ctx, cluster, at)
+	if err != nil {
+		return PlanRecord{}, err
+	}
+	saved, err := save(ctx, record)
+	d.countPlan(saved, err)
+	return saved, err
+}
+
+// makePlan answers the plan that CreatePlan stores, and how.
+func (d *Desk) makePlan(ctx context.Context, cluster string, at time.Time) (record PlanRecord, save func(context.Context, PlanRecord) (PlanRecord, error), err error) {
+	save = d.store.KeepPlan
+	another := !at.IsZero()
+	if !another {
+		at, save = d.now(), d.Save
+	}
+	snapshot, p, err := d.problem(ctx, cluster, at)
+	if err == nil {
+		record, err = d.answer(ctx, snapshot, p, at)
+		record.Why = askedFor(ctx, another)
+	}
+	return record, save, err
+}
+
+// answer solves a cluster's problem and returns the record to store.
+func (d *Desk) answer(ctx context.Context, snapshot inputs.Snapshot, p capacity.Problem, at time.Time) (PlanRecord, error) {
+	answer, err := d.solver.Solve(ctx, func() (capacity.Problem, error) { return p, nil })
+	if err != nil {
+		return PlanRecord{}, err
+	}
+	if answer.Status == capacity.InfeasibleStatus {
+		return PlanRecord{}, &fault.InfeasibleError{Conflicts: answer.Conflicts}
+	}
+	record := PlanRecord{PlanSummary: Summarize(answer)}
+	record.Cluster, record.At, record.InputsVersion = snapshot.Cluster.Name, at.UTC(), snapshot.Cluster.InputsVersion
+	record.Ready, record.Plan = d.now(), capacity.AppendPlan(nil, answer)
+	if record.Problem, err = json.Marshal(p); err == nil {
+		record.Sum, err = InputsSum(p)
+	}
+	if err != nil {
+		return record, fmt.Errorf("write the problem of cluster %s: %w", record.Cluster, err)
+	}
+	return record, nil
+}
+
+func (d *Desk) countPlan(r PlanRecord, err error) {
+	if t := d.telemetry; t != nil && err == nil {
+		t.PlanStored(string(r.Status))
+	}
+}
+
+// Verify checks a stored plan against its stored inputs with code that shares nothing with the
+// code that plans.
+func (d *Desk) Verify(ctx context.Context, cluster string, ref PlanRef) (proof.Report, error) {
+	answered, err := d.answered(ctx, cluster, ref)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	ctx, leave, err := d.solver.Enter(ctx)
+	if err != nil {
+		return proof.Report{}, err
+	}
+	defer leave()
+	return proof.Verify(answered.Problem, answered.Plan, proof.Options{Pause: func() { _ = capacity.Pause(ctx) }}), nil
+}
+
+// Diff compares two stored plans and their inputs.
+func (d *Desk) Diff(ctx context.Context, cluster string, from, to PlanRef) (whatif.Difference, error) {
+	first, err := d.answered(ctx, cluster, from)
+	if err != nil {
+		return whatif.Difference{}, err
+	}
+	second, err := d.answered(ctx, cluster, to)
+	if err != nil {
+		return whatif.Difference{}, err
+	}
+	return whatif.Compare(first, second), nil
+}
+
+// answered reads a stored plan and its problem back.
+func (d *Desk) answered(ctx context.Context, cluster string, ref PlanRef) (whatif.Answered, error) {
+	_, answered, err := d.Answered(ctx, cluster, ref)
+	return answered, err
+}
+
+// Answered returns a stored plan, parsed.
+func (d *Desk) Answered(ctx context.Context, cluster string, ref PlanRef) (PlanRecord, whatif.Answered, error) {
+	record, err := d.store.Plan(ctx, cluster, ref)
+	if err != nil {
+		return record, whatif.Answered{}, err
+	}
+	p, err := capacity.ReadProblem(record.Problem, capacity.Limits{})
+	if err != nil {
+		return record, whatif.Answered{}, fmt.Errorf("read the inputs of plan %d of cluster %s: %v", record.Number, cluster, err) // not the caller's input
+	}
+	answer, err := capacity.ReadPlan(record.Plan)
+	if err != nil {
+		return record, whatif.Answered{}, fmt.Errorf("read plan %d of cluster %s: %v", record.Number, cluster, err)
+	}
+	return record, whatif.Answered{Problem: p, Plan: answer}, nil
+}

@@ -1,0 +1,89 @@
+package plans
+
+import (
+	"context"
+	"time"
+
+	"headroom/internal/data/storage"
+)
+
+// Store stores plans, current plans and the claims of planning.
+type Store interface {
+	// SavePlan numbers and stores a plan for now; of the summary it needs Cluster, At and InputsVersion. The plan
+	// becomes current, with exceptions: another plan is pinned or is about newer inputs, or this one came too late.
+	// Too late means that its inputs had changed before it was Ready, and that there is another plan. Then it is not
+	// ForNow.
+	SavePlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
+	// Plans lists the newest first.
+	Plans(ctx context.Context, cluster string, page storage.Page) (storage.Listed[PlanSummary], error)
+	// Plan returns a plan by number or by id, or the current one.
+	Plan(ctx context.Context, cluster string, ref PlanRef) (PlanRecord, error)
+	// RemovedPlans counts the plans that retention has removed, by the names of living clusters.
+	RemovedPlans(ctx context.Context) (map[string]Removed, error)
+
+	// Current returns the current plan. A cluster that never had one is NotFound.
+	Current(ctx context.Context, cluster string) (Current, error)
+	// Currents returns the current plans of living clusters, by name, after a name, up to a limit. It omits their
+	// problems, and the plans with known ids.
+	Currents(ctx context.Context, after string, limit int, known []string) ([]Current, error)
+	// KeepPlan is SavePlan for a plan that must not become current, because it is for another moment.
+	KeepPlan(ctx context.Context, r PlanRecord) (PlanRecord, error)
+
+	// PinPlan keeps a plan current until a moment; UnpinPlan makes the newest good one current at once, and does
+	// nothing if none is pinned. Of several pins the last one counts.
+	PinPlan(ctx context.Context, cluster string, ref PlanRef, until time.Time) (Pin, error)
+	UnpinPlan(ctx context.Context, cluster string) error
+	PinOf(ctx context.Context, cluster string) (Pin, error) // NotFound without one
+
+	// Claim takes a cluster that must be planned at a moment, for the time of the lease; nobody else gets it until
+	// then. Without one it returns nil and the time until the next may be due.
+	Claim(ctx context.Context, now time.Time, lease time.Duration) (*Claim, time.Duration, error)
+	// KeepClaim extends a claim; Release returns the cluster to the queue. A claim that somebody else has taken over
+	// is ErrClaimLost.
+	KeepClaim(ctx context.Context, c Claim, lease time.Duration) error
+	Release(ctx context.Context, c Claim) error
+	// Settle stores the outcome of a try and ends the claim. It returns a new plan as stored. After a plan that came
+	// too late (see SavePlan) the cluster must be planned again at once. If the claim is lost nothing is stored: its
+	// new holder knows better.
+	Settle(ctx context.Context, c Claim, o Outcome) (PlanRecord, error)
+}
+
+// Channel notifies, by a cluster's name, that its current plan or its freshness has changed, or that the cluster
+// is gone.
+const Channel = "headroom_plans"
+
+// Triggers of a try.
+const (
+	ByInputs       = "inputs"
+	ByBoundary     = "boundary"
+	ByConfirmation = "confirmation"
+	ByRequest      = "request"
+)
+
+// Claim is the right to plan a cluster for a while.
+type Claim struct {
+	Cluster  string
+	Token    string
+	Reason   string // ByInputs, …
+	Newest   int64  // the newest good plan, 0 without one,
+	Sum      []byte // and the sum of its inputs
+	Failures int    // failed tries in a row
+
+	WaitedSeconds float64 // for ByInputs: since the first change after the last try
+}
+
+// Outcome is the outcome of a try: a new plan, a confirmation of the newest one, or a failure.
+type Outcome struct {
+	At      time.Time     // the moment that was planned for
+	Version int64         // the inputs that were read; 0 when that failed
+	Plan    *PlanRecord   // a new plan
+	Same    bool          // the newest plan answers the same
+	Attempt Attempt       // the try, if it brought no new plan
+	Retry   time.Duration // after a failure that may pass by itself; 0 waits for a change
+}
+
+// PlanRef names a plan: by Number, by ID, or (the zero value) the current one.
+type PlanRef struct {
+	Number int64
+	ID     string
+}
