@@ -125,9 +125,9 @@ func TestAClusterIsPlannedByItself(t *testing.T) {
 
 func TestManyEditsAreAFewPlans(t *testing.T) {
 	t.Parallel()
-	edits, most, spread := 200, int64(8), 2*time.Second
+	edits, spread := 200, 2*time.Second
 	if long {
-		edits, most, spread = 1000, 16, 10*time.Second
+		edits, spread = 1000, 10*time.Second
 	}
 	a := planning(t, 3, nil)
 	d := document("c")
@@ -147,8 +147,9 @@ func TestManyEditsAreAFewPlans(t *testing.T) {
 	if err != nil || !strings.Contains(string(record.Problem), fmt.Sprintf(`"%d.00"`, 9+edits)) {
 		t.Errorf("the last plan is about %s, %v", record.Problem, err)
 	}
+	most := 6 + int64(took.Seconds()) // about one a second while the edits go on
 	if c.Record.Number > most || c.Record.Number < 2 {
-		t.Errorf("%d edits in %v made %d plans, want a few", edits, took, c.Record.Number-1)
+		t.Errorf("%d edits in %v made %d plans, want %d at most", edits, took, c.Record.Number-1, most-1)
 	}
 	t.Logf("%d edits in %v over 3 servers: %d plans", edits, took.Round(time.Millisecond), c.Record.Number-1)
 }
