@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"headroom/internal/ask/goal"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
@@ -24,7 +27,6 @@ import (
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // reads gives a reader of bodies the common form of this test.
@@ -54,12 +56,12 @@ var readers = []struct {
 	{"sweep of a cluster", reads(capacity.ReadClusterSweep), `{"parameter":{"what":"deadline","class":"a"},"values":[1,2]}`},
 	{"simulation", limited(trial.ReadSimulation), `{"problem":{},"replications":3,"seed":1}`},
 	{"simulation of a cluster", reads(trial.ReadClusterSimulation), `{"replications":3}`},
-	{"question", limited(capacity.ReadQuestion), `{"problem":{},"kind":"deadline","class":"a"}`},
-	{"question of a cluster", reads(capacity.ReadClusterQuestion), `{"kind":"budget","amount":"3.50"}`},
-	{"horizon", func(text []byte) error { _, err := capacity.ReadHorizon(text, capacity.DefaultLimits()); return err }, `{"problem":{},"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
-	{"horizon of a cluster", reads(capacity.ReadClusterHorizon), `{"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
-	{"purchase", func(text []byte) error { _, err := capacity.ReadPurchase(text, capacity.DefaultLimits()); return err }, `{"problem":{},"offers":[{"name":"a","price":"1"}]}`},
-	{"purchase of a cluster", reads(capacity.ReadClusterPurchase), `{"offers":["a"]}`},
+	{"question", limited(goal.ReadQuestion), `{"problem":{},"kind":"deadline","class":"a"}`},
+	{"question of a cluster", reads(goal.ReadClusterQuestion), `{"kind":"budget","amount":"3.50"}`},
+	{"horizon", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }, `{"problem":{},"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
+	{"horizon of a cluster", reads(horizon.ReadClusterHorizon), `{"from":"2026-03-01T00:00:00Z","until":"2026-03-02T00:00:00Z"}`},
+	{"purchase", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }, `{"problem":{},"offers":[{"name":"a","price":"1"}]}`},
+	{"purchase of a cluster", reads(horizon.ReadClusterPurchase), `{"offers":["a"]}`},
 	{"pool course", limited(pool.ReadPoolCourse), `{"currency":"USD","rounds":[]}`},
 	{"shares", limited(pool.ReadSharePlan), `{"slots":[],"jobs":[]}`},
 	{"batch of classes", limited(pack.ReadClassBatch), `{"classes":[{"class":"a","jobs":3}]}`},
@@ -171,7 +173,7 @@ func TestEveryExampleIsRead(t *testing.T) {
 		case strings.HasPrefix(name, "bounds-"):
 			_, err = perf.ReadBounds(data)
 		case name == "year-with-offers.json":
-			_, err = capacity.ReadPurchase(data, capacity.DefaultLimits())
+			_, err = horizon.ReadPurchase(data, capacity.DefaultLimits())
 		case name == "batch.json":
 			_, err = pack.ReadPacking(data, capacity.DefaultLimits())
 		case name == "pool.json":

@@ -26,7 +26,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	if p.Budget != nil {
 		b = *p.Budget
 	}
-	if p.Budget = &b; asked.Of == capacity.OfTotal {
+	if p.Budget = &b; asked.Of == OfTotal {
 		b.Total = &amount
 	} else {
 		b.VMCost = &amount
@@ -43,7 +43,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 		return nil
 	}
 	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
-	if asked.Of == capacity.OfTotal {
+	if asked.Of == OfTotal {
 		on, spent = "VMs and penalties", o.Cost.Total
 	}
 	left := less(amount, spent)
@@ -53,7 +53,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	a.fact("left", "", left.String(), a.period())
 	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
 	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float()))}
-	if o.Refused > 0 && asked.Of != capacity.OfTotal {
+	if o.Refused > 0 && asked.Of != OfTotal {
 		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
@@ -74,7 +74,7 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 
 // inWords is the asked budget, or another amount in its unit.
 func (a *asking) inWords(amount money.Amount) string {
-	per := map[capacity.BudgetPeriod]string{capacity.PerHour: "an hour", capacity.PerMonth: "a month (730 hours)", capacity.PerPeriod: words.PerPeriod(a.problem.PeriodSeconds)}
+	per := map[BudgetPeriod]string{PerHour: "an hour", PerMonth: "a month (730 hours)", PerPeriod: words.PerPeriod(a.problem.PeriodSeconds)}
 	return fmt.Sprintf("%s %s %s", amount, a.problem.Currency, per[a.question.Budget.Per])
 }
 

@@ -18,7 +18,7 @@ import (
 // Answer holds the answer to a question: a plan in few figures, one paragraph that can be forwarded, and
 // the figures in it.
 type Answer struct {
-	Question    capacity.Ask    `json:"question"`
+	Question    Kind            `json:"question"`
 	Status      capacity.Status `json:"status"`
 	Answer      string          `json:"answer"` // one sentence
 	Explanation string          `json:"explanation"`
@@ -42,7 +42,7 @@ type ServedClass struct {
 // asking is a question being answered.
 type asking struct {
 	problem  *capacity.Problem
-	question capacity.Question
+	question Question
 	solve    plan.Planner
 	answer   Answer
 }
@@ -56,16 +56,16 @@ type asking struct {
 //   - one_more_job: what the cheapest plan costs more when the class asks for one job more and one job more than
 //     now is promised to it. Both plans are solved to the end.
 //   - cheapest_deadline: see deadline.
-func Ask(ctx context.Context, p capacity.Problem, q capacity.Question, solve plan.Planner) (Answer, error) {
+func Ask(ctx context.Context, p capacity.Problem, q Question, solve plan.Planner) (Answer, error) {
 	p.Options.Near = nil // the answer is about money, not about what is nearest to some plan
 	a := &asking{problem: &p, question: q, solve: solve, answer: Answer{Question: q.Question, Facts: []words.Fact{}, Classes: []ServedClass{}, Deadlines: []DeadlineCost{}, Conflicts: []fault.Finding{}}}
 	var err error
 	switch q.Question {
-	case capacity.AskMostForBudget:
+	case AskMostForBudget:
 		err = a.mostForBudget(ctx)
-	case capacity.AskCheapestForAll:
+	case AskCheapestForAll:
 		err = a.cheapestForAll(ctx)
-	case capacity.AskOneMoreJob:
+	case AskOneMoreJob:
 		err = a.oneMoreJob(ctx)
 	default:
 		err = a.cheapestDeadline(ctx)

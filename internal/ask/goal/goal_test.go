@@ -12,7 +12,7 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-func asked(t *testing.T, p capacity.Problem, q capacity.Question) Answer {
+func asked(t *testing.T, p capacity.Problem, q Question) Answer {
 	t.Helper()
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
@@ -98,22 +98,22 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 				t.Fatalf("trial %d: got %s and %s, want %g\n%s\n%+v", trial, a.Status, a.Outcome.Cost.Total, best, a.Explanation, p)
 			}
 		}
-		for _, of := range []capacity.BudgetKind{capacity.OfVMCost, capacity.OfTotal} {
+		for _, of := range []BudgetKind{OfVMCost, OfTotal} {
 			best := -1.0
 			cheapestWithin(p, jobs, 0, &best, func(vms, total float64) bool {
-				if of == capacity.OfTotal {
+				if of == OfTotal {
 					vms = total
 				}
 				return vms <= amount.Float()+1e-9
 			})
-			a := asked(t, p, capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: amount, Of: of, Per: capacity.PerHour}})
+			a := asked(t, p, Question{Question: AskMostForBudget, Budget: &AskedBudget{Amount: amount, Of: of, Per: PerHour}})
 			check(a, best)
 			if a.Compared != nil && a.Status != capacity.InfeasibleStatus && !a.Compared.Cost.Total.Equal(a.Outcome.Cost.Total.Decimal) {
 				bound++
 			}
 			if a.Status == capacity.InfeasibleStatus && a.Conflicts[0].Hint != nil && a.Conflicts[0].Hint.Pointer == "/budget/amount" {
 				raised := plantest.AmountIn(t, a.Conflicts[0].Hint.Value.(string))
-				if again := asked(t, p, capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: raised, Of: of, Per: capacity.PerHour}}); again.Status == capacity.InfeasibleStatus {
+				if again := asked(t, p, Question{Question: AskMostForBudget, Budget: &AskedBudget{Amount: raised, Of: of, Per: PerHour}}); again.Status == capacity.InfeasibleStatus {
 					t.Fatalf("trial %d: a budget of %s was the cure and is too small", trial, raised)
 				}
 			}
@@ -125,7 +125,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		always := func(_, _ float64) bool { return true }
 		best := -1.0
 		cheapestWithin(everything, jobs, 0, &best, always)
-		check(asked(t, p, capacity.Question{Question: capacity.AskCheapestForAll}), best)
+		check(asked(t, p, Question{Question: AskCheapestForAll}), best)
 
 		before := -1.0
 		if cheapestWithin(p, jobs, 0, &before, always); before < 0 {
@@ -133,7 +133,7 @@ func TestMoneyQuestionsAgreeWithTryingAll(t *testing.T) {
 		}
 		more := plantest.Copied(p)
 		class := &more.Classes[r.IntN(len(more.Classes))]
-		a := asked(t, p, capacity.Question{Question: capacity.AskOneMoreJob, Class: class.Name})
+		a := asked(t, p, Question{Question: AskOneMoreJob, Class: class.Name})
 		class.Jobs.Max++
 		for _, c := range solved(t, p).Classes {
 			if c.Name == class.Name {
@@ -166,7 +166,7 @@ func TestCheapestDeadlineAgreesWithTryingAll(t *testing.T) {
 		}
 		class := []string{"a", ""}[trial%2]
 		extra := float64(5 * (trial % 3))
-		a := asked(t, p, capacity.Question{Question: capacity.AskCheapestDeadline, Class: class, ExtraPercent: &extra})
+		a := asked(t, p, Question{Question: AskCheapestDeadline, Class: class, ExtraPercent: &extra})
 		base := solved(t, p)
 		held := plantest.Copied(p)
 		for i := range held.Classes {

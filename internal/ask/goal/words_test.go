@@ -26,7 +26,7 @@ func twoTypes(t *testing.T) capacity.Problem {
 // fits there, and that it has no more VMs does not mean that there are none.
 func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 	t.Parallel()
-	a := asked(t, twoTypes(t), capacity.Question{Question: capacity.AskOneMoreJob, Class: "a"})
+	a := asked(t, twoTypes(t), Question{Question: AskOneMoreJob, Class: "a"})
 	for _, want := range []string{"One more job of class \"a\" costs 1.00 USD an hour.", "a job more costs about 1.00", `ne more VM of type "old" costs about 0.50 USD an hour`,
 		`class "b" is the next to be served: a refused job of it costs 0.30 an hour and one more to serve about 1.00`} {
 		if !strings.Contains(a.Explanation, want) {
@@ -47,13 +47,13 @@ func TestCuresOfQuestionsAreOfUse(t *testing.T) {
 	p.Supply.OnDemand.Quota = new(int64(1))
 	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 1, 3), plantest.ByGamma(t, "b", "1", "2", 2, 2)}
 	p.Classes[1].Jobs.Min = 2
-	for _, q := range []capacity.Question{{Question: capacity.AskCheapestForAll}, {Question: capacity.AskOneMoreJob, Class: "a"}} {
+	for _, q := range []Question{{Question: AskCheapestForAll}, {Question: AskOneMoreJob, Class: "a"}} {
 		a := asked(t, p, q)
 		cures := map[string]bool{}
 		for _, f := range a.Conflicts {
 			cures[f.Pointer] = f.Hint != nil
 		}
-		if own, asked := cures["/classes/1/jobs/min"], cures["/classes/0/jobs/min"]; a.Status != capacity.InfeasibleStatus || asked || !own && q.Question == capacity.AskOneMoreJob || !cures["/supply/on_demand/quota"] {
+		if own, asked := cures["/classes/1/jobs/min"], cures["/classes/0/jobs/min"]; a.Status != capacity.InfeasibleStatus || asked || !own && q.Question == AskOneMoreJob || !cures["/supply/on_demand/quota"] {
 			t.Errorf("%s: %s, %+v", q.Question, a.Explanation, a.Conflicts)
 		}
 	}
@@ -64,8 +64,8 @@ func TestBudgetsAreToldInTheirUnit(t *testing.T) {
 	t.Parallel()
 	p := plantest.Market(t, 0, "0.10", "0.20", capacity.Integer)
 	p.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1", "2", 1, 1)}
-	month := func(amount string) capacity.Question {
-		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &capacity.AskedBudget{Amount: plantest.AmountIn(t, amount), Per: capacity.PerMonth, Of: capacity.OfVMCost}}
+	month := func(amount string) Question {
+		return Question{Question: AskMostForBudget, Budget: &AskedBudget{Amount: plantest.AmountIn(t, amount), Per: PerMonth, Of: OfVMCost}}
 	}
 	a := asked(t, p, month("150"))
 	if want := "For at most 150.00 USD a month (730 hours) on VMs, the only job can be served, on 1 VM. 146.00 USD a month (730 hours) is spent on VMs and 4.00 is left. The budget does not bind"; !strings.HasPrefix(a.Explanation, want) {

@@ -149,7 +149,7 @@ func (c *calendar) answer(settled []settlement, contracts []ContractTotal, stint
 	a := Answer{
 		Status: capacity.Optimal, Complete: len(stints) == len(c.stints), Currency: h.Problem.Currency, Contracts: contracts, Situations: []SituationAnswer{},
 		Periods: make([]PeriodAnswer, 0, len(h.Periods)), Days: []SpanTotal{}, Months: []SpanTotal{}, Infeasible: []InfeasibleSpan{}, Warnings: []capacity.Warning{},
-		Total: SpanTotal{Start: h.Start().UTC()}, Classes: make([]ClassTotal, len(h.Problem.Classes)), Detail: capacity.DetailClasses,
+		Total: SpanTotal{Start: h.Start().UTC()}, Classes: make([]ClassTotal, len(h.Problem.Classes)), Detail: DetailClasses,
 	}
 	for i := range a.Classes {
 		a.Classes[i].Name = h.Problem.Classes[i].Name
@@ -230,7 +230,7 @@ func (a *Answer) infeasible(start time.Time, hours float64, conflict string) {
 
 // Show leaves out what is not asked for.
 func (a *Answer) Show(detail capacity.Detail) {
-	if a.Detail = detail; detail != capacity.DetailClasses {
+	if a.Detail = detail; detail != DetailClasses {
 		a.Situations = []SituationAnswer{}
 	}
 	if detail == capacity.DetailSummary {

@@ -13,7 +13,7 @@ import (
 // (UTC, so that days add up) and wherever a contract or an offer begins or ends. Stints that differ in
 // nothing but their time are one situation, which is solved once.
 type calendar struct {
-	horizon    *capacity.Horizon
+	horizon    *Horizon
 	stints     []stint
 	situations []situation
 	jobs       [][]capacity.JobRange // the distinct demands, by class of the problem
@@ -29,10 +29,10 @@ type stint struct {
 
 // situation is a demand, prices and what is in force.
 type situation struct {
-	demand  int                     // in calendar.jobs
-	prices  *capacity.HorizonPeriod // whose prices they are
-	inForce []bool                  // by term
-	seconds int64                   // of all its stints
+	demand  int            // in calendar.jobs
+	prices  *HorizonPeriod // whose prices they are
+	inForce []bool         // by term
+	seconds int64          // of all its stints
 }
 
 // term is when something is in force.
@@ -53,7 +53,7 @@ func (t term) within(other term) int64 {
 }
 
 // newCalendar cuts a valid horizon at the ends of the terms.
-func newCalendar(h *capacity.Horizon, terms []term) *calendar {
+func newCalendar(h *Horizon, terms []term) *calendar {
 	c := &calendar{horizon: h, stints: make([]stint, 0, len(h.Periods))}
 	var cuts []time.Time
 	for _, t := range terms {
@@ -156,7 +156,7 @@ func (d *demands) of(period int) int {
 }
 
 // problem is a situation as a problem of its own. The terms are those of the contracts.
-func (c *calendar) problem(s *situation, contracts []capacity.TermContract) capacity.Problem {
+func (c *calendar) problem(s *situation, contracts []TermContract) capacity.Problem {
 	p := c.horizon.Problem
 	p.Options.Near = nil
 	p.Classes = slices.Clone(p.Classes)

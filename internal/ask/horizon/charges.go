@@ -52,7 +52,7 @@ type ContractCharge struct {
 
 // Charges visits the stints of a horizon's answer in their order, and in the end holds them against the
 // answer's totals. An answer that was not made of this very horizon is refused. A visitor must not keep the stint.
-func Charges(h *capacity.Horizon, a *Answer, visit func(*Stint) error) error {
+func Charges(h *Horizon, a *Answer, visit func(*Stint) error) error {
 	terms := make([]term, len(h.Contracts))
 	for i, c := range h.Contracts {
 		terms[i] = term{c.From, c.Until}

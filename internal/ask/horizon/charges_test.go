@@ -14,7 +14,7 @@ import (
 
 // checkCharges reads the answer back from JSON and adds its charges up again: by period, type and contract, with
 // upfront payments to the last place, and the classes' VMs by type.
-func checkCharges(t testing.TB, h *capacity.Horizon, a *Answer) {
+func checkCharges(t testing.TB, h *Horizon, a *Answer) {
 	t.Helper()
 	var kept Answer
 	if text, err := json.Marshal(a); err != nil || json.Unmarshal(text, &kept) != nil {
@@ -86,33 +86,33 @@ func checkCharges(t testing.TB, h *capacity.Horizon, a *Answer) {
 
 // Charges are those of the answer's own horizon; any other one is refused.
 func TestChargesOfAnotherHorizon(t *testing.T) {
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 2, 5, 2)}
-	h.Contracts = []capacity.TermContract{signed(t, 3, "0.05", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 2, 5, 2)}
+	h.Contracts = []TermContract{signed(t, 3, "0.05", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	a := planned(t, h)
 	dearer, cheaper := plantest.AmountIn(t, "0.30"), plantest.AmountIn(t, "20.00")
-	for name, change := range map[string]func(h *capacity.Horizon, a *Answer){
-		"another price":  func(h *capacity.Horizon, _ *Answer) { h.Problem.Supply.OnDemand.Price = dearer },
-		"another fee":    func(h *capacity.Horizon, _ *Answer) { h.Contracts[0].Upfront = cheaper },
-		"another name":   func(h *capacity.Horizon, _ *Answer) { h.Contracts[0].Name = "other" },
-		"no contract":    func(h *capacity.Horizon, _ *Answer) { h.Contracts = nil },
-		"another term":   func(h *capacity.Horizon, _ *Answer) { h.Contracts[0].Until = firstHour.Add(time.Hour) },
-		"a period less":  func(h *capacity.Horizon, _ *Answer) { h.Periods = h.Periods[:2] },
-		"a period more":  func(h *capacity.Horizon, _ *Answer) { h.Periods = hoursFrom(firstHour, 2, 5, 2, 2) },
-		"an earlier one": func(h *capacity.Horizon, _ *Answer) { h.Periods = hoursFrom(firstHour.Add(-time.Hour), 2, 5, 2) },
-		"a class more": func(h *capacity.Horizon, _ *Answer) {
+	for name, change := range map[string]func(h *Horizon, a *Answer){
+		"another price":  func(h *Horizon, _ *Answer) { h.Problem.Supply.OnDemand.Price = dearer },
+		"another fee":    func(h *Horizon, _ *Answer) { h.Contracts[0].Upfront = cheaper },
+		"another name":   func(h *Horizon, _ *Answer) { h.Contracts[0].Name = "other" },
+		"no contract":    func(h *Horizon, _ *Answer) { h.Contracts = nil },
+		"another term":   func(h *Horizon, _ *Answer) { h.Contracts[0].Until = firstHour.Add(time.Hour) },
+		"a period less":  func(h *Horizon, _ *Answer) { h.Periods = h.Periods[:2] },
+		"a period more":  func(h *Horizon, _ *Answer) { h.Periods = hoursFrom(firstHour, 2, 5, 2, 2) },
+		"an earlier one": func(h *Horizon, _ *Answer) { h.Periods = hoursFrom(firstHour.Add(-time.Hour), 2, 5, 2) },
+		"a class more": func(h *Horizon, _ *Answer) {
 			h.Problem.Classes = append(h.Problem.Classes, plantest.ByGamma(t, "more", "1", "1.00", 0, 1))
 			for i := range h.Periods {
 				h.Periods[i].Jobs = append(h.Periods[i].Jobs[:1:1], 0)
 			}
 		},
-		"no situations":     func(_ *capacity.Horizon, a *Answer) { a.Situations = nil },
-		"no use":            func(_ *capacity.Horizon, a *Answer) { a.Periods[0].Used = nil },
-		"another situation": func(_ *capacity.Horizon, a *Answer) { a.Periods[0].Situation = 1 },
+		"no situations":     func(_ *Horizon, a *Answer) { a.Situations = nil },
+		"no use":            func(_ *Horizon, a *Answer) { a.Periods[0].Used = nil },
+		"another situation": func(_ *Horizon, a *Answer) { a.Periods[0].Situation = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			other, answer := h, a
-			other.Contracts = append([]capacity.TermContract(nil), h.Contracts...)
-			other.Periods = append([]capacity.HorizonPeriod(nil), h.Periods...)
+			other.Contracts = append([]TermContract(nil), h.Contracts...)
+			other.Periods = append([]HorizonPeriod(nil), h.Periods...)
 			answer.Periods = append([]PeriodAnswer(nil), a.Periods...)
 			change(&other, &answer)
 			if err := Charges(&other, &answer, func(*Stint) error { return nil }); !errors.Is(err, fault.Conflict) {

@@ -140,11 +140,11 @@ type ContractTotal struct {
 // Plan plans every period of a valid horizon. Nothing binds the periods together, so that each is solved
 // by itself, those that are alike once, by so many workers at a time; the answer does not depend on them.
 // A nil solve is the core method alone. Progress, if given, is told after every solve, one call at a time.
-func Plan(ctx context.Context, h capacity.Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
+func Plan(ctx context.Context, h Horizon, solve plan.Planner, workers int, progress func(done, total int)) (Answer, error) {
 	return planWith(ctx, h, solve, Crew{Workers: workers}, progress)
 }
 
-func planWith(ctx context.Context, h capacity.Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
+func planWith(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, progress func(done, total int)) (Answer, error) {
 	c := NewCourse(h, solve)
 	if err := each(ctx, c.total(), crew, progress, c.one); err != nil {
 		return Answer{}, err
@@ -163,7 +163,7 @@ type Crew struct {
 // Course is a horizon at work: any number of workers take situations until none is left.
 type Course struct {
 	calendar  *calendar
-	contracts []capacity.TermContract
+	contracts []TermContract
 	solve     plan.Planner
 	settled   []settlement
 	finished  []atomic.Bool
@@ -174,7 +174,7 @@ type Course struct {
 
 // NewCourse makes a valid horizon ready. A nil solve is the core method alone; plans in brief (see Series) are
 // enough.
-func NewCourse(h capacity.Horizon, solve plan.Planner) *Course {
+func NewCourse(h Horizon, solve plan.Planner) *Course {
 	if solve == nil {
 		h.Problem.Options.Engine = capacity.EngineExact
 		solve = plan.NewSeries(h.Problem, nil).Solve
@@ -289,7 +289,7 @@ func (c *Crew) piece(ctx context.Context, i int, work func(ctx context.Context, 
 }
 
 // contractsOf is all contracts of a horizon as totals that are still empty.
-func contractsOf(h *capacity.Horizon) []ContractTotal {
+func contractsOf(h *Horizon) []ContractTotal {
 	all := []ContractTotal{}
 	for _, t := range h.Problem.Supply.Types() {
 		for _, c := range t.Contracts {

@@ -16,9 +16,9 @@ import (
 )
 
 // hoursFrom is periods of one hour each with these jobs of a single class.
-func hoursFrom(start time.Time, jobs ...float64) (periods []capacity.HorizonPeriod) {
+func hoursFrom(start time.Time, jobs ...float64) (periods []HorizonPeriod) {
 	for i, n := range jobs {
-		periods = append(periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{n}})
+		periods = append(periods, HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{n}})
 	}
 	return periods
 }
@@ -32,12 +32,12 @@ func oneClass(t testing.TB, onDemandPrice string) capacity.Problem {
 	return p
 }
 
-func signed(t testing.TB, vms int64, price string, billing capacity.Billing, from, until time.Time) capacity.TermContract {
+func signed(t testing.TB, vms int64, price string, billing capacity.Billing, from, until time.Time) TermContract {
 	t.Helper()
-	return capacity.TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: plantest.AmountIn(t, price), Billing: billing}, Upfront: plantest.AmountIn(t, "24.00"), From: from, Until: until}
+	return TermContract{Contract: capacity.Contract{Name: "signed", VMs: vms, Price: plantest.AmountIn(t, price), Billing: billing}, Upfront: plantest.AmountIn(t, "24.00"), From: from, Until: until}
 }
 
-func planned(t testing.TB, h capacity.Horizon) Answer {
+func planned(t testing.TB, h Horizon) Answer {
 	t.Helper()
 	if err := h.Validate(); err != nil {
 		t.Fatal(err)
@@ -55,9 +55,9 @@ func planned(t testing.TB, h capacity.Horizon) Answer {
 // the contract from that minute on.
 func TestHorizonContractBeginsInTheMiddle(t *testing.T) {
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: day, Hours: 24, Jobs: []float64{4}}}}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: []HorizonPeriod{{Start: day, Hours: 24, Jobs: []float64{4}}}}
 	half := day.Add(10*time.Hour + 30*time.Minute)
-	h.Contracts = []capacity.TermContract{signed(t, 6, "0.05", capacity.BilledAlways, half, half.Add(48*time.Hour))}
+	h.Contracts = []TermContract{signed(t, 6, "0.05", capacity.BilledAlways, half, half.Add(48*time.Hour))}
 	a := planned(t, h)
 	if len(a.Periods) != 2 || a.Periods[0].Hours != 10.5 || a.Periods[1].Hours != 13.5 || !a.Periods[1].Start.Equal(half) {
 		t.Fatalf("got the periods %+v, want 10.5 and 13.5 hours", a.Periods)
@@ -84,12 +84,12 @@ func TestHorizonContractBeginsInTheMiddle(t *testing.T) {
 // Hours without demand cost what is paid in any case, and nothing more.
 func TestHorizonHoursWithoutDemand(t *testing.T) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(start, 0, 0, 3, 0)}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(start, 0, 0, 3, 0)}
 	h.Problem.Classes[0].Jobs.Min = 2 // promised, but nobody comes
 	if a := planned(t, h); a.Total.Cost.Total.String() != "0.60" || a.Total.VMHours != 3 || a.Solved != 2 {
 		t.Errorf("got %v for %g VM-hours in %d problems, want 0.60 for 3 in 2", a.Total.Cost.Total, a.Total.VMHours, a.Solved)
 	}
-	h.Contracts = []capacity.TermContract{signed(t, 1, "0.05", capacity.BilledAlways, start, start.Add(time.Hour))}
+	h.Contracts = []TermContract{signed(t, 1, "0.05", capacity.BilledAlways, start, start.Add(time.Hour))}
 	if a := planned(t, h); a.Total.Cost.Total.String() != "0.65" || a.Total.Cost.ReservedIdle.String() != "0.05" {
 		t.Errorf("got %v, want 0.65 with an idle hour", a.Total.Cost)
 	}
@@ -108,7 +108,7 @@ func TestHorizonCountsByTheCalendar(t *testing.T) {
 		{"a leap year", time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC), 8784, []float64{744, 696, 744, 720, 744, 720, 744, 744, 720, 744, 720, 744}, 366},
 		{"another zone", time.Date(2026, 3, 1, 1, 0, 0, 0, time.FixedZone("", 2*3600)), 2, []float64{1, 1}, 2},
 	} {
-		h := capacity.Horizon{Problem: oneClass(t, "0.10"), Periods: []capacity.HorizonPeriod{{Start: c.start, Hours: c.hours}}}
+		h := Horizon{Problem: oneClass(t, "0.10"), Periods: []HorizonPeriod{{Start: c.start, Hours: c.hours}}}
 		h.Problem.PeriodSeconds = 1800
 		a := planned(t, h)
 		var months []float64
@@ -126,7 +126,7 @@ func TestHorizonCountsByTheCalendar(t *testing.T) {
 
 // Penalties are per period of the problem: two hours of a problem by the day are a twelfth of it.
 func TestHorizonPenaltiesInProportion(t *testing.T) {
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: firstHour, Hours: 2}}}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: []HorizonPeriod{{Start: firstHour, Hours: 2}}}
 	h.Problem.PeriodSeconds, h.Problem.Classes[0].Penalty = 86400, plantest.AmountIn(t, "1.20")
 	price := plantest.AmountIn(t, "0.04")
 	if a := planned(t, h); a.Total.Cost.Penalties.String() != "1.00" || a.Total.RefusedHours != 20 {
@@ -140,7 +140,7 @@ func TestHorizonPenaltiesInProportion(t *testing.T) {
 
 // An hour in which the promised jobs do not fit is said to be such and left out of the totals.
 func TestHorizonInfeasibleHour(t *testing.T) {
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 2, 5, 2)}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 2, 5, 2)}
 	quota := int64(3)
 	h.Problem.Supply.OnDemand.Quota, h.Problem.Classes[0].Jobs.Min = &quota, 10
 	a := planned(t, h)
@@ -159,10 +159,10 @@ func TestHorizonOfSeveralTypes(t *testing.T) {
 		{Name: "large", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.30")}}, {Name: "small", OnDemand: capacity.OnDemand{Price: plantest.AmountIn(t, "0.20")}},
 	}}
 	p.Classes[0].Speed = capacity.Speed{"small": 1}
-	h := capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 4, 4)}
+	h := Horizon{Problem: p, Periods: hoursFrom(firstHour, 4, 4)}
 	c := signed(t, 3, "0.10", capacity.BilledUsed, firstHour.Add(time.Hour), firstHour.Add(25*time.Hour))
 	c.VMType = "large"
-	h.Contracts = []capacity.TermContract{c}
+	h.Contracts = []TermContract{c}
 	a := planned(t, h)
 	// 4 small ones; then 3 large ones by contract and a small one.
 	if a.Total.Cost.OnDemand.String() != "1.00" || a.Total.Cost.Reserved.String() != "0.30" || a.Contracts[0].UsedHours != 3 || a.Periods[1].VMs.Reserved != 3 {
@@ -174,7 +174,7 @@ func TestHorizonOfSeveralTypes(t *testing.T) {
 func TestHorizonIsTheSumOfItsPeriods(t *testing.T) {
 	for i := range 20 {
 		q := drawQuestion(t, rand.New(rand.NewPCG(44, uint64(i))), capacity.Executable, capacity.Shared)
-		b := &byHours{&capacity.PurchaseQuestion{Horizon: q.Horizon}, make(map[string]float64)}
+		b := &byHours{&PurchaseQuestion{Horizon: q.Horizon}, make(map[string]float64)}
 		a := planned(t, q.Horizon)
 		want := b.cost(nil)
 		if got := a.Total.Cost.Total.Float() + a.Upfront.Float(); a.Status != capacity.InfeasibleStatus && !costsAlike(got, want) {
@@ -184,7 +184,7 @@ func TestHorizonIsTheSumOfItsPeriods(t *testing.T) {
 }
 
 func TestHorizonEndsWithItsContext(t *testing.T) {
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 1, 2, 3, 4, 5, 6)}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 1, 2, 3, 4, 5, 6)}
 	ctx, cancel := context.WithCancel(t.Context())
 	most := 0
 	_, err := Plan(ctx, h, nil, 1, func(done, total int) {
@@ -207,7 +207,7 @@ func TestHorizonLengthsInWords(t *testing.T) {
 		{3600, "until 2026-01-31 21:00 UTC (1 hour) VMs"},
 		{9000, "until 2026-01-31 22:30 UTC (2.5 hours) VMs"},
 	} {
-		h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: firstHour, Seconds: c.seconds, Jobs: []float64{4}}}}
+		h := Horizon{Problem: oneClass(t, "0.20"), Periods: []HorizonPeriod{{Start: firstHour, Seconds: c.seconds, Jobs: []float64{4}}}}
 		if a := planned(t, h); !strings.Contains(a.Explanation, c.want) {
 			t.Errorf("%d s: got %q, want %q", c.seconds, a.Explanation, c.want)
 		}

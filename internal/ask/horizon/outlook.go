@@ -51,25 +51,25 @@ func (o *Outlook) EndWithForecasts() {
 // are one period; contracts keep their terms. Forecasts are rounded up to whole jobs unless the cluster is planned
 // relaxed. An hour without one counts with the class's own jobs.max, with a warning. A moment without a price is an
 // *InputError that names the gap.
-func (o Outlook) Horizon() (capacity.Horizon, []capacity.Warning, error) {
+func (o Outlook) Horizon() (Horizon, []capacity.Warning, error) {
 	used := slices.DeleteFunc(slices.Clone(o.VMTypes), func(v inputs.VMType) bool { return !v.InUse })
 	lists := o.priceLists(used)
 	if err := o.priceGaps(lists); err != nil {
-		return capacity.Horizon{}, nil, err
+		return Horizon{}, nil, err
 	}
 	base := o.Snapshot
 	base.Contracts, base.Forecasts, base.Previous = nil, nil, nil
 	p, err := base.Problem(o.From)
 	if err != nil {
-		return capacity.Horizon{}, nil, err
+		return Horizon{}, nil, err
 	}
-	h := capacity.Horizon{Problem: p}
+	h := Horizon{Problem: p}
 	typed := len(p.Supply.VMTypes) > 0
 	for _, c := range o.Contracts {
 		if !slices.ContainsFunc(used, func(v inputs.VMType) bool { return v.Name == c.VMType }) {
 			continue
 		}
-		t := capacity.TermContract{Contract: capacity.Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing},
+		t := TermContract{Contract: capacity.Contract{Name: c.Name, VMs: c.VMs, Price: c.Price, Billing: c.Billing},
 			Upfront: c.Upfront, From: c.From.UTC().Truncate(time.Second), Until: c.Until.UTC().Truncate(time.Second)}
 		if typed {
 			t.VMType = c.VMType
@@ -78,13 +78,13 @@ func (o Outlook) Horizon() (capacity.Horizon, []capacity.Warning, error) {
 	}
 	demand := newDemandReader(&o, &p)
 	if err := o.addPeriods(&h, lists, demand, typed); err != nil {
-		return capacity.Horizon{}, nil, err
+		return Horizon{}, nil, err
 	}
 	return h, demand.warnings(&o, &p), nil
 }
 
 // addPeriods walks through the hours, cut where a price changes.
-func (o *Outlook) addPeriods(h *capacity.Horizon, lists []priceList, demand *demandReader, typed bool) error {
+func (o *Outlook) addPeriods(h *Horizon, lists []priceList, demand *demandReader, typed bool) error {
 	var cuts []time.Time
 	for i := range lists {
 		for _, p := range lists[i].periods {
@@ -92,7 +92,7 @@ func (o *Outlook) addPeriods(h *capacity.Horizon, lists []priceList, demand *dem
 		}
 	}
 	slices.SortFunc(cuts, time.Time.Compare)
-	var last capacity.HorizonPeriod // but for its length
+	var last HorizonPeriod // but for its length
 	seconds := int64(0)
 	flush := func() {
 		if seconds > 0 {
@@ -108,12 +108,12 @@ func (o *Outlook) addPeriods(h *capacity.Horizon, lists []priceList, demand *dem
 		if len(cuts) > 0 && cuts[0].Before(end) {
 			end = cuts[0]
 		}
-		next := capacity.HorizonPeriod{Start: at, Jobs: demand.at(at.Unix() / 3600)}
+		next := HorizonPeriod{Start: at, Jobs: demand.at(at.Unix() / 3600)}
 		setPrices(&next, lists, at, typed)
 		if seconds == 0 || !slices.Equal(next.Jobs, last.Jobs) || (next.Jobs == nil) != (last.Jobs == nil) || next.PriceKey() != last.PriceKey() {
 			flush()
 			last, seconds = next, 0
-			if n := len(h.Periods) + 1; n > capacity.MaxPeriods || n*len(h.Problem.Classes) > capacity.MaxHorizonLoad {
+			if n := len(h.Periods) + 1; n > MaxPeriods || n*len(h.Problem.Classes) > MaxHorizonLoad {
 				return o.tooLong(n-1, at, len(h.Problem.Classes))
 			}
 			last.Jobs = slices.Clone(last.Jobs)
@@ -128,7 +128,7 @@ func (o *Outlook) addPeriods(h *capacity.Horizon, lists []priceList, demand *dem
 func (o *Outlook) tooLong(periods int, at time.Time, classes int) error {
 	end := at.UTC().Truncate(time.Hour).Format(time.RFC3339)
 	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "too_many",
-		Detail: fmt.Sprintf("Until %s alone there are %d periods of %d classes; a horizon has %d periods at most, and %d of periods times classes.", end, periods, classes, capacity.MaxPeriods, capacity.MaxHorizonLoad),
+		Detail: fmt.Sprintf("Until %s alone there are %d periods of %d classes; a horizon has %d periods at most, and %d of periods times classes.", end, periods, classes, MaxPeriods, MaxHorizonLoad),
 		Hint:   &fault.Hint{Detail: fmt.Sprintf("Ask until %s, and then for what follows.", end), Pointer: "/until", Value: end}}}}
 }
 
@@ -305,7 +305,7 @@ func maxTime(a, b time.Time) time.Time {
 }
 
 // setPrices gives a period the prices of a moment.
-func setPrices(p *capacity.HorizonPeriod, lists []priceList, at time.Time, typed bool) {
+func setPrices(p *HorizonPeriod, lists []priceList, at time.Time, typed bool) {
 	for i := range lists {
 		l := &lists[i]
 		for len(l.periods) > 1 && !l.periods[1].from.After(at) {
@@ -321,7 +321,7 @@ func setPrices(p *capacity.HorizonPeriod, lists []priceList, at time.Time, typed
 			continue
 		}
 		if p.Prices == nil {
-			p.Prices = make(map[string]capacity.PeriodPrices, len(lists))
+			p.Prices = make(map[string]PeriodPrices, len(lists))
 		}
 		of := p.Prices[l.vmType]
 		if l.purchase == capacity.PurchaseSpot {

@@ -14,27 +14,27 @@ import (
 // Purchase returns a cluster's purchase question about its outlook: the offers of one VM type, beside the classes
 // that run on it, as if they ran on nothing else. Purchases do not consider spot VMs and a budget. The question must
 // exclude these explicitly, and a warning names them.
-func (o Outlook) Purchase(q capacity.ClusterPurchaseQuestion) (capacity.PurchaseQuestion, []capacity.Warning, error) {
+func (o Outlook) Purchase(q ClusterPurchaseQuestion) (PurchaseQuestion, []capacity.Warning, error) {
 	vmType, err := o.typeNamed(q.VMType)
 	if err != nil {
-		return capacity.PurchaseQuestion{}, nil, err
+		return PurchaseQuestion{}, nil, err
 	}
 	var left []capacity.Warning
 	if o, left, err = o.without(q.LeaveOut, vmType); err != nil {
-		return capacity.PurchaseQuestion{}, nil, err
+		return PurchaseQuestion{}, nil, err
 	}
 	o, others := o.onType(vmType.Name)
 	left = append(left, others...)
 	h, warnings, err := o.Horizon()
 	if err != nil {
-		return capacity.PurchaseQuestion{}, nil, err
+		return PurchaseQuestion{}, nil, err
 	}
 	alone(&h, vmType.Name)
-	h.Problem.Options.Gap = capacity.DefaultPurchaseGap
+	h.Problem.Options.Gap = DefaultPurchaseGap
 	if q.Gap != nil {
 		h.Problem.Options.Gap = *q.Gap
 	}
-	return capacity.PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
+	return PurchaseQuestion{Horizon: h, Offers: q.Offers, Factors: q.Factors, Detail: q.Detail}, append(left, warnings...), nil
 }
 
 // TypeToBuy returns the name of the VM type that a question is about: the named one, or the only one in use.
@@ -72,7 +72,7 @@ func (o *Outlook) typeNamed(name string) (inputs.VMType, error) {
 
 // Standing returns the cluster's own offers of a VM type for a question: those it names, or all. An offer with the
 // name of a contract gets another name.
-func (o *Outlook) Standing(all []inputs.StandingOffer, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
+func (o *Outlook) Standing(all []inputs.StandingOffer, q ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var k strict.Checker
 	names := make([]string, len(all))
 	for i := range all {
@@ -98,9 +98,9 @@ func (o *Outlook) Standing(all []inputs.StandingOffer, q capacity.ClusterPurchas
 	case len(k.Findings) > 0:
 	case n == 0:
 		k.Refuse("offers", "missing", "The cluster %q has no offer of the VM type %q; give offers in the question, or add some to the cluster.", fault.Clip(o.Cluster.Name), fault.Clip(q.VMType))
-	case n > capacity.MaxOffers:
-		k.Found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", fault.Clip(o.Cluster.Name), n, fault.Clip(q.VMType), capacity.MaxOffers),
-			k.Hint("named", names[:capacity.MaxOffers], "Name up to %d of them.", capacity.MaxOffers))
+	case n > MaxOffers:
+		k.Found("named", "too_many", fmt.Sprintf("The cluster %q has %d offers of the VM type %q; %d are weighed at once at most. Name those that matter.", fault.Clip(o.Cluster.Name), n, fault.Clip(q.VMType), MaxOffers),
+			k.Hint("named", names[:MaxOffers], "Name up to %d of them.", MaxOffers))
 	}
 	if err := fault.Refusal(k.Findings, k.Unlisted); err != nil {
 		return nil, err
@@ -116,17 +116,17 @@ func (o *Outlook) Standing(all []inputs.StandingOffer, q capacity.ClusterPurchas
 }
 
 // without removes the parts that purchases do not consider. It refuses those that the question did not exclude.
-func (o Outlook) without(out []capacity.LeftOut, vmType inputs.VMType) (Outlook, []capacity.Warning, error) {
-	var has []capacity.LeftOut
+func (o Outlook) without(out []LeftOut, vmType inputs.VMType) (Outlook, []capacity.Warning, error) {
+	var has []LeftOut
 	var said []string
 	warnings := []capacity.Warning{}
 	if vmType.Spot != nil {
-		has = append(has, capacity.WithoutSpot)
+		has = append(has, WithoutSpot)
 		said = append(said, fmt.Sprintf("the spot VMs of %q", fault.Clip(vmType.Name)))
 		warnings = append(warnings, capacity.Warning{Code: "spot_left_out", Detail: fmt.Sprintf("Spot VMs of %q are left out: everything is weighed against VMs on demand.", fault.Clip(vmType.Name))})
 	}
 	if b := o.Cluster.Budget; b != nil && (b.VMCost != nil || b.Total != nil) {
-		has = append(has, capacity.WithoutBudget)
+		has = append(has, WithoutBudget)
 		said = append(said, "the cluster's budget")
 		warnings = append(warnings, capacity.Warning{Code: "budget_left_out", Detail: "The cluster's budget is left out: see what the recommendation costs."})
 	}
@@ -182,7 +182,7 @@ func (o Outlook) onType(name string) (Outlook, []capacity.Warning) {
 }
 
 // alone turns a horizon of one VM type, which classes may name, into one with a single kind of VM.
-func alone(h *capacity.Horizon, vmType string) {
+func alone(h *Horizon, vmType string) {
 	s := &h.Problem.Supply
 	if len(s.VMTypes) == 0 {
 		return

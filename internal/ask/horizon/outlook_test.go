@@ -173,7 +173,7 @@ func TestATooLongOutlookSaysHowFarItCanGo(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	end, err := time.Parse(time.RFC3339, fmt.Sprint(input.Findings[0].Hint.Value))
-	if err != nil || math.Abs(end.Sub(o.From).Hours()-capacity.MaxHorizonLoad/classes) > 1 {
+	if err != nil || math.Abs(end.Sub(o.From).Hours()-MaxHorizonLoad/classes) > 1 {
 		t.Errorf("it says %v", input.Findings[0].Hint)
 	}
 	o.Until = end
@@ -197,13 +197,13 @@ func TestAPurchaseIsAboutOneType(t *testing.T) {
 	}
 	offers := []capacity.Offer{{Name: "year", Price: cash(5), Billing: capacity.BilledAlways, TermYears: 1, Max: 9}}
 	for _, c := range []struct {
-		q    capacity.ClusterPurchaseQuestion
+		q    ClusterPurchaseQuestion
 		want string
 	}{
-		{capacity.ClusterPurchaseQuestion{Offers: offers}, "/vm_type missing slow"},
-		{capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "fats"}, "/vm_type unknown_name fast"},
-		{capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "fast"}, "/leave_out not_taken [spot budget]"},
-		{capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "slow"}, "/leave_out not_taken [budget]"},
+		{ClusterPurchaseQuestion{Offers: offers}, "/vm_type missing slow"},
+		{ClusterPurchaseQuestion{Offers: offers, VMType: "fats"}, "/vm_type unknown_name fast"},
+		{ClusterPurchaseQuestion{Offers: offers, VMType: "fast"}, "/leave_out not_taken [spot budget]"},
+		{ClusterPurchaseQuestion{Offers: offers, VMType: "slow"}, "/leave_out not_taken [budget]"},
 	} {
 		_, _, err := o.Purchase(c.q)
 		var input *fault.InputError
@@ -214,14 +214,14 @@ func TestAPurchaseIsAboutOneType(t *testing.T) {
 			t.Errorf("got %s %s %v, want %s", f.Pointer, f.Code, f.Hint.Value, c.want)
 		}
 	}
-	q, warnings, err := o.Purchase(capacity.ClusterPurchaseQuestion{Offers: offers, VMType: "fast", LeaveOut: []capacity.LeftOut{capacity.WithoutSpot, capacity.WithoutBudget}})
+	q, warnings, err := o.Purchase(ClusterPurchaseQuestion{Offers: offers, VMType: "fast", LeaveOut: []LeftOut{WithoutSpot, WithoutBudget}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if p := &q.Problem; len(p.Classes) != 1 || p.Classes[0].VMsPerJob.String() != "1.5" || len(p.Supply.VMTypes) != 0 || p.Supply.Spot != nil || p.Budget != nil || p.Options.Gap != capacity.DefaultPurchaseGap || len(q.Periods) != 1 || q.Detail != capacity.DetailPeriods {
+	if p := &q.Problem; len(p.Classes) != 1 || p.Classes[0].VMsPerJob.String() != "1.5" || len(p.Supply.VMTypes) != 0 || p.Supply.Spot != nil || p.Budget != nil || p.Options.Gap != DefaultPurchaseGap || len(q.Periods) != 1 || q.Detail != DetailPeriods {
 		t.Errorf("got %+v", q)
 	}
 	if len(warnings) < 4 || !strings.Contains(fmt.Sprint(warnings), `"slow only"`) {

@@ -126,7 +126,7 @@ type PurchaseProof struct {
 }
 
 // Purchase is Weigh with so many workers.
-func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Planner, workers int, progress func(done, total int)) (PurchaseAnswer, error) {
+func Purchase(ctx context.Context, q PurchaseQuestion, solve plan.Planner, workers int, progress func(done, total int)) (PurchaseAnswer, error) {
 	return Weigh(ctx, q, solve, Crew{Workers: workers}, progress)
 }
 
@@ -134,9 +134,9 @@ func Purchase(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Plann
 // asked for the plans of the answer and may be nil (see NewCourse). The answer does not depend on the workers.
 // A context that ends gives its error; the recommendation comes with it where it had been found and priced, which
 // its Status says. Progress is told as work goes on, one call at a time, and never goes back.
-func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Planner, crew Crew, progress func(done, total int)) (PurchaseAnswer, error) {
+func Weigh(ctx context.Context, q PurchaseQuestion, solve plan.Planner, crew Crew, progress func(done, total int)) (PurchaseAnswer, error) {
 	if q.Factors == nil {
-		q.Factors = capacity.DefaultFactors()
+		q.Factors = DefaultFactors()
 	}
 	if solve == nil {
 		q.Problem.Options.Engine = capacity.EngineExact
@@ -158,7 +158,7 @@ func Weigh(ctx context.Context, q capacity.PurchaseQuestion, solve plan.Planner,
 	var today, alone Answer
 	for _, part := range [...]struct {
 		to   *Answer
-		with capacity.Horizon
+		with Horizon
 	}{{&a.Horizon, withOffers(&q, bought)}, {&today, q.Horizon}, {&alone, withoutContracts(q.Horizon)}} {
 		told := steps.begin(horizonSteps)
 		*part.to, err = planWith(ctx, part.with, solve, crew, func(done, total int) { told(float64(done) / float64(total)) })
@@ -241,7 +241,7 @@ func (a *PurchaseAnswer) settle(bought []int64) {
 }
 
 // Bought is the horizon that the answer plans: the question's, with what is to be bought among its contracts.
-func (a *PurchaseAnswer) Bought(q *capacity.PurchaseQuestion) capacity.Horizon {
+func (a *PurchaseAnswer) Bought(q *PurchaseQuestion) Horizon {
 	bought := make([]int64, len(q.Offers))
 	for k := range a.Offers {
 		bought[k] = a.Offers[k].VMs
@@ -264,7 +264,7 @@ type steps struct {
 	total              int
 }
 
-func newSteps(q *capacity.PurchaseQuestion, tell func(done, total int)) *steps {
+func newSteps(q *PurchaseQuestion, tell func(done, total int)) *steps {
 	s := &steps{tell: tell, done: -1, total: searchSteps + 3*horizonSteps + curveSteps*len(q.Offers) + regretSteps*len(q.Factors)}
 	s.show(0)
 	return s
@@ -288,12 +288,12 @@ func (s *steps) begin(part int) func(share float64) {
 func (s *steps) end() { s.show(s.total) }
 
 // withOffers is the question's horizon once so many VMs of each offer are bought: contracts like others.
-func withOffers(q *capacity.PurchaseQuestion, bought []int64) capacity.Horizon {
+func withOffers(q *PurchaseQuestion, bought []int64) Horizon {
 	h := q.Horizon
 	h.Contracts = slices.Clip(h.Contracts)
 	for k, o := range q.Offers {
 		from, until := o.Term(h.Start())
-		h.Contracts = append(h.Contracts, capacity.TermContract{
+		h.Contracts = append(h.Contracts, TermContract{
 			Contract: capacity.Contract{Name: o.Name, VMs: bought[k], Price: o.Price, Billing: o.Billing},
 			Upfront:  money.Amount{Decimal: o.Upfront.Mul(decimal.NewFromInt(bought[k]))}, From: from, Until: until,
 		})
@@ -301,7 +301,7 @@ func withOffers(q *capacity.PurchaseQuestion, bought []int64) capacity.Horizon {
 	return h
 }
 
-func withoutContracts(h capacity.Horizon) capacity.Horizon {
+func withoutContracts(h Horizon) Horizon {
 	h.Contracts, h.Problem.Supply.Contracts = nil, nil
 	return h
 }
@@ -356,7 +356,7 @@ func (a *PurchaseAnswer) prove(w *weighing, found *choiceOfOffers) error {
 	return nil
 }
 
-func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) {
+func (a *PurchaseAnswer) describe(q *PurchaseQuestion, bought []int64) {
 	whole := term{q.Start(), q.End()}
 	contracts := a.Horizon.Contracts[len(a.Horizon.Contracts)-len(q.Offers):]
 	used, all := 0.0, 0.0
@@ -386,7 +386,7 @@ func (a *PurchaseAnswer) describe(q *capacity.PurchaseQuestion, bought []int64) 
 }
 
 // follow looks at the recommendation month by month, as money moves: upfront payments in full when they are due.
-func (a *PurchaseAnswer) follow(q *capacity.PurchaseQuestion, today *Answer) {
+func (a *PurchaseAnswer) follow(q *PurchaseQuestion, today *Answer) {
 	if today.Status == capacity.InfeasibleStatus {
 		return
 	}

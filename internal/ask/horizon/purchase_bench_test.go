@@ -17,14 +17,14 @@ import (
 
 // yearOfHours is 8,760 hours of 50 classes with five offers. With a pattern every week is like the first one
 // but for what demand grows in whole jobs; without, every hour is drawn by itself.
-func yearOfHours(tb testing.TB, pattern bool, integrality capacity.Integrality) capacity.PurchaseQuestion {
+func yearOfHours(tb testing.TB, pattern bool, integrality capacity.Integrality) PurchaseQuestion {
 	tb.Helper()
 	const classes, hours = 50, 8760
 	drawn, err := study.Generate("mixed", classes, 7)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var q capacity.PurchaseQuestion
+	var q PurchaseQuestion
 	if q.Problem, err = drawn.Profiled(); err != nil {
 		tb.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func yearOfHours(tb testing.TB, pattern bool, integrality capacity.Integrality) 
 			}
 			jobs[i] = math.Floor(most * level * (1 + 0.1*float64(week/13))) // growth by the quarter
 		}
-		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(hour) * time.Hour), Hours: 1, Jobs: jobs})
+		q.Periods = append(q.Periods, HorizonPeriod{Start: start.Add(time.Duration(hour) * time.Hour), Hours: 1, Jobs: jobs})
 	}
 	share := func(x float64) money.Amount {
 		return money.Amount{Decimal: p.Supply.OnDemand.Price.Mul(decimal.NewFromFloat(x)).Round(6)}

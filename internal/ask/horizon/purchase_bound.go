@@ -19,7 +19,7 @@ import (
 
 // weighing is a purchase question made ready.
 type weighing struct {
-	question *capacity.PurchaseQuestion
+	question *PurchaseQuestion
 	calendar *calendar
 	core     *plan.Recurring // classes with the most jobs they ever have
 	offers   []weighed

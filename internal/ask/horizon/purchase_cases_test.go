@@ -13,7 +13,7 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-func recommended(t testing.TB, q capacity.PurchaseQuestion) PurchaseAnswer {
+func recommended(t testing.TB, q PurchaseQuestion) PurchaseAnswer {
 	t.Helper()
 	if err := q.Validate(); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestPurchaseLooksBeyondALocalMinimum(t *testing.T) {
 	none := int64(0)
 	p.Supply.OnDemand.Quota = &none
 	p.Classes = []capacity.Class{plantest.ByGamma(t, "wide", "3", "10.00", 0, 1)}
-	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 1)}, Factors: []float64{}}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, 1)}, Factors: []float64{}}
 	q.Offers = []capacity.Offer{{Name: "hour", Price: plantest.AmountIn(t, "2.00"), Billing: capacity.BilledAlways, TermHours: 1, Max: 4}}
 	w, err := newWeighing(t.Context(), &q, Crew{Workers: 1})
 	if err != nil {
@@ -60,7 +60,7 @@ func TestPurchaseIsTheNewsvendor(t *testing.T) {
 		for k := range jobs {
 			jobs[k] = float64(r.IntN(11))
 		}
-		q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, jobs...)}, Factors: []float64{}}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, jobs...)}, Factors: []float64{}}
 		price, upfront := r.IntN(50), r.IntN(1+20*hours)
 		o := capacity.Offer{Name: "one", Price: plantest.Hundredths(price), Upfront: plantest.Hundredths(upfront), Billing: capacity.BilledUsed, TermHours: int64(hours), Max: 12}
 		saved, paid := 40-price, upfront
@@ -137,7 +137,7 @@ func TestPurchaseAgreesWithCBC(t *testing.T) {
 
 // purchaseProgram is a question whose periods last an hour each, as one mixed-integer program, and what its
 // objective leaves out.
-func purchaseProgram(q *capacity.PurchaseQuestion) (p lp.Program, constant float64) {
+func purchaseProgram(q *PurchaseQuestion) (p lp.Program, constant float64) {
 	start, end := q.Start(), q.End()
 	inside := func(from, until time.Time) (hours int) {
 		for at := start; at.Before(end); at = at.Add(time.Hour) {
@@ -226,8 +226,8 @@ func purchaseProgram(q *capacity.PurchaseQuestion) (p lp.Program, constant float
 // An offer's term is longer than the horizon: its share counts, all of it is paid, and the balance says so.
 func TestPurchaseOfATermBeyondTheHorizon(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	h := capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: []capacity.HorizonPeriod{{Start: start, Hours: 8760, Jobs: []float64{5}}}}
-	q := capacity.PurchaseQuestion{Horizon: h, Factors: []float64{}}
+	h := Horizon{Problem: oneClass(t, "0.20"), Periods: []HorizonPeriod{{Start: start, Hours: 8760, Jobs: []float64{5}}}}
+	q := PurchaseQuestion{Horizon: h, Factors: []float64{}}
 	q.Offers = []capacity.Offer{{Name: "three years", Price: plantest.AmountIn(t, "0.05"), Upfront: plantest.AmountIn(t, "1096.00"), Billing: capacity.BilledAlways, TermYears: 3, Max: 9}}
 	a := recommended(t, q)
 	o := a.Offers[0]
@@ -251,8 +251,8 @@ func TestPurchaseOfATermBeyondTheHorizon(t *testing.T) {
 
 // What costs nothing is taken or left; either way nothing is divided by it.
 func TestPurchaseOfNothing(t *testing.T) {
-	h := capacity.Horizon{Problem: oneClass(t, "0"), Periods: hoursFrom(firstHour, 3, 0, 2)}
-	q := capacity.PurchaseQuestion{Horizon: h}
+	h := Horizon{Problem: oneClass(t, "0"), Periods: hoursFrom(firstHour, 3, 0, 2)}
+	q := PurchaseQuestion{Horizon: h}
 	q.Offers = []capacity.Offer{
 		{Name: "free", Billing: capacity.BilledUsed, TermHours: 2, Max: 5}, {Name: "none", Billing: capacity.BilledAlways, TermHours: 5, Max: 0},
 	}
@@ -274,7 +274,7 @@ func TestPurchaseMakesPromisesPossible(t *testing.T) {
 	p := oneClass(t, "0.20")
 	quota := int64(2)
 	p.Supply.OnDemand.Quota, p.Classes[0].Jobs.Min = &quota, 10
-	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 2, 5, 9)}, Factors: []float64{2}}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, 2, 5, 9)}, Factors: []float64{2}}
 	q.Offers = []capacity.Offer{
 		{Name: "dear", Price: plantest.AmountIn(t, "7.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 10},
 		{Name: "few", Price: plantest.AmountIn(t, "1.00"), Billing: capacity.BilledAlways, TermHours: 3, Max: 4},

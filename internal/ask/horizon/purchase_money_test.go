@@ -19,8 +19,8 @@ import (
 func TestPurchaseMoneyCloses(t *testing.T) {
 	p := oneClass(t, "0.123456789")
 	p.Classes[0].Jobs.Max, p.Classes[0].Penalty = 5000, plantest.AmountIn(t, "900000000")
-	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 3000, 5000, 4321)}, Factors: []float64{0.7, 1, 1.3}}
-	q.Contracts = []capacity.TermContract{signed(t, 7, "0.05", capacity.BilledAlways, firstHour.Add(-4*time.Hour), firstHour.Add(3*time.Hour))}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, 3000, 5000, 4321)}, Factors: []float64{0.7, 1, 1.3}}
+	q.Contracts = []TermContract{signed(t, 7, "0.05", capacity.BilledAlways, firstHour.Add(-4*time.Hour), firstHour.Add(3*time.Hour))}
 	q.Contracts[0].Upfront = plantest.AmountIn(t, "1.00")
 	q.Offers = []capacity.Offer{
 		{Name: "eleven hours", Price: plantest.AmountIn(t, "0.01"), Upfront: plantest.AmountIn(t, "0.70"), Billing: capacity.BilledAlways, TermHours: 11, Max: 2500},
@@ -55,7 +55,7 @@ func TestPurchaseWithPenaltiesThatForbid(t *testing.T) {
 		for _, penalty := range []string{"1.00", "900000000.00"} {
 			p := oneClass(t, "0.123456789")
 			p.Options.Integrality, p.Classes[0].Jobs.Max, p.Classes[0].Penalty = integrality, 5000, plantest.AmountIn(t, penalty)
-			q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, 3000, 5000, 4321)}, Factors: []float64{}}
+			q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, 3000, 5000, 4321)}, Factors: []float64{}}
 			q.Offers = []capacity.Offer{
 				{Name: "eleven hours", Price: plantest.AmountIn(t, "0.01"), Upfront: plantest.AmountIn(t, "0.70"), Billing: capacity.BilledAlways, TermHours: 11, Max: 2500},
 				{Name: "thirteen", Price: plantest.AmountIn(t, "0.02"), Upfront: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledUsed, TermHours: 13, Max: 1700},
@@ -75,8 +75,8 @@ func TestPurchaseWithPenaltiesThatForbid(t *testing.T) {
 
 // A sentence says which side is dearer, and of nothing bought not when it has paid for itself.
 func TestPurchaseWordsOfDearContracts(t *testing.T) {
-	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 4, 4)}, Factors: []float64{}}
-	q.Contracts = []capacity.TermContract{signed(t, 2, "9.00", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: oneClass(t, "0.20"), Periods: hoursFrom(firstHour, 4, 4)}, Factors: []float64{}}
+	q.Contracts = []TermContract{signed(t, 2, "9.00", capacity.BilledAlways, firstHour, firstHour.Add(2*time.Hour))}
 	q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, "0.10"), Billing: capacity.BilledAlways, TermHours: 2, Max: 9}}
 	a := recommended(t, q)
 	if want := "the VM bill falls by 0.40 USD (0.7 %), from 60.80 to 60.40. With VMs on demand only the VM bill is 1.60 USD, and refused jobs are valued at 0.00."; !strings.Contains(a.Explanation, want) || a.BreakEven == nil {
@@ -107,11 +107,11 @@ func TestPurchasesLeadWithTheBill(t *testing.T) {
 		p.Options.Integrality = c.integrality
 		p.Supply.OnDemand.Quota = &c.quota
 		p.Classes[0].Penalty = plantest.AmountIn(t, "5.00")
-		q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: hoursFrom(firstHour, c.jobs...)}, Factors: []float64{0.5, 1, 2}}
+		q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: hoursFrom(firstHour, c.jobs...)}, Factors: []float64{0.5, 1, 2}}
 		q.Offers = []capacity.Offer{{Name: "cheap", Price: plantest.AmountIn(t, c.offered), Upfront: plantest.AmountIn(t, c.upfront), Billing: capacity.BilledAlways, TermHours: 3, Max: c.most}}
 		a := recommended(t, q)
 		// The VM bill, added up anew from the plans of the hours.
-		bill := func(h capacity.Horizon) decimal.Decimal {
+		bill := func(h Horizon) decimal.Decimal {
 			hours, err := planWith(t.Context(), h, plan.NewSeries(h.Problem, nil).Solve, Crew{Workers: 1}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -160,7 +160,7 @@ func TestBoundsOfSmallPurchases(t *testing.T) {
 	gamma := decimal.RequireFromString("0.437773898")
 	p.Options.Integrality = capacity.Relaxed
 	p.Classes = []capacity.Class{{Name: "a", VMsPerJob: &gamma, Jobs: capacity.JobRange{Max: 10}, Penalty: plantest.AmountIn(t, "0.0080365")}}
-	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p, Periods: []capacity.HorizonPeriod{{Start: firstHour, Hours: 744, Jobs: []float64{1}}}}}
+	q := PurchaseQuestion{Horizon: Horizon{Problem: p, Periods: []HorizonPeriod{{Start: firstHour, Hours: 744, Jobs: []float64{1}}}}}
 	q.Offers = []capacity.Offer{{Name: "1 year", Price: plantest.AmountIn(t, "0.0026"), Billing: capacity.BilledUsed, TermYears: 1, Max: 20}}
 	a := recommended(t, q)
 	if a.Proof.Bound.GreaterThan(a.Recommended.Total.Decimal) {

@@ -22,9 +22,9 @@ var firstHour = time.Date(2026, 1, 31, 20, 0, 0, 0, time.UTC) // days and months
 
 // drawQuestion draws a few periods of a small problem: changing demands and prices, hours without any demand,
 // contracts and offers that begin and end anywhere, both billings, prices of nothing.
-func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, sharing capacity.Sharing) capacity.PurchaseQuestion {
+func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, sharing capacity.Sharing) PurchaseQuestion {
 	t.Helper()
-	q := capacity.PurchaseQuestion{Factors: []float64{}}
+	q := PurchaseQuestion{Factors: []float64{}}
 	for {
 		q.Problem = plantest.Sample{Classes: 3, Width: 4, Slots: 4, Integrality: integrality, Sharing: sharing}.Problem(r)
 		if len(q.Problem.Classes) > 1 && q.Problem.Supply.OnDemand.Price.Float() > 0 {
@@ -34,7 +34,7 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 	at := firstHour
 	hours := 0
 	for i := range 2 + r.IntN(5) {
-		p := capacity.HorizonPeriod{Start: at, Hours: 1 + r.Int64N(3)}
+		p := HorizonPeriod{Start: at, Hours: 1 + r.Int64N(3)}
 		if i > 1 && r.IntN(4) == 0 {
 			p.Jobs, p.OnDemandPrice = q.Periods[i-2].Jobs, q.Periods[i-2].OnDemandPrice
 		} else if r.IntN(6) > 0 {
@@ -56,7 +56,7 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 	moment := func() time.Time { return firstHour.Add(time.Duration(r.IntN(hours+4)-2) * time.Hour) }
 	for k := range r.IntN(3) {
 		from := moment()
-		c := capacity.TermContract{
+		c := TermContract{
 			Contract: capacity.Contract{Name: fmt.Sprintf("signed-%d", k), VMs: r.Int64N(5), Price: plantest.Hundredths(r.IntN(40)), Billing: capacity.BilledUsed},
 			From:     from, Until: from.Add(time.Duration(1+r.IntN(hours)) * time.Hour), Upfront: plantest.Hundredths(r.IntN(500)),
 		}
@@ -91,7 +91,7 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 // byHours is what a question's horizon costs with so many VMs bought, hour by hour and by trying all jobs; +Inf
 // where the promised jobs of an hour do not fit. Contracts and offers are in force for whole hours here.
 type byHours struct {
-	question *capacity.PurchaseQuestion
+	question *PurchaseQuestion
 	known    map[string]float64
 }
 
@@ -154,7 +154,7 @@ func (b *byHours) cost(bought []int64) float64 {
 	return sum
 }
 
-func hourCost(p capacity.Problem, period capacity.HorizonPeriod) float64 {
+func hourCost(p capacity.Problem, period HorizonPeriod) float64 {
 	if period.OnDemandPrice != nil {
 		p.Supply.OnDemand.Price = *period.OnDemandPrice
 	}
@@ -274,7 +274,7 @@ func checkCurves(t *testing.T, i int, b *byHours, a *PurchaseAnswer, numbers []i
 	}
 }
 
-func checkRegret(t *testing.T, i int, q *capacity.PurchaseQuestion, a *PurchaseAnswer, numbers []int64) {
+func checkRegret(t *testing.T, i int, q *PurchaseQuestion, a *PurchaseAnswer, numbers []int64) {
 	t.Helper()
 	for _, point := range a.Regret {
 		scaled := *q

@@ -14,7 +14,7 @@ import (
 )
 
 // newWeighing makes a valid question ready; the offers' terms follow those of the contracts.
-func newWeighing(ctx context.Context, q *capacity.PurchaseQuestion, crew Crew) (*weighing, error) {
+func newWeighing(ctx context.Context, q *PurchaseQuestion, crew Crew) (*weighing, error) {
 	h := &q.Horizon
 	whole := term{h.Start(), h.End()}
 	w := &weighing{question: q, crew: crew}
@@ -154,7 +154,7 @@ type keptValues struct {
 	count  atomic.Int64
 }
 
-type boughtKey [capacity.MaxOffers]int32
+type boughtKey [MaxOffers]int32
 
 // billOf returns what VMs cost; nil where promised jobs do not fit.
 func billOf(s plan.Spent) *money.Amount {

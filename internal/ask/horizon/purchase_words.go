@@ -15,7 +15,7 @@ import (
 )
 
 // tell says what to buy and what that rests on, and lists the figures in it.
-func (a *PurchaseAnswer) tell(q *capacity.PurchaseQuestion) {
+func (a *PurchaseAnswer) tell(q *PurchaseQuestion) {
 	span := fmt.Sprintf("from %s until %s", moment(q.Start()), moment(q.End()))
 	if a.Status == capacity.InfeasibleStatus {
 		a.Answer = fmt.Sprintf("Whatever is bought, %s not all promised jobs can be served.", span)

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/words"
 )
 
 // explain says in a paragraph what a horizon comes to.
-func (a *Answer) explain(h *capacity.Horizon) {
+func (a *Answer) explain(h *Horizon) {
 	var b strings.Builder
 	end := h.End()
 	if !a.Complete {

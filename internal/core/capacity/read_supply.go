@@ -83,10 +83,10 @@ func readVmType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
 
 func readContract(r *strict.Reader, c *Contract) {
 	c.Billing = BilledUsed
-	r.Object(contractShape, func(name string) { readContractMember(r, name, c) })
+	r.Object(contractShape, func(name string) { ReadContractMember(r, name, c) })
 }
 
-func readContractMember(r *strict.Reader, name string, c *Contract) {
+func ReadContractMember(r *strict.Reader, name string, c *Contract) {
 	switch name {
 	case "name":
 		c.Name, _ = r.Text()

@@ -67,7 +67,11 @@ func (c *Checker) Description(member, text string) {
 
 // Moment checks a point in time that calendars and the database represent equally.
 func (c *Checker) Moment(member string, t time.Time) bool {
+	const day = 24 * 3600
+	_, offset := t.Zone()
 	switch year := t.UTC().Year(); {
+	case offset <= -day || offset >= day:
+		c.Refuse(member, "range", "The time's offset from UTC is a day or more; offsets are shorter, such as +02:00.")
 	case t.IsZero():
 		c.Refuse(member, "missing", "The time is missing; give one such as \"2026-01-01T00:00:00Z\".")
 	case year < 1970 || year > 2200:

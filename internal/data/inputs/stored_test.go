@@ -9,12 +9,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
-	"headroom/internal/core/strict"
 )
 
 func moment(text string) time.Time {
@@ -266,56 +264,5 @@ func TestChanges(t *testing.T) {
 	}
 	if got := Changes(Document{}, before); got[0].Action+got[0].Kind != "createcluster" || len(got) != 10 {
 		t.Errorf("a new cluster: got %v", got)
-	}
-}
-
-func TestOffersAreCheckedAsThoseOfQuestions(t *testing.T) {
-	good := StandingOffer{Name: "1y", VMType: "small", Billing: capacity.BilledAlways, TermYears: 1, Max: 3}
-	for name, test := range map[string]struct {
-		change func(*StandingOffer)
-		want   string
-	}{
-		"one that is right":    {func(*StandingOffer) {}, ""},
-		"hours":                {func(o *StandingOffer) { o.TermYears, o.TermHours = 0, 8760 }, ""},
-		"no term":              {func(o *StandingOffer) { o.TermYears = 0 }, "/term_years missing"},
-		"two terms":            {func(o *StandingOffer) { o.TermHours = 1 }, "/term_years one_of"},
-		"eleven years":         {func(o *StandingOffer) { o.TermYears = 11 }, "/term_years range"},
-		"no type":              {func(o *StandingOffer) { o.VMType = "" }, "/vm_type missing"},
-		"no billing":           {func(o *StandingOffer) { o.Billing = "" }, "/billing choice"},
-		"an odd billing":       {func(o *StandingOffer) { o.Billing = "alwys" }, "/billing choice"},
-		"fewer than none":      {func(o *StandingOffer) { o.Max = -1 }, "/max range"},
-		"a negative upfront":   {func(o *StandingOffer) { o.Upfront = money.Round(-1) }, "/upfront range"},
-		"a name of two dots":   {func(o *StandingOffer) { o.Name = ".." }, "/name text"},
-		"a note that is long":  {func(o *StandingOffer) { o.Note = strings.Repeat("x", strict.MaxDescription+1) }, "/note too_long"},
-		"a price beyond money": {func(o *StandingOffer) { o.Price = money.Round(1e12) }, "/price range"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := good
-			test.change(&o)
-			var input *fault.InputError
-			got := ""
-			if errors.As(o.Validate(), &input) {
-				got = input.Findings[0].Pointer + " " + input.Findings[0].Code
-			}
-			if got != test.want {
-				t.Errorf("got %q, want %q (%v)", got, test.want, input)
-			}
-			// Within a question, the verdict is the same.
-			q := capacity.PurchaseQuestion{Horizon: smallHorizon(), Offers: []capacity.Offer{o.Offer(nil)}}
-			if err := q.Validate(); (err == nil) != (got == "" || strings.HasPrefix(got, "/name") || strings.HasPrefix(got, "/note") || strings.HasPrefix(got, "/vm_type")) {
-				t.Errorf("the offer: %v, in a question: %v", input, err)
-			}
-		})
-	}
-	var o StandingOffer
-	if err := json.Unmarshal([]byte(`{"name":"x","vm_type":"small","price":"0.1","term_years":1}`), &o); err != nil || o.Billing != capacity.BilledUsed || o.Max != capacity.MaxOfferVMs {
-		t.Errorf("got %+v (%v)", o, err)
-	}
-}
-
-func smallHorizon() capacity.Horizon {
-	return capacity.Horizon{
-		Problem: capacity.Problem{Currency: "USD", PeriodSeconds: 3600, Options: capacity.DefaultOptions(), Classes: []capacity.Class{{Name: "a", VMsPerJob: pointerTo(decimal.NewFromInt(1)), Jobs: capacity.JobRange{Max: 1}}}},
-		Periods: []capacity.HorizonPeriod{{Start: moment("2026-01-01T00:00:00Z"), Hours: 1}},
 	}
 }

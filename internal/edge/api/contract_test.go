@@ -24,6 +24,7 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
+	"headroom/internal/ask/trial"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
@@ -43,7 +44,6 @@ import (
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 	"headroom/openapi"
 )
 
@@ -228,8 +228,8 @@ func init() {
 		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
 		reflect.TypeFor[sim.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
-		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[capacity.ProblemQuestion](), reflect.TypeFor[capacity.ClusterQuestion](),
-		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[capacity.HorizonQuestion](), reflect.TypeFor[capacity.PurchaseQuestion](), reflect.TypeFor[capacity.ClusterHorizonQuestion](), reflect.TypeFor[capacity.ClusterPurchaseQuestion](),
+		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[goal.ProblemQuestion](), reflect.TypeFor[goal.ClusterQuestion](),
+		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[horizon.HorizonQuestion](), reflect.TypeFor[horizon.PurchaseQuestion](), reflect.TypeFor[horizon.ClusterHorizonQuestion](), reflect.TypeFor[horizon.ClusterPurchaseQuestion](),
 		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
 		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
 		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),

@@ -18,8 +18,8 @@ import (
 // horizon answers a horizon that includes its problem. As for solve, the body is read by hand, once there is a place
 // to solve in.
 func (s *server) horizon(w http.ResponseWriter, r *http.Request) {
-	answered, run, err := s.app.Horizon(r.Context(), prefersAsync(r), func() (capacity.HorizonQuestion, error) {
-		q, err := capacity.ReadHorizon(bodyOf(r), s.config.Limits)
+	answered, run, err := s.app.Horizon(r.Context(), prefersAsync(r), func() (horizon.HorizonQuestion, error) {
+		q, err := horizon.ReadHorizon(bodyOf(r), s.config.Limits)
 		if err == nil {
 			q.Detail = detailFor(q.Detail, horizonForm(r))
 			err = inForm(horizonForm(r), q.CheckDetail(&q.Detail))
@@ -30,7 +30,7 @@ func (s *server) horizon(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) clusterHorizon(w http.ResponseWriter, r *http.Request) {
-	q, err := capacity.ReadClusterHorizon(bodyOf(r))
+	q, err := horizon.ReadClusterHorizon(bodyOf(r))
 	if err != nil {
 		s.fail(w, r, readingProblem(err))
 		return
@@ -42,8 +42,8 @@ func (s *server) clusterHorizon(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) purchase(w http.ResponseWriter, r *http.Request) {
-	answered, run, err := s.app.Purchase(r.Context(), prefersAsync(r), func() (capacity.PurchaseQuestion, error) {
-		q, err := capacity.ReadPurchase(bodyOf(r), s.config.Limits)
+	answered, run, err := s.app.Purchase(r.Context(), prefersAsync(r), func() (horizon.PurchaseQuestion, error) {
+		q, err := horizon.ReadPurchase(bodyOf(r), s.config.Limits)
 		if err == nil {
 			q.Detail = detailFor(q.Detail, purchaseForm(r))
 			err = inForm(purchaseForm(r), q.CheckDetail(&q.Detail))
@@ -54,7 +54,7 @@ func (s *server) purchase(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
-	q, err := capacity.ReadClusterPurchase(bodyOf(r))
+	q, err := horizon.ReadClusterPurchase(bodyOf(r))
 	if err != nil {
 		s.fail(w, r, readingProblem(err))
 		return
@@ -69,21 +69,21 @@ func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
 // has days, months and recommended purchases.
 func horizonForm(r *http.Request) capacity.Detail {
 	if formatOf(r) == "csv" && spanOf(r) == report.PerPeriod {
-		return capacity.DetailPeriods
+		return horizon.DetailPeriods
 	}
 	return purchaseForm(r)
 }
 
 func purchaseForm(r *http.Request) capacity.Detail {
 	if format := formatOf(r); format == "xlsx" || format == "focus" {
-		return capacity.DetailClasses
+		return horizon.DetailClasses
 	}
 	return ""
 }
 
 // detailFor returns the detail that is stored of an answer: the requested one, and that which its form needs.
 func detailFor(asked, form capacity.Detail) capacity.Detail {
-	if form == "" || asked == capacity.DetailClasses {
+	if form == "" || asked == horizon.DetailClasses {
 		return asked
 	}
 	return form
@@ -230,14 +230,14 @@ func readBoth(input json.RawMessage, asked any, result []byte, answer any) error
 // exportable refuses an answer that was stored with less than its form needs, and gives a remedy. Planning again here
 // might take as long as the run did.
 func exportable(r *http.Request, cluster, what string, kept, form capacity.Detail) error {
-	if form == "" || kept == form || kept == capacity.DetailClasses {
+	if form == "" || kept == form || kept == horizon.DetailClasses {
 		return nil
 	}
 	at := "/v1/"
 	if cluster != "" {
 		at = "/v1/clusters/" + cluster + "/"
 	}
-	of := map[capacity.Detail]string{capacity.DetailPeriods: "of every period", capacity.DetailClasses: "of what every class takes in every period"}[form]
+	of := map[capacity.Detail]string{horizon.DetailPeriods: "of every period", horizon.DetailClasses: "of what every class takes in every period"}[form]
 	detail := fmt.Sprintf("The run was asked for the detail %q, and %s is made %s.", kept, formatOf(r), of)
 	hint := fmt.Sprintf("Ask the same of POST %s%s?format=%s: then everything is kept that this form is made of.", at, what, formatOf(r))
 	if what == "horizons" {
@@ -249,7 +249,7 @@ func exportable(r *http.Request, cluster, what string, kept, form capacity.Detai
 }
 
 // answeredTime returns the part of a horizon that an answer covers.
-func answeredTime(h capacity.Horizon, a *horizon.Answer) capacity.Horizon {
+func answeredTime(h horizon.Horizon, a *horizon.Answer) horizon.Horizon {
 	if a.Complete {
 		return h
 	}

@@ -63,7 +63,7 @@ func TestMonthsOfACluster(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", line.name, line.got, line.want)
 		}
 	}
-	if !a.Complete || a.Detail != capacity.DetailPeriods || len(a.Periods) != 4 || a.Periods[1].Hours != 1.5 || a.Periods[3].Hours != 3 || len(a.Days) != 2 || a.Total.Hours != 6 ||
+	if !a.Complete || a.Detail != horizon.DetailPeriods || len(a.Periods) != 4 || a.Periods[1].Hours != 1.5 || a.Periods[3].Hours != 3 || len(a.Days) != 2 || a.Total.Hours != 6 ||
 		a.Classes[0].AdmittedHours != 12 || *a.Contracts[0].Utilisation != 1 || len(a.Situations) != 0 || !strings.Contains(a.Explanation, "12.50 USD") {
 		t.Errorf("got %+v", a)
 	}

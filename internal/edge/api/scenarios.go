@@ -97,8 +97,8 @@ func (s *server) compareScenarios(ctx context.Context, cluster string, names []s
 // ask answers a question that includes its problem. As for solve, the body is read by hand, once there is a place to
 // solve in.
 func (s *server) ask(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.Ask(r.Context(), func() (capacity.ProblemQuestion, error) {
-		q, err := capacity.ReadQuestion(bodyOf(r), s.config.Limits)
+	answer, err := s.app.Ask(r.Context(), func() (goal.ProblemQuestion, error) {
+		q, err := goal.ReadQuestion(bodyOf(r), s.config.Limits)
 		if err != nil {
 			err = readingProblem(err)
 		}
@@ -108,7 +108,7 @@ func (s *server) ask(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) askCluster(w http.ResponseWriter, r *http.Request) {
-	q, err := capacity.ReadClusterQuestion(bodyOf(r))
+	q, err := goal.ReadClusterQuestion(bodyOf(r))
 	if err != nil {
 		s.fail(w, r, readingProblem(err))
 		return

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // simulation tries the plan of a problem that is sent along, which is read once there is a place to solve in.

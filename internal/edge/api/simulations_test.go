@@ -9,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/plan"
 	"headroom/internal/data/history"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 const profiledProblem = `{"currency":"USD","supply":{"on_demand":{"price":"0.2"}},"classes":[{"name":"etl","profile":{"map_tasks":20,"reduce_tasks":6,"map_avg_s":30,"map_max_s":40,

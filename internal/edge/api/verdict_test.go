@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
@@ -64,7 +65,7 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 		read := func(text []byte) error { _, err := capacity.ReadProblem(text, capacity.DefaultLimits()); return err }
 		if strings.HasSuffix(file, "/year-with-offers.json") {
 			schema = doc.Components.Schemas["PurchaseRequest"].Value
-			read = func(text []byte) error { _, err := capacity.ReadPurchase(text, capacity.DefaultLimits()); return err }
+			read = func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }
 		}
 		if strings.Contains(file, "/bounds-") {
 			schema = doc.Components.Schemas["BoundsQuestion"].Value
@@ -140,12 +141,12 @@ func monthsReaders(t *testing.T) map[string]handReader {
 		text string
 		handReader
 	}{
-		{months + `}`, handReader{"HorizonRequest", func(text []byte) error { _, err := capacity.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
-		{`{"problem":` + typed + `,"periods":[{"start":"2026-03-01T00:00:00Z","hours":8,"jobs":[1,2,3],"prices":{"x":{"on_demand":"0.20","spot":"0.1"}}}]}`, handReader{"HorizonRequest", func(text []byte) error { _, err := capacity.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
-		{months + `,"offers":` + offers + `,"factors":[0.5,1.5]}`, handReader{"PurchaseRequest", func(text []byte) error { _, err := capacity.ReadPurchase(text, capacity.DefaultLimits()); return err }}},
-		{`{` + span + `,"detail":"summary"}`, handReader{"ClusterHorizonRequest", func(text []byte) error { _, err := capacity.ReadClusterHorizon(text); return err }}},
-		{`{` + span + `,"vm_type":"small","offers":` + offers + `,"factors":[1],"gap":0.01,"leave_out":["spot"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := capacity.ReadClusterPurchase(text); return err }}},
-		{`{` + span + `,"named":["a","b"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := capacity.ReadClusterPurchase(text); return err }}},
+		{months + `}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
+		{`{"problem":` + typed + `,"periods":[{"start":"2026-03-01T00:00:00Z","hours":8,"jobs":[1,2,3],"prices":{"x":{"on_demand":"0.20","spot":"0.1"}}}]}`, handReader{"HorizonRequest", func(text []byte) error { _, err := horizon.ReadHorizon(text, capacity.DefaultLimits()); return err }}},
+		{months + `,"offers":` + offers + `,"factors":[0.5,1.5]}`, handReader{"PurchaseRequest", func(text []byte) error { _, err := horizon.ReadPurchase(text, capacity.DefaultLimits()); return err }}},
+		{`{` + span + `,"detail":"summary"}`, handReader{"ClusterHorizonRequest", func(text []byte) error { _, err := horizon.ReadClusterHorizon(text); return err }}},
+		{`{` + span + `,"vm_type":"small","offers":` + offers + `,"factors":[1],"gap":0.01,"leave_out":["spot"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := horizon.ReadClusterPurchase(text); return err }}},
+		{`{` + span + `,"named":["a","b"]}`, handReader{"ClusterPurchaseRequest", func(text []byte) error { _, err := horizon.ReadClusterPurchase(text); return err }}},
 		{`{"interactive":{"per_second":300,"service":{"kind":"exponential","mean_ms":2}},"policies":[{"kind":"fair","slice_ms":10},{"kind":"anti_starvation","window_ms":1000,"floor_ms":50}],"host":{"cgroup":"/sys/fs/cgroup/a","ceiling_cores":2,"interactive_weight":50},"requests":1000,"seed":3}`, interference},
 		{`{"interactive":{"per_second":3,"service":{"kind":"samples","samples_ms":[1,2.5]}}}`, interference},
 		{`{"data_nodes":{"count":4,"cap_mb_s":60,"readers":[{"name":"terasort","read_mb_s":50,"normed":1.6},{"name":"pi","read_mb_s":0}]}}`, interference},

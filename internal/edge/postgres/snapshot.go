@@ -35,7 +35,7 @@ func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time)
 	o.From, o.Until = from.UTC(), until.UTC()
 	var rows int64
 	during := pgtype.Range[time.Time]{Lower: from, Upper: until, LowerType: pgtype.Inclusive, UpperType: pgtype.Exclusive, Valid: true}
-	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"from": from, "until": until, "most": capacity.MaxHorizonLoad}, &o.Snapshot, func(b *pgx.Batch, args pgx.NamedArgs, _ *[]json.RawMessage) {
+	err = s.readSnapshot(ctx, name, during, pgx.NamedArgs{"from": from, "until": until, "most": horizon.MaxHorizonLoad}, &o.Snapshot, func(b *pgx.Batch, args pgx.NamedArgs, _ *[]json.RawMessage) {
 		const touched = `FROM forecasts f JOIN classes c ON c.id = f.class_id WHERE c.cluster_id = @cluster AND f.hour >= @from AND f.hour < @until`
 		b.Queue(`SELECT count(*) FROM (SELECT `+touched+` LIMIT @most + 1) AS many`, args).QueryRow(func(row pgx.Row) error { return row.Scan(&rows) })
 		b.Queue(`
@@ -43,9 +43,9 @@ func (s *Store) Outlook(ctx context.Context, name string, from, until time.Time)
 			FROM (SELECT c.name AS class, extract(epoch FROM f.hour)::int8 / 3600 AS hour, f.jobs `+touched+` LIMIT @most) AS f
 			GROUP BY class ORDER BY class`, args).Query(all(&o.Series, pgx.RowToStructByName))
 	})
-	if err == nil && rows > capacity.MaxHorizonLoad {
+	if err == nil && rows > horizon.MaxHorizonLoad {
 		err = &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "too_many",
-			Detail: fmt.Sprintf("From %s until %s there are more than %d forecasts; a horizon takes that many at most. Ask about a shorter time.", o.From.Format(time.RFC3339), o.Until.Format(time.RFC3339), capacity.MaxHorizonLoad)}}}
+			Detail: fmt.Sprintf("From %s until %s there are more than %d forecasts; a horizon takes that many at most. Ask about a shorter time.", o.From.Format(time.RFC3339), o.Until.Format(time.RFC3339), horizon.MaxHorizonLoad)}}}
 	}
 	return o, err
 }

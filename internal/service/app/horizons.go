@@ -17,19 +17,19 @@ const HorizonRun = "horizon"
 
 // AskedHorizon holds a question about a horizon, and notes on its source: the input of a run.
 type AskedHorizon struct {
-	capacity.HorizonQuestion
+	horizon.HorizonQuestion
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
 // AnsweredHorizon holds the question and its answer, with all data for exports.
 type AnsweredHorizon struct {
-	Question capacity.HorizonQuestion
+	Question horizon.HorizonQuestion
 	Answer   horizon.Answer
 }
 
 // Horizon answers a horizon that includes its problem, or starts a run if it takes long or the caller does not want
 // to wait. The answer has every detail; see plan.HorizonAnswer.Show.
-func (a *App) Horizon(ctx context.Context, background bool, read func() (capacity.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
+func (a *App) Horizon(ctx context.Context, background bool, read func() (horizon.HorizonQuestion, error)) (*AnsweredHorizon, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: HorizonRun}, background, func() (AskedHorizon, error) {
 		q, err := read()
 		return AskedHorizon{q, []capacity.Warning{}}, err
@@ -37,7 +37,7 @@ func (a *App) Horizon(ctx context.Context, background bool, read func() (capacit
 }
 
 // HorizonOfCluster is Horizon for a cluster's forecasts, prices and contracts.
-func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, runs.Run, error) {
+func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q horizon.ClusterHorizonQuestion, background bool) (*AnsweredHorizon, runs.Run, error) {
 	asked, err := a.ClusterHorizon(ctx, cluster, q)
 	if err != nil {
 		return nil, runs.Run{}, err
@@ -46,7 +46,7 @@ func (a *App) HorizonOfCluster(ctx context.Context, cluster string, q capacity.C
 }
 
 // ClusterHorizon returns the horizon of a question about a cluster.
-func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.ClusterHorizonQuestion) (AskedHorizon, error) {
+func (a *App) ClusterHorizon(ctx context.Context, cluster string, q horizon.ClusterHorizonQuestion) (AskedHorizon, error) {
 	o, note, err := a.outlook(ctx, cluster, q.Span)
 	if err != nil {
 		return AskedHorizon{}, err
@@ -56,7 +56,7 @@ func (a *App) ClusterHorizon(ctx context.Context, cluster string, q capacity.Clu
 		return AskedHorizon{}, err
 	}
 	h.Problem.Options.Engine = comparing(h.Problem.Options.Engine)
-	asked := AskedHorizon{capacity.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(note, warnings...)}
+	asked := AskedHorizon{horizon.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(note, warnings...)}
 	return asked, asked.Check()
 }
 
@@ -70,7 +70,7 @@ func comparing(e capacity.Engine) capacity.Engine {
 
 // outlook reads the outlook over a span of a cluster. One without an end ends with the forecasts, after a year at the
 // latest, with a warning.
-func (a *App) outlook(ctx context.Context, cluster string, span capacity.Span) (horizon.Outlook, []capacity.Warning, error) {
+func (a *App) outlook(ctx context.Context, cluster string, span horizon.Span) (horizon.Outlook, []capacity.Warning, error) {
 	from, until, open := span.Ends(a.Now())
 	if !until.After(from) {
 		return horizon.Outlook{}, nil, &fault.InputError{Findings: []fault.Finding{{Pointer: "/until", Code: "order",

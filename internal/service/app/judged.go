@@ -26,8 +26,11 @@ func answerOrRun[Q, A any](ctx context.Context, a *App, n runs.NewRun, backgroun
 		}
 		return asked, answer, err
 	}()
-	if answer != nil || err != nil && !errors.Is(err, solving.ErrLong) {
-		return answer, runs.Run{}, err
+	switch {
+	case err != nil && !errors.Is(err, solving.ErrLong):
+		return nil, runs.Run{}, err
+	case err == nil && answer != nil:
+		return answer, runs.Run{}, nil
 	}
 	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {
 		return nil, runs.Run{}, fmt.Errorf("this takes a run in the background, and the key %q, which is limited to clusters, sees only runs of those; ask about a cluster, or about less: %w", who.Name, fault.Forbidden)

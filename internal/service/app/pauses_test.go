@@ -11,6 +11,7 @@ import (
 	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/study"
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/core/plan"
@@ -18,7 +19,6 @@ import (
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // processorTime returns the processor time used by this process, in which nothing else runs.
@@ -106,17 +106,17 @@ func TestLongWorkPauses(t *testing.T) {
 			return err
 		}
 	}
-	hours := func() capacity.Horizon {
+	hours := func() horizon.Horizon {
 		p := problemOf(t, "mixed", 50)
 		p.Supply.Contracts = nil
-		h := capacity.Horizon{Problem: p}
+		h := horizon.Horizon{Problem: p}
 		for hour := range 24 * 7 {
 			jobs := make([]float64, len(p.Classes))
 			for i := range jobs {
 				jobs[i] = math.Floor(p.Classes[i].Jobs.Max * (0.5 + 0.5*math.Abs(math.Sin(float64(hour+i)))))
 				p.Classes[i].Jobs.Min = 0
 			}
-			h.Periods = append(h.Periods, capacity.HorizonPeriod{Start: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC), Hours: 1, Jobs: jobs})
+			h.Periods = append(h.Periods, horizon.HorizonPeriod{Start: time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC), Hours: 1, Jobs: jobs})
 		}
 		return h
 	}
@@ -125,7 +125,7 @@ func TestLongWorkPauses(t *testing.T) {
 	}
 	cases["a purchase"] = func(ctx context.Context) error {
 		h := hours()
-		q := capacity.PurchaseQuestion{Horizon: h}
+		q := horizon.PurchaseQuestion{Horizon: h}
 		for i := range 3 {
 			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprint("offer-", i), Price: h.Problem.Supply.OnDemand.Price, Billing: capacity.BilledUsed, Max: 500, TermYears: int64(1 + i%2*2)})
 		}

@@ -18,18 +18,18 @@ const PurchaseRun = "purchase"
 
 // AskedPurchase holds a question about offers, and notes on its source.
 type AskedPurchase struct {
-	capacity.PurchaseQuestion
+	horizon.PurchaseQuestion
 	Warnings []capacity.Warning `json:"warnings"`
 }
 
 // AnsweredPurchase holds the question and its answer, with all data for exports.
 type AnsweredPurchase struct {
-	Question capacity.PurchaseQuestion
+	Question horizon.PurchaseQuestion
 	Answer   horizon.PurchaseAnswer
 }
 
 // Purchase answers a question about offers that includes its problem, or starts a run.
-func (a *App) Purchase(ctx context.Context, background bool, read func() (capacity.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
+func (a *App) Purchase(ctx context.Context, background bool, read func() (horizon.PurchaseQuestion, error)) (*AnsweredPurchase, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: PurchaseRun}, background, func() (AskedPurchase, error) {
 		q, err := read()
 		return AskedPurchase{q, []capacity.Warning{}}, err
@@ -37,7 +37,7 @@ func (a *App) Purchase(ctx context.Context, background bool, read func() (capaci
 }
 
 // PurchaseForCluster is Purchase for a cluster's forecasts, prices and contracts.
-func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, runs.Run, error) {
+func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q horizon.ClusterPurchaseQuestion, background bool) (*AnsweredPurchase, runs.Run, error) {
 	asked, err := a.ClusterPurchase(ctx, cluster, q)
 	if err != nil {
 		return nil, runs.Run{}, err
@@ -46,7 +46,7 @@ func (a *App) PurchaseForCluster(ctx context.Context, cluster string, q capacity
 }
 
 // ClusterPurchase returns the purchase question of one about a cluster.
-func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.ClusterPurchaseQuestion) (AskedPurchase, error) {
+func (a *App) ClusterPurchase(ctx context.Context, cluster string, q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
 	o, notes, err := a.outlook(ctx, cluster, q.Span)
 	if err != nil {
 		return AskedPurchase{}, err
@@ -69,7 +69,7 @@ func (a *App) ClusterPurchase(ctx context.Context, cluster string, q capacity.Cl
 }
 
 // standingOffers returns the cluster's own offers of the type, the named ones or all.
-func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q capacity.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
+func (a *App) standingOffers(ctx context.Context, o *horizon.Outlook, q horizon.ClusterPurchaseQuestion) ([]capacity.Offer, error) {
 	var all []inputs.StandingOffer
 	for page := (storage.Page{Limit: 500}); ; {
 		list, err := a.Stores.Inputs.Offers().List(ctx, o.Cluster.Name, page)

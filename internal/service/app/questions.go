@@ -11,7 +11,7 @@ import (
 
 // Ask answers a question that includes its problem, which is read once there is a place to solve in. Demands that
 // cannot be met are an *InfeasibleError.
-func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, error)) (goal.Answer, error) {
+func (a *App) Ask(ctx context.Context, read func() (goal.ProblemQuestion, error)) (goal.Answer, error) {
 	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return goal.Answer{}, err
@@ -32,7 +32,7 @@ func (a *App) Ask(ctx context.Context, read func() (capacity.ProblemQuestion, er
 
 // AskCluster answers a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must be
 // proved, not proved twice.
-func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.ClusterQuestion) (goal.Answer, error) {
+func (a *App) AskCluster(ctx context.Context, cluster string, q goal.ClusterQuestion) (goal.Answer, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err == nil {
 		err = q.CheckFor(&p)
@@ -40,8 +40,8 @@ func (a *App) AskCluster(ctx context.Context, cluster string, q capacity.Cluster
 	if err != nil {
 		return goal.Answer{}, err
 	}
-	return a.Ask(ctx, func() (capacity.ProblemQuestion, error) {
-		return capacity.ProblemQuestion{Problem: p, Question: q.Question}, nil
+	return a.Ask(ctx, func() (goal.ProblemQuestion, error) {
+		return goal.ProblemQuestion{Problem: p, Question: q.Question}, nil
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
@@ -196,7 +196,7 @@ func (a *App) reportBehind(ctx context.Context, cluster string, in reporting.Rep
 
 // reportAhead writes the future need.
 func (a *App) reportAhead(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
-	asked, err := a.ClusterHorizon(ctx, cluster, capacity.ClusterHorizonQuestion{Span: capacity.Span{From: in.From, Until: in.Until}, Detail: capacity.DetailClasses})
+	asked, err := a.ClusterHorizon(ctx, cluster, horizon.ClusterHorizonQuestion{Span: horizon.Span{From: in.From, Until: in.Until}, Detail: horizon.DetailClasses})
 	if err != nil {
 		return err
 	}

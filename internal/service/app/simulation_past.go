@@ -7,10 +7,10 @@ import (
 	"reflect"
 	"time"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
-	"headroom/internal/slots/trial"
 )
 
 // Limits of the executions from which a simulation draws tasks.

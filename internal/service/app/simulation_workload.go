@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // SimulateWorkload simulates the workload in a request, or starts a run if it takes long or the caller does not want

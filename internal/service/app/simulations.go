@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // SimulationRun is the kind of run that tries a plan.

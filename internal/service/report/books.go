@@ -42,7 +42,7 @@ func (f *figureSheet) warnings(all []capacity.Warning) {
 
 // HorizonWorkbook writes a horizon's answer as a spreadsheet: summary, classes, contracts, months, days, periods, and
 // all assumptions.
-func HorizonWorkbook(w io.Writer, h capacity.Horizon, a horizon.Answer) error {
+func HorizonWorkbook(w io.Writer, h horizon.Horizon, a horizon.Answer) error {
 	var summary figureSheet
 	summary.add("in words", "", text(a.Explanation), "")
 	horizonSummary(&summary, a)
@@ -74,7 +74,7 @@ func horizonSummary(f *figureSheet, a horizon.Answer) {
 	}
 }
 
-func horizonSheets(h capacity.Horizon, a horizon.Answer) ([]Sheet, error) {
+func horizonSheets(h horizon.Horizon, a horizon.Answer) ([]Sheet, error) {
 	classes, err := HorizonClasses(h, a)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func horizonSheets(h capacity.Horizon, a horizon.Answer) ([]Sheet, error) {
 }
 
 // horizonAssumptions lists the inputs and the rules of counting.
-func horizonAssumptions(h capacity.Horizon, a horizon.Answer) *figureSheet {
+func horizonAssumptions(h horizon.Horizon, a horizon.Answer) *figureSheet {
 	var f figureSheet
 	problemAssumptions(&f, &h.Problem)
 	least, most := (*money.Amount)(nil), (*money.Amount)(nil)
@@ -173,7 +173,7 @@ func contractAssumptions(f *figureSheet, c *capacity.Contract, currency string) 
 
 // PurchaseWorkbook writes a recommendation as a spreadsheet: summary, offers, months of saving, curves and regret,
 // then the horizon with the purchases.
-func PurchaseWorkbook(w io.Writer, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
+func PurchaseWorkbook(w io.Writer, q horizon.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	var f figureSheet
 	f.add("in words", "", text(a.Explanation), "")
 	costs := []struct {

@@ -298,7 +298,7 @@ func TestLibreOfficeReadsTheSameTotals(t *testing.T) {
 	q := twoMonths(t)
 	q.Problem.Classes[0].Name, q.Contracts[0].Name = `=HYPERLINK("http://x","y")`, "＝1+1"
 	for i := range 700 {
-		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: q.Periods[len(q.Periods)-1].End(), Hours: 1, Jobs: []float64{float64(i % 17)}})
+		q.Periods = append(q.Periods, horizon.HorizonPeriod{Start: q.Periods[len(q.Periods)-1].End(), Hours: 1, Jobs: []float64{float64(i % 17)}})
 	}
 	q.Problem.Supply.OnDemand.Price = money.Amount{Decimal: decimal.New(123456789, -9)}
 	a := plannedHorizon(t, q.Horizon)

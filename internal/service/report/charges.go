@@ -57,7 +57,7 @@ type charge struct {
 //   - A contract that is billed always is charged once a month; one that is billed by use, with its VM-hours.
 //
 // Hours without a plan would look like hours without cost, so they are refused.
-func charges(h *capacity.Horizon, a *horizon.Answer, byClass bool, emit func(*charge) error) error {
+func charges(h *horizon.Horizon, a *horizon.Answer, byClass bool, emit func(*charge) error) error {
 	if a.Status == capacity.InfeasibleStatus {
 		at := slices.IndexFunc(a.Periods, func(p horizon.PeriodAnswer) bool { return p.Status == capacity.InfeasibleStatus })
 		if at < 0 {
@@ -74,7 +74,7 @@ func charges(h *capacity.Horizon, a *horizon.Answer, byClass bool, emit func(*ch
 }
 
 type ledger struct {
-	horizon   *capacity.Horizon
+	horizon   *horizon.Horizon
 	answer    *horizon.Answer
 	byClass   bool
 	emit      func(*charge) error

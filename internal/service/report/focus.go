@@ -11,7 +11,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
 )
 
@@ -45,7 +44,7 @@ type FocusNames struct {
 // Sums: BilledCost and EffectiveCost both add up to the answer's total and upfront less its penalties, also for each
 // contract by itself. ListCost of Usage rows is the on-demand cost of the same VMs, and 0 for unused ones, so that it
 // may be compared with EffectiveCost. Unit prices times PricingQuantity are the costs of list and contract.
-func Focus(w io.Writer, h capacity.Horizon, a horizon.Answer, names FocusNames) error {
+func Focus(w io.Writer, h horizon.Horizon, a horizon.Answer, names FocusNames) error {
 	f, err := newFocus(w, &h, &a, names)
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ const focusUnit = "Hours"
 type focus struct {
 	out       *csv.Writer
 	answer    *horizon.Answer
-	horizon   *capacity.Horizon
+	horizon   *horizon.Horizon
 	account   string
 	record    []string
 	same      []string // the common beginning of all records
@@ -106,7 +105,7 @@ type focus struct {
 	times     [4]string // of the row before
 }
 
-func newFocus(w io.Writer, h *capacity.Horizon, a *horizon.Answer, names FocusNames) (*focus, error) {
+func newFocus(w io.Writer, h *horizon.Horizon, a *horizon.Answer, names FocusNames) (*focus, error) {
 	or := func(s, otherwise string) string {
 		if s == "" {
 			s = otherwise

@@ -220,7 +220,7 @@ func checkFocusRow(t rapid.TB, r focusRow) {
 }
 
 // checkFocusSums adds the rows up and compares them with the answer, to the last place.
-func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []focusRow) {
+func checkFocusSums(t rapid.TB, h *horizon.Horizon, a *horizon.Answer, rows []focusRow) {
 	t.Helper()
 	type sums struct{ billed, effective, bought, used, unused, monthly, once, byUse decimal.Decimal }
 	var all, onDemand, spot sums
@@ -303,7 +303,7 @@ func checkFocusSums(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []f
 var hostileNames = []string{"=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "＝1", "\u202egnp.exe", "夜間バッチ", "🧮 etl", `a "quoted", name`, strings.Repeat("x", 200), "plain", "'=1", " padded "}
 
 // drawHorizon draws a few periods of a small problem, with contracts that begin and end at any second.
-func drawHorizon(t *rapid.T) capacity.Horizon {
+func drawHorizon(t *rapid.T) horizon.Horizon {
 	cents := func(most int, what string) money.Amount {
 		return amountIn(int64(rapid.IntRange(0, most).Draw(t, what)))
 	}
@@ -335,10 +335,10 @@ func drawHorizon(t *rapid.T) capacity.Horizon {
 		each := decimal.New(rapid.Int64Range(1, 300).Draw(t, "per job"), -2)
 		p.Classes = append(p.Classes, capacity.Class{Name: name(), VMsPerJob: &each, Penalty: cents(100, "penalty"), Jobs: capacity.JobRange{Max: float64(rapid.IntRange(0, 8).Draw(t, "jobs"))}})
 	}
-	h := capacity.Horizon{Problem: p}
+	h := horizon.Horizon{Problem: p}
 	at := time.Date(2026, 1, 30, 20, 0, rapid.SampledFrom([]int{0, 0, 7}).Draw(t, "second"), 0, time.FixedZone("", 3600))
 	for range rapid.IntRange(1, 5).Draw(t, "periods") {
-		period := capacity.HorizonPeriod{Start: at, Hours: rapid.SampledFrom([]int64{1, 1, 2, 24, 60}).Draw(t, "hours")}
+		period := horizon.HorizonPeriod{Start: at, Hours: rapid.SampledFrom([]int64{1, 1, 2, 24, 60}).Draw(t, "hours")}
 		for range p.Classes {
 			period.Jobs = append(period.Jobs, float64(rapid.IntRange(0, 8).Draw(t, "jobs")))
 		}
@@ -353,7 +353,7 @@ func drawHorizon(t *rapid.T) capacity.Horizon {
 	for range rapid.IntRange(0, 3).Draw(t, "terms") {
 		step, most := seconds.Draw(t, "step"), (h.End().Unix()-h.Start().Unix())/3600
 		from := h.Start().Add(time.Duration(rapid.Int64Range(-most, most).Draw(t, "from")*3600+step) * time.Second)
-		c := capacity.TermContract{Contract: contract(), From: from, Until: from.Add(time.Duration(rapid.Int64Range(1, 2*most+1).Draw(t, "lasts")*step) * time.Second), Upfront: cents(100000, "upfront")}
+		c := horizon.TermContract{Contract: contract(), From: from, Until: from.Add(time.Duration(rapid.Int64Range(1, 2*most+1).Draw(t, "lasts")*step) * time.Second), Upfront: cents(100000, "upfront")}
 		if typed {
 			c.VMType = "large"
 		}
@@ -393,8 +393,8 @@ func TestFocusOfTheLargestNumbers(t *testing.T) {
 	each := decimal.NewFromInt(333)
 	q.Problem.Supply.OnDemand = capacity.OnDemand{Price: money.Amount{Decimal: decimal.RequireFromString("999999.999999999")}}
 	q.Problem.Classes = append(q.Problem.Classes, capacity.Class{Name: "large", VMsPerJob: &each, Penalty: amountIn(1_000_000_000_00), Jobs: capacity.JobRange{Max: 1_000_000}})
-	q.Periods = []capacity.HorizonPeriod{{Start: q.Start(), Hours: 70, Jobs: []float64{7, 1_000_000}}}
-	huge := capacity.TermContract{Contract: capacity.Contract{Name: "huge", VMs: capacity.MaxVMs, Price: money.Amount{Decimal: decimal.RequireFromString("99.123456789")}, Billing: capacity.BilledAlways},
+	q.Periods = []horizon.HorizonPeriod{{Start: q.Start(), Hours: 70, Jobs: []float64{7, 1_000_000}}}
+	huge := horizon.TermContract{Contract: capacity.Contract{Name: "huge", VMs: capacity.MaxVMs, Price: money.Amount{Decimal: decimal.RequireFromString("99.123456789")}, Billing: capacity.BilledAlways},
 		Upfront: money.Amount{Decimal: decimal.RequireFromString("987654321.123456789")}, From: q.Start().Add(7 * time.Second), Until: q.Start().Add(69*time.Hour + 11*time.Second)}
 	q.Contracts = append(q.Contracts, huge)
 	if err := q.Horizon.Validate(); err != nil {
@@ -409,7 +409,7 @@ func TestFocusOfTheLargestNumbers(t *testing.T) {
 }
 
 // checkFocusClasses compares the part of each class with its share of the used VMs.
-func checkFocusClasses(t rapid.TB, h *capacity.Horizon, a *horizon.Answer, rows []focusRow, byClass bool) {
+func checkFocusClasses(t rapid.TB, h *horizon.Horizon, a *horizon.Answer, rows []focusRow, byClass bool) {
 	t.Helper()
 	got, want := make(map[string]float64), make(map[string]float64)
 	for _, r := range rows {

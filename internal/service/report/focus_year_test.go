@@ -15,7 +15,7 @@ import (
 )
 
 // yearOfBooks returns hours of a weekly pattern for 50 classes and 5 contracts, with its answer.
-func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, horizon.Answer) {
+func yearOfBooks(tb testing.TB, hours int) (horizon.Horizon, horizon.Answer) {
 	tb.Helper()
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
 	p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact
@@ -25,7 +25,7 @@ func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, horizon.Answer) {
 		p.Classes = append(p.Classes, capacity.Class{Name: fmt.Sprintf("class-%02d", i), VMsPerJob: &each, Penalty: amountIn(5000), Jobs: capacity.JobRange{Max: 10}})
 	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	h := capacity.Horizon{Problem: p}
+	h := horizon.Horizon{Problem: p}
 	week := make([][]float64, 168)
 	for i := range week {
 		for k := range p.Classes {
@@ -33,14 +33,14 @@ func yearOfBooks(tb testing.TB, hours int) (capacity.Horizon, horizon.Answer) {
 		}
 	}
 	for i := range hours {
-		h.Periods = append(h.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: week[i%168]})
+		h.Periods = append(h.Periods, horizon.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: week[i%168]})
 	}
 	for i := range 5 {
 		billing := capacity.BilledAlways
 		if i%2 == 1 {
 			billing = capacity.BilledUsed
 		}
-		h.Contracts = append(h.Contracts, capacity.TermContract{
+		h.Contracts = append(h.Contracts, horizon.TermContract{
 			Contract: capacity.Contract{Name: fmt.Sprintf("contract-%d", i), VMs: 40, Price: amountIn(int64(4 + i)), Billing: billing},
 			Upfront:  amountIn(1_000_000), From: start.AddDate(0, 0, -10*i), Until: start.AddDate(1+i, 0, 0),
 		})

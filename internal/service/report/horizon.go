@@ -85,7 +85,7 @@ func HorizonContracts(a horizon.Answer) Table {
 
 // HorizonClasses returns a row for each class with its own costs, and one for unused VMs. With upfront payments
 // included, the rows add up to the answer. An answer without a plan for every hour has no costs by class.
-func HorizonClasses(h capacity.Horizon, a horizon.Answer) (Table, error) {
+func HorizonClasses(h horizon.Horizon, a horizon.Answer) (Table, error) {
 	in := "_" + a.Currency
 	t := Table{Columns: []string{"class", "vm_hours", "admitted_job_hours", "refused_job_hours", "cost_with_upfront" + in, "penalties" + in}}
 	type sums struct {

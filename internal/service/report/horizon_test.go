@@ -20,7 +20,7 @@ import (
 )
 
 // twoMonths returns three hours around the end of a month, one class, a contract and a quota.
-func twoMonths(t testing.TB) capacity.PurchaseQuestion {
+func twoMonths(t testing.TB) horizon.PurchaseQuestion {
 	t.Helper()
 	each, quota := decimal.New(15, -1), int64(20)
 	p := capacity.Problem{Currency: "EUR", PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
@@ -28,11 +28,11 @@ func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	p.Supply.OnDemand = capacity.OnDemand{Price: amountIn(20), Quota: &quota}
 	p.Classes = []capacity.Class{{Name: "=etl", VMsPerJob: &each, Penalty: amountIn(100), Jobs: capacity.JobRange{Max: 4}}}
 	start := time.Date(2026, 1, 31, 22, 0, 0, 0, time.UTC)
-	q := capacity.PurchaseQuestion{Horizon: capacity.Horizon{Problem: p}, Factors: []float64{1, 2}}
+	q := horizon.PurchaseQuestion{Horizon: horizon.Horizon{Problem: p}, Factors: []float64{1, 2}}
 	for i, jobs := range []float64{4, 2, 20} {
-		q.Periods = append(q.Periods, capacity.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{jobs}})
+		q.Periods = append(q.Periods, horizon.HorizonPeriod{Start: start.Add(time.Duration(i) * time.Hour), Hours: 1, Jobs: []float64{jobs}})
 	}
-	q.Contracts = []capacity.TermContract{{Contract: capacity.Contract{Name: "+signed", VMs: 4, Price: amountIn(10), Billing: capacity.BilledAlways},
+	q.Contracts = []horizon.TermContract{{Contract: capacity.Contract{Name: "+signed", VMs: 4, Price: amountIn(10), Billing: capacity.BilledAlways},
 		Upfront: amountIn(300), From: start, Until: start.Add(30 * time.Hour)}}
 	q.Offers = []capacity.Offer{{Name: "day", Price: amountIn(4), Upfront: amountIn(24), Billing: capacity.BilledAlways, TermHours: 24, Max: 10}}
 	if err := q.Validate(); err != nil {
@@ -41,7 +41,7 @@ func twoMonths(t testing.TB) capacity.PurchaseQuestion {
 	return q
 }
 
-func plannedHorizon(t testing.TB, h capacity.Horizon) horizon.Answer {
+func plannedHorizon(t testing.TB, h horizon.Horizon) horizon.Answer {
 	t.Helper()
 	a, err := horizon.Plan(t.Context(), h, nil, 1, nil)
 	if err != nil {
@@ -185,7 +185,7 @@ func TestPurchasesWithoutAnything(t *testing.T) {
 	dear.Offers[0].Price = amountIn(50)
 	short.Problem.Classes[0].Jobs, short.Offers[0].Max = capacity.JobRange{Min: 20, Max: 20}, 1
 	for _, c := range []struct {
-		q    capacity.PurchaseQuestion
+		q    horizon.PurchaseQuestion
 		want string
 	}{
 		{dear, "Buy none of the offers: from 2026-01-31 22:00 UTC until 2026-02-01 01:00 UTC the VM bill stays at 5.90 EUR; no number of them lowers bill and refused jobs together."},

@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // Simulation returns a row for each class, with all digits, or the rows of the compared policies.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/slots/sim"
-	"headroom/internal/slots/trial"
 )
 
 // Workload returns a row for each class, with all digits, or the rows of the compared policies.

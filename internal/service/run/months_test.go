@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
@@ -21,11 +22,11 @@ const someMonths = `{"problem":{"currency":"USD","supply":{"on_demand":{"price":
 // If a server dies with a purchase or a horizon in hand, another computes it anew, with the same result.
 func TestMonthsOutliveTheirServer(t *testing.T) {
 	t.Parallel()
-	q, err := capacity.ReadPurchase([]byte(someMonths+`"offers":[{"name":"half a day","price":"0.05","billing":"always","term_hours":12,"max":9}]}`), capacity.DefaultLimits())
+	q, err := horizon.ReadPurchase([]byte(someMonths+`"offers":[{"name":"half a day","price":"0.05","billing":"always","term_hours":12,"max":9}]}`), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := capacity.ReadHorizon([]byte(someMonths+`"detail":"classes"}`), capacity.DefaultLimits())
+	h, err := horizon.ReadHorizon([]byte(someMonths+`"detail":"classes"}`), capacity.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +55,14 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Kind == app.HorizonRun {
-			at, _, err := b.Horizon(somebody(t), false, func() (capacity.HorizonQuestion, error) { return h, nil })
+			at, _, err := b.Horizon(somebody(t), false, func() (horizon.HorizonQuestion, error) { return h, nil })
 			if err != nil {
 				t.Fatal(err)
 			}
 			sameJSON(t, result.Body, at.Answer)
 			continue
 		}
-		at, _, err := b.Purchase(somebody(t), false, func() (capacity.PurchaseQuestion, error) { return q, nil })
+		at, _, err := b.Purchase(somebody(t), false, func() (horizon.PurchaseQuestion, error) { return q, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ server's cluster: a paragraph that can be forwarded, and the figures in it.`)
 }
 
 // questionVerb is a verb that asks one question.
-func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.Command) (capacity.Question, error)) *cobra.Command {
+func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.Command) (goal.Question, error)) *cobra.Command {
 	var out shell.Output
 	var flags question.OptionFlags
 	about := question.Subject{Connection: to}
@@ -84,7 +84,7 @@ func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.
 // askedBudget bounds the time of one question, in time budgets of its problem.
 const askedBudget = 10
 
-func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (goal.Answer, error) {
+func askHere(ctx context.Context, p capacity.Problem, q goal.Question) (goal.Answer, error) {
 	solver := question.Planner{}
 	defer solver.Close()
 	ctx, cancel := context.WithTimeout(ctx, askedBudget*time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
@@ -92,7 +92,7 @@ func askHere(ctx context.Context, p capacity.Problem, q capacity.Question) (goal
 	return goal.Ask(ctx, p, q, solver.Solve)
 }
 
-func askThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, q capacity.Question) error {
+func askThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, q goal.Question) error {
 	s, err := to.OpenForPlanning(c)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func writeQuestion(c *cobra.Command, out shell.Output, a goal.Answer) error {
 
 func askBudgetCommand(to *remote.Connection) *cobra.Command {
 	var amount, currency string
-	b := capacity.AskedBudget{Per: capacity.PerHour, Of: capacity.OfVMCost}
+	b := goal.AskedBudget{Per: goal.PerHour, Of: goal.OfVMCost}
 	c := &cobra.Command{
 		Use: "budget [FILE|-]", Short: "Say what can be served for at most so much money",
 		Long:    "Says what can be served for at most so much an hour or a month (730 hours), on VMs or with the penalties of refused\njobs. It is the cheapest plan within the budget: a job whose VMs cost more than refusing it is refused all the same.",
@@ -131,23 +131,23 @@ func askBudgetCommand(to *remote.Connection) *cobra.Command {
 	}
 	c.Flags().StringVar(&amount, "amount", "", "how much `money`")
 	c.Flags().StringVar(&currency, "currency", "", "the amount's `currency`, which must be the problem's")
-	shell.AddChoice(c, &b.Per, "per", "", "the time in which it may be spent", capacity.PerPeriod, capacity.PerHour, capacity.PerMonth)
-	shell.AddChoice(c, &b.Of, "of", "", "what it is spent on", capacity.OfVMCost, capacity.OfTotal)
-	return questionVerb(to, c, func(*cobra.Command) (capacity.Question, error) {
+	shell.AddChoice(c, &b.Per, "per", "", "the time in which it may be spent", goal.PerPeriod, goal.PerHour, goal.PerMonth)
+	shell.AddChoice(c, &b.Of, "of", "", "what it is spent on", goal.OfVMCost, goal.OfTotal)
+	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
 		m, err := money.Parse(amount)
 		if err != nil {
-			return capacity.Question{}, fmt.Errorf("--amount is %q; give a figure such as 1000 or 2.50", amount)
+			return goal.Question{}, fmt.Errorf("--amount is %q; give a figure such as 1000 or 2.50", amount)
 		}
 		asked := b
 		asked.Amount, asked.Currency = m, currency
-		return capacity.Question{Question: capacity.AskMostForBudget, Budget: &asked}, nil
+		return goal.Question{Question: goal.AskMostForBudget, Budget: &asked}, nil
 	})
 }
 
 func askAllCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "all [FILE|-]", Short: "Say what serving every job costs at least"}
-	return questionVerb(to, c, func(*cobra.Command) (capacity.Question, error) {
-		return capacity.Question{Question: capacity.AskCheapestForAll}, nil
+	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
+		return goal.Question{Question: goal.AskCheapestForAll}, nil
 	})
 }
 
@@ -155,11 +155,11 @@ func askOneMoreCommand(to *remote.Connection) *cobra.Command {
 	var class string
 	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs", Example: "  headroom ask one-more cluster.json --class etl"}
 	c.Flags().StringVar(&class, "class", "", "which `class`")
-	return questionVerb(to, c, func(*cobra.Command) (capacity.Question, error) {
+	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
 		if class == "" {
-			return capacity.Question{}, errors.New("say of which class with --class")
+			return goal.Question{}, errors.New("say of which class with --class")
 		}
-		return capacity.Question{Question: capacity.AskOneMoreJob, Class: class}, nil
+		return goal.Question{Question: goal.AskOneMoreJob, Class: class}, nil
 	})
 }
 
@@ -173,7 +173,7 @@ func askDeadlineCommand(to *remote.Connection) *cobra.Command {
 	}
 	c.Flags().StringVar(&class, "class", "", "which `class`; without it all, by a common factor")
 	c.Flags().Float64Var(&extra, "extra", 0, "how many `per cent` more than now it may cost")
-	return questionVerb(to, c, func(*cobra.Command) (capacity.Question, error) {
-		return capacity.Question{Question: capacity.AskCheapestDeadline, Class: class, ExtraPercent: &extra}, nil
+	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
+		return goal.Question{Question: goal.AskCheapestDeadline, Class: class, ExtraPercent: &extra}, nil
 	})
 }

@@ -40,8 +40,8 @@ func (f *monthsFlags) add(c *cobra.Command) {
 	f.options.Add(c)
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
-	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, capacity.DetailPeriods,
-		capacity.DetailClasses)
+	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, horizon.DetailPeriods,
+		horizon.DetailClasses)
 }
 
 // check looks at the flags by themselves.
@@ -178,7 +178,7 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 	c.PreRunE = f.check
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if !f.about.Here() {
-			q := capacity.ClusterHorizonQuestion{Span: capacity.Span{From: f.start, Until: f.end}, Detail: f.detail}
+			q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Detail: f.detail}
 			a, err := f.there(c, openapi.ClusterHorizon(f.about.Cluster, &openapi.ClusterHorizonQuery{Format: f.format(), Per: per}), q, per)
 			if err != nil || a == nil {
 				return monthsOrigins.Say(err)
@@ -190,14 +190,14 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 			if err := a.Into(&answered); err != nil {
 				return err
 			}
-			return f.writeMonths(c, capacity.Horizon{}, answered, per)
+			return f.writeMonths(c, horizon.Horizon{}, answered, per)
 		}
 		data, label, err := f.document(c, args, nil)
 		if err != nil {
 			return err
 		}
 		data = withoutOffers(data)
-		q, err := capacity.ReadHorizon(data, shell.Limits, f.options.Overrides(c)...)
+		q, err := horizon.ReadHorizon(data, shell.Limits, f.options.Overrides(c)...)
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
@@ -223,7 +223,7 @@ func bar(c *cobra.Command, kind string) (show func(done, total int), finish func
 	}, b.Finish
 }
 
-func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (horizon.Answer, error) {
+func monthsHere(c *cobra.Command, q horizon.HorizonQuestion) (horizon.Answer, error) {
 	var p question.Planner
 	defer p.Close()
 	solve, err := p.Series(q.Problem)
@@ -235,7 +235,7 @@ func monthsHere(c *cobra.Command, q capacity.HorizonQuestion) (horizon.Answer, e
 	return horizon.Plan(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writeMonths(c *cobra.Command, h capacity.Horizon, a horizon.Answer, per string) error {
+func (f *monthsFlags) writeMonths(c *cobra.Command, h horizon.Horizon, a horizon.Answer, per string) error {
 	span := tables.PerPeriod
 	if per != "" {
 		span = tables.Span(per)

@@ -75,9 +75,9 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if !f.about.Here() {
-			q := capacity.ClusterPurchaseQuestion{Span: capacity.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
+			q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
 			for _, what := range leaveOut {
-				q.LeaveOut = append(q.LeaveOut, capacity.LeftOut(what))
+				q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))
 			}
 			if c.Flags().Changed("gap") {
 				q.Gap = &f.options.Given.Gap
@@ -95,7 +95,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		if err != nil {
 			return err
 		}
-		q, err := capacity.ReadPurchase(data, shell.Limits, f.options.Overrides(c)...)
+		q, err := horizon.ReadPurchase(data, shell.Limits, f.options.Overrides(c)...)
 		if err != nil {
 			if len(texts) > 0 {
 				return byOffer(err)
@@ -114,7 +114,7 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 }
 
 // purchaseThere asks a server about one of its clusters and writes what it answers.
-func (f *monthsFlags) purchaseThere(c *cobra.Command, q capacity.ClusterPurchaseQuestion) error {
+func (f *monthsFlags) purchaseThere(c *cobra.Command, q horizon.ClusterPurchaseQuestion) error {
 	query := openapi.ClusterPurchaseQuery{Format: f.format()}
 	a, err := f.there(c, openapi.ClusterPurchase(f.about.Cluster, &query), q, "")
 	if err != nil || a == nil {
@@ -127,7 +127,7 @@ func (f *monthsFlags) purchaseThere(c *cobra.Command, q capacity.ClusterPurchase
 	if err := a.Into(&answered); err != nil {
 		return err
 	}
-	return f.writePurchase(c, capacity.PurchaseQuestion{}, answered)
+	return f.writePurchase(c, horizon.PurchaseQuestion{}, answered)
 }
 
 // readOffer reads an offer as the flag has it.
@@ -172,7 +172,7 @@ func readOffer(text string) (capacity.Offer, error) {
 	return o, nil
 }
 
-func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
+func purchaseHere(c *cobra.Command, q horizon.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
 	var p question.Planner
 	defer p.Close()
 	solve, err := p.Series(q.Problem)
@@ -184,7 +184,7 @@ func purchaseHere(c *cobra.Command, q capacity.PurchaseQuestion) (horizon.Purcha
 	return horizon.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
 }
 
-func (f *monthsFlags) writePurchase(c *cobra.Command, q capacity.PurchaseQuestion, a horizon.PurchaseAnswer) error {
+func (f *monthsFlags) writePurchase(c *cobra.Command, q horizon.PurchaseQuestion, a horizon.PurchaseAnswer) error {
 	err := f.out.Write(c, map[string]shell.Form{
 		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
 		"json":  shell.AsJSON(a),

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	tables "headroom/internal/service/report"
-	"headroom/internal/slots/trial"
 	"headroom/openapi"
 )
 

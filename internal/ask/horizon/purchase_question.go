@@ -1,10 +1,8 @@
-package capacity
+package horizon
 
 import (
-	"time"
-
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
 )
 
@@ -16,37 +14,9 @@ import (
 // The problem's options.gap is the relative gap at which a recommendation is good enough.
 type PurchaseQuestion struct {
 	Horizon
-	Offers  []Offer   `json:"offers"`
-	Factors []float64 `json:"factors,omitzero"` // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
-	Detail  Detail    `json:"detail,omitempty"`
-}
-
-// Offer is a contract that may be bought: any number of VMs up to Max. It holds for its term from From on.
-//
-// An offer counts by what of it lies in the horizon: the hourly price (used: of the VM-hours used; always: of
-// every hour) for the hours that lie in both, and of the upfront payment the share of the term's seconds that
-// do. A term that ends before the horizon does is not renewed.
-type Offer struct {
-	Name      string       `json:"name"`
-	Price     money.Amount `json:"price"`   // per VM-hour
-	Upfront   money.Amount `json:"upfront"` // per VM, paid at From
-	Billing   Billing      `json:"billing"`
-	From      *time.Time   `json:"from,omitempty"`      // null is the horizon's start
-	TermHours int64        `json:"term_hours,omitzero"` // exactly one of the two
-	TermYears int64        `json:"term_years,omitzero"` // calendar years
-	Max       int64        `json:"max"`
-}
-
-// Term is when the offer is in force, in a horizon that begins at start.
-func (o Offer) Term(start time.Time) (from, until time.Time) {
-	from = start
-	if o.From != nil {
-		from = *o.From
-	}
-	if o.TermYears > 0 {
-		return from, from.AddDate(int(o.TermYears), 0, 0)
-	}
-	return from, from.Add(time.Duration(o.TermHours) * time.Hour)
+	Offers  []capacity.Offer `json:"offers"`
+	Factors []float64        `json:"factors,omitzero"` // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
+	Detail  capacity.Detail  `json:"detail,omitempty"`
 }
 
 // DefaultFactors is the demands at which a recommendation is tried where the question names none.
@@ -77,7 +47,7 @@ func (q *PurchaseQuestion) check(c *strict.Checker) {
 	checkFactors(c, q.Factors)
 }
 
-func checkOffers(c *strict.Checker, offers []Offer, taken map[string]bool) {
+func checkOffers(c *strict.Checker, offers []capacity.Offer, taken map[string]bool) {
 	c.Enter("offers")
 	defer c.Leave()
 	if len(offers) == 0 {
@@ -99,29 +69,8 @@ func checkOffers(c *strict.Checker, offers []Offer, taken map[string]bool) {
 	}
 }
 
-// CheckTerms is the check of an offer without its name.
-func (o Offer) CheckTerms(c *strict.Checker) {
-	money.Check(c, "price", "The price", o.Price)
-	money.Check(c, "upfront", "The upfront payment", o.Upfront)
-	strict.OneOf(c, "billing", o.Billing, Billings)
-	c.Whole("max", "The most VMs", "VMs", o.Max, 0, MaxOfferVMs)
-	switch {
-	case o.TermHours != 0 && o.TermYears != 0:
-		c.Refuse("term_years", "one_of", `Here are two terms; give "term_hours" or "term_years".`)
-	case o.TermHours == 0 && o.TermYears == 0:
-		c.Found("term_years", "missing", "The offer has no term; say for how many years, or hours, it is bought.", c.Hint("term_years", 1, "Give 1, for a year."))
-	case o.TermYears != 0:
-		c.Whole("term_years", "The term", "years", o.TermYears, 1, MaxTermYears)
-	default:
-		c.Whole("term_hours", "The term", "hours", o.TermHours, 1, MaxHorizonHours)
-	}
-	if o.From != nil {
-		checkWholeSecond(c, "from", *o.From)
-	}
-}
-
 // checkFree refuses offers that cost nothing: nobody sells such, and all of them would be recommended.
-func checkFree(c *strict.Checker, offers []Offer) {
+func checkFree(c *strict.Checker, offers []capacity.Offer) {
 	c.Enter("offers")
 	for i, o := range offers {
 		if o.Price.IsZero() && o.Upfront.IsZero() {

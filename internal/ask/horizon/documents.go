@@ -1,4 +1,4 @@
-package capacity
+package horizon
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
@@ -24,14 +25,14 @@ import (
 // The problem's own contracts are in force all the time. Money in the problem (penalties) is per its
 // period_s; a period of the horizon that is longer pays it in proportion.
 type Horizon struct {
-	Problem   Problem         `json:"problem"`
-	Contracts []TermContract  `json:"contracts,omitempty"`
-	Periods   []HorizonPeriod `json:"periods"` // each begins where the one before ends
+	Problem   capacity.Problem `json:"problem"`
+	Contracts []TermContract   `json:"contracts,omitempty"`
+	Periods   []HorizonPeriod  `json:"periods"` // each begins where the one before ends
 }
 
 // TermContract is a contract that is in force in [From, Until).
 type TermContract struct {
-	Contract
+	capacity.Contract
 	VMType  string       `json:"vm_type,omitempty"` // where the problem has several
 	Upfront money.Amount `json:"upfront"`           // paid once, for the whole contract
 	From    time.Time    `json:"from"`
@@ -81,12 +82,12 @@ func (p *HorizonPeriod) SetLength(seconds int64) {
 }
 
 // Priced is a supply at the period's prices.
-func (p *HorizonPeriod) Priced(s Supply) Supply {
+func (p *HorizonPeriod) Priced(s capacity.Supply) capacity.Supply {
 	if p.OnDemandPrice != nil {
 		s.OnDemand.Price = *p.OnDemandPrice
 	}
 	if p.SpotPrice != nil && s.Spot != nil {
-		s.Spot = &Spot{Price: *p.SpotPrice, MaxShare: s.Spot.MaxShare}
+		s.Spot = &capacity.Spot{Price: *p.SpotPrice, MaxShare: s.Spot.MaxShare}
 	}
 	if len(p.Prices) == 0 {
 		return s
@@ -99,7 +100,7 @@ func (p *HorizonPeriod) Priced(s Supply) Supply {
 			t.OnDemand.Price = *of.OnDemand
 		}
 		if of.Spot != nil && t.Spot != nil {
-			t.Spot = &Spot{Price: *of.Spot, MaxShare: t.Spot.MaxShare}
+			t.Spot = &capacity.Spot{Price: *of.Spot, MaxShare: t.Spot.MaxShare}
 		}
 	}
 	return s
@@ -132,11 +133,8 @@ const (
 	MaxPeriods      = 3 * 8784 // three years of hours
 	MaxHorizonLoad  = 2_000_000
 	MaxOffers       = 8
-	MaxOfferVMs     = 1_000_000
 	MaxFactors      = 13
 	MaxDemandFactor = 10
-	MaxTermYears    = 10
-	MaxHorizonHours = 10 * 8784
 )
 
 // Start is when the horizon begins, and End when it is over.
@@ -160,7 +158,7 @@ func (h Horizon) First(hours float64) Horizon {
 }
 
 // JobsIn is the jobs of a class in a period.
-func (h *Horizon) JobsIn(period, class int) JobRange {
+func (h *Horizon) JobsIn(period, class int) capacity.JobRange {
 	own := h.Problem.Classes[class].Jobs
 	if jobs := h.Periods[period].Jobs; jobs != nil {
 		own.Max = jobs[class]
@@ -174,10 +172,10 @@ func (h *Horizon) JobsIn(period, class int) JobRange {
 // demand of a period, whatever their own demand is. Periods that shared their jobs still do.
 func (h Horizon) Scaled(factor float64) Horizon {
 	scale := func(x float64) float64 {
-		if h.Problem.Options.Integrality == Relaxed {
+		if h.Problem.Options.Integrality == capacity.Relaxed {
 			return x * factor
 		}
-		return WholeJobs(x * factor)
+		return capacity.WholeJobs(x * factor)
 	}
 	h.Problem.Classes = slices.Clone(h.Problem.Classes)
 	for i := range h.Problem.Classes {
@@ -228,14 +226,14 @@ func (h Horizon) check(c *strict.Checker) {
 			c.Refuse("name", "duplicate_name", "Another contract is called %q as well; give each contract a name of its own.", fault.Clip(contract.Name))
 		}
 		named[contract.Name] = true
-		c.Whole("vms", "The number of VMs", "VMs", contract.VMs, 0, MaxVMs)
+		c.Whole("vms", "The number of VMs", "VMs", contract.VMs, 0, capacity.MaxVMs)
 		money.Check(c, "price", "The price", contract.Price)
 		money.Check(c, "upfront", "The upfront payment", contract.Upfront)
-		strict.OneOf(c, "billing", contract.Billing, Billings)
+		strict.OneOf(c, "billing", contract.Billing, capacity.Billings)
 		if !types[contract.VMType] {
 			c.Refuse("vm_type", "unknown_name", "The problem has no VM type %q.", fault.Clip(contract.VMType))
 		}
-		if checkWholeSecond(c, "from", contract.From) && checkWholeSecond(c, "until", contract.Until) {
+		if capacity.CheckWholeSecond(c, "from", contract.From) && capacity.CheckWholeSecond(c, "until", contract.Until) {
 			c.Term("The contract", contract.From, contract.Until)
 		}
 		c.Leave()
@@ -266,12 +264,12 @@ func (h Horizon) checkPeriods(c *strict.Checker) {
 		case p.Hours != 0 && p.Seconds != 0:
 			c.Refuse("seconds", "one_of", `Here are two lengths; give "hours" or "seconds".`)
 		case p.Seconds != 0:
-			c.Whole("seconds", "The length", "seconds", p.Seconds, 1, MaxHorizonHours*3600)
+			c.Whole("seconds", "The length", "seconds", p.Seconds, 1, capacity.MaxHorizonHours*3600)
 		default:
-			c.Whole("hours", "The length", "hours", p.Hours, 1, MaxHorizonHours)
+			c.Whole("hours", "The length", "hours", p.Hours, 1, capacity.MaxHorizonHours)
 		}
 		seconds = min(seconds+max(0, min(p.length(), math.MaxInt64/4)), math.MaxInt64/2)
-		if checkWholeSecond(c, "start", p.Start) && i > 0 {
+		if capacity.CheckWholeSecond(c, "start", p.Start) && i > 0 {
 			if end := h.Periods[i-1].End(); !p.Start.Equal(end) {
 				c.Found("start", "range", fmt.Sprintf("The period begins at %s and the one before ends at %s; periods follow each other without a gap.", p.Start.Format(time.RFC3339), end.Format(time.RFC3339)),
 					c.Hint("start", end.Format(time.RFC3339), "Begin at %s.", end.Format(time.RFC3339)))
@@ -285,8 +283,8 @@ func (h Horizon) checkPeriods(c *strict.Checker) {
 		h.checkPrices(c, p)
 		c.Leave()
 	}
-	if seconds > MaxHorizonHours*3600 {
-		c.Refuse("", "range", "The periods last %d hours; a horizon lasts %d at most. Ask for a part of it.", seconds/3600, MaxHorizonHours)
+	if seconds > capacity.MaxHorizonHours*3600 {
+		c.Refuse("", "range", "The periods last %d hours; a horizon lasts %d at most. Ask for a part of it.", seconds/3600, capacity.MaxHorizonHours)
 	}
 }
 
@@ -296,7 +294,7 @@ func (h *Horizon) checkPrices(c *strict.Checker, p *HorizonPeriod) {
 	for _, price := range []struct {
 		member string
 		amount *money.Amount
-		spot   *Spot
+		spot   *capacity.Spot
 	}{{"on_demand_price", p.OnDemandPrice, nil}, {"spot_price", p.SpotPrice, h.Problem.Supply.Spot}} {
 		switch {
 		case price.amount == nil:
@@ -319,7 +317,7 @@ func (h *Horizon) checkPrices(c *strict.Checker, p *HorizonPeriod) {
 	}
 	types := h.Problem.Supply.VMTypes
 	for _, name := range slices.Sorted(maps.Keys(p.Prices)) {
-		at := slices.IndexFunc(types, func(t VMTypeSupply) bool { return t.Name == name })
+		at := slices.IndexFunc(types, func(t capacity.VMTypeSupply) bool { return t.Name == name })
 		if at < 0 {
 			c.Refuse(name, "unknown_name", "The problem has no VM type %q.", fault.Clip(name))
 			continue
@@ -341,26 +339,14 @@ func (h *Horizon) checkPrices(c *strict.Checker, p *HorizonPeriod) {
 func (h *Horizon) checkJobs(c *strict.Checker, period int) {
 	c.Enter("jobs")
 	for k, x := range h.Periods[period].Jobs {
-		if x >= 0 && x <= MaxJobs && (x == math.Trunc(x) || h.Problem.Options.Integrality == Relaxed) {
+		if x >= 0 && x <= capacity.MaxJobs && (x == math.Trunc(x) || h.Problem.Options.Integrality == capacity.Relaxed) {
 			continue
 		}
 		c.Element(k)
-		if c.Number("", "The number of jobs", "", x, MaxJobs) && x != math.Trunc(x) {
-			c.Refuse("", "not_whole", "Here are %s jobs; give a whole number, or plan with integrality %q.", fault.Plain(x), Relaxed)
+		if c.Number("", "The number of jobs", "", x, capacity.MaxJobs) && x != math.Trunc(x) {
+			c.Refuse("", "not_whole", "Here are %s jobs; give a whole number, or plan with integrality %q.", fault.Plain(x), capacity.Relaxed)
 		}
 		c.Leave()
 	}
 	c.Leave()
-}
-
-// checkWholeSecond refuses what is no moment, or not a whole second.
-func checkWholeSecond(c *strict.Checker, member string, at time.Time) bool {
-	if !c.Moment(member, at) {
-		return false
-	}
-	if at.Nanosecond() != 0 {
-		c.Refuse(member, "range", "The moment %s is not a whole second.", at.UTC().Format(time.RFC3339Nano))
-		return false
-	}
-	return true
 }

@@ -1,4 +1,4 @@
-package capacity
+package goal
 
 import (
 	"fmt"
@@ -7,31 +7,32 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
 )
 
-// Ask is which question it is.
-type Ask string
+// Kind is which question it is.
+type Kind string
 
 // The questions. What each one means exactly stands in plan.Answer.
 const (
-	AskMostForBudget    Ask = "most_for_budget"   // what can be served for so much money
-	AskCheapestForAll   Ask = "cheapest_for_all"  // what serving everything costs
-	AskOneMoreJob       Ask = "one_more_job"      // what one more job of a class costs
-	AskCheapestDeadline Ask = "cheapest_deadline" // how early a promise may be, and what earlier ones cost
+	AskMostForBudget    Kind = "most_for_budget"   // what can be served for so much money
+	AskCheapestForAll   Kind = "cheapest_for_all"  // what serving everything costs
+	AskOneMoreJob       Kind = "one_more_job"      // what one more job of a class costs
+	AskCheapestDeadline Kind = "cheapest_deadline" // how early a promise may be, and what earlier ones cost
 )
 
 var (
-	asks          = []Ask{AskMostForBudget, AskCheapestForAll, AskOneMoreJob, AskCheapestDeadline}
+	asks          = []Kind{AskMostForBudget, AskCheapestForAll, AskOneMoreJob, AskCheapestDeadline}
 	budgetPeriods = []BudgetPeriod{PerPeriod, PerHour, PerMonth}
 	budgetKinds   = []BudgetKind{OfVMCost, OfTotal}
 )
 
 // Question is one question about a problem. Which members it takes depends on Ask.
 type Question struct {
-	Question Ask          `json:"question"`
+	Question Kind         `json:"question"`
 	Budget   *AskedBudget `json:"budget,omitempty"` // of most_for_budget
 	Class    string       `json:"class,omitempty"`  // of one_more_job; of cheapest_deadline too, "" is all by a common factor
 
@@ -66,7 +67,7 @@ const (
 
 // ProblemQuestion is a question that brings its problem along.
 type ProblemQuestion struct {
-	Problem Problem `json:"problem"`
+	Problem capacity.Problem `json:"problem"`
 	Question
 }
 
@@ -87,13 +88,13 @@ var (
 
 // ReadQuestion reads a question that brings its problem along, as strictly as ReadProblem. Where the
 // problem names no engine, it is auto.
-func ReadQuestion(data []byte, limits Limits) (ProblemQuestion, error) {
-	q := ProblemQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
-	q.Problem.Options.Engine = EngineAuto
+func ReadQuestion(data []byte, limits capacity.Limits) (ProblemQuestion, error) {
+	q := ProblemQuestion{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
+	q.Problem.Options.Engine = capacity.EngineAuto
 	r := strict.NewReader(data)
 	r.Object(askShape, func(name string) {
 		if name == "problem" {
-			ReadProblemInto(r, &q.Problem, limits)
+			capacity.ReadProblemInto(r, &q.Problem, limits)
 		} else {
 			readQuestion(r, name, &q.Question)
 		}
@@ -165,11 +166,11 @@ func (q *Question) check(c *strict.Checker) {
 	for _, m := range []struct {
 		name  string
 		given bool
-		of    []Ask
+		of    []Kind
 	}{
-		{"budget", q.Budget != nil, []Ask{AskMostForBudget}},
-		{"class", q.Class != "", []Ask{AskOneMoreJob, AskCheapestDeadline}},
-		{"extra_percent", q.ExtraPercent != nil, []Ask{AskCheapestDeadline}},
+		{"budget", q.Budget != nil, []Kind{AskMostForBudget}},
+		{"class", q.Class != "", []Kind{AskOneMoreJob, AskCheapestDeadline}},
+		{"extra_percent", q.ExtraPercent != nil, []Kind{AskCheapestDeadline}},
 	} {
 		if m.given && !slices.Contains(m.of, q.Question) {
 			c.Refuse(m.name, "not_taken", "The question %q takes no %q; leave it out.", q.Question, m.name)
@@ -203,7 +204,7 @@ func (q *Question) check(c *strict.Checker) {
 }
 
 // CheckFor is what is wrong with a question, itself in order, about a problem.
-func (q *Question) CheckFor(p *Problem) error {
+func (q *Question) CheckFor(p *capacity.Problem) error {
 	return strict.Check(func(c *strict.Checker) {
 		if b := q.Budget; b != nil && b.Currency != "" && b.Currency != p.Currency {
 			c.Enter("budget")
@@ -211,16 +212,16 @@ func (q *Question) CheckFor(p *Problem) error {
 				c.Hint("currency", p.Currency, "Give the amount in %s.", p.Currency))
 			c.Leave()
 		}
-		timed := func(class Class) bool { return class.DeadlineSeconds != 0 }
+		timed := func(class capacity.Class) bool { return class.DeadlineSeconds != 0 }
 		if q.Question == AskCheapestDeadline && q.Class == "" && !slices.ContainsFunc(p.Classes, timed) {
 			c.Refuse("class", "not_taken", "No class has a deadline: they are given by their VMs per job.")
 		}
 		if q.Class == "" {
 			return
 		}
-		at := slices.IndexFunc(p.Classes, func(class Class) bool { return class.Name == q.Class })
+		at := slices.IndexFunc(p.Classes, func(class capacity.Class) bool { return class.Name == q.Class })
 		if at < 0 {
-			strict.UnknownName(c, "class", "class", q.Class, p.classNames())
+			strict.UnknownName(c, "class", "class", q.Class, classNames(p))
 			return
 		}
 		if q.Question == AskCheapestDeadline && p.Classes[at].DeadlineSeconds == 0 {
@@ -229,7 +230,7 @@ func (q *Question) CheckFor(p *Problem) error {
 	})
 }
 
-func (p *Problem) classNames() []string {
+func classNames(p *capacity.Problem) []string {
 	names := make([]string, len(p.Classes))
 	for i := range p.Classes {
 		names[i] = p.Classes[i].Name
@@ -238,11 +239,11 @@ func (p *Problem) classNames() []string {
 }
 
 // perPeriod is how many of a budget's times a period has.
-func (b *AskedBudget) perPeriod(p *Problem) (times, of decimal.Decimal) {
+func (b *AskedBudget) perPeriod(p *capacity.Problem) (times, of decimal.Decimal) {
 	seconds := decimal.NewFromInt(p.PeriodSeconds)
 	switch b.Per {
 	case PerMonth:
-		return seconds, decimal.NewFromInt(3600 * HoursPerMonth)
+		return seconds, decimal.NewFromInt(3600 * capacity.HoursPerMonth)
 	case PerHour:
 		return seconds, decimal.NewFromInt(3600)
 	}
@@ -250,14 +251,14 @@ func (b *AskedBudget) perPeriod(p *Problem) (times, of decimal.Decimal) {
 }
 
 // Period is the budget for one period of the problem, rounded down to what money has.
-func (b *AskedBudget) Period(p *Problem) money.Amount {
+func (b *AskedBudget) Period(p *capacity.Problem) money.Amount {
 	times, of := b.perPeriod(p)
 	return money.Amount{Decimal: b.Amount.Mul(times).Div(of).RoundFloor(money.Places)}
 }
 
 // Asked is an amount a period as a budget of this kind would be given, rounded up: a budget of so much pays
 // for it.
-func (b *AskedBudget) Asked(p *Problem, period money.Amount) money.Amount {
+func (b *AskedBudget) Asked(p *capacity.Problem, period money.Amount) money.Amount {
 	times, of := b.perPeriod(p)
 	return money.Amount{Decimal: period.Mul(of).Div(times).RoundCeil(money.Places)}
 }

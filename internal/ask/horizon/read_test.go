@@ -1,4 +1,4 @@
-package capacity
+package horizon
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 )
@@ -77,14 +78,14 @@ func TestQuestionsThatMakeNoSense(t *testing.T) {
 		{"a contract of no type", "/contracts/0/vm_type", "unknown_name", func(q *PurchaseQuestion) { q.Contracts[0].VMType = "large" }},
 		{"two of a name", "/offers/0/name", "duplicate_name", func(q *PurchaseQuestion) { q.Offers[0].Name = "2026" }},
 		{"no offer", "/offers", "missing", func(q *PurchaseQuestion) { q.Offers = nil }},
-		{"too many offers", "/offers", "too_many", func(q *PurchaseQuestion) { q.Offers = make([]Offer, MaxOffers+1) }},
+		{"too many offers", "/offers", "too_many", func(q *PurchaseQuestion) { q.Offers = make([]capacity.Offer, MaxOffers+1) }},
 		{"no term", "/offers/0/term_years", "missing", func(q *PurchaseQuestion) { q.Offers[0].TermYears = 0 }},
 		{"two terms", "/offers/0/term_years", "one_of", func(q *PurchaseQuestion) { q.Offers[0].TermHours = 1 }},
 		{"a century", "/offers/0/term_years", "range", func(q *PurchaseQuestion) { q.Offers[0].TermYears = 100 }},
 		{"a negative number", "/offers/0/max", "range", func(q *PurchaseQuestion) { q.Offers[0].Max = -1 }},
 		{"unknown billing", "/offers/0/billing", "choice", func(q *PurchaseQuestion) { q.Offers[0].Billing = "never" }},
-		{"a budget", "/problem/budget", "not_taken", func(q *PurchaseQuestion) { q.Problem.Budget = &Budget{} }},
-		{"spot VMs", "/problem/supply", "not_taken", func(q *PurchaseQuestion) { q.Problem.Supply.Spot = &Spot{} }},
+		{"a budget", "/problem/budget", "not_taken", func(q *PurchaseQuestion) { q.Problem.Budget = &capacity.Budget{} }},
+		{"spot VMs", "/problem/supply", "not_taken", func(q *PurchaseQuestion) { q.Problem.Supply.Spot = &capacity.Spot{} }},
 		{"no demand at all", "/factors/0", "range", func(q *PurchaseQuestion) { q.Factors[0] = 0 }},
 		{"too many factors", "/factors", "too_many", func(q *PurchaseQuestion) { q.Factors = make([]float64, MaxFactors+1) }},
 		{"an invalid problem", "/problem/currency", "text", func(q *PurchaseQuestion) { q.Problem.Currency = "dollars" }},
@@ -113,22 +114,22 @@ func TestScaledHorizon(t *testing.T) {
 	if got := small.Periods[0].Jobs[0]; got != 2 || &small.Periods[0].Jobs[0] != &small.Periods[1].Jobs[0] || q.Periods[0].Jobs[0] != 4 {
 		t.Errorf("0.3 times 4 jobs: got %g and %g, want 2 and one slice", got, small.Periods[1].Jobs[0])
 	}
-	if got := q.Scaled(0.3).Problem.Classes[0].Jobs; got != (JobRange{Min: 3, Max: 3}) {
+	if got := q.Scaled(0.3).Problem.Classes[0].Jobs; got != (capacity.JobRange{Min: 3, Max: 3}) {
 		t.Errorf("0.3 times 3 to 10 jobs: got %+v", got)
 	}
 	q.Periods = append(q.Periods, HorizonPeriod{Start: q.End(), Hours: 1})
-	if got := q.Scaled(0.2); got.JobsIn(len(q.Periods)-1, 0) != (JobRange{Min: 2, Max: 2}) {
+	if got := q.Scaled(0.2); got.JobsIn(len(q.Periods)-1, 0) != (capacity.JobRange{Min: 2, Max: 2}) {
 		t.Errorf("in a period without jobs: got %+v, want 2 to 2", got.JobsIn(len(q.Periods)-1, 0))
 	}
-	if got := small.JobsIn(0, 0); got != (JobRange{Min: 2, Max: 2}) {
+	if got := small.JobsIn(0, 0); got != (capacity.JobRange{Min: 2, Max: 2}) {
 		t.Errorf("in a period: got %+v, want 2 to 2", got)
 	}
 	q.Problem.Classes[0].Jobs.Max = 3 // the class's own demand, which no period with jobs has
 	small = q.Scaled(0.6)
-	if got := small.JobsIn(0, 0); got != (JobRange{Min: 3, Max: 3}) {
+	if got := small.JobsIn(0, 0); got != (capacity.JobRange{Min: 3, Max: 3}) {
 		t.Errorf("3 promised jobs, 0.6 times 4: got %+v, want 3 to 3", got)
 	}
-	q.Problem.Options.Integrality = Relaxed
+	q.Problem.Options.Integrality = capacity.Relaxed
 	if got := q.Scaled(0.3).Periods[0].Jobs[0]; got != 1.2 {
 		t.Errorf("relaxed: got %g, want 1.2", got)
 	}
@@ -138,15 +139,15 @@ func TestScaledHorizon(t *testing.T) {
 func TestOfferTerm(t *testing.T) {
 	start := time.Date(2028, 2, 29, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		offer Offer
+		offer capacity.Offer
 		hours float64
-	}{{Offer{TermYears: 1}, 366 * 24}, {Offer{TermYears: 3}, 1096 * 24}, {Offer{TermHours: 8760}, 8760}} {
+	}{{capacity.Offer{TermYears: 1}, 366 * 24}, {capacity.Offer{TermYears: 3}, 1096 * 24}, {capacity.Offer{TermHours: 8760}, 8760}} {
 		if from, until := c.offer.Term(start); until.Sub(from).Hours() != c.hours {
 			t.Errorf("%+v from %v: got %v, want %g hours", c.offer, start, until.Sub(from), c.hours)
 		}
 	}
 	from := start.Add(time.Hour)
-	if got, _ := (Offer{TermYears: 1, From: &from}).Term(start); !got.Equal(from) {
+	if got, _ := (capacity.Offer{TermYears: 1, From: &from}).Term(start); !got.Equal(from) {
 		t.Errorf("got %v, want %v", got, from)
 	}
 }

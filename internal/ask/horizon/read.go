@@ -1,4 +1,4 @@
-package capacity
+package horizon
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
@@ -13,11 +14,11 @@ import (
 
 // How much of a horizon is answered: a summary is totals, months and days.
 const (
-	DetailPeriods Detail = "periods" // every period as well
-	DetailClasses Detail = "classes" // and what becomes of each class in it
+	DetailPeriods capacity.Detail = "periods" // every period as well
+	DetailClasses capacity.Detail = "classes" // and what becomes of each class in it
 )
 
-var horizonDetails = []Detail{DetailSummary, DetailPeriods, DetailClasses}
+var horizonDetails = []capacity.Detail{capacity.DetailSummary, DetailPeriods, DetailClasses}
 
 // How much of a horizon is answered: its periods where there are few, and never more of them than fit into
 // an answer that is kept.
@@ -32,25 +33,25 @@ const (
 // HorizonQuestion asks what a horizon comes to.
 type HorizonQuestion struct {
 	Horizon
-	Detail Detail `json:"detail,omitempty"` // left out: periods, where there are few of them
+	Detail capacity.Detail `json:"detail,omitempty"` // left out: periods, where there are few of them
 }
 
 // ClusterHorizonQuestion is about a cluster's forecasts, prices and contracts of some time.
 type ClusterHorizonQuestion struct {
 	Span
-	Detail Detail `json:"detail,omitempty"`
+	Detail capacity.Detail `json:"detail,omitempty"`
 }
 
 // ClusterPurchaseQuestion asks what a cluster should buy.
 type ClusterPurchaseQuestion struct {
 	Span
-	VMType   string    `json:"vm_type,omitempty"`   // which the offers are of; needed where several are in use
-	Offers   []Offer   `json:"offers,omitempty"`    // null is those that the cluster has,
-	Named    []string  `json:"named,omitempty"`     // or of those the named ones
-	Factors  []float64 `json:"factors,omitzero"`    // as in PurchaseQuestion
-	Gap      *float64  `json:"gap,omitempty"`       // null is DefaultPurchaseGap
-	LeaveOut []LeftOut `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
-	Detail   Detail    `json:"detail,omitempty"`
+	VMType   string           `json:"vm_type,omitempty"`   // which the offers are of; needed where several are in use
+	Offers   []capacity.Offer `json:"offers,omitempty"`    // null is those that the cluster has,
+	Named    []string         `json:"named,omitempty"`     // or of those the named ones
+	Factors  []float64        `json:"factors,omitzero"`    // as in PurchaseQuestion
+	Gap      *float64         `json:"gap,omitempty"`       // null is DefaultPurchaseGap
+	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
+	Detail   capacity.Detail  `json:"detail,omitempty"`
 }
 
 // LeftOut is something of a cluster that is left out of a question.
@@ -102,9 +103,9 @@ func (s Span) check(c *strict.Checker) {
 	if s.From.IsZero() || s.Until.IsZero() {
 		return
 	}
-	if c.Term("The horizon", s.From, s.Until); s.Until.Sub(s.From) > MaxHorizonHours*time.Hour {
+	if c.Term("The horizon", s.From, s.Until); s.Until.Sub(s.From) > capacity.MaxHorizonHours*time.Hour {
 		latest := s.From.UTC().AddDate(10, 0, 0).Format(time.RFC3339)
-		c.Found("until", "range", fmt.Sprintf("The horizon lasts %.0f hours; it can last %d at most.", s.Until.Sub(s.From).Hours(), MaxHorizonHours),
+		c.Found("until", "range", fmt.Sprintf("The horizon lasts %.0f hours; it can last %d at most.", s.Until.Sub(s.From).Hours(), capacity.MaxHorizonHours),
 			c.Hint("until", latest, "Give %s at the latest.", latest))
 	}
 }
@@ -122,10 +123,10 @@ var (
 
 // ReadHorizon reads a horizon as strictly as ReadProblem. Where its problem names no engine, it is auto. The
 // overrides change its options before it is validated with them.
-func ReadHorizon(data []byte, limits Limits, overrides ...func(*Options)) (HorizonQuestion, error) {
+func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (HorizonQuestion, error) {
 	var q HorizonQuestion
-	q.Problem = Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
-	q.Problem.Options.Engine = EngineAuto
+	q.Problem = capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	q.Problem.Options.Engine = capacity.EngineAuto
 	r := strict.NewReader(data)
 	r.Object(horizonShape, func(name string) {
 		if name == "detail" {
@@ -154,10 +155,10 @@ func (q *HorizonQuestion) check(c *strict.Checker) {
 
 // ReadPurchase reads a question about offers as strictly as ReadProblem. Where its problem names no engine, it
 // is auto, and where it names no gap, DefaultPurchaseGap.
-func ReadPurchase(data []byte, limits Limits, overrides ...func(*Options)) (PurchaseQuestion, error) {
+func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capacity.Options)) (PurchaseQuestion, error) {
 	var q PurchaseQuestion
-	q.Problem = Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
-	q.Problem.Options.Engine, q.Problem.Options.Gap = EngineAuto, DefaultPurchaseGap
+	q.Problem = capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}
+	q.Problem.Options.Engine, q.Problem.Options.Gap = capacity.EngineAuto, DefaultPurchaseGap
 	r := strict.NewReader(data)
 	r.Object(purchaseShape, func(name string) {
 		switch name {
@@ -271,7 +272,7 @@ func (q *ClusterPurchaseQuestion) check(c *strict.Checker) {
 	}
 	checkFactors(c, q.Factors)
 	if q.Gap != nil {
-		c.Number("gap", "The gap", "", *q.Gap, MaxGap)
+		c.Number("gap", "The gap", "", *q.Gap, capacity.MaxGap)
 	}
 	c.Enter("leave_out")
 	for i, l := range q.LeaveOut {
@@ -292,27 +293,27 @@ func checkShort(c *strict.Checker, member, text string) {
 	}
 }
 
-func checkHorizonDetail(c *strict.Checker, detail Detail) {
+func checkHorizonDetail(c *strict.Checker, detail capacity.Detail) {
 	if detail != "" {
 		strict.OneOf(c, "detail", detail, horizonDetails)
 	}
 }
 
 // CheckDetail is what is wrong with how much of the horizon is answered, which it decides where nobody has.
-func (h *Horizon) CheckDetail(detail *Detail) error {
+func (h *Horizon) CheckDetail(detail *capacity.Detail) error {
 	return strict.Check(func(c *strict.Checker) { h.checkDetail(c, detail) })
 }
 
 // checkDetail says how much is answered where nobody has said, and refuses an answer that is too large.
-func (h *Horizon) checkDetail(c *strict.Checker, detail *Detail) {
+func (h *Horizon) checkDetail(c *strict.Checker, detail *capacity.Detail) {
 	checkHorizonDetail(c, *detail)
 	if *detail == "" {
-		if *detail = DetailSummary; len(h.Periods) <= ShownPeriods {
+		if *detail = capacity.DetailSummary; len(h.Periods) <= ShownPeriods {
 			*detail = DetailPeriods
 		}
 	}
 	if size := h.answerBytes(*detail); size > mostHorizon {
-		less := DetailSummary
+		less := capacity.DetailSummary
 		if h.answerBytes(DetailPeriods) <= mostHorizon {
 			less = DetailPeriods
 		}
@@ -322,8 +323,8 @@ func (h *Horizon) checkDetail(c *strict.Checker, detail *Detail) {
 }
 
 // answerBytes is about how large an answer is.
-func (h *Horizon) answerBytes(detail Detail) int {
-	if detail == DetailSummary {
+func (h *Horizon) answerBytes(detail capacity.Detail) int {
+	if detail == capacity.DetailSummary {
 		return 0
 	}
 	contracts := len(h.Contracts)
@@ -337,7 +338,7 @@ func (h *Horizon) answerBytes(detail Detail) int {
 	return len(h.Periods) * each
 }
 
-func readDetail(r *strict.Reader, into *Detail) {
+func readDetail(r *strict.Reader, into *capacity.Detail) {
 	before := len(r.Findings)
 	if strict.Word(r, into, horizonDetails); *into == "" && len(r.Findings) == before {
 		detail, _ := fault.UnknownWord("", fault.Words(horizonDetails))
@@ -353,10 +354,10 @@ func readSpanMember(r *strict.Reader, name string, s *Span) {
 	}
 }
 
-func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits Limits) {
+func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits capacity.Limits) {
 	switch name {
 	case "problem":
-		ReadProblemInto(r, &h.Problem, limits)
+		capacity.ReadProblemInto(r, &h.Problem, limits)
 	case "contracts":
 		h.Contracts = strict.List(r, "of contracts", limits.Contracts, readTermContract)
 	case "periods":
@@ -369,7 +370,7 @@ func readHorizonMember(r *strict.Reader, name string, h *Horizon, limits Limits)
 }
 
 func readTermContract(r *strict.Reader, t *TermContract) {
-	t.Billing = BilledUsed
+	t.Billing = capacity.BilledUsed
 	r.Object(termContractShape, func(name string) {
 		switch name {
 		case "vm_type":
@@ -381,12 +382,12 @@ func readTermContract(r *strict.Reader, t *TermContract) {
 		case "until":
 			r.Moment(&t.Until)
 		default:
-			readContractMember(r, name, &t.Contract)
+			capacity.ReadContractMember(r, name, &t.Contract)
 		}
 	})
 }
 
-func readPeriod(r *strict.Reader, p *HorizonPeriod, limits Limits) {
+func readPeriod(r *strict.Reader, p *HorizonPeriod, limits capacity.Limits) {
 	had := r.Object(periodShape, func(name string) {
 		switch name {
 		case "start":
@@ -426,7 +427,7 @@ func readPeriodPrices(r *strict.Reader, p *PeriodPrices) {
 	})
 }
 
-func readOffers(r *strict.Reader) []Offer {
+func readOffers(r *strict.Reader) []capacity.Offer {
 	before := len(r.Findings)
 	all := strict.List(r, "of offers", MaxOffers, readOffer)
 	if len(all) == 0 && len(r.Findings) == before {
@@ -435,8 +436,8 @@ func readOffers(r *strict.Reader) []Offer {
 	return all
 }
 
-func readOffer(r *strict.Reader, o *Offer) {
-	o.Billing = BilledUsed
+func readOffer(r *strict.Reader, o *capacity.Offer) {
+	o.Billing = capacity.BilledUsed
 	r.Object(offerShape, func(name string) {
 		switch name {
 		case "name":
@@ -446,7 +447,7 @@ func readOffer(r *strict.Reader, o *Offer) {
 		case "upfront":
 			money.Read(r, &o.Upfront)
 		case "billing":
-			strict.Word(r, &o.Billing, Billings)
+			strict.Word(r, &o.Billing, capacity.Billings)
 		case "from":
 			o.From = new(time.Time)
 			r.Moment(o.From)
