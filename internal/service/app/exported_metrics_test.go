@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"github.com/goccy/go-yaml"
 	"io"
 	"os"
 	"regexp"
@@ -11,13 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
-
-var began = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 
