@@ -4,7 +4,6 @@ package goal
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -82,8 +81,8 @@ func (a *asking) plan(ctx context.Context, p capacity.Problem) (capacity.Plan, e
 		return capacity.Plan{}, err
 	}
 	pl, err := a.solve(ctx, p)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings, Cost: capacity.Cost{Currency: p.Currency, PeriodSeconds: p.PeriodSeconds}}, nil
+	if findings := fault.Findings(err); findings != nil {
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings, Cost: capacity.Cost{Currency: p.Currency, PeriodSeconds: p.PeriodSeconds}}, nil
 	}
 	return pl, err
 }

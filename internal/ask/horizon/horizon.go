@@ -2,7 +2,6 @@ package horizon
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -216,8 +215,8 @@ func (c *Course) Work(ctx context.Context) error {
 func (c *Course) one(ctx context.Context, i int) error {
 	p := c.calendar.problem(&c.calendar.situations[i], c.contracts)
 	pl, err := c.solve(ctx, p)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
+	if findings := fault.Findings(err); findings != nil {
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
 	}
 	if err == nil {
 		c.settled[i] = settle(&p, &pl, c.totals)

@@ -1,3 +1,4 @@
+// Package recheck checks packings and pools again from their documents. It calls nothing of the work it checks.
 package recheck
 
 import (

@@ -1,3 +1,4 @@
+// Package reproduce runs the experiments of the papers again, and compares the results with what was published.
 package reproduce
 
 import (

@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"context"
-	"errors"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
@@ -91,8 +90,8 @@ func (b *Base) Answer(ctx context.Context, s capacity.Scenario, full bool) (Scen
 		return ScenarioAnswer{}, err
 	}
 	pl, err := b.solve(ctx, p)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) { // more VMs than can be counted
-		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
+	if findings := fault.Findings(err); findings != nil { // more VMs than can be counted
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
 	}
 	if err != nil {
 		return ScenarioAnswer{}, err

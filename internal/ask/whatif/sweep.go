@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -112,8 +111,8 @@ func (s *Sweep) point(ctx context.Context, i int, solve, brief plan.Planner) err
 	if err == nil {
 		pl, err = solve(ctx, p)
 	}
-	if input := (*fault.InputError)(nil); errors.As(err, &input) { // between the corners, or more VMs than can be counted
-		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: input.Findings}, nil
+	if findings := fault.Findings(err); findings != nil { // between the corners, or more VMs than can be counted
+		pl, err = capacity.Plan{Status: capacity.InfeasibleStatus, Conflicts: findings}, nil
 		pl.Cost.Currency, pl.Cost.PeriodSeconds = s.question.Problem.Currency, s.question.Problem.PeriodSeconds
 	}
 	if err != nil {

@@ -1,3 +1,4 @@
+// Package fault says what is wrong: the kinds of errors a caller can act on, and findings with place, code and hint.
 package fault
 
 import (

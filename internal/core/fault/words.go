@@ -21,8 +21,10 @@ func ClipTo(s string, longest int) string {
 	return s
 }
 
+// Capital makes the first letter of a sentence a capital.
 func Capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
+// Words returns the known words as strings.
 func Words[T ~string](known []T) []string {
 	all := make([]string, len(known))
 	for i, k := range known {
@@ -39,6 +41,7 @@ func Plain(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
+// Plural counts things: 1 job, 2 jobs.
 func Plural(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -1,3 +1,4 @@
+// Package money holds decimal amounts, exact sums and rounding.
 package money
 
 import (

@@ -1,3 +1,4 @@
+// Package plan decides how many VMs to rent and which jobs to admit, and explains the decision.
 package plan
 
 import (

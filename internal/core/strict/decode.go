@@ -1,3 +1,4 @@
+// Package strict reads JSON once and strictly, with a pointer to every fault, and checks values.
 package strict
 
 import (

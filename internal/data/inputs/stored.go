@@ -1,3 +1,4 @@
+// Package inputs holds what a cluster keeps, its strict readers, and its problem at a moment.
 package inputs
 
 import (

@@ -1,3 +1,4 @@
+// Package hooks is the desk of webhooks: where events go, how they are signed, and which hosts are allowed.
 package hooks
 
 import (

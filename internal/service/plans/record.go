@@ -1,3 +1,4 @@
+// Package plans is the desk of plans and pools: the board of current plans, the planner, pins and observations.
 package plans
 
 import (

@@ -1,3 +1,4 @@
+// Package reporting holds the documents of report schedules and of the reports they make.
 package reporting
 
 import (

@@ -1,3 +1,4 @@
+// Package runs is the desk of background runs: who sees, ends and repeats them.
 package runs
 
 import (
