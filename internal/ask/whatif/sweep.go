@@ -53,7 +53,9 @@ type Sweep struct {
 // NewSweep makes a checked question ready.
 func NewSweep(q capacity.SweepQuestion) *Sweep {
 	s := &Sweep{question: q, numbers: make([][]money.Amount, len(q.Vary))}
-	s.curve = sync.OnceValues(func() (plan.Curve, error) { return plan.NewCurve(q.Problem, q.Vary[0]) })
+	s.curve = sync.OnceValues(func() (plan.Curve, error) {
+		return plan.NewCurve(q.Problem, parameterOf(&q.Vary[0], s.numbers[0]))
+	})
 	total := 1
 	for i := range q.Vary {
 		s.numbers[i] = q.Vary[i].Numbers()
@@ -61,6 +63,23 @@ func NewSweep(q capacity.SweepQuestion) *Sweep {
 	}
 	s.points, s.plans, s.finished = make([]SweepPoint, total), make([]*capacity.Plan, total), make([]atomic.Bool, total)
 	return s
+}
+
+// parameterOf returns the parameter that a curve follows. It is one of the figures that a checked question
+// may ask a curve for, with a range.
+func parameterOf(v *capacity.Vary, numbers []money.Amount) plan.Parameter {
+	figures := map[capacity.What]plan.Figure{
+		capacity.ChangeDeadline: plan.Deadlines, capacity.ChangePenalty: plan.Penalties, capacity.ChangePrice: plan.OnDemandPrice,
+		capacity.ChangeContract: plan.ContractVMs, capacity.ChangeBudget: plan.VMBudget,
+	}
+	return plan.Parameter{
+		Figure: figures[v.What], Class: v.Class, Contract: v.Contract, Absolute: v.By == capacity.ByValue,
+		From: v.From.Float(), To: v.To.Float(), Numbers: numbers,
+		With: func(p capacity.Problem, number money.Amount) (capacity.Problem, error) {
+			s := capacity.Scenario{Changes: []capacity.ScenarioChange{v.Change(number)}}
+			return s.Apply(p)
+		},
+	}
 }
 
 // Total is how many points there are, and Done how many are planned.

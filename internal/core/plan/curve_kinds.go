@@ -21,7 +21,7 @@ func (c *curving) contract() (Curve, error) {
 	c.curve = Curve{Shape: "convex", Exact: true}
 	at := slices.IndexFunc(c.problem.Supply.Contracts, func(x capacity.Contract) bool { return x.Name == c.vary.Contract })
 	contract := c.problem.Supply.Contracts[at]
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		if c.unit = float64(contract.VMs); c.unit == 0 {
 			return c.constant()
 		}
@@ -115,8 +115,7 @@ func skip(pieces []piece, length, cost float64) ([]piece, float64) {
 
 // solved is the linear program of a changed problem, and its whole cost; false where there is no plan.
 func (c *curving) solved(number float64) (r *relaxation, cost float64, ok bool, err error) {
-	s := capacity.Scenario{Changes: []capacity.ScenarioChange{c.vary.Change(money.Round(number))}}
-	p, err := s.Apply(c.problem)
+	p, err := c.vary.With(c.problem, money.Round(number))
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -161,7 +160,7 @@ type drop struct {
 // where the price passes a contract's or what a class is worth per VM.
 func (c *curving) price() (Curve, error) {
 	c.curve = Curve{Shape: "concave", Exact: true}
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		c.unit = c.problem.Supply.OnDemand.Price.Float()
 	}
 	if c.unit == 0 {
@@ -256,7 +255,7 @@ func (c *curving) penalty() (Curve, error) {
 
 func (c *curving) penaltyOf() (Curve, error) {
 	at := slices.IndexFunc(c.problem.Classes, func(x capacity.Class) bool { return x.Name == c.vary.Class })
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		c.unit = c.problem.Classes[at].Penalty.Float()
 	}
 	if c.unit == 0 {
@@ -296,7 +295,7 @@ func (c *curving) penaltyOf() (Curve, error) {
 // saves most penalties for it, as long as that is more than it costs.
 func (c *curving) budget() (Curve, error) {
 	c.curve = Curve{Shape: "convex", Exact: true}
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		c.unit = c.spend.Float()
 	}
 	m, err := newModel(&c.problem)
@@ -343,7 +342,7 @@ func (c *curving) deadline() (Curve, error) {
 	c.asymptote()
 	var infeasible, feasible float64
 	known := false
-	numbers := c.vary.Numbers()
+	numbers := slices.Clone(c.vary.Numbers)
 	slices.SortFunc(numbers, func(a, b money.Amount) int { return a.Cmp(b.Decimal) })
 	for _, x := range numbers {
 		_, cost, ok, err := c.feasible(x.Float())
@@ -400,7 +399,7 @@ func (c *curving) asymptote() {
 			continue
 		}
 		fixed := class.shape.work.FixedSeconds
-		if c.vary.By != capacity.ByValue {
+		if !c.vary.Absolute {
 			fixed /= class.DeadlineSeconds
 		}
 		if c.curve.Asymptote == nil || fixed > *c.curve.Asymptote {
