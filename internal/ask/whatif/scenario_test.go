@@ -33,7 +33,7 @@ func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, changed := plantest.DrawScenario(r, &p)
+		s, changed := drawScenario(r, &p)
 		a, err := base.Answer(t.Context(), s, true)
 		if err != nil {
 			t.Fatalf("%d: %v", n, err)

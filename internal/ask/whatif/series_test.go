@@ -30,7 +30,7 @@ func TestScenariosInBriefAgreeWithThoseInFull(t *testing.T) {
 		for range 8 {
 			var s capacity.Scenario
 			for range 1 + r.IntN(2) {
-				s.Changes = append(s.Changes, plantest.DrawChange(r, &p))
+				s.Changes = append(s.Changes, drawChange(r, &p))
 			}
 			want, err := inFull.Answer(t.Context(), s, false)
 			if err != nil {

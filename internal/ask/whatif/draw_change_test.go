@@ -1,4 +1,4 @@
-package plantest
+package whatif
 
 import (
 	"math"
@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// DrawChange draws a change that fits a problem.
-func DrawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
+// drawChange draws a change that fits a problem.
+func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 	factor := math.Round((0.5+r.Float64())*100) / 100
 	class := ""
 	if r.IntN(2) == 0 {
@@ -53,12 +53,12 @@ func DrawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 	}
 }
 
-// DrawScenario draws up to three changes that can be carried out together.
-func DrawScenario(r *rand.Rand, p *capacity.Problem) (s capacity.Scenario, changed capacity.Problem) {
+// drawScenario draws up to three changes that can be carried out together.
+func drawScenario(r *rand.Rand, p *capacity.Problem) (s capacity.Scenario, changed capacity.Problem) {
 	for {
 		s.Changes = nil
 		for range 1 + r.IntN(3) {
-			s.Changes = append(s.Changes, DrawChange(r, p))
+			s.Changes = append(s.Changes, drawChange(r, p))
 		}
 		if changed, err := s.Apply(*p); err == nil {
 			return s, changed

@@ -1,13 +1,13 @@
-package plan
+package whatif
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/plan"
 	"headroom/internal/test/plantest"
 )
 
@@ -18,11 +18,11 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 	compared, infeasible := 0, 0
 	for range plantest.Samples(120) {
 		p := plantest.DrawSeries(t, r)
-		series := NewSeries(p, nil)
+		series := plan.NewSeries(p, nil)
 		for range 8 {
 			var s capacity.Scenario
 			for range 1 + r.IntN(2) {
-				s.Changes = append(s.Changes, plantest.DrawChange(r, &p))
+				s.Changes = append(s.Changes, drawChange(r, &p))
 			}
 			changed, err := s.Apply(p)
 			if err != nil {
@@ -40,7 +40,7 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 			if brief.Status == capacity.InfeasibleStatus {
 				infeasible++
 			}
-			if !isFleet(&changed) {
+			if !solvedInFull(&changed) {
 				full = inBriefOf(full)
 				brief.Warnings = full.Warnings // an infeasible one has some
 			}
@@ -54,7 +54,13 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 	}
 }
 
-// inBriefOf is a plan without what a series leaves out.
+// solvedInFull reports whether a series solves the problem as Solve does.
+func solvedInFull(p *capacity.Problem) bool {
+	return len(p.Supply.VMTypes) > 0 || p.Supply.Spot != nil ||
+		p.Options.Integrality == capacity.Relaxed && p.Budget != nil && p.Budget.VMCost != nil
+}
+
+// inBriefOf removes from a plan what a series leaves out.
 func inBriefOf(pl capacity.Plan) capacity.Plan {
 	pl.Relaxed, pl.Integer, pl.Layout, pl.Warnings = nil, nil, nil, []capacity.Warning{}
 	if pl.Prices != nil {
@@ -65,13 +71,4 @@ func inBriefOf(pl capacity.Plan) capacity.Plan {
 		c.Time, c.Verdict, c.Reason, c.BreakEvenPenalty, c.Flips = nil, "", "", nil, capacity.Flips{}
 	}
 	return pl
-}
-
-func textOf(t *testing.T, x any) string {
-	t.Helper()
-	text, err := json.Marshal(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
