@@ -229,11 +229,11 @@ func (a *Answer) infeasible(start time.Time, hours float64, conflict string) {
 }
 
 // Show leaves out what is not asked for.
-func (a *Answer) Show(detail capacity.Detail) {
+func (a *Answer) Show(detail Detail) {
 	if a.Detail = detail; detail != DetailClasses {
 		a.Situations = []SituationAnswer{}
 	}
-	if detail == capacity.DetailSummary {
+	if detail == DetailSummary {
 		a.Periods = []PeriodAnswer{}
 	}
 }

@@ -31,7 +31,7 @@ type Answer struct {
 	Classes     []ClassTotal       `json:"classes"`   // in the order of the problem
 	Infeasible  []InfeasibleSpan   `json:"infeasible"`
 	Days        []SpanTotal        `json:"days"` // by UTC
-	Detail      capacity.Detail    `json:"detail"`
+	Detail      Detail             `json:"detail"`
 	Periods     []PeriodAnswer     `json:"periods"`    // none in a summary; a period in which a contract begins or ends is answered in parts
 	Situations  []SituationAnswer  `json:"situations"` // with the detail classes alone: what the plans of the different problems are, by class and type
 	Solved      int                `json:"solved"`     // different problems; periods that are alike are solved once

@@ -12,7 +12,7 @@ import (
 )
 
 // drawChange draws a change that fits a problem.
-func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
+func drawChange(r *rand.Rand, p *capacity.Problem) ScenarioChange {
 	factor := math.Round((0.5+r.Float64())*100) / 100
 	class := ""
 	if r.IntN(2) == 0 {
@@ -20,31 +20,31 @@ func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 	}
 	value := money.Amount{Decimal: decimal.New(r.Int64N(60), 0)}
 	for {
-		switch what := []capacity.What{
-			capacity.ChangeDeadline, capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePenalty, capacity.ChangePrice,
-			capacity.ChangeQuota, capacity.ChangeContract, capacity.DropContract, capacity.AddContract, capacity.ChangePromised, capacity.ChangeBound,
+		switch what := []What{
+			ChangeDeadline, ChangeDeadline, ChangeDemand, ChangePenalty, ChangePrice,
+			ChangeQuota, ChangeContract, DropContract, AddContract, ChangePromised, ChangeBound,
 		}[r.IntN(11)]; what {
-		case capacity.ChangeBound:
-			return capacity.ScenarioChange{What: what, Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)]}
-		case capacity.ChangeDeadline:
+		case ChangeBound:
+			return ScenarioChange{What: what, Bound: []capacity.Bound{capacity.LowerBound, capacity.AverageBound, capacity.UpperBound}[r.IntN(3)]}
+		case ChangeDeadline:
 			if slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.DeadlineSeconds != 0 && (class == "" || c.Name == class) }) {
-				return capacity.ScenarioChange{What: what, Class: class, Factor: &factor}
+				return ScenarioChange{What: what, Class: class, Factor: &factor}
 			}
-		case capacity.ChangeDemand, capacity.ChangePenalty:
-			return capacity.ScenarioChange{What: what, Class: class, Factor: &factor}
-		case capacity.ChangePromised:
+		case ChangeDemand, ChangePenalty:
+			return ScenarioChange{What: what, Class: class, Factor: &factor}
+		case ChangePromised:
 			half := factor / 2
-			return capacity.ScenarioChange{What: what, Class: class, Factor: &half}
-		case capacity.ChangePrice:
-			return capacity.ScenarioChange{What: what, Factor: &factor}
-		case capacity.ChangeQuota:
-			return capacity.ScenarioChange{What: what, Value: &value}
-		case capacity.AddContract:
-			return capacity.ScenarioChange{What: what, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "added", VMs: r.Int64N(20), Price: value, Billing: capacity.BilledAlways}}}
+			return ScenarioChange{What: what, Class: class, Factor: &half}
+		case ChangePrice:
+			return ScenarioChange{What: what, Factor: &factor}
+		case ChangeQuota:
+			return ScenarioChange{What: what, Value: &value}
+		case AddContract:
+			return ScenarioChange{What: what, Add: &AddedSupply{Contract: &capacity.Contract{Name: "added", VMs: r.Int64N(20), Price: value, Billing: capacity.BilledAlways}}}
 		default:
 			if n := len(p.Supply.Contracts); n > 0 {
-				ch := capacity.ScenarioChange{What: what, Contract: p.Supply.Contracts[r.IntN(n)].Name}
-				if what == capacity.ChangeContract {
+				ch := ScenarioChange{What: what, Contract: p.Supply.Contracts[r.IntN(n)].Name}
+				if what == ChangeContract {
 					ch.Value = &value
 				}
 				return ch
@@ -54,7 +54,7 @@ func drawChange(r *rand.Rand, p *capacity.Problem) capacity.ScenarioChange {
 }
 
 // drawScenario draws up to three changes that can be carried out together.
-func drawScenario(r *rand.Rand, p *capacity.Problem) (s capacity.Scenario, changed capacity.Problem) {
+func drawScenario(r *rand.Rand, p *capacity.Problem) (s Scenario, changed capacity.Problem) {
 	for {
 		s.Changes = nil
 		for range 1 + r.IntN(3) {

@@ -70,7 +70,7 @@ func (s *same) say(sentence string, values ...any) {
 // useOn is what the base does on a VM type; nil where it does not know the type.
 func (b *Base) useOn(vmType string) *use {
 	for t := range b.uses {
-		if name := b.uses[t].vmType; name == vmType || name == "" && vmType == capacity.SoleVMType {
+		if name := b.uses[t].vmType; name == vmType || name == "" && vmType == SoleVMType {
 			return &b.uses[t]
 		}
 	}

@@ -20,7 +20,7 @@ func TestSeriesAgreesWithSolve(t *testing.T) {
 		p := plantest.DrawSeries(t, r)
 		series := plan.NewSeries(p, nil)
 		for range 8 {
-			var s capacity.Scenario
+			var s Scenario
 			for range 1 + r.IntN(2) {
 				s.Changes = append(s.Changes, drawChange(r, &p))
 			}

@@ -27,20 +27,20 @@ type SweepPoint struct {
 
 // SweepAnswer is the points of a sweep: those of the first parameter's first value first.
 type SweepAnswer struct {
-	Vary          []capacity.Vary `json:"vary"`
-	Currency      string          `json:"currency"`
-	PeriodSeconds int64           `json:"period_s"`
-	Complete      bool            `json:"complete"` // false: points are missing, because the work was ended before
-	Total         int64           `json:"total"`    // points that were asked for
-	Points        []SweepPoint    `json:"points"`
-	Curve         *plan.Curve     `json:"curve"`
-	Explanation   string          `json:"explanation"`
-	Facts         []words.Fact    `json:"facts"`
+	Vary          []Vary       `json:"vary"`
+	Currency      string       `json:"currency"`
+	PeriodSeconds int64        `json:"period_s"`
+	Complete      bool         `json:"complete"` // false: points are missing, because the work was ended before
+	Total         int64        `json:"total"`    // points that were asked for
+	Points        []SweepPoint `json:"points"`
+	Curve         *plan.Curve  `json:"curve"`
+	Explanation   string       `json:"explanation"`
+	Facts         []words.Fact `json:"facts"`
 }
 
 // Sweep is a sweep at work: any number of workers take points until none is left.
 type Sweep struct {
-	question capacity.SweepQuestion
+	question SweepQuestion
 	numbers  [][]money.Amount
 	points   []SweepPoint
 	plans    []*capacity.Plan // of the first and the last point, which are explained
@@ -51,7 +51,7 @@ type Sweep struct {
 }
 
 // NewSweep makes a checked question ready.
-func NewSweep(q capacity.SweepQuestion) *Sweep {
+func NewSweep(q SweepQuestion) *Sweep {
 	s := &Sweep{question: q, numbers: make([][]money.Amount, len(q.Vary))}
 	s.curve = sync.OnceValues(func() (plan.Curve, error) {
 		return plan.NewCurve(q.Problem, parameterOf(&q.Vary[0], s.numbers[0]))
@@ -67,16 +67,16 @@ func NewSweep(q capacity.SweepQuestion) *Sweep {
 
 // parameterOf returns the parameter that a curve follows. It is one of the figures that a checked question
 // may ask a curve for, with a range.
-func parameterOf(v *capacity.Vary, numbers []money.Amount) plan.Parameter {
-	figures := map[capacity.What]plan.Figure{
-		capacity.ChangeDeadline: plan.Deadlines, capacity.ChangePenalty: plan.Penalties, capacity.ChangePrice: plan.OnDemandPrice,
-		capacity.ChangeContract: plan.ContractVMs, capacity.ChangeBudget: plan.VMBudget,
+func parameterOf(v *Vary, numbers []money.Amount) plan.Parameter {
+	figures := map[What]plan.Figure{
+		ChangeDeadline: plan.Deadlines, ChangePenalty: plan.Penalties, ChangePrice: plan.OnDemandPrice,
+		ChangeContract: plan.ContractVMs, ChangeBudget: plan.VMBudget,
 	}
 	return plan.Parameter{
-		Figure: figures[v.What], Class: v.Class, Contract: v.Contract, Absolute: v.By == capacity.ByValue,
+		Figure: figures[v.What], Class: v.Class, Contract: v.Contract, Absolute: v.By == ByValue,
 		From: v.From.Float(), To: v.To.Float(), Numbers: numbers,
 		With: func(p capacity.Problem, number money.Amount) (capacity.Problem, error) {
-			s := capacity.Scenario{Changes: []capacity.ScenarioChange{v.Change(number)}}
+			s := Scenario{Changes: []ScenarioChange{v.Change(number)}}
 			return s.Apply(p)
 		},
 	}
@@ -109,8 +109,8 @@ func (s *Sweep) Work(ctx context.Context, solve, brief plan.Planner) error {
 }
 
 // at is the numbers of a point, and the scenario they make.
-func (s *Sweep) at(i int) (numbers []float64, scenario capacity.Scenario) {
-	numbers, scenario.Changes = make([]float64, len(s.numbers)), make([]capacity.ScenarioChange, len(s.numbers))
+func (s *Sweep) at(i int) (numbers []float64, scenario Scenario) {
+	numbers, scenario.Changes = make([]float64, len(s.numbers)), make([]ScenarioChange, len(s.numbers))
 	for k := len(s.numbers) - 1; k >= 0; k-- {
 		x := s.numbers[k][i%len(s.numbers[k])]
 		i /= len(s.numbers[k])

@@ -254,7 +254,7 @@ func readOptions(r *strict.Reader, o *Options, limits Limits) {
 		case "integrality":
 			strict.Word(r, &o.Integrality, integralities)
 		case "bound":
-			strict.Word(r, &o.Bound, bounds)
+			strict.Word(r, &o.Bound, Bounds)
 		case "engine":
 			strict.Word(r, &o.Engine, engines)
 		case "gap":

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
@@ -72,7 +72,7 @@ func key(item any) (name string, version int64) {
 		return x.Name, x.Version
 	case inputs.PlannedClass:
 		return x.Name, x.Version
-	case capacity.Scenario:
+	case whatif.Scenario:
 		return x.Name, x.Version
 	case inputs.StandingOffer:
 		return x.Name, x.Version

@@ -170,7 +170,7 @@ const (
 )
 
 // AddedSupply What `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
-type AddedSupply = capacity.AddedSupply
+type AddedSupply = whatif.AddedSupply
 
 // Admission The answer to a job that asks for a place.
 type Admission = live.Admission
@@ -946,7 +946,7 @@ type RunProgress = runs.Progress
 type RunState = runs.RunState
 
 // Scenario A named list of changes, laid over a cluster's problem without touching it.
-type Scenario = capacity.Scenario
+type Scenario = whatif.Scenario
 
 // ScenarioAnswer A scenario's outcome, and how it differs from the base's.
 type ScenarioAnswer = whatif.ScenarioAnswer
@@ -955,14 +955,14 @@ type ScenarioAnswer = whatif.ScenarioAnswer
 // A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
 //
 // Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}
-type ScenarioChange = capacity.ScenarioChange
+type ScenarioChange = whatif.ScenarioChange
 
 // ScenarioDifference What changes, split into what the same decisions cost at the new figures (`values`) and what adapting adds to that (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
 // The same decisions are the base's admitted jobs on the VMs it rents, needed or not. Jobs that are no longer asked for, or whose deadline nothing meets, go; VMs that a smaller contract, quota or share no longer has go; where the jobs then need more VMs, as with a shorter deadline, just those are rented besides, and where there are none the jobs worth least per VM go. More demand is refused, higher promises are not kept and budgets are overdrawn: to act on them is a new decision.
 type ScenarioDifference = whatif.ScenarioDifference
 
 // ScenarioList A page of saved scenarios.
-type ScenarioList = list[capacity.Scenario]
+type ScenarioList = list[whatif.Scenario]
 
 // ScenarioOutcome What a problem comes to.
 type ScenarioOutcome = plan.Outcome

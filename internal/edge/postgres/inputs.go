@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
@@ -217,7 +218,7 @@ func stampOf(item any) capacity.Stamp {
 		return x.Stamp
 	case inputs.PlannedClass:
 		return x.Stamp
-	case capacity.Scenario:
+	case whatif.Scenario:
 		return x.Stamp
 	case inputs.StandingOffer:
 		return x.Stamp

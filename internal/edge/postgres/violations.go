@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
@@ -243,7 +243,7 @@ func nameOf(item any) string {
 		return x.Name
 	case inputs.PlannedClass:
 		return x.Name
-	case capacity.Scenario:
+	case whatif.Scenario:
 		return x.Name
 	case inputs.StandingOffer:
 		return x.Name

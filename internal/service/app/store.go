@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
@@ -52,7 +52,7 @@ type InputStore interface {
 	Prices() storage.Collection[inputs.PricePeriod]       // by ID; listed by type and start
 	Contracts() storage.Collection[inputs.SignedContract] // by name
 	Classes() storage.Collection[inputs.PlannedClass]     // by name; a profile reference without a version becomes the latest
-	Scenarios() storage.Collection[capacity.Scenario]     // by name; no plan depends on them
+	Scenarios() storage.Collection[whatif.Scenario]       // by name; no plan depends on them
 	Offers() storage.Collection[inputs.StandingOffer]     // likewise
 	Document(ctx context.Context, cluster string) (inputs.Document, error)
 	// Apply makes a cluster like the document (see capacity.Document). With a dry run it only says what

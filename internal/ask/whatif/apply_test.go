@@ -1,4 +1,4 @@
-package capacity
+package whatif
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
 )
@@ -55,11 +56,11 @@ func TestChangedPartsAreCheckedAsTheWhole(t *testing.T) {
 			o.Quota = &quota
 		case 2:
 			total := money()
-			p.Budget = &Budget{Total: &total}
+			p.Budget = &capacity.Budget{Total: &total}
 		}
 		var whole, changed strict.Checker
 		p.Check(&whole)
-		p.checkChanged(&changed, &before)
+		p.CheckChanged(&changed, &before)
 		if len(whole.Findings) > 0 {
 			faults++
 		}

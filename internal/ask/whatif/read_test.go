@@ -1,24 +1,47 @@
-package capacity
+package whatif
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
 )
 
-// laidOver is a problem of one kind of machine that scenarios in these tests are laid over.
-func laidOver(t testing.TB) Problem {
+// exampleText reads the problem of docs/reference/problem.md.
+func exampleText(t testing.TB) string {
 	t.Helper()
-	p, err := ReadProblem([]byte(`{
+	data, err := os.ReadFile("../../../openapi/examples/nightly-etl.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func foundBy(t *testing.T, err error) []fault.Finding {
+	t.Helper()
+	var input *fault.InputError
+	if !errors.As(err, &input) {
+		t.Fatalf("got %v, want findings", err)
+	}
+	return input.Findings
+}
+
+// laidOver is a problem of one kind of machine that scenarios in these tests are laid over.
+func laidOver(t testing.TB) capacity.Problem {
+	t.Helper()
+	p, err := capacity.ReadProblem([]byte(`{
 		"currency": "USD",
 		"supply": {
 			"contracts": [{"name": "one-year", "vms": 10, "price": "0.12"}, {"name": "three-year", "vms": 20, "price": "0.10", "billing": "always"}],
@@ -28,7 +51,7 @@ func laidOver(t testing.TB) Problem {
 			{"name": "etl", "demand": {"map_work_s": 900, "reduce_work_s": 100, "fixed_s": 10}, "deadline_s": 2700, "slots_per_vm": {"map": 2, "reduce": 2}, "jobs": {"min": 3, "max": 10}, "penalty": "5.00"},
 			{"name": "reports", "demand": {"map_work_s": 400, "reduce_work_s": 40, "fixed_s": 5}, "deadline_s": 600, "slots_per_vm": {"map": 2, "reduce": 1}, "jobs": {"min": 0, "max": 7}, "penalty": "0.333333333"},
 			{"name": "adhoc", "vms_per_job": "1.5", "jobs": {"min": 1, "max": 4}, "penalty": "0.20"}
-		]}`), Limits{})
+		]}`), capacity.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,15 +59,15 @@ func laidOver(t testing.TB) Problem {
 }
 
 // withTypes is the same with two VM types, one of which has spot.
-func withTypes(t testing.TB) Problem {
+func withTypes(t testing.TB) capacity.Problem {
 	p := laidOver(t)
 	quota := int64(8)
-	p.Supply = Supply{VMTypes: []VMTypeSupply{
+	p.Supply = capacity.Supply{VMTypes: []capacity.VMTypeSupply{
 		{Name: "small", Contracts: p.Supply.Contracts, OnDemand: p.Supply.OnDemand},
-		{Name: "large", OnDemand: OnDemand{Price: money.Round(0.4), Quota: &quota}, Spot: &Spot{Price: money.Round(0.15), MaxShare: 0.25}},
+		{Name: "large", OnDemand: capacity.OnDemand{Price: money.Round(0.4), Quota: &quota}, Spot: &capacity.Spot{Price: money.Round(0.15), MaxShare: 0.25}},
 	}}
-	p.Classes[0].SlotsPerVM = SlotsPerVM{ByType: map[string]SlotsPerVM{"small": {Map: 2, Reduce: 2}, "large": {Map: 4, Reduce: 4}}}
-	p.Classes[1].Speed = Speed{"large": 1.5}
+	p.Classes[0].SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{"small": {Map: 2, Reduce: 2}, "large": {Map: 4, Reduce: 4}}}
+	p.Classes[1].Speed = capacity.Speed{"large": 1.5}
 	return p
 }
 
@@ -58,9 +81,9 @@ func readChanges(t testing.TB, text string) Scenario {
 }
 
 // differences is the members in which two problems differ, as "pointer before → after".
-func differences(before, after Problem) string {
+func differences(before, after capacity.Problem) string {
 	var all []string
-	for _, f := range DifferentMembers(before, after) {
+	for _, f := range capacity.DifferentMembers(before, after) {
 		from, _ := json.Marshal(f.Before)
 		to, _ := json.Marshal(f.After)
 		all = append(all, fmt.Sprintf("%s %s → %s", f.Pointer, from, to))
@@ -208,7 +231,7 @@ func TestScenarioRefusals(t *testing.T) {
 			t.Errorf("%s: not refused", c.name)
 			continue
 		}
-		f := findings(t, err)[0]
+		f := foundBy(t, err)[0]
 		got := f.Pointer + " " + f.Code + " " + f.Detail
 		if f.Hint != nil {
 			got += " " + f.Hint.Detail
@@ -222,7 +245,7 @@ func TestScenarioRefusals(t *testing.T) {
 		"/changes too_many":            {Changes: make([]ScenarioChange, MaxScenarioChanges+1)},
 	} {
 		_, err := s.Apply(laidOver(t))
-		if f := findings(t, err)[0]; f.Pointer+" "+f.Code != name {
+		if f := foundBy(t, err)[0]; f.Pointer+" "+f.Code != name {
 			t.Errorf("got %s %s, want %s", f.Pointer, f.Code, name)
 		}
 	}
@@ -240,7 +263,7 @@ func TestVMTypesThatAreNeededStay(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.changes, err, c.want)
 		}
 	}
-	p.Classes[0].SlotsPerVM = SlotsPerVM{ByType: map[string]SlotsPerVM{"large": {Map: 4, Reduce: 4}}}
+	p.Classes[0].SlotsPerVM = capacity.SlotsPerVM{ByType: map[string]capacity.SlotsPerVM{"large": {Map: 4, Reduce: 4}}}
 	if _, err := readChanges(t, `[{"what":"drop_vm_type","vm_type":"large"}]`).Apply(p); err == nil || !strings.Contains(err.Error(), `Class "etl" runs on VMs of type "large" alone`) {
 		t.Errorf("a type that a class needs: got %v", err)
 	}
@@ -249,7 +272,7 @@ func TestVMTypesThatAreNeededStay(t *testing.T) {
 // TestScenariosUndoThemselves: factors multiply as decimals do.
 func TestScenariosUndoThemselves(t *testing.T) {
 	p := laidOver(t)
-	p.Options.Integrality = Relaxed // fractions of jobs
+	p.Options.Integrality = capacity.Relaxed // fractions of jobs
 	p.Classes[1].Penalty = money.Round(0.32)
 	both := readChanges(t, `[{"what":"deadline","factor":0.8},{"what":"demand","factor":1.6},{"what":"penalty","factor":1.25},{"what":"price","factor":0.5},
 		{"what":"price","factor":2},{"what":"penalty","factor":0.8},{"what":"demand","factor":0.625},{"what":"deadline","factor":1.25},
@@ -298,7 +321,7 @@ func TestKeptScenariosAreChecked(t *testing.T) {
 	s.Changes[0].Factor = nil
 	want := "/name text\n/note too_long\n/changes/0 one_of"
 	var got []string
-	for _, f := range findings(t, s.Validate()) {
+	for _, f := range foundBy(t, s.Validate()) {
 		got = append(got, f.Pointer+" "+f.Code)
 	}
 	if strings.Join(got, "\n") != want {
@@ -328,7 +351,7 @@ func BenchmarkApply(b *testing.B) {
 }
 
 func TestWhatIfIsReadStrictly(t *testing.T) {
-	problem := nightly(t)
+	problem := exampleText(t)
 	for _, c := range []struct{ name, text, want string }{
 		{"whole", `{"problem":` + problem + `,"scenarios":[{"name":"a","changes":[{"what":"deadline","factor":0.9}]},{"changes":[]}]}`, ""},
 		{"everything", `{"problem":` + problem + `,"detail":"summary","scenarios":[{"changes":[
@@ -348,16 +371,16 @@ func TestWhatIfIsReadStrictly(t *testing.T) {
 		{"too many", `{"problem":` + problem + `,"scenarios":[` + strings.Repeat(`{"changes":[]},`, MaxScenarios) + `{"changes":[]}]}`, "/scenarios too_many"},
 		{"no JSON", `{"problem":`, " syntax"},
 	} {
-		q, err := ReadWhatIf([]byte(c.text), DefaultLimits())
+		q, err := ReadWhatIf([]byte(c.text), capacity.DefaultLimits())
 		var got []string
 		if err != nil {
-			for _, f := range findings(t, err) {
+			for _, f := range foundBy(t, err) {
 				if f.Code == "syntax" {
 					f.Pointer = ""
 				}
 				got = append(got, f.Pointer+" "+f.Code)
 			}
-		} else if len(q.Scenarios) == 0 || q.Problem.Options.Engine != EngineAuto && !strings.Contains(problem, `"engine"`) {
+		} else if len(q.Scenarios) == 0 || q.Problem.Options.Engine != capacity.EngineAuto && !strings.Contains(problem, `"engine"`) {
 			t.Errorf("%s: got %+v", c.name, q)
 		}
 		if strings.Join(got, "\n") != c.want {
@@ -380,7 +403,7 @@ func TestClusterWhatIfIsReadStrictly(t *testing.T) {
 		`{"scenarios":[{"changes":[{"what":"deadline"}]}]}`: "/scenarios/0/changes/0 one_of",
 	} {
 		_, err := ReadClusterWhatIf([]byte(text))
-		if f := findings(t, err)[0]; f.Pointer+" "+f.Code != want {
+		if f := foundBy(t, err)[0]; f.Pointer+" "+f.Code != want {
 			t.Errorf("%s: got %s %s, want %s", text, f.Pointer, f.Code, want)
 		}
 	}

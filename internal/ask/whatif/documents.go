@@ -1,6 +1,7 @@
-package capacity
+package whatif
 
 import (
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 )
 
@@ -10,7 +11,7 @@ type Scenario struct {
 	Name    string           `json:"name"`
 	Note    string           `json:"note"`
 	Changes []ScenarioChange `json:"changes"`
-	Stamp
+	capacity.Stamp
 }
 
 // MaxScenarioChanges is how many changes one scenario may have.
@@ -20,14 +21,14 @@ const MaxScenarioChanges = 100
 // A number is changed by exactly one of Factor and Value; what counts jobs, VMs or a quota is then
 // rounded to the nearest whole number, jobs of a relaxed problem excepted.
 type ScenarioChange struct {
-	What     What          `json:"what"`
-	Class    string        `json:"class,omitempty"`    // "": every class
-	VMType   string        `json:"vm_type,omitempty"`  // "": every type
-	Contract string        `json:"contract,omitempty"` // of prices: "" is not a contract's but that of the purchase
-	Purchase Purchase      `json:"purchase,omitempty"` // of prices: on_demand (the default) or spot
-	Bound    Bound         `json:"bound,omitempty"`
-	Factor   *float64      `json:"factor,omitempty"`
-	Value    *money.Amount `json:"value,omitempty"` // in the unit of what is changed
+	What     What              `json:"what"`
+	Class    string            `json:"class,omitempty"`    // "": every class
+	VMType   string            `json:"vm_type,omitempty"`  // "": every type
+	Contract string            `json:"contract,omitempty"` // of prices: "" is not a contract's but that of the purchase
+	Purchase capacity.Purchase `json:"purchase,omitempty"` // of prices: on_demand (the default) or spot
+	Bound    capacity.Bound    `json:"bound,omitempty"`
+	Factor   *float64          `json:"factor,omitempty"`
+	Value    *money.Amount     `json:"value,omitempty"` // in the unit of what is changed
 
 	Add *AddedSupply `json:"add,omitempty"`
 }
@@ -56,13 +57,13 @@ const (
 
 // AddedSupply is what add_contract and add_vm_type add.
 type AddedSupply struct {
-	Contract *Contract     `json:"contract,omitempty"` // to the type named in vm_type
-	VMType   *VMTypeSupply `json:"vm_type,omitempty"`
+	Contract *capacity.Contract     `json:"contract,omitempty"` // to the type named in vm_type
+	VMType   *capacity.VMTypeSupply `json:"vm_type,omitempty"`
 
 	// SlotsPerVM and Speed say how every class, or those named, runs on an added type. A class that is
 	// not named runs on it as on other types; where its slots are given by type, it does not run on it.
-	SlotsPerVM map[string]SlotsPerVM `json:"slots_per_vm,omitempty"` // by class
-	Speed      map[string]float64    `json:"speed,omitempty"`        // by class
+	SlotsPerVM map[string]capacity.SlotsPerVM `json:"slots_per_vm,omitempty"` // by class
+	Speed      map[string]float64             `json:"speed,omitempty"`        // by class
 }
 
 // SoleVMType is what the machines of a problem without VM types are called once a scenario adds one.

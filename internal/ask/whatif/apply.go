@@ -1,4 +1,4 @@
-package capacity
+package whatif
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
@@ -15,11 +16,11 @@ import (
 
 // Apply is the problem with the scenario's changes laid over it; the problem itself, which is valid,
 // stays as it is. What is wrong is an *InputError with pointers into the scenario.
-func (s Scenario) Apply(p Problem) (Problem, error) {
+func (s Scenario) Apply(p capacity.Problem) (capacity.Problem, error) {
 	var c strict.Checker
 	s.check(&c)
 	if len(c.Findings) > 0 {
-		return Problem{}, fault.Refusal(c.Findings, c.Unlisted)
+		return capacity.Problem{}, fault.Refusal(c.Findings, c.Unlisted)
 	}
 	if len(s.Changes) == 0 {
 		return p, nil
@@ -44,19 +45,19 @@ func (s Scenario) Apply(p Problem) (Problem, error) {
 		s.blame(&a, &p)
 	}
 	if len(a.Findings) > 0 {
-		return Problem{}, fault.Refusal(a.Findings, a.Unlisted)
+		return capacity.Problem{}, fault.Refusal(a.Findings, a.Unlisted)
 	}
 	return a.Problem, nil
 }
 
 // blame validates what has changed and leads each finding back to the last change that may have brought
 // it about.
-func (s Scenario) blame(a *applying, before *Problem) {
+func (s Scenario) blame(a *applying, before *capacity.Problem) {
 	var result strict.Checker
 	if a.retyped {
 		a.Problem.Check(&result)
 	} else {
-		a.Problem.checkChanged(&result, before)
+		a.Problem.CheckChanged(&result, before)
 	}
 	for _, f := range result.Findings {
 		for i := len(s.Changes) - 1; i >= 0; i-- {
@@ -75,7 +76,7 @@ func (s Scenario) blame(a *applying, before *Problem) {
 
 // applying is a problem that changes, and where in the scenario one is.
 type applying struct {
-	Problem
+	capacity.Problem
 	strict.Checker
 	factor  decimal.Decimal // of the change, if it has one
 	owned   bool            // the classes are no longer those of the problem before
@@ -91,7 +92,7 @@ func (a *applying) change(ch *ScenarioChange) {
 	case ChangeContract:
 		if t, i := a.contract(ch); t != nil {
 			c := &(*t)[i]
-			c.VMs = a.wholeNumber(ch, float64(c.VMs), MaxVMs, "VMs")
+			c.VMs = a.wholeNumber(ch, float64(c.VMs), capacity.MaxVMs, "VMs")
 		}
 	case ChangeBudget, ChangeTotal:
 		a.changeBudget(ch)
@@ -157,7 +158,7 @@ func (a *applying) changeClasses(ch *ScenarioChange) {
 	}
 }
 
-func (a *applying) changeDeadline(ch *ScenarioChange, class *Class) {
+func (a *applying) changeDeadline(ch *ScenarioChange, class *capacity.Class) {
 	if class.DeadlineSeconds == 0 { // given by its VMs per job alone
 		return
 	}
@@ -165,8 +166,8 @@ func (a *applying) changeDeadline(ch *ScenarioChange, class *Class) {
 	switch {
 	case seconds <= 0:
 		a.Refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; a job needs some time.", fault.Clip(class.Name), fault.Plain(seconds))
-	case seconds > MaxSeconds:
-		a.Refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; it can be %s s at most. Deadlines are in seconds.", fault.Clip(class.Name), fault.Plain(seconds), fault.Plain(MaxSeconds))
+	case seconds > capacity.MaxSeconds:
+		a.Refuse(numberOf(ch), "range", "The deadline of class %q would be %s s; it can be %s s at most. Deadlines are in seconds.", fault.Clip(class.Name), fault.Plain(seconds), fault.Plain(capacity.MaxSeconds))
 	default:
 		class.DeadlineSeconds = seconds
 	}
@@ -175,14 +176,14 @@ func (a *applying) changeDeadline(ch *ScenarioChange, class *Class) {
 // jobs is a changed number of jobs.
 func (a *applying) jobs(ch *ScenarioChange, before float64) float64 {
 	jobs := a.number(ch, before)
-	if a.Options.Integrality == Relaxed {
-		if jobs > MaxJobs {
-			a.Refuse(numberOf(ch), "range", "There would be %s jobs; there can be %d at most.", fault.Plain(jobs), MaxJobs)
+	if a.Options.Integrality == capacity.Relaxed {
+		if jobs > capacity.MaxJobs {
+			a.Refuse(numberOf(ch), "range", "There would be %s jobs; there can be %d at most.", fault.Plain(jobs), capacity.MaxJobs)
 			return before
 		}
 		return jobs
 	}
-	return float64(a.wholeNumber(ch, before, MaxJobs, "jobs"))
+	return float64(a.wholeNumber(ch, before, capacity.MaxJobs, "jobs"))
 }
 
 // wholeNumber is a changed count: a factor's is rounded, a value must be whole.
@@ -267,7 +268,7 @@ func (a *applying) changeTypes(ch *ScenarioChange) {
 		return
 	}
 	known, changed := false, false
-	a.eachType(func(name string, _ *[]Contract, o *OnDemand, spot **Spot) {
+	a.eachType(func(name string, _ *[]capacity.Contract, o *capacity.OnDemand, spot **capacity.Spot) {
 		if ch.VMType != "" && ch.VMType != name {
 			return
 		}
@@ -280,9 +281,9 @@ func (a *applying) changeTypes(ch *ScenarioChange) {
 			if o.Quota != nil {
 				before = *o.Quota
 			}
-			quota := a.wholeNumber(ch, float64(before), MaxVMs, "VMs")
+			quota := a.wholeNumber(ch, float64(before), capacity.MaxVMs, "VMs")
 			o.Quota, changed = &quota, true
-		case ch.What == ChangePrice && ch.Purchase != PurchaseSpot:
+		case ch.What == ChangePrice && ch.Purchase != capacity.PurchaseSpot:
 			o.Price, changed = a.amount(ch, o.Price), true
 		case ch.What != ChangeQuota && *spot != nil:
 			after := **spot
@@ -308,7 +309,7 @@ func (a *applying) changeTypes(ch *ScenarioChange) {
 }
 
 // eachType visits the supply of each type; that of a problem without types has no name.
-func (a *applying) eachType(visit func(name string, contracts *[]Contract, o *OnDemand, spot **Spot)) {
+func (a *applying) eachType(visit func(name string, contracts *[]capacity.Contract, o *capacity.OnDemand, spot **capacity.Spot)) {
 	s := &a.Supply
 	if len(s.VMTypes) == 0 {
 		visit("", &s.Contracts, &s.OnDemand, &s.Spot)
@@ -321,10 +322,10 @@ func (a *applying) eachType(visit func(name string, contracts *[]Contract, o *On
 }
 
 // contract finds the contract that a change names; it is not there, and refused, where the list is nil.
-func (a *applying) contract(ch *ScenarioChange) (list *[]Contract, at int) {
+func (a *applying) contract(ch *ScenarioChange) (list *[]capacity.Contract, at int) {
 	var names []string
 	known := false
-	a.eachType(func(name string, contracts *[]Contract, _ *OnDemand, _ **Spot) {
+	a.eachType(func(name string, contracts *[]capacity.Contract, _ *capacity.OnDemand, _ **capacity.Spot) {
 		if ch.VMType != "" && ch.VMType != name {
 			return
 		}
@@ -350,7 +351,9 @@ func (a *applying) unknownType(name string) {
 		return
 	}
 	var known []string
-	a.eachType(func(name string, _ *[]Contract, _ *OnDemand, _ **Spot) { known = append(known, name) })
+	a.eachType(func(name string, _ *[]capacity.Contract, _ *capacity.OnDemand, _ **capacity.Spot) {
+		known = append(known, name)
+	})
 	a.unknown("vm_type", name, `To change all types, leave "vm_type" out.`, known)
 }
 
@@ -366,7 +369,7 @@ func (a *applying) unknown(member, name, otherwise string, known []string) {
 }
 
 func (a *applying) changeBudget(ch *ScenarioChange) {
-	var b Budget
+	var b capacity.Budget
 	if a.Budget != nil {
 		b = *a.Budget
 	}
@@ -388,7 +391,7 @@ func (a *applying) changeBudget(ch *ScenarioChange) {
 		after := a.amount(ch, before)
 		*limit = &after
 	}
-	if a.Budget = &b; b == (Budget{}) {
+	if a.Budget = &b; b == (capacity.Budget{}) {
 		a.Budget = nil
 	}
 }
@@ -396,14 +399,14 @@ func (a *applying) changeBudget(ch *ScenarioChange) {
 func (a *applying) addContract(ch *ScenarioChange) {
 	added := *ch.Add.Contract
 	if added.Billing == "" {
-		added.Billing = BilledUsed
+		added.Billing = capacity.BilledUsed
 	}
 	if ch.VMType == "" && len(a.Supply.VMTypes) > 1 {
 		a.Refuse("vm_type", "missing", "There are %d VM types; say of which the contract's VMs are.", len(a.Supply.VMTypes))
 		return
 	}
 	known := false
-	a.eachType(func(name string, contracts *[]Contract, _ *OnDemand, _ **Spot) {
+	a.eachType(func(name string, contracts *[]capacity.Contract, _ *capacity.OnDemand, _ **capacity.Spot) {
 		if ch.VMType == "" || ch.VMType == name {
 			known = true
 			*contracts = append(*contracts, added)
@@ -419,11 +422,11 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 	added.Contracts = slices.Clone(added.Contracts)
 	for i := range added.Contracts {
 		if added.Contracts[i].Billing == "" {
-			added.Contracts[i].Billing = BilledUsed
+			added.Contracts[i].Billing = capacity.BilledUsed
 		}
 	}
 	if s := &a.Supply; len(s.VMTypes) == 0 {
-		*s = Supply{VMTypes: []VMTypeSupply{{Name: SoleVMType, Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}}}
+		*s = capacity.Supply{VMTypes: []capacity.VMTypeSupply{{Name: SoleVMType, Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}}}
 	}
 	a.Enter("add")
 	defer a.Leave()
@@ -445,13 +448,13 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 		}
 		byType := maps.Clone(class.SlotsPerVM.ByType)
 		if byType == nil {
-			byType = make(map[string]SlotsPerVM, len(a.Supply.VMTypes)+1)
+			byType = make(map[string]capacity.SlotsPerVM, len(a.Supply.VMTypes)+1)
 			for _, t := range a.Supply.VMTypes {
 				byType[t.Name] = class.SlotsPerVM
 			}
 		}
 		byType[added.Name] = ch.Add.SlotsPerVM[name]
-		class.SlotsPerVM = SlotsPerVM{ByType: byType}
+		class.SlotsPerVM = capacity.SlotsPerVM{ByType: byType}
 	}
 	a.Leave()
 	a.Enter("speed")
@@ -463,7 +466,7 @@ func (a *applying) addVMType(ch *ScenarioChange) {
 		}
 		speed := maps.Clone(a.Classes[i].Speed)
 		if speed == nil {
-			speed = make(Speed, 1)
+			speed = make(capacity.Speed, 1)
 		}
 		speed[added.Name] = ch.Add.Speed[name]
 		a.Classes[i].Speed = speed
@@ -488,7 +491,7 @@ func (a *applying) classNames() []string {
 
 func (a *applying) dropVMType(ch *ScenarioChange) {
 	types := a.Supply.VMTypes
-	at := slices.IndexFunc(types, func(t VMTypeSupply) bool { return t.Name == ch.VMType })
+	at := slices.IndexFunc(types, func(t capacity.VMTypeSupply) bool { return t.Name == ch.VMType })
 	switch {
 	case at < 0:
 		a.unknownType(ch.VMType)

@@ -1,4 +1,4 @@
-package capacity
+package whatif
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
@@ -16,9 +17,9 @@ import (
 
 // SweepQuestion is a problem whose figures take several values, one parameter or a grid of two.
 type SweepQuestion struct {
-	Problem Problem `json:"problem"`
-	Vary    []Vary  `json:"vary"`
-	Curve   bool    `json:"curve"` // the linear program's cost as well, with its breakpoints
+	Problem capacity.Problem `json:"problem"`
+	Vary    []Vary           `json:"vary"`
+	Curve   bool             `json:"curve"` // the linear program's cost as well, with its breakpoints
 }
 
 // ClusterSweepQuestion is about the problem of a cluster at a moment, zero being now, with changes laid over it.
@@ -32,17 +33,17 @@ type ClusterSweepQuestion struct {
 // Vary is a change of a scenario whose number takes several values: those of a list, or Steps ones from
 // From to To, both included.
 type Vary struct {
-	What     What           `json:"what"`
-	Class    string         `json:"class,omitempty"`
-	VMType   string         `json:"vm_type,omitempty"`
-	Contract string         `json:"contract,omitempty"`
-	Purchase Purchase       `json:"purchase,omitempty"`
-	By       Measure        `json:"by,omitempty"` // whether the numbers multiply what there is (the default) or take its place
-	From     *money.Amount  `json:"from,omitempty"`
-	To       *money.Amount  `json:"to,omitempty"`
-	Steps    int64          `json:"steps,omitempty"`
-	Spacing  Spacing        `json:"spacing,omitempty"`
-	Values   []money.Amount `json:"values,omitempty"`
+	What     What              `json:"what"`
+	Class    string            `json:"class,omitempty"`
+	VMType   string            `json:"vm_type,omitempty"`
+	Contract string            `json:"contract,omitempty"`
+	Purchase capacity.Purchase `json:"purchase,omitempty"`
+	By       Measure           `json:"by,omitempty"` // whether the numbers multiply what there is (the default) or take its place
+	From     *money.Amount     `json:"from,omitempty"`
+	To       *money.Amount     `json:"to,omitempty"`
+	Steps    int64             `json:"steps,omitempty"`
+	Spacing  Spacing           `json:"spacing,omitempty"`
+	Values   []money.Amount    `json:"values,omitempty"`
 }
 
 // Measure says which member of a change a number is.
@@ -147,13 +148,13 @@ var (
 
 // ReadSweep reads a sweep that brings its problem along, as strictly as ReadProblem. Where the problem
 // names no engine, it is auto.
-func ReadSweep(data []byte, limits Limits) (SweepQuestion, error) {
-	q := SweepQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
-	q.Problem.Options.Engine = EngineAuto
+func ReadSweep(data []byte, limits capacity.Limits) (SweepQuestion, error) {
+	q := SweepQuestion{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
+	q.Problem.Options.Engine = capacity.EngineAuto
 	r := strict.NewReader(data)
 	r.Object(sweepShape, func(name string) {
 		if name == "problem" {
-			ReadProblemInto(r, &q.Problem, limits)
+			capacity.ReadProblemInto(r, &q.Problem, limits)
 		} else {
 			readSweepMember(r, name, &q.Vary, &q.Curve)
 		}
@@ -222,7 +223,7 @@ func readVary(r *strict.Reader, v *Vary) {
 		case "contract":
 			v.Contract, _ = r.Text()
 		case "purchase":
-			strict.Word(r, &v.Purchase, Purchases)
+			strict.Word(r, &v.Purchase, capacity.Purchases)
 		case "by":
 			strict.Word(r, &v.By, measures)
 		case "from":
@@ -273,7 +274,7 @@ func checkVaried(c *strict.Checker, vary []Vary, curve bool) {
 }
 
 func (v *Vary) same(w *Vary) bool {
-	return v.What == w.What && v.Class == w.Class && v.VMType == w.VMType && v.Contract == w.Contract && cmp.Or(v.Purchase, PurchaseOnDemand) == cmp.Or(w.Purchase, PurchaseOnDemand)
+	return v.What == w.What && v.Class == w.Class && v.VMType == w.VMType && v.Contract == w.Contract && cmp.Or(v.Purchase, capacity.PurchaseOnDemand) == cmp.Or(w.Purchase, capacity.PurchaseOnDemand)
 }
 
 // check looks at one parameter by itself.
@@ -377,7 +378,7 @@ func checkCurve(c *strict.Checker, vary []Vary) {
 	switch {
 	case len(vary) > 1:
 		c.Found("curve", "not_taken", "A curve follows one parameter, and here are two.", c.Hint("curve", false, "Ask for the points alone, or drop one parameter."))
-	case !slices.Contains(curved, v.What) || v.What == ChangePrice && (v.Contract != "" || v.Purchase == PurchaseSpot):
+	case !slices.Contains(curved, v.What) || v.What == ChangePrice && (v.Contract != "" || v.Purchase == capacity.PurchaseSpot):
 		c.Found("curve", "not_taken", "A curve follows a contract's VMs, the price of VMs on demand, the budget for VMs, penalties or deadlines.", c.Hint("curve", false, "Ask for the points alone."))
 	case v.Values != nil:
 		c.Refuse("curve", "not_taken", `A curve needs a range; give "from", "to" and "steps" instead of a list.`)

@@ -1,9 +1,10 @@
-package capacity
+package whatif
 
 import (
 	"fmt"
 	"time"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
@@ -29,9 +30,9 @@ const (
 
 // WhatIfQuestion is a problem and the scenarios laid over it.
 type WhatIfQuestion struct {
-	Problem   Problem         `json:"problem"`
-	Detail    Detail          `json:"detail"`
-	Scenarios []AskedScenario `json:"scenarios"`
+	Problem   capacity.Problem `json:"problem"`
+	Detail    Detail           `json:"detail"`
+	Scenarios []AskedScenario  `json:"scenarios"`
 }
 
 // ClusterWhatIfQuestion is about the problem of a cluster at a moment; zero is now.
@@ -65,14 +66,14 @@ var (
 
 // ReadWhatIf reads a question that brings its problem along, as strictly as ReadProblem. Where the
 // problem names no engine, it is auto.
-func ReadWhatIf(data []byte, limits Limits) (WhatIfQuestion, error) {
-	q := WhatIfQuestion{Problem: Problem{PeriodSeconds: 3600, Options: DefaultOptions()}}
-	q.Problem.Options.Engine = EngineAuto
+func ReadWhatIf(data []byte, limits capacity.Limits) (WhatIfQuestion, error) {
+	q := WhatIfQuestion{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
+	q.Problem.Options.Engine = capacity.EngineAuto
 	r := strict.NewReader(data)
 	r.Object(whatIfShape, func(name string) {
 		switch name {
 		case "problem":
-			ReadProblemInto(r, &q.Problem, limits)
+			capacity.ReadProblemInto(r, &q.Problem, limits)
 		case "scenarios":
 			q.Scenarios = readScenarios(r, scenarioShape)
 		case "detail":
@@ -165,9 +166,9 @@ func readChange(r *strict.Reader, ch *ScenarioChange) {
 		case "contract":
 			ch.Contract, _ = r.Text()
 		case "purchase":
-			strict.Word(r, &ch.Purchase, Purchases)
+			strict.Word(r, &ch.Purchase, capacity.Purchases)
 		case "bound":
-			strict.Word(r, &ch.Bound, bounds)
+			strict.Word(r, &ch.Bound, capacity.Bounds)
 		case "factor":
 			ch.Factor = new(float64)
 			r.Float(ch.Factor)
@@ -185,15 +186,15 @@ func readAddedSupply(r *strict.Reader, a *AddedSupply) {
 	r.Object(addedShape, func(name string) {
 		switch name {
 		case "contract":
-			a.Contract = new(Contract)
-			readContract(r, a.Contract)
+			a.Contract = new(capacity.Contract)
+			capacity.ReadContract(r, a.Contract)
 		case "vm_type":
-			a.VMType = new(VMTypeSupply)
-			readVmType(r, a.VMType, DefaultLimits())
+			a.VMType = new(capacity.VMTypeSupply)
+			capacity.ReadVMType(r, a.VMType, capacity.DefaultLimits())
 		case "slots_per_vm":
-			a.SlotsPerVM = strict.Named(r, "of slots per VM by class", "class", DefaultLimits().Classes, readSlotsOnVM)
+			a.SlotsPerVM = strict.Named(r, "of slots per VM by class", "class", capacity.DefaultLimits().Classes, capacity.ReadSlotsOnVM)
 		case "speed":
-			a.Speed = strict.Named(r, "of speeds by class", "class", DefaultLimits().Classes, (*strict.Reader).Float)
+			a.Speed = strict.Named(r, "of speeds by class", "class", capacity.DefaultLimits().Classes, (*strict.Reader).Float)
 		}
 	})
 }

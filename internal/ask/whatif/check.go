@@ -1,4 +1,4 @@
-package capacity
+package whatif
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
@@ -115,13 +116,13 @@ func (ch *ScenarioChange) check(c *strict.Checker) {
 		ch.checkNumber(c, kind.must&numberMember != 0, kind.description)
 	}
 	if ch.Purchase != "" && kind.may&purchaseMember != 0 {
-		strict.OneOf(c, "purchase", ch.Purchase, Purchases)
+		strict.OneOf(c, "purchase", ch.Purchase, capacity.Purchases)
 		if ch.Contract != "" {
 			c.Refuse("purchase", "one_of", "A contract has one price; leave the purchase out.")
 		}
 	}
 	if ch.Bound != "" && kind.may&boundMember != 0 {
-		strict.OneOf(c, "bound", ch.Bound, bounds)
+		strict.OneOf(c, "bound", ch.Bound, capacity.Bounds)
 	}
 	if ch.Add != nil && kind.may&addMember != 0 {
 		c.Enter("add")
@@ -171,7 +172,7 @@ func (a *AddedSupply) check(c *strict.Checker, what What) {
 }
 
 // concerns says whether a change may be what is wrong at a member of the problem it has made.
-func (ch *ScenarioChange) concerns(p *Problem, pointer string) bool {
+func (ch *ScenarioChange) concerns(p *capacity.Problem, pointer string) bool {
 	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	under := func(names ...string) bool {
 		return slices.ContainsFunc(steps, func(s string) bool { return slices.Contains(names, s) })
@@ -194,7 +195,7 @@ func (ch *ScenarioChange) concerns(p *Problem, pointer string) bool {
 		}
 		return ch.Add != nil || ch.What == DropContract || ch.What == DropVMType
 	case "classes":
-		if i := slices.IndexFunc(p.Classes, func(class Class) bool { return class.Name == ch.Class }); ch.Class != "" && len(steps) > 1 && steps[1] != strconv.Itoa(i) {
+		if i := slices.IndexFunc(p.Classes, func(class capacity.Class) bool { return class.Name == ch.Class }); ch.Class != "" && len(steps) > 1 && steps[1] != strconv.Itoa(i) {
 			return false
 		}
 		switch ch.What {
