@@ -12,10 +12,10 @@ import (
 
 // admitPromised asks for a place for a job with a deadline. A promise holds the live cluster's row until the commit,
 // so each promise is judged with all earlier ones.
-func (a *App) admitPromised(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
-	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+func (d *Desk) admitPromised(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
+	err = d.change(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		mode := c.Settings().Admission.Mode()
-		answer, err = a.takePlace(ctx, cluster, c, now, mode, r, &r.DeadlineSeconds)
+		answer, err = d.takePlace(ctx, cluster, c, now, mode, r, &r.DeadlineSeconds)
 		return err
 	})
 	return answer, err
@@ -23,10 +23,10 @@ func (a *App) admitPromised(ctx context.Context, cluster string, r live.Admissio
 
 // takePlace gives a job a place in its class, and promises its deadline if it has one, which may have passed. It is
 // part of a change of the live cluster: its writes take effect with that.
-func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode dispatch.AdmissionMode, r live.AdmissionRequest, due *float64) (answer live.Admission, err error) {
+func (d *Desk) takePlace(ctx context.Context, cluster string, c *live.Cluster, now float64, mode dispatch.AdmissionMode, r live.AdmissionRequest, due *float64) (answer live.Admission, err error) {
 	var verdict *dispatch.DeadlineVerdict
 	if due != nil {
-		leases, err := a.Stores.Admissions.Promised(ctx, cluster)
+		leases, err := d.admissions.Promised(ctx, cluster)
 		if err != nil {
 			return answer, err
 		}
@@ -34,7 +34,7 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		for _, l := range leases {
 			classes = append(classes, l.Class)
 		}
-		known, err := a.knownTimes(ctx, cluster, classes)
+		known, err := d.knownTimes(ctx, cluster, classes)
 		if err != nil {
 			return answer, err
 		}
@@ -53,12 +53,12 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 		judged := room.Judge(c.Commitment("", r.Holder, r.Class, *due, r.Maps, r.Reduces, known))
 		verdict = &judged
 	}
-	answer, err = a.Stores.Admissions.Admit(ctx, cluster, r)
+	answer, err = d.admissions.Admit(ctx, cluster, r)
 	answer.Deadline = verdict
 	if err != nil || !answer.Admitted || verdict == nil || verdict.Kept && r.Maps+r.Reduces > 0 {
 		return answer, err
 	}
-	if err := a.Stores.Admissions.Unadmit(ctx, answer.ID); err != nil {
+	if err := d.admissions.Unadmit(ctx, answer.ID); err != nil {
 		return answer, err
 	}
 	if r.Maps+r.Reduces == 0 {
@@ -71,16 +71,16 @@ func (a *App) takePlace(ctx context.Context, cluster string, c *live.Cluster, no
 }
 
 // knownTimes returns the known times of classes' tasks beyond the observations of their live cluster.
-func (a *App) knownTimes(ctx context.Context, cluster string, classes []string) (known live.KnownTimes, err error) {
-	if known.Profiles, err = a.Stores.Admissions.ClassProfiles(ctx, cluster, classes); err != nil {
+func (d *Desk) knownTimes(ctx context.Context, cluster string, classes []string) (known live.KnownTimes, err error) {
+	if known.Profiles, err = d.admissions.ClassProfiles(ctx, cluster, classes); err != nil {
 		return known, err
 	}
-	known.Fits, err = a.Stores.Fits.LatestFits(ctx, cluster, perf.TaskTimeFits, classes)
+	known.Fits, err = d.fits.LatestFits(ctx, cluster, perf.TaskTimeFits, classes)
 	return known, err
 }
 
 // placeForJob takes a place for a live job if the cluster limits admission, or returns nil.
-func (a *App) placeForJob(ctx context.Context, cluster string, c *live.Cluster, now float64, r live.LiveJobRequest) (*live.Admission, error) {
+func (d *Desk) placeForJob(ctx context.Context, cluster string, c *live.Cluster, now float64, r live.LiveJobRequest) (*live.Admission, error) {
 	rule := c.Settings().Admission
 	if rule == dispatch.LiveOpen {
 		return nil, nil
@@ -92,6 +92,6 @@ func (a *App) placeForJob(ctx context.Context, cluster string, c *live.Cluster, 
 		left := at - c.Clock
 		due, ask.DeadlineSeconds = &left, max(left, 0)
 	}
-	place, err := a.takePlace(ctx, cluster, c, now, rule.Mode(), ask, due)
+	place, err := d.takePlace(ctx, cluster, c, now, rule.Mode(), ask, due)
 	return &place, err
 }

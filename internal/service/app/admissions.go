@@ -42,23 +42,23 @@ type PromisedLease struct {
 }
 
 // Admit asks for a place for one job. A job with a deadline gets it only if it makes nobody miss a deadline.
-func (a *App) Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
+func (d *Desk) Admit(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
 	if err := r.Validate(); err != nil {
 		return answer, err
 	}
 	if r.DeadlineSeconds == 0 {
-		answer, err = a.Stores.Admissions.Admit(ctx, cluster, r)
+		answer, err = d.admissions.Admit(ctx, cluster, r)
 	} else {
-		answer, err = a.admitPromised(ctx, cluster, r)
+		answer, err = d.admitPromised(ctx, cluster, r)
 	}
 	if err == nil {
-		a.countAdmission(answer)
+		d.countAdmission(answer)
 	}
 	return answer, err
 }
 
-func (a *App) countAdmission(answer live.Admission) {
-	if t := a.config.Telemetry; t != nil {
+func (d *Desk) countAdmission(answer live.Admission) {
+	if t := d.telemetry; t != nil {
 		outcome := "admitted"
 		if !answer.Admitted {
 			outcome = string(answer.Code)
@@ -68,9 +68,9 @@ func (a *App) countAdmission(answer live.Admission) {
 }
 
 // KeepLease extends a running job's lease.
-func (a *App) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
+func (d *Desk) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
 	if err := b.Validate(); err != nil {
 		return live.Lease{}, err
 	}
-	return a.Stores.Admissions.KeepLease(ctx, cluster, id, b)
+	return d.admissions.KeepLease(ctx, cluster, id, b)
 }

@@ -39,6 +39,7 @@ type App struct {
 
 	Auth   *auth.Desk
 	Hooks  *hooks.Desk
+	Live   *Desk
 	Runs   *runs.Desk
 	Solver *solving.Desk
 	Plans  *plans.Desk
@@ -49,8 +50,6 @@ type App struct {
 	importing chan struct{}
 	sheets    chan struct{} // likewise for each price sheet that is sent along
 	histories chan struct{} // and for each history
-
-	lives liveDesk
 }
 
 // New makes an App on its stores.
@@ -70,6 +69,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
 	a.Runs = runs.New(stores.Runs, stores.Database)
 	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
+	a.Live = NewDesk(DeskConfig{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)

@@ -10,39 +10,71 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/telemetry"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
 
-// liveDesk holds a queue for each live cluster that this process has seen. A cluster stays in memory with the stamp
-// of its stored state. A change locks it in the store, and reads it again if another process has changed it.
-type liveDesk struct {
-	mu    sync.Mutex
-	seats map[string]*liveSeat
+// Desk decides for live clusters. Each cluster that this process has seen has a queue, and stays in memory with the
+// stamp of its stored state. A change locks it in the store, and reads it again if another process has changed it.
+type Desk struct {
+	store      Live
+	admissions Admissions
+	fits       JobFits
+	solver     *solving.Desk
+	telemetry  *telemetry.Telemetry
+	now        func() time.Time
+
+	mu     sync.Mutex
+	queues map[string]*clusterQueue
 }
 
-// liveSeat serialises the changes of a cluster. Heartbeats that wait meanwhile are decided together, in one
+// DeskConfig configures a Desk.
+type DeskConfig struct {
+	Store      Live
+	Admissions Admissions
+	Fits       JobFits
+	Solver     *solving.Desk
+	Telemetry  *telemetry.Telemetry // optional
+	Now        func() time.Time
+}
+
+// JobFits gives the fits of jobs that were measured.
+type JobFits interface {
+	// LatestFits returns the latest versions of a kind, for those jobs that have one.
+	LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (map[string]perf.JobFit, error)
+}
+
+// NewDesk makes a desk that has no cluster in memory yet.
+func NewDesk(c DeskConfig) *Desk {
+	return &Desk{store: c.Store, admissions: c.Admissions, fits: c.Fits, solver: c.Solver, telemetry: c.Telemetry, now: c.Now,
+		queues: map[string]*clusterQueue{}}
+}
+
+// clusterQueue serialises the changes of a cluster. Heartbeats that wait meanwhile are decided together, in one
 // transaction.
-type liveSeat struct {
+type clusterQueue struct {
 	mu      sync.Mutex
 	busy    bool
-	waiting []*liveAsk
+	waiting []*request
 
 	// Owned by the change in progress.
 	cluster *live.Cluster // nil: to be read
 	stamp   LiveStamp
 }
 
-// liveAsk is a waiting change of a cluster.
-type liveAsk struct {
+// request is a waiting change of a cluster.
+type request struct {
 	ctx   context.Context
-	do    liveChange
+	do    changeFunc
 	alone bool // its change is a transaction of its own
 	bulk  bool // it may take long
 	ahead *dispatch.Ahead
@@ -51,58 +83,55 @@ type liveAsk struct {
 	err   error
 }
 
-// liveChange changes a cluster, and adds further data to store that the cluster does not know of.
-type liveChange func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
+// changeFunc changes a cluster, and adds further data to store that the cluster does not know of.
+type changeFunc func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
 
-// liveAtOnce is the maximum number of heartbeats decided in one transaction.
-const liveAtOnce = 64
+// maxBatch is the maximum number of heartbeats decided in one transaction.
+const maxBatch = 64
 
-func (d *liveDesk) seat(cluster string) *liveSeat {
+func (d *Desk) queue(cluster string) *clusterQueue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.seats == nil {
-		d.seats = map[string]*liveSeat{}
+	q := d.queues[cluster]
+	if q == nil {
+		q = &clusterQueue{}
+		d.queues[cluster] = q
 	}
-	s := d.seats[cluster]
-	if s == nil {
-		s = &liveSeat{}
-		d.seats[cluster] = s
-	}
-	return s
+	return q
 }
 
-// forget gives the memory of a cluster back that is not there.
-func (d *liveDesk) forget(cluster string) {
+// forget removes a cluster from memory.
+func (d *Desk) forget(cluster string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.seats, cluster)
+	delete(d.queues, cluster)
 }
 
-// changeLive lets do change a cluster. The change is stored when changeLive returns no error.
-func (a *App) changeLive(ctx context.Context, cluster string, do liveChange) error {
-	return a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: do, alone: true})
+// change lets do change a cluster. The change is stored when change returns no error.
+func (d *Desk) change(ctx context.Context, cluster string, do changeFunc) error {
+	return d.enqueue(ctx, cluster, request{ctx: ctx, do: do, alone: true})
 }
 
-func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error {
+func (d *Desk) enqueue(ctx context.Context, cluster string, asked request) error {
 	ask := &asked
-	if a.Stores.Live.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is not used
-		a.decideLive(ctx, cluster, new(liveSeat), []*liveAsk{ask})
+	if d.store.InOnce(ctx) { // its effect is that of the transaction, which may still fail: memory is not used
+		d.decide(ctx, cluster, new(clusterQueue), []*request{ask})
 		return ask.err
 	}
-	seat := a.lives.seat(cluster)
+	queue := d.queue(cluster)
 	ask.done, ask.lead = make(chan struct{}), make(chan struct{})
-	seat.mu.Lock()
-	seat.waiting = append(seat.waiting, ask)
-	lead := !seat.busy
-	seat.busy = true
-	seat.mu.Unlock()
+	queue.mu.Lock()
+	queue.waiting = append(queue.waiting, ask)
+	lead := !queue.busy
+	queue.busy = true
+	queue.mu.Unlock()
 	if !lead {
 		select {
 		case <-ask.done:
 			return ask.err
 		case <-ask.lead:
 		case <-ctx.Done():
-			if seat.leave(ask) {
+			if queue.leave(ask) {
 				return ctx.Err()
 			}
 			select { // it was taken already
@@ -112,18 +141,18 @@ func (a *App) askLive(ctx context.Context, cluster string, asked liveAsk) error 
 			}
 		}
 	}
-	a.leadLive(ctx, cluster, seat)
+	d.runBatch(ctx, cluster, queue)
 	return ask.err
 }
 
-// leadLive decides for the requests waiting at a seat, and leaves the rest to the next one.
-func (a *App) leadLive(ctx context.Context, cluster string, seat *liveSeat) {
-	some := seat.take()
+// runBatch decides for the first requests of a queue, and leaves the rest to the next one.
+func (d *Desk) runBatch(ctx context.Context, cluster string, queue *clusterQueue) {
+	some := queue.nextBatch()
 	defer func() { // also if a decision panics
-		if seat.cluster == nil {
-			a.lives.forget(cluster)
+		if queue.cluster == nil {
+			d.forget(cluster)
 		}
-		seat.pass()
+		queue.wakeNext()
 		for _, ask := range some {
 			close(ask.done)
 		}
@@ -131,17 +160,17 @@ func (a *App) leadLive(ctx context.Context, cluster string, seat *liveSeat) {
 	for _, ask := range some {
 		ask.err = errUndecided
 	}
-	a.decideLive(ctx, cluster, seat, some)
+	d.decide(ctx, cluster, queue, some)
 }
 
 // errUndecided is the error for requests whose decision was aborted.
 var errUndecided = errors.New("the decision has broken off")
 
 // leave removes a waiting request, or returns false if it was already taken.
-func (s *liveSeat) leave(ask *liveAsk) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := slices.Index(s.waiting, ask)
+func (q *clusterQueue) leave(ask *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, ask)
 	if i < 0 {
 		return false
 	}
@@ -150,56 +179,56 @@ func (s *liveSeat) leave(ask *liveAsk) bool {
 		return false
 	default:
 	}
-	s.waiting = slices.Delete(s.waiting, i, i+1)
+	q.waiting = slices.Delete(q.waiting, i, i+1)
 	return true
 }
 
-// take returns the requests that are decided together: the first waiting one, and others unless one of them must be
+// nextBatch returns the requests that are decided together: the first waiting one, and others unless one of them must be
 // alone.
-func (s *liveSeat) take() []*liveAsk {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (q *clusterQueue) nextBatch() []*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	n := 1
-	for !s.waiting[0].alone && n < len(s.waiting) && n < liveAtOnce && !s.waiting[n].alone {
+	for !q.waiting[0].alone && n < len(q.waiting) && n < maxBatch && !q.waiting[n].alone {
 		n++
 	}
-	some := slices.Clone(s.waiting[:n])
-	s.waiting = slices.Delete(s.waiting, 0, n)
+	some := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
 	return some
 }
 
-// pass lets the next one decide.
-func (s *liveSeat) pass() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.waiting) == 0 {
-		s.busy = false
+// wakeNext lets the next request decide.
+func (q *clusterQueue) wakeNext() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.busy = false
 		return
 	}
-	close(s.waiting[0].lead)
+	close(q.waiting[0].lead)
 }
 
-// decideLive decides for some in one transaction; each gets its own error.
-func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some []*liveAsk) {
-	if !a.Stores.Live.InOnce(ctx) {
+// decide handles some requests in one transaction; each gets its own error.
+func (d *Desk) decide(ctx context.Context, name string, queue *clusterQueue, some []*request) {
+	if !d.store.InOnce(ctx) {
 		ctx = context.WithoutCancel(ctx) // it is not for one of them alone
 	}
 	if some[0].alone {
 		ctx = auth.With(ctx, auth.From(some[0].ctx))
 	}
 	var decided *live.Cluster
-	stamp, err := a.Stores.Live.ChangeLive(ctx, name, seat.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
+	stamp, err := d.store.ChangeLive(ctx, name, queue.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
 		judged.Ahead = some[0].ahead
 		w.judged = judged
 		if stored != nil {
-			if seat.cluster, err = live.Load(*stored, judged); err != nil {
+			if queue.cluster, err = live.Load(*stored, judged); err != nil {
 				return w, fmt.Errorf("read the live cluster %s: %w", name, err)
 			}
 		}
 		// Until the end it is unknown which part will be stored.
-		cluster := seat.cluster
-		seat.cluster = nil
-		now := live.Seconds(a.Now())
+		cluster := queue.cluster
+		queue.cluster = nil
+		now := live.Seconds(d.now())
 		for _, ask := range some {
 			ask.err = ask.do(ctx, cluster, now, &w)
 			if errors.As(ask.err, new(live.Broken)) {
@@ -217,22 +246,22 @@ func (a *App) decideLive(ctx context.Context, name string, seat *liveSeat, some 
 		}
 		return
 	}
-	seat.cluster, seat.stamp = decided, stamp
+	queue.cluster, queue.stamp = decided, stamp
 }
 
-// known returns the stamp of the seat's state in memory.
-func (s *liveSeat) known() LiveStamp {
-	if s.cluster == nil {
+// known returns the stamp of the queue's state in memory.
+func (q *clusterQueue) known() LiveStamp {
+	if q.cluster == nil {
 		return LiveStamp{}
 	}
-	return s.stamp
+	return q.stamp
 }
 
 // Heartbeat handles a node's report and returns its orders, as JSON. text is the heartbeat as received.
-func (a *App) Heartbeat(ctx context.Context, cluster, node string, h live.Heartbeat, text []byte) (answer []byte, err error) {
+func (d *Desk) Heartbeat(ctx context.Context, cluster, node string, h live.Heartbeat, text []byte) (answer []byte, err error) {
 	sum := sha256.Sum256(text)
 	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
-	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.enqueue(ctx, cluster, request{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		known, err := c.Heartbeat(now, node, h, digest)
 		if err != nil {
 			return err
@@ -245,18 +274,18 @@ func (a *App) Heartbeat(ctx context.Context, cluster, node string, h live.Heartb
 	return answer, err
 }
 
-// SetLiveSettings changes the way a cluster decides. Zero is the version of a caller that has not read it.
-func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64, s live.LiveSettings) (after live.LiveSettings, err error) {
+// SetSettings changes the way a cluster decides. Zero is the version of a caller that has not read it.
+func (d *Desk) SetSettings(ctx context.Context, cluster string, version int64, s live.LiveSettings) (after live.LiveSettings, err error) {
 	if err := s.Validate(); err != nil {
 		return after, err
 	}
-	ahead, err := a.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) {
+	ahead, err := d.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) {
 		return s.Policy, !reflect.DeepEqual(before, s.Policy)
 	})
 	if err != nil {
 		return after, err
 	}
-	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.enqueue(ctx, cluster, request{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before := c.Settings()
 		if before.Version != version {
 			return &storage.VersionError{Have: before.Version}
@@ -272,12 +301,12 @@ func (a *App) SetLiveSettings(ctx context.Context, cluster string, version int64
 }
 
 // Relearn makes the policy learned learn everything again from its choices, and returns its knowledge.
-func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
-	ahead, err := a.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) { return before, true })
+func (d *Desk) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, error) {
+	ahead, err := d.learnAhead(ctx, cluster, func(before dispatch.PolicyConfig) (dispatch.PolicyConfig, bool) { return before, true })
 	if err != nil {
 		return dispatch.Knowledge{}, err
 	}
-	err = a.askLive(ctx, cluster, liveAsk{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.enqueue(ctx, cluster, request{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		err := c.Relearn(now, w.judged)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.KnowledgeKind, Name: cluster})
@@ -287,13 +316,13 @@ func (a *App) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge, 
 	if err != nil {
 		return dispatch.Knowledge{}, err
 	}
-	return a.Stores.Live.Classifier(ctx, cluster)
+	return d.store.Classifier(ctx, cluster)
 }
 
 // learnAhead learns the knowledge of a policy again, beside the heartbeats; their additions are learned while they
 // wait. policy returns the policy for the present one, and whether it must learn again.
-func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now dispatch.PolicyConfig) (dispatch.PolicyConfig, bool)) (*dispatch.Ahead, error) {
-	now, err := a.Stores.Live.LiveSettings(ctx, cluster)
+func (d *Desk) learnAhead(ctx context.Context, cluster string, policy func(now dispatch.PolicyConfig) (dispatch.PolicyConfig, bool)) (*dispatch.Ahead, error) {
+	now, err := d.store.LiveSettings(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -301,22 +330,22 @@ func (a *App) learnAhead(ctx context.Context, cluster string, policy func(now di
 	if !needs || p.Kind != dispatch.PolicyLearned {
 		return nil, nil
 	}
-	known, err := a.Stores.Live.Classifier(ctx, cluster)
+	known, err := d.store.Classifier(ctx, cluster)
 	if errors.Is(err, fault.NotFound) { // there is nothing to learn from
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return dispatch.LearnAhead(p, known.Versions, a.Stores.Live.JudgedChoices(ctx, cluster))
+	return dispatch.LearnAhead(p, known.Versions, d.store.JudgedChoices(ctx, cluster))
 }
 
-// PutLiveNode declares a node, or changes its declaration.
-func (a *App) PutLiveNode(ctx context.Context, cluster string, declared live.LiveNode) (n live.LiveNode, err error) {
+// PutNode declares a node, or changes its declaration.
+func (d *Desk) PutNode(ctx context.Context, cluster string, declared live.LiveNode) (n live.LiveNode, err error) {
 	if err := declared.Validate(); err != nil {
 		return n, err
 	}
-	err = a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		after, before, err := c.PutNode(now, declared)
 		if err != nil {
 			return err
@@ -333,9 +362,9 @@ func (a *App) PutLiveNode(ctx context.Context, cluster string, declared live.Liv
 	return n, err
 }
 
-// RemoveLiveNode takes a node out; its tasks are handed out again.
-func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
-	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+// RemoveNode takes a node out; its tasks are handed out again.
+func (d *Desk) RemoveNode(ctx context.Context, cluster, name string) error {
+	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, err := c.RemoveNode(now, name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: inputs.Delete, Kind: live.LiveNodeKind, Name: name, Before: before})
@@ -344,16 +373,16 @@ func (a *App) RemoveLiveNode(ctx context.Context, cluster, name string) error {
 	})
 }
 
-// SubmitLiveJob accepts a job, whose tasks are assigned from now on.
-func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r live.LiveJobRequest) (j live.LiveJob, err error) {
-	if err := r.Validate(a.Now()); err != nil {
+// SubmitJob accepts a job, whose tasks are assigned from now on.
+func (d *Desk) SubmitJob(ctx context.Context, cluster string, r live.LiveJobRequest) (j live.LiveJob, err error) {
+	if err := r.Validate(d.now()); err != nil {
 		return j, err
 	}
-	if err := a.estimateUsage(ctx, cluster, &r); err != nil {
+	if err := d.estimateUsage(ctx, cluster, &r); err != nil {
 		return j, err
 	}
-	err = a.changeLive(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
-		place, err := a.placeForJob(ctx, cluster, c, now, r)
+	err = d.change(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+		place, err := d.placeForJob(ctx, cluster, c, now, r)
 		if err != nil {
 			return err
 		}
@@ -363,24 +392,24 @@ func (a *App) SubmitLiveJob(ctx context.Context, cluster string, r live.LiveJobR
 		}
 		kept, err := c.Submit(now, r, auth.From(ctx).Name)
 		if err != nil && place != nil {
-			return errors.Join(err, a.Stores.Admissions.Unadmit(ctx, place.ID))
+			return errors.Join(err, d.admissions.Unadmit(ctx, place.ID))
 		}
 		j = kept.View(c.Clock)
 		j.Admission = place
 		return err
 	})
 	if err == nil && j.Admission != nil {
-		a.countAdmission(*j.Admission)
+		d.countAdmission(*j.Admission)
 	}
 	return j, err
 }
 
 // estimateUsage fills in the measured usage of a job's class if the job gives none.
-func (a *App) estimateUsage(ctx context.Context, cluster string, r *live.LiveJobRequest) error {
+func (d *Desk) estimateUsage(ctx context.Context, cluster string, r *live.LiveJobRequest) error {
 	if r.Usage != (live.TasksUsage{}) || r.UsageFrom != "" {
 		return nil
 	}
-	fits, err := a.Stores.Fits.LatestFits(ctx, cluster, perf.UsageFits, []string{r.Class})
+	fits, err := d.fits.LatestFits(ctx, cluster, perf.UsageFits, []string{r.Class})
 	if f := fits[r.Class]; err == nil && f.Usage != nil {
 		of := f.Usage.OfTask()
 		r.Usage = live.TasksUsage{Map: of, Reduce: of}
@@ -389,9 +418,9 @@ func (a *App) estimateUsage(ctx context.Context, cluster string, r *live.LiveJob
 	return err
 }
 
-// KillLiveJob ends a job before its time; its nodes are ordered to stop its tasks.
-func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) error {
-	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+// KillJob ends a job before its time; its nodes are ordered to stop its tasks.
+func (d *Desk) KillJob(ctx context.Context, cluster string, number int64) error {
+	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
 		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
@@ -400,66 +429,66 @@ func (a *App) KillLiveJob(ctx context.Context, cluster string, number int64) err
 	})
 }
 
-// settleLive applies changes that come by time alone: nodes that have been silent for too long are dead. So readers
+// settle applies changes that come by time alone: nodes that have been silent for too long are dead. So readers
 // see it even if no heartbeat has come since.
-func (a *App) settleLive(ctx context.Context, cluster string) error {
-	overdue, err := a.Stores.Live.OverdueNodes(ctx, cluster, a.Now())
+func (d *Desk) settle(ctx context.Context, cluster string) error {
+	overdue, err := d.store.OverdueNodes(ctx, cluster, d.now())
 	if err != nil || !overdue {
 		return err
 	}
-	return a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		c.Advance(now)
 		return nil
 	})
 }
 
-// LiveNodes lists the nodes of a cluster as they are now.
-func (a *App) LiveNodes(ctx context.Context, cluster string, page storage.Page) (l storage.Listed[live.LiveNode], err error) {
-	if err := a.settleLive(ctx, cluster); err != nil {
+// Nodes lists the nodes of a cluster as they are now.
+func (d *Desk) Nodes(ctx context.Context, cluster string, page storage.Page) (l storage.Listed[live.LiveNode], err error) {
+	if err := d.settle(ctx, cluster); err != nil {
 		return l, err
 	}
-	return a.Stores.Live.LiveNodes(ctx, cluster, page)
+	return d.store.LiveNodes(ctx, cluster, page)
 }
 
-// LiveNode returns the present state of a node.
-func (a *App) LiveNode(ctx context.Context, cluster, name string) (n live.LiveNode, err error) {
-	if err := a.settleLive(ctx, cluster); err != nil {
+// Node returns the present state of a node.
+func (d *Desk) Node(ctx context.Context, cluster, name string) (n live.LiveNode, err error) {
+	if err := d.settle(ctx, cluster); err != nil {
 		return n, err
 	}
-	return a.Stores.Live.LiveNode(ctx, cluster, name)
+	return d.store.LiveNode(ctx, cluster, name)
 }
 
-// LiveJobs lists the jobs of a cluster as they are now.
-func (a *App) LiveJobs(ctx context.Context, cluster string, of LiveJobFilter, page storage.Page) (l storage.Listed[live.LiveJob], err error) {
-	if err := a.settleLive(ctx, cluster); err != nil {
+// Jobs lists the jobs of a cluster as they are now.
+func (d *Desk) Jobs(ctx context.Context, cluster string, of LiveJobFilter, page storage.Page) (l storage.Listed[live.LiveJob], err error) {
+	if err := d.settle(ctx, cluster); err != nil {
 		return l, err
 	}
-	return a.Stores.Live.LiveJobs(ctx, cluster, of, a.Now(), page)
+	return d.store.LiveJobs(ctx, cluster, of, d.now(), page)
 }
 
-// LiveJob returns the present state of a job, with predictions of its tasks' ends.
-func (a *App) LiveJob(ctx context.Context, cluster string, number int64) (j live.LiveJob, err error) {
-	if err := a.settleLive(ctx, cluster); err != nil {
+// Job returns the present state of a job, with predictions of its tasks' ends.
+func (d *Desk) Job(ctx context.Context, cluster string, number int64) (j live.LiveJob, err error) {
+	if err := d.settle(ctx, cluster); err != nil {
 		return j, err
 	}
-	if j, err = a.Stores.Live.LiveJob(ctx, cluster, number, a.Now()); err != nil || j.State != live.JobActive {
+	if j, err = d.store.LiveJob(ctx, cluster, number, d.now()); err != nil || j.State != live.JobActive {
 		return j, err
 	}
-	known, err := a.knownTimes(ctx, cluster, []string{j.Class})
+	known, err := d.knownTimes(ctx, cluster, []string{j.Class})
 	if err != nil {
 		return j, err
 	}
-	err = a.changeLive(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	err = d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
 		j.Predictions = c.Predictions(now, number, known)
 		return nil
 	})
 	return j, err
 }
 
-// LiveDecisions lists the decisions of a cluster as they are now.
-func (a *App) LiveDecisions(ctx context.Context, cluster string, of LiveDecisionFilter, page storage.Page) (l storage.Listed[live.LiveDecision], err error) {
-	if err := a.settleLive(ctx, cluster); err != nil {
+// Decisions lists the decisions of a cluster as they are now.
+func (d *Desk) Decisions(ctx context.Context, cluster string, of LiveDecisionFilter, page storage.Page) (l storage.Listed[live.LiveDecision], err error) {
+	if err := d.settle(ctx, cluster); err != nil {
 		return l, err
 	}
-	return a.Stores.Live.LiveDecisions(ctx, cluster, of, page)
+	return d.store.LiveDecisions(ctx, cluster, of, page)
 }

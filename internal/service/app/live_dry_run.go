@@ -25,19 +25,19 @@ const (
 )
 
 // DryRunPolicy computes the decisions of another policy at past heartbeats. It changes nothing.
-func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyTrialRequest) (result live.PolicyTrial, err error) {
+func (d *Desk) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyTrialRequest) (result live.PolicyTrial, err error) {
 	if err := ask.Validate(); err != nil {
 		return result, err
 	}
-	ctx, leave, err := a.Solver.Enter(ctx)
+	ctx, leave, err := d.solver.Enter(ctx)
 	if err != nil {
 		return result, err
 	}
 	defer leave()
 	seconds := cmp.Or(ask.Seconds, live.DefaultDryRunSeconds)
-	until := a.Now()
+	until := d.now()
 	from := until.Add(-time.Duration(seconds * float64(time.Second)))
-	past, err := a.Stores.Live.LivePast(ctx, cluster, from, until)
+	past, err := d.store.LivePast(ctx, cluster, from, until)
 	if err != nil {
 		return result, err
 	}
@@ -57,7 +57,7 @@ func (a *App) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyT
 	rest := jobEvents(past.Jobs, live.Seconds(from))
 	reached, number, patience := until, int64(0), time.Now().Add(longestDryRun)
 	for {
-		beats, last, err := a.Stores.Live.PastHeartbeats(ctx, cluster, number, from, until, pastPage)
+		beats, last, err := d.store.PastHeartbeats(ctx, cluster, number, from, until, pastPage)
 		if err != nil {
 			return result, err
 		}

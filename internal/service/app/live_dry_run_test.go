@@ -33,7 +33,7 @@ func newPast(t *testing.T, policy string) *pastCluster {
 		t.Fatal(err)
 	}
 	c.App = app.New(store.Stores(), auth.NewKeyring(), app.Config{Clock: func() time.Time { return c.now }})
-	if _, err := c.SetLiveSettings(ctx, "night", 1, c.settings(policy)); err != nil {
+	if _, err := c.Live.SetSettings(ctx, "night", 1, c.settings(policy)); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -49,7 +49,7 @@ func (c *pastCluster) settings(policy string) (s live.LiveSettings) {
 
 func (c *pastCluster) node(name string, slots int64) {
 	c.Helper()
-	if _, err := c.PutLiveNode(c.Context(), "night", live.LiveNode{Name: name, Type: "m", Cores: 4, Slots: live.NodeSlots{Map: slots}}); err != nil {
+	if _, err := c.Live.PutNode(c.Context(), "night", live.LiveNode{Name: name, Type: "m", Cores: 4, Slots: live.NodeSlots{Map: slots}}); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -60,7 +60,7 @@ func (c *pastCluster) submit(text string) int64 {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		c.Fatal(err)
 	}
-	j, err := c.SubmitLiveJob(c.Context(), "night", r)
+	j, err := c.Live.SubmitJob(c.Context(), "night", r)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func (c *pastCluster) beat(node string, finished, failed int) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	answer, err := c.Heartbeat(c.Context(), "night", node, h, text)
+	answer, err := c.Live.Heartbeat(c.Context(), "night", node, h, text)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (c *pastCluster) beat(node string, finished, failed int) {
 
 func (c *pastCluster) try(policy string, seconds float64) live.PolicyTrial {
 	c.Helper()
-	r, err := c.DryRunPolicy(c.Context(), "night", live.PolicyTrialRequest{Policy: c.settings(policy).Policy, Seconds: seconds})
+	r, err := c.Live.DryRunPolicy(c.Context(), "night", live.PolicyTrialRequest{Policy: c.settings(policy).Policy, Seconds: seconds})
 	if err != nil {
 		c.Fatalf("%s: %v", policy, err)
 	}
@@ -174,7 +174,7 @@ func TestThePastIsRepeated(t *testing.T) {
 				}
 				jobs = append(jobs, c.submit(fmt.Sprintf(`{"name":"job %d","class":"c%d","maps":%d,"reduces":%d%s}`, i, r.IntN(2), 1+r.IntN(6), r.IntN(3), deadline)))
 			case what == 3 && len(jobs) > 0:
-				_ = c.KillLiveJob(c.Context(), "night", jobs[r.IntN(len(jobs))]) // it may be over
+				_ = c.Live.KillJob(c.Context(), "night", jobs[r.IntN(len(jobs))]) // it may be over
 			case what == 4:
 				silent[names[r.IntN(3)]] = c.now.Add(90 * time.Second)
 			default:

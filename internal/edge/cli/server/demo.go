@@ -189,19 +189,19 @@ func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDe
 	if err != nil {
 		return err
 	}
-	if _, err := a.SetLiveSettings(ctx, cluster, before.Version, more.Live.Settings); err != nil {
+	if _, err := a.Live.SetSettings(ctx, cluster, before.Version, more.Live.Settings); err != nil {
 		return err
 	}
 	nodes := slices.Sorted(maps.Keys(more.Live.Loads))
 	for _, name := range nodes {
 		node := more.Live.Node
 		node.Name = name
-		if _, err := a.PutLiveNode(ctx, cluster, node); err != nil {
+		if _, err := a.Live.PutNode(ctx, cluster, node); err != nil {
 			return err
 		}
 	}
 	for _, job := range more.Live.Jobs {
-		if _, err := a.SubmitLiveJob(ctx, cluster, job); err != nil {
+		if _, err := a.Live.SubmitJob(ctx, cluster, job); err != nil {
 			return err
 		}
 	}
@@ -212,7 +212,7 @@ func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDe
 			if err != nil {
 				return err
 			}
-			if text, err = a.Heartbeat(ctx, cluster, name, beat, text); err != nil {
+			if text, err = a.Live.Heartbeat(ctx, cluster, name, beat, text); err != nil {
 				return err
 			}
 			var told live.HeartbeatAnswer
