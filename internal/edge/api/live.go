@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/report"
 	"headroom/internal/slots/live"
 )
@@ -67,7 +67,7 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) ListLiveJobs(ctx context.Context, r ListLiveJobsRequest) (reply[LiveJobList], error) {
-	var of app.LiveJobFilter
+	var of heartbeat.JobFilter
 	if r.Params.State != nil {
 		of.State = live.JobState(*r.Params.State)
 	}
@@ -94,7 +94,7 @@ func (s *server) KillLiveJob(ctx context.Context, r KillLiveJobRequest) (reply[n
 }
 
 func (s *server) ListLiveDecisions(ctx context.Context, r ListLiveDecisionsRequest) (reply[LiveDecisionList], error) {
-	var of app.LiveDecisionFilter
+	var of heartbeat.DecisionFilter
 	if r.Params.From != nil {
 		of.From = *r.Params.From
 	}

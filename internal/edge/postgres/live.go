@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
@@ -26,7 +26,7 @@ type liveRow struct {
 
 // ChangeLive lets work change a live cluster (see app.Live). It takes two round trips if the caller's state is the
 // latest and nothing goes to the audit log.
-func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
+func (s *Store) ChangeLive(ctx context.Context, cluster string, seen heartbeat.Stamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (heartbeat.Work, error)) (stamp heartbeat.Stamp, err error) {
 	if unstorable(cluster) {
 		return stamp, noCluster(cluster)
 	}
@@ -38,7 +38,7 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 				return nil, err
 			}
 		}
-		stamp = app.LiveStamp{Cluster: row.ClusterID, Stamp: row.Stamp}
+		stamp = heartbeat.Stamp{Cluster: row.ClusterID, Stamp: row.Stamp}
 		var stored *live.State
 		if stamp != seen {
 			if stored, err = loadLive(ctx, q, row.ClusterID); err != nil {
@@ -325,7 +325,7 @@ const (
 )
 
 // saveLive returns the statements that store changes.
-func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
+func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 	b := &pgx.Batch{}
 	var failed error
 	queue := func(sql string, rows any) {

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/lp"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
@@ -39,7 +40,7 @@ type App struct {
 
 	Auth   *auth.Desk
 	Hooks  *hooks.Desk
-	Live   *Desk
+	Live   *heartbeat.Desk
 	Runs   *runs.Desk
 	Solver *solving.Desk
 	Plans  *plans.Desk
@@ -69,7 +70,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
 	a.Runs = runs.New(stores.Runs, stores.Database)
 	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
-	a.Live = NewDesk(DeskConfig{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
+	a.Live = heartbeat.New(heartbeat.Config{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)

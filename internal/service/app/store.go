@@ -10,6 +10,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
@@ -26,11 +27,11 @@ type Stores struct {
 	Plans        plans.Store
 	Access       auth.Store
 	Database     DatabaseStore
-	Admissions   Admissions
+	Admissions   heartbeat.Admissions
 	Calibrations Calibrations
 	Executions   Executions
 	Fits         Fits
-	Live         Live
+	Live         heartbeat.Store
 	Observations plans.Observations
 	Packings     Packings
 	Reports      Reports

@@ -1,4 +1,4 @@
-package app
+package heartbeat
 
 import (
 	"context"
@@ -26,7 +26,7 @@ import (
 // Desk decides for live clusters. Each cluster that this process has seen has a queue, and stays in memory with the
 // stamp of its stored state. A change locks it in the store, and reads it again if another process has changed it.
 type Desk struct {
-	store      Live
+	store      Store
 	admissions Admissions
 	fits       JobFits
 	solver     *solving.Desk
@@ -37,9 +37,9 @@ type Desk struct {
 	queues map[string]*clusterQueue
 }
 
-// DeskConfig configures a Desk.
-type DeskConfig struct {
-	Store      Live
+// Config configures a Desk.
+type Config struct {
+	Store      Store
 	Admissions Admissions
 	Fits       JobFits
 	Solver     *solving.Desk
@@ -53,8 +53,8 @@ type JobFits interface {
 	LatestFits(ctx context.Context, cluster string, kind perf.FitKind, jobs []string) (map[string]perf.JobFit, error)
 }
 
-// NewDesk makes a desk that has no cluster in memory yet.
-func NewDesk(c DeskConfig) *Desk {
+// New makes a desk that has no cluster in memory yet.
+func New(c Config) *Desk {
 	return &Desk{store: c.Store, admissions: c.Admissions, fits: c.Fits, solver: c.Solver, telemetry: c.Telemetry, now: c.Now,
 		queues: map[string]*clusterQueue{}}
 }
@@ -68,7 +68,7 @@ type clusterQueue struct {
 
 	// Owned by the change in progress.
 	cluster *live.Cluster // nil: to be read
-	stamp   LiveStamp
+	stamp   Stamp
 }
 
 // request is a waiting change of a cluster.
@@ -84,7 +84,7 @@ type request struct {
 }
 
 // changeFunc changes a cluster, and adds further data to store that the cluster does not know of.
-type changeFunc func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error
+type changeFunc func(ctx context.Context, c *live.Cluster, now float64, w *Work) error
 
 // maxBatch is the maximum number of heartbeats decided in one transaction.
 const maxBatch = 64
@@ -217,7 +217,7 @@ func (d *Desk) decide(ctx context.Context, name string, queue *clusterQueue, som
 		ctx = auth.With(ctx, auth.From(some[0].ctx))
 	}
 	var decided *live.Cluster
-	stamp, err := d.store.ChangeLive(ctx, name, queue.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w LiveWork, err error) {
+	stamp, err := d.store.ChangeLive(ctx, name, queue.known(), some[0].bulk, func(ctx context.Context, stored *live.State, judged live.Judged) (w Work, err error) {
 		judged.Ahead = some[0].ahead
 		w.judged = judged
 		if stored != nil {
@@ -250,9 +250,9 @@ func (d *Desk) decide(ctx context.Context, name string, queue *clusterQueue, som
 }
 
 // known returns the stamp of the queue's state in memory.
-func (q *clusterQueue) known() LiveStamp {
+func (q *clusterQueue) known() Stamp {
 	if q.cluster == nil {
-		return LiveStamp{}
+		return Stamp{}
 	}
 	return q.stamp
 }
@@ -261,13 +261,13 @@ func (q *clusterQueue) known() LiveStamp {
 func (d *Desk) Heartbeat(ctx context.Context, cluster, node string, h live.Heartbeat, text []byte) (answer []byte, err error) {
 	sum := sha256.Sum256(text)
 	digest := base64.RawURLEncoding.EncodeToString(sum[:18])
-	err = d.enqueue(ctx, cluster, request{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.enqueue(ctx, cluster, request{ctx: ctx, do: func(_ context.Context, c *live.Cluster, now float64, w *Work) error {
 		known, err := c.Heartbeat(now, node, h, digest)
 		if err != nil {
 			return err
 		}
 		if answer = known.Text; !known.Again {
-			w.Heartbeats = append(w.Heartbeats, LiveHeartbeat{At: live.Moment(c.Clock), Node: node, Body: string(text), Answer: string(answer)})
+			w.Heartbeats = append(w.Heartbeats, KeptHeartbeat{At: live.Moment(c.Clock), Node: node, Body: string(text), Answer: string(answer)})
 		}
 		return nil
 	}})
@@ -285,7 +285,7 @@ func (d *Desk) SetSettings(ctx context.Context, cluster string, version int64, s
 	if err != nil {
 		return after, err
 	}
-	err = d.enqueue(ctx, cluster, request{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.enqueue(ctx, cluster, request{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *Work) error {
 		before := c.Settings()
 		if before.Version != version {
 			return &storage.VersionError{Have: before.Version}
@@ -306,7 +306,7 @@ func (d *Desk) Relearn(ctx context.Context, cluster string) (dispatch.Knowledge,
 	if err != nil {
 		return dispatch.Knowledge{}, err
 	}
-	err = d.enqueue(ctx, cluster, request{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.enqueue(ctx, cluster, request{ctx: ctx, alone: true, bulk: true, ahead: ahead, do: func(_ context.Context, c *live.Cluster, now float64, w *Work) error {
 		err := c.Relearn(now, w.judged)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.KnowledgeKind, Name: cluster})
@@ -345,7 +345,7 @@ func (d *Desk) PutNode(ctx context.Context, cluster string, declared live.LiveNo
 	if err := declared.Validate(); err != nil {
 		return n, err
 	}
-	err = d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *Work) error {
 		after, before, err := c.PutNode(now, declared)
 		if err != nil {
 			return err
@@ -364,7 +364,7 @@ func (d *Desk) PutNode(ctx context.Context, cluster string, declared live.LiveNo
 
 // RemoveNode takes a node out; its tasks are handed out again.
 func (d *Desk) RemoveNode(ctx context.Context, cluster, name string) error {
-	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *Work) error {
 		before, err := c.RemoveNode(now, name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: inputs.Delete, Kind: live.LiveNodeKind, Name: name, Before: before})
@@ -381,7 +381,7 @@ func (d *Desk) SubmitJob(ctx context.Context, cluster string, r live.LiveJobRequ
 	if err := d.estimateUsage(ctx, cluster, &r); err != nil {
 		return j, err
 	}
-	err = d.change(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	err = d.change(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, w *Work) error {
 		place, err := d.placeForJob(ctx, cluster, c, now, r)
 		if err != nil {
 			return err
@@ -420,7 +420,7 @@ func (d *Desk) estimateUsage(ctx context.Context, cluster string, r *live.LiveJo
 
 // KillJob ends a job before its time; its nodes are ordered to stop its tasks.
 func (d *Desk) KillJob(ctx context.Context, cluster string, number int64) error {
-	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *LiveWork) error {
+	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, w *Work) error {
 		before, after, err := c.Kill(now, number, auth.From(ctx).Name)
 		if err == nil {
 			w.Deeds = append(w.Deeds, Deed{Action: inputs.Update, Kind: live.LiveJobKind, Name: strconv.FormatInt(number, 10), Before: before.View(c.Clock), After: after.View(c.Clock)})
@@ -436,7 +436,7 @@ func (d *Desk) settle(ctx context.Context, cluster string) error {
 	if err != nil || !overdue {
 		return err
 	}
-	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	return d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *Work) error {
 		c.Advance(now)
 		return nil
 	})
@@ -459,7 +459,7 @@ func (d *Desk) Node(ctx context.Context, cluster, name string) (n live.LiveNode,
 }
 
 // Jobs lists the jobs of a cluster as they are now.
-func (d *Desk) Jobs(ctx context.Context, cluster string, of LiveJobFilter, page storage.Page) (l storage.Listed[live.LiveJob], err error) {
+func (d *Desk) Jobs(ctx context.Context, cluster string, of JobFilter, page storage.Page) (l storage.Listed[live.LiveJob], err error) {
 	if err := d.settle(ctx, cluster); err != nil {
 		return l, err
 	}
@@ -478,7 +478,7 @@ func (d *Desk) Job(ctx context.Context, cluster string, number int64) (j live.Li
 	if err != nil {
 		return j, err
 	}
-	err = d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	err = d.change(ctx, cluster, func(_ context.Context, c *live.Cluster, now float64, _ *Work) error {
 		j.Predictions = c.Predictions(now, number, known)
 		return nil
 	})
@@ -486,7 +486,7 @@ func (d *Desk) Job(ctx context.Context, cluster string, number int64) (j live.Li
 }
 
 // Decisions lists the decisions of a cluster as they are now.
-func (d *Desk) Decisions(ctx context.Context, cluster string, of LiveDecisionFilter, page storage.Page) (l storage.Listed[live.LiveDecision], err error) {
+func (d *Desk) Decisions(ctx context.Context, cluster string, of DecisionFilter, page storage.Page) (l storage.Listed[live.LiveDecision], err error) {
 	if err := d.settle(ctx, cluster); err != nil {
 		return l, err
 	}

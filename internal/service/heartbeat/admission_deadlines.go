@@ -1,4 +1,4 @@
-package app
+package heartbeat
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // admitPromised asks for a place for a job with a deadline. A promise holds the live cluster's row until the commit,
 // so each promise is judged with all earlier ones.
 func (d *Desk) admitPromised(ctx context.Context, cluster string, r live.AdmissionRequest) (answer live.Admission, err error) {
-	err = d.change(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *LiveWork) error {
+	err = d.change(ctx, cluster, func(ctx context.Context, c *live.Cluster, now float64, _ *Work) error {
 		mode := c.Settings().Admission.Mode()
 		answer, err = d.takePlace(ctx, cluster, c, now, mode, r, &r.DeadlineSeconds)
 		return err

@@ -1,4 +1,4 @@
-package app
+package heartbeat
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"headroom/internal/slots/live"
 )
 
-// LivePast is the state of a live cluster at a moment.
-type LivePast struct {
+// Past is the state of a live cluster at a moment.
+type Past struct {
 	State live.State // but with the settings and measurements of now
 	Jobs  []live.Job // all that were there then or later, as they are now
 }

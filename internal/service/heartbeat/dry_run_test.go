@@ -1,4 +1,4 @@
-package app_test
+package heartbeat_test
 
 import (
 	"encoding/json"
