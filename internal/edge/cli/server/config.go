@@ -17,7 +17,7 @@ import (
 
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	tables "headroom/internal/service/report"
 )
 

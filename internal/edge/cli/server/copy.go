@@ -19,7 +19,7 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 )
 
 // issuer returns the issuer whose tokens open the server besides keys, nil if there is none.

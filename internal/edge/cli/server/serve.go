@@ -22,7 +22,7 @@ import (
 	"headroom/internal/edge/web"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	"headroom/internal/service/plans"
 	runs "headroom/internal/service/run"
 	"headroom/internal/service/telemetry"
