@@ -24,7 +24,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/auth/oidc"
 	"headroom/internal/service/plans"
-	runs "headroom/internal/service/run"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/service/telemetry"
 )
 
@@ -268,7 +268,7 @@ func (s *serving) startWork(ctx context.Context) error {
 	s.onCloseWait(stopPlanning, s.app.StartPlanner(planning))
 	s.onCloseWait(s.unwatch, s.app.Runs.Watch(s.watching))
 	connections, schema := s.store.River()
-	runner, err := runs.Start(ctx, runs.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
+	runner, err := queue.Start(ctx, queue.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
 	if err != nil {
 		return err
 	}

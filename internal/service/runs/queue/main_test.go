@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
@@ -38,12 +38,12 @@ func somebody(t testing.TB) context.Context { return auth.With(t.Context(), ada)
 type server struct {
 	*app.App
 	store  *postgres.Store
-	runner *run.Runner
+	runner *queue.Runner
 	ended  func()
 }
 
 // start starts a server on a database.
-func start(t testing.TB, url string, c run.Config) *server {
+func start(t testing.TB, url string, c queue.Config) *server {
 	t.Helper()
 	s := &server{store: pgtest.OpenWith(t, postgres.Config{URL: url, MaxConns: 10})}
 	s.App = app.New(s.store.Stores(), auth.NewKeyring(), app.Config{})
@@ -52,7 +52,7 @@ func start(t testing.TB, url string, c run.Config) *server {
 	c.App = s.App
 	c.Pool, c.Schema = s.store.River()
 	var err error
-	if s.runner, err = run.Start(t.Context(), c); err != nil {
+	if s.runner, err = queue.Start(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	var once sync.Once
@@ -109,17 +109,17 @@ func succeeded(t testing.TB, s *server, id string) runs.Run {
 }
 
 // kinds turns functions into kinds.
-func kinds(do map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error)) map[string]run.Kind {
-	all := map[string]run.Kind{}
+func kinds(do map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error)) map[string]queue.Kind {
+	all := map[string]queue.Kind{}
 	for name, f := range do {
-		all[name] = run.Kind{Timeout: time.Minute, Attempts: 3, Do: func(ctx context.Context, _ *app.App, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
+		all[name] = queue.Kind{Timeout: time.Minute, Attempts: 3, Do: func(ctx context.Context, _ *app.App, claim runs.Claim, report func(runs.Progress)) (queue.Result, error) {
 			return f(ctx, claim, report)
 		}}
 	}
 	return all
 }
 
-func text(s string) run.Result { return run.Result{Type: "application/json", Body: []byte(s)} }
+func text(s string) queue.Result { return queue.Result{Type: "application/json", Body: []byte(s)} }
 
 func raw(t testing.TB, url string) *pgx.Conn {
 	t.Helper()

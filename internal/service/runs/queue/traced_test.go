@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"headroom/internal/core/trace"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/run"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/service/telemetry"
 	"headroom/internal/test/pgtest"
 )
@@ -31,7 +31,7 @@ func TestDeliveriesNameTheirTrace(t *testing.T) {
 	defer collector.Close()
 	traced := telemetry.New(io.Discard, slog.LevelError)
 	traced.ShowTraces(trace.New(trace.Config{Endpoint: collector.URL, Ratio: 1}))
-	sent := func(c run.Config) string {
+	sent := func(c queue.Config) string {
 		s := start(t, pgtest.Database(t), c)
 		r := newReceiver(t, nil)
 		w, _ := hook(t, s, "pager", r, hooks.PlanChanged)
@@ -43,10 +43,10 @@ func TestDeliveriesNameTheirTrace(t *testing.T) {
 		s.ended()
 		return header.Get("traceparent")
 	}
-	if got := sent(run.Config{}); got != "" {
+	if got := sent(queue.Config{}); got != "" {
 		t.Errorf("without traces it is %q", got)
 	}
-	got := sent(run.Config{Telemetry: traced})
+	got := sent(queue.Config{Telemetry: traced})
 	parts := regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-01$`).FindStringSubmatch(got)
 	if parts == nil {
 		t.Fatalf("got %q", got)

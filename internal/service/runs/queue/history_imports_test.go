@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"bufio"
@@ -18,8 +18,8 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/historytest"
 	"headroom/internal/test/pgtest"
 )
@@ -63,7 +63,7 @@ func kept(t *testing.T, s *server) (all []history.Record) {
 // sent returns the stored form of executions sent as files.
 func sent(t *testing.T, files []string) []history.Record {
 	t.Helper()
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"other": quick})})
+	s := start(t, pgtest.Database(t), queue.Config{Kinds: kinds(does{"other": quick})})
 	if _, err := s.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func sent(t *testing.T, files []string) []history.Record {
 
 func TestHistoriesAreFetched(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	jobs := historytest.Jobs(1, 40)
 	var files []string
 	for _, j := range jobs {
@@ -147,7 +147,7 @@ func TestHistoriesAreFetched(t *testing.T) {
 // A cancelled import ends at once, reports the executions it has stored, and keeps them.
 func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	begun := make(chan struct{}, 64)
 	jobs := historytest.Jobs(2, 20)
 	from := &historytest.Server{Jobs: jobs, First: func(_ http.ResponseWriter, r *http.Request) bool {
@@ -176,7 +176,7 @@ func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // it imports nothing
+	s := start(t, url, queue.Config{Kinds: kinds(does{"other": quick})}) // it imports nothing
 	jobs := historytest.Jobs(3, 30)
 	var files []string
 	for _, j := range jobs {
@@ -233,7 +233,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	_ = command.Wait()
 	close(rest)
 	before := early.Load()
-	other := start(t, url, run.Config{Lease: shortLease})
+	other := start(t, url, queue.Config{Lease: shortLease})
 	r := succeeded(t, other, id)
 	other.ended()
 	made := imported(t, r)

@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"context"

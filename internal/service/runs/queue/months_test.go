@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
@@ -31,7 +31,7 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})})
+	s := start(t, url, queue.Config{Kinds: kinds(does{"other": quick})})
 	var ids []string
 	for kind, input := range map[string]any{app.PurchaseRun: app.AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{{Code: "kept", Detail: "Said before."}}}, app.HorizonRun: app.AskedHorizon{HorizonQuestion: h}} {
 		made, err := s.Stores.Runs.StartRun(somebody(t), runs.NewRun{Kind: kind, Role: auth.Planner, Input: input})
@@ -44,7 +44,7 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 		}
 		ids = append(ids, made.ID)
 	}
-	b := start(t, url, run.Config{Kinds: run.Kinds})
+	b := start(t, url, queue.Config{Kinds: queue.Kinds})
 	for _, id := range ids {
 		r := succeeded(t, b, id)
 		if r.Attempt != 2 || r.Progress.Done != r.Progress.Total || r.Progress.Unit != "steps" || r.Progress.Total == 0 {

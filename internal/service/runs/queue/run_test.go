@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"bufio"
@@ -21,16 +21,16 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans/solving"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
-type does = map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error)
+type does = map[string]func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error)
 
 func TestARunIsDoneAndItsResultKept(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"count": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
+	s := start(t, pgtest.Database(t), queue.Config{Kinds: kinds(does{"count": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error) {
 		report(runs.Progress{Done: 3, Total: 3, Unit: "steps"})
 		return text(`{"by": "` + claim.By.Name + `"}`), nil
 	}})})
@@ -41,8 +41,8 @@ func TestARunIsDoneAndItsResultKept(t *testing.T) {
 }
 
 // forever works until its context ends, and signals that it has begun.
-func forever(begun chan<- struct{}) func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-	return func(ctx context.Context, _ runs.Claim, report func(runs.Progress)) (run.Result, error) {
+func forever(begun chan<- struct{}) func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+	return func(ctx context.Context, _ runs.Claim, report func(runs.Progress)) (queue.Result, error) {
 		report(runs.Progress{Done: 1, Total: 2, Unit: "halves"})
 		select {
 		case begun <- struct{}{}:
@@ -53,7 +53,7 @@ func forever(begun chan<- struct{}) func(context.Context, runs.Claim, func(runs.
 	}
 }
 
-func quick(_ context.Context, _ runs.Claim, _ func(runs.Progress)) (run.Result, error) {
+func quick(_ context.Context, _ runs.Claim, _ func(runs.Progress)) (queue.Result, error) {
 	return text(`"whole"`), nil
 }
 
@@ -62,10 +62,10 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	begun := make(chan struct{}, 1)
-	a := start(t, url, run.Config{AtOnce: 1, Kinds: kinds(does{"work": forever(begun)})})
+	a := start(t, url, queue.Config{AtOnce: 1, Kinds: kinds(does{"work": forever(begun)})})
 	first := begin(t, a, "work")
 	<-begun
-	b := start(t, url, run.Config{AtOnce: 1, Kinds: kinds(does{"other": quick})})
+	b := start(t, url, queue.Config{AtOnce: 1, Kinds: kinds(does{"other": quick})})
 	second := begin(t, a, "work") // there is no place for it
 	if r, err := b.Runs.Cancel(somebody(t), second); err != nil || r.State != runs.RunCancelled || r.FinishedAt == nil {
 		t.Errorf("one that waits: %+v %v", r, err)
@@ -82,7 +82,7 @@ func TestRunsAreCancelledFromAnyServerAndTriedAgain(t *testing.T) {
 		t.Errorf("what it had is %+v", r)
 	}
 	a.ended()
-	c := start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
+	c := start(t, url, queue.Config{Kinds: kinds(does{"work": quick})})
 	for _, id := range []string{first, second} {
 		if r, err := b.Runs.Retry(somebody(t), id); err != nil || r.State != runs.RunQueued || r.Result != nil || r.Partial || r.Attempt != 0 {
 			t.Errorf("tried again: %+v %v", r, err)
@@ -101,10 +101,10 @@ func TestAStopGivesRunsBack(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	begun := make(chan struct{}, 1)
-	a := start(t, url, run.Config{StopWait: 50 * time.Millisecond, Kinds: kinds(does{"work": forever(begun)})})
+	a := start(t, url, queue.Config{StopWait: 50 * time.Millisecond, Kinds: kinds(does{"work": forever(begun)})})
 	id := begin(t, a, "work")
 	<-begun
-	b := start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
+	b := start(t, url, queue.Config{Kinds: kinds(does{"work": quick})})
 	stopped := time.Now()
 	a.ended()
 	r := succeeded(t, b, id)
@@ -120,16 +120,16 @@ func TestAStopGivesRunsBack(t *testing.T) {
 func TestAServerThatSolvesNoMoreGivesRunsBack(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
-	all := kinds(does{"work": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
+	all := kinds(does{"work": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error) {
 		if times.Add(1) == 1 {
-			return run.Result{}, fmt.Errorf("point 7: %w", solving.ErrStopping)
+			return queue.Result{}, fmt.Errorf("point 7: %w", solving.ErrStopping)
 		}
 		return quick(ctx, claim, report)
 	}})
 	last := all["work"]
 	last.Attempts = 1
 	all["work"] = last
-	s := start(t, pgtest.Database(t), run.Config{Kinds: all})
+	s := start(t, pgtest.Database(t), queue.Config{Kinds: all})
 	if r := succeeded(t, s, begin(t, s, "work")); r.Attempt != 1 || times.Load() != 2 {
 		t.Errorf("after %d times: %+v", times.Load(), r)
 	}
@@ -146,7 +146,7 @@ func child(url string) {
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	pool, schema := store.River()
 	begun := make(chan struct{})
-	if _, err := run.Start(context.Background(), run.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun), app.ReportRun: forever(begun)})}); err != nil {
+	if _, err := queue.Start(context.Background(), queue.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun), app.ReportRun: forever(begun)})}); err != nil {
 		panic(err)
 	}
 	<-begun
@@ -179,12 +179,12 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	var times atomic.Int32
-	count := func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
+	count := func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error) {
 		times.Add(1)
 		return quick(ctx, claim, report)
 	}
-	b := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
-	c := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
+	b := start(t, url, queue.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
+	c := start(t, url, queue.Config{Lease: shortLease, Kinds: kinds(does{"work": count})})
 	if r, err := b.Runs.Run(t.Context(), made.ID); err != nil || r.State != runs.RunRunning {
 		t.Errorf("before: %+v %v", r, err)
 	}
@@ -200,7 +200,7 @@ func TestAServerThatIsKilledLosesNoRun(t *testing.T) {
 func TestOnlyTheHolderFinishes(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})})
+	s := start(t, url, queue.Config{Kinds: kinds(does{"other": quick})})
 	attempts := map[string]int{"work": 2}
 	id := begin(t, s, "work")
 	var taken atomic.Int32
@@ -247,7 +247,7 @@ func TestOnlyTheHolderFinishes(t *testing.T) {
 // A run whose lease has passed and that somebody wanted to end, ends.
 func TestARunThatNobodyEndsIsCancelledAllTheSame(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"other": quick})})
+	s := start(t, pgtest.Database(t), queue.Config{Kinds: kinds(does{"other": quick})})
 	id := begin(t, s, "work")
 	if c, err := s.Stores.Runs.ClaimRun(t.Context(), id, map[string]int{"work": 3}, 200*time.Millisecond); c == nil {
 		t.Fatal(err)
@@ -282,7 +282,7 @@ func TestLostWorkIsHandedOutAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
+	s := start(t, url, queue.Config{Kinds: kinds(does{"work": quick})})
 	for _, id := range ids {
 		succeeded(t, s, id)
 	}
@@ -291,9 +291,9 @@ func TestLostWorkIsHandedOutAgain(t *testing.T) {
 func TestARunThatIsRolledBackNeverWas(t *testing.T) {
 	t.Parallel()
 	var times atomic.Int32
-	s := start(t, pgtest.Database(t), run.Config{Kinds: kinds(does{"work": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+	s := start(t, pgtest.Database(t), queue.Config{Kinds: kinds(does{"work": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
 		times.Add(1)
-		return run.Result{}, nil
+		return queue.Result{}, nil
 	}})})
 	var id string
 	_, _, err := s.Once(somebody(t), app.OnceKey{Principal: "p", Key: "k"}, func(ctx context.Context) (app.Answer, error) {
@@ -318,30 +318,30 @@ func TestHowRunsFail(t *testing.T) {
 	var tries atomic.Int32
 	conflicts := []fault.Finding{{Pointer: "/classes/0", Code: "quota", Detail: "Too many VMs."}}
 	all := kinds(does{
-		"panic": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) { panic("secret") },
-		"inside": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{}, errors.New("secret")
+		"panic": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) { panic("secret") },
+		"inside": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+			return queue.Result{}, errors.New("secret")
 		},
-		"infeasible": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{}, &fault.InfeasibleError{Conflicts: conflicts}
+		"infeasible": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+			return queue.Result{}, &fault.InfeasibleError{Conflicts: conflicts}
 		},
-		"partial": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+		"partial": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
 			return text(`[1]`), fmt.Errorf("row 2 is empty: %w", fault.Invalid)
 		},
-		"busy": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+		"busy": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
 			if tries.Add(1) == 1 {
-				return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
+				return queue.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 			}
 			return text(`"at last"`), nil
 		},
-		"always_busy": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{}, fmt.Errorf("no place: %w", fault.Busy)
+		"always_busy": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+			return queue.Result{}, fmt.Errorf("no place: %w", fault.Busy)
 		},
-		"large": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{Type: "text/plain", Body: make([]byte, runs.MaxResult+1)}, nil
+		"large": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+			return queue.Result{Type: "text/plain", Body: make([]byte, runs.MaxResult+1)}, nil
 		},
-		"refused": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{Make: func(context.Context) (runs.Result, error) {
+		"refused": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+			return queue.Result{Make: func(context.Context) (runs.Result, error) {
 				return runs.Result{}, fmt.Errorf("it is gone: %w", fault.NotFound)
 			}}, nil
 		},
@@ -353,7 +353,7 @@ func TestHowRunsFail(t *testing.T) {
 	once := all["always_busy"]
 	once.Attempts = 1
 	all["always_busy"] = once
-	s := start(t, pgtest.Database(t), run.Config{AtOnce: 4, Kinds: all})
+	s := start(t, pgtest.Database(t), queue.Config{AtOnce: 4, Kinds: all})
 	for kind, want := range map[string]struct{ state, kind, detail, result string }{
 		"panic": {"failed", "internal", "the server's log", ""}, "inside": {"failed", "internal", "the server's log", ""},
 		"infeasible": {"failed", "infeasible", "Too many VMs.", ""}, "partial": {"failed", "invalid", "row 2 is empty", "[1]"},
@@ -381,10 +381,10 @@ func TestHowRunsFail(t *testing.T) {
 func TestAKindThatAServerDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	old := start(t, url, run.Config{Kinds: kinds(does{"other": quick})})
+	old := start(t, url, queue.Config{Kinds: kinds(does{"other": quick})})
 	id := begin(t, old, "work")
 	succeeded(t, old, begin(t, old, "other"))
-	start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
+	start(t, url, queue.Config{Kinds: kinds(does{"work": quick})})
 	succeeded(t, old, id)
 }
 
@@ -393,7 +393,7 @@ func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	begun, on := make(chan struct{}), make(chan struct{})
-	s := start(t, url, run.Config{Lease: shortLease, Kinds: kinds(does{"work": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (run.Result, error) {
+	s := start(t, url, queue.Config{Lease: shortLease, Kinds: kinds(does{"work": func(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (queue.Result, error) {
 		select {
 		case begun <- struct{}{}:
 			<-on
@@ -432,7 +432,7 @@ func TestTheDatabaseGoesAwayMeanwhile(t *testing.T) {
 func TestOldRunsAreForgotten(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"work": quick})})
+	s := start(t, url, queue.Config{Kinds: kinds(does{"work": quick})})
 	old, young := begin(t, s, "work"), begin(t, s, "work")
 	succeeded(t, s, old)
 	succeeded(t, s, young)

@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"net/http"
@@ -11,14 +11,14 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/run"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
 // A hanging target has two messages at most, and another target gets its own within a second.
 func TestATargetThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	over := make(chan struct{})
 	hanging := newReceiver(t, func(_ http.ResponseWriter, r *http.Request, _ int) {
 		select {
@@ -91,7 +91,7 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := start(t, address, run.Config{})
+	s := start(t, address, queue.Config{})
 	hanging.wait(t, 2)
 	var took []time.Duration
 	for i := range events {

@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
 func TestPlansAreTold(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { _, _ = io.WriteString(w, "thanks") })
 	w, secret := hook(t, s, "pager", r, hooks.PlanChanged)
 	other := newReceiver(t, nil)
@@ -115,7 +115,7 @@ func TestPlansAreTold(t *testing.T) {
 
 func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	r := newReceiver(t, nil)
 	w, _ := hook(t, s, "pager", r, hooks.PlanFailed)
 	cluster(t, s, "shop")
@@ -172,15 +172,15 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 
 func TestRunsAreTold(t *testing.T) {
 	t.Parallel()
-	work := kinds(map[string]func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error){
-		"good": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
+	work := kinds(map[string]func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error){
+		"good": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
 			return text(`1`), nil
 		},
-		"bad": func(context.Context, runs.Claim, func(runs.Progress)) (run.Result, error) {
-			return run.Result{}, fmt.Errorf("there is no such cluster: %w", fault.NotFound)
+		"bad": func(context.Context, runs.Claim, func(runs.Progress)) (queue.Result, error) {
+			return queue.Result{}, fmt.Errorf("there is no such cluster: %w", fault.NotFound)
 		},
 	})
-	s := start(t, pgtest.Database(t), run.Config{Kinds: work})
+	s := start(t, pgtest.Database(t), queue.Config{Kinds: work})
 	r := newReceiver(t, nil)
 	hook(t, s, "runs", r, hooks.RunFinished)
 	good := begin(t, s, "good")

@@ -1,10 +1,10 @@
-// Package run does background work. It takes runs from the store, works on them beside any number of other servers,
+// Package queue does background work. It takes runs from the store, works on them beside any number of other servers,
 // shows their progress and records their outcomes. kinds.go defines the work; app and api start, watch and end runs
 // on request.
 //
 // A run's row in the store decides everything. River only hands out the job of looking at a row, so jobs that it
 // loses, doubles or delays do no harm.
-package run
+package queue
 
 import (
 	"context"

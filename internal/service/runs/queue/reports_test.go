@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"bufio"
@@ -22,8 +22,8 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/reporting"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
@@ -87,7 +87,7 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	conn := raw(t, url)
-	servers := []*server{start(t, url, run.Config{}), start(t, url, run.Config{})}
+	servers := []*server{start(t, url, queue.Config{}), start(t, url, queue.Config{})}
 	a := servers[0].App
 	cluster(t, servers[0], "shop")
 	plan(t, servers[0], "shop", 3)
@@ -175,7 +175,7 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	if left := reportsOf(t, a, "shop"); len(left) != 1 || left[0].State != runs.RunRunning || left[0].File != nil {
 		t.Fatalf("what is left is %+v", left)
 	}
-	start(t, url, run.Config{Lease: shortLease})
+	start(t, url, queue.Config{Lease: shortLease})
 	if made := untilMade(t, a, "shop", 1); len(made) != 1 || made[0].Error != nil {
 		t.Errorf("there are %+v", made)
 	}

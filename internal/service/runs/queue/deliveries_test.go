@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
-	"headroom/internal/service/run"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
 func TestDeliveriesAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		if n == 1 {
 			w.Header().Set("Retry-After", "3600") // not with a 500
@@ -64,7 +64,7 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 
 func TestTargetsThatAreNotReached(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	there := newReceiver(t, nil)
 	sends := newReceiver(t, func(w http.ResponseWriter, r *http.Request, _ int) { http.Redirect(w, r, there.URL, http.StatusFound) })
 	inside := newReceiver(t, nil)
@@ -107,7 +107,7 @@ func TestTargetsThatAreNotReached(t *testing.T) {
 func TestNothingIsLostWithAServer(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
-	s := start(t, address, run.Config{})
+	s := start(t, address, queue.Config{})
 	r := newReceiver(t, nil)
 	w, _ := hook(t, s, "pager", r, hooks.PlanChanged)
 	cluster(t, s, "shop")
@@ -125,7 +125,7 @@ func TestNothingIsLostWithAServer(t *testing.T) {
 		UPDATE webhook_deliveries SET claimed_by = gen_random_uuid(), claimed_until = now() - interval '1 second' WHERE id = (SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1)`); err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, address, run.Config{})
+	again := start(t, address, queue.Config{})
 	r.wait(t, 2)
 	deliveries(t, again, w, "delivered", allIn(hooks.DeliveryDelivered, 2))
 }
@@ -133,7 +133,7 @@ func TestNothingIsLostWithAServer(t *testing.T) {
 func TestWebhooksThatAreDisabled(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
-	s := start(t, address, run.Config{})
+	s := start(t, address, queue.Config{})
 	conn := raw(t, address)
 	exec := func(sql string, args ...any) {
 		t.Helper()
@@ -218,7 +218,7 @@ func TestWebhooksThatAreDisabled(t *testing.T) {
 func TestSecretsAreRotated(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
-	s := start(t, address, run.Config{})
+	s := start(t, address, queue.Config{})
 	r := newReceiver(t, nil)
 	w, old := hook(t, s, "pager", r, hooks.PlanChanged)
 	secret, until, err := s.Hooks.RotateSecret(boss(t), w.ID, "")

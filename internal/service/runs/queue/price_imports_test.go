@@ -1,4 +1,4 @@
-package run_test
+package queue_test
 
 import (
 	"bufio"
@@ -25,8 +25,8 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
 )
 
@@ -79,7 +79,7 @@ const takenOver = "2 types, 2 prices, 1 offers"
 
 func TestSheetsAreFetched(t *testing.T) {
 	t.Parallel()
-	s := start(t, pgtest.Database(t), run.Config{})
+	s := start(t, pgtest.Database(t), queue.Config{})
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(w, sheet)
@@ -149,7 +149,7 @@ func TestAFetchIsEnded(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
-	s := start(t, url, run.Config{Fetch: fetch.New(fetch.Config{HostOf: store.HostOf, Stall: 300 * time.Millisecond})})
+	s := start(t, url, queue.Config{Fetch: fetch.New(fetch.Config{HostOf: store.HostOf, Stall: 300 * time.Millisecond})})
 	begun := make(chan struct{}, 8)
 	at := shop(t, s, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, sheet[:100])
@@ -178,7 +178,7 @@ func importer(url string) {
 		panic(err)
 	}
 	pool, schema := store.River()
-	if _, err := run.Start(context.Background(), run.Config{App: app.New(store.Stores(), auth.NewKeyring(), app.Config{}), Pool: pool, Schema: schema, Lease: shortLease}); err != nil {
+	if _, err := queue.Start(context.Background(), queue.Config{App: app.New(store.Stores(), auth.NewKeyring(), app.Config{}), Pool: pool, Schema: schema, Lease: shortLease}); err != nil {
 		panic(err)
 	}
 	fmt.Println("begun")
@@ -189,7 +189,7 @@ func importer(url string) {
 func TestAServerThatIsKilledImportsNothingTwice(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	s := start(t, url, run.Config{Kinds: kinds(does{"other": quick})}) // it imports nothing
+	s := start(t, url, queue.Config{Kinds: kinds(does{"other": quick})}) // it imports nothing
 	half, rest := make(chan struct{}, 2), make(chan struct{})
 	at := shop(t, s, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/halves" {
@@ -237,7 +237,7 @@ func TestAServerThatIsKilledImportsNothingTwice(t *testing.T) {
 			}
 			close(rest)
 		}
-		other := start(t, url, run.Config{Lease: shortLease})
+		other := start(t, url, queue.Config{Lease: shortLease})
 		r := succeeded(t, other, id)
 		other.ended()
 		if path == "/halves" && r.Attempt != 2 {
