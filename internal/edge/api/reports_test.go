@@ -31,7 +31,7 @@ func (s *service) makeReport(cluster, body string) (r reporting.Report) {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
 	o := runs.Outcome{State: runs.RunSucceeded}
-	if o.Make, err = s.app.ReportForRun(auth.With(s.Context(), claim.By), *claim, func(runs.Progress) {}); err != nil {
+	if o.Make, err = s.app.Reports.MakeForRun(auth.With(s.Context(), claim.By), *claim, func(runs.Progress) {}); err != nil {
 		o = runs.Outcome{State: runs.RunFailed, Error: runs.TellRunError(err)}
 	}
 	s.settle(*claim, o)

@@ -38,13 +38,14 @@ type Config struct {
 type App struct {
 	Stores Stores
 
-	Auth   *auth.Desk
-	Hooks  *hooks.Desk
-	Live   *heartbeat.Desk
-	Runs   *runs.Desk
-	Solver *solving.Desk
-	Plans  *plans.Desk
-	Pools  *plans.PoolDesk
+	Auth    *auth.Desk
+	Hooks   *hooks.Desk
+	Live    *heartbeat.Desk
+	Reports *ReportDesk
+	Runs    *runs.Desk
+	Solver  *solving.Desk
+	Plans   *plans.Desk
+	Pools   *plans.PoolDesk
 
 	config Config
 	// importing has a place for each file of forecasts that is read at once.
@@ -74,6 +75,8 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
+	a.Reports = NewReportDesk(ReportDeskConfig{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
+		Ahead: a.reportAhead, Behind: a.reportBehind})
 	return a
 }
 

@@ -26,7 +26,7 @@ func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader,
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	zone, err := zoneOf(of.Cluster)
+	zone, err := of.Cluster.Zone()
 	if err != nil {
 		return inputs.Written{}, err
 	}
@@ -46,21 +46,13 @@ func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader,
 	return done, err
 }
 
-func zoneOf(c inputs.Cluster) (*time.Location, error) {
-	zone, err := time.LoadLocation(c.TimeZone)
-	if err != nil {
-		return nil, fmt.Errorf("the time zone %q of the cluster is not known to this server; give the cluster another: %w", c.TimeZone, fault.Conflict)
-	}
-	return zone, nil
-}
-
 // PutWeekly writes the rows that a week and growth make, replacing all rows of the class in their hours.
 func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyForecast) (inputs.Written, error) {
 	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	zone, err := zoneOf(of)
+	zone, err := of.Zone()
 	if err != nil {
 		return inputs.Written{}, err
 	}
@@ -85,7 +77,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 	if err != nil {
 		return p, err
 	}
-	zone, err := zoneOf(c)
+	zone, err := c.Zone()
 	if err != nil {
 		return p, err
 	}

@@ -68,7 +68,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	if err != nil {
 		return ForecastMade{}, err
 	}
-	zone, err := zoneOf(c)
+	zone, err := c.Zone()
 	if err != nil {
 		return ForecastMade{}, err
 	}

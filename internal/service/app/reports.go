@@ -9,12 +9,10 @@ import (
 	"io"
 	"time"
 
-	"headroom/internal/ask/horizon"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/plans"
-	"headroom/internal/service/report"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 )
@@ -38,8 +36,6 @@ type Reports interface {
 	// SaveReport stores a file in parts of ReportPartSize, with its description.
 	SaveReport(ctx context.Context, cluster string, r reporting.Report, parts [][]byte, sum [32]byte) (reporting.Report, error)
 	SweepReports(ctx context.Context) (deleted int64, err error) // those that there are too many of
-	// PlansOf returns the plans that were current in some time and the observations then, each in its order.
-	PlansOf(ctx context.Context, cluster string, from, until time.Time) ([]plans.PlanStint, []plans.SeenVMs, error)
 }
 
 // ReportFilter limits reports; zero values limit nothing.
@@ -47,12 +43,47 @@ type ReportFilter struct {
 	Schedule string
 }
 
+// ReportDesk starts reports, on request and by schedules, and makes them in the background.
+type ReportDesk struct {
+	store         Reports
+	clusters      reportedClusters
+	runs          reportRuns
+	now           func() time.Time
+	ahead, behind ReportWriter
+}
+
+// ReportDeskConfig configures a ReportDesk.
+type ReportDeskConfig struct {
+	Store    Reports
+	Clusters reportedClusters
+	Runs     reportRuns
+	Now      func() time.Time
+	Ahead    ReportWriter // of reports about the time to come
+	Behind   ReportWriter // of reports about the past
+}
+
+// ReportWriter writes the file of a report.
+type ReportWriter func(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error
+
+type reportedClusters interface {
+	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
+}
+
+// reportRuns starts runs in the background.
+type reportRuns interface {
+	StartRun(ctx context.Context, n runs.NewRun) (runs.Run, error)
+}
+
+func NewReportDesk(c ReportDeskConfig) *ReportDesk {
+	return &ReportDesk{store: c.Store, clusters: c.Clusters, runs: c.Runs, now: c.Now, ahead: c.Ahead, behind: c.Behind}
+}
+
 // reporter is the principal that starts the reports of schedules.
 var reporter = auth.Principal{ID: "reporter", Name: "schedule", Role: auth.Operator}
 
-// ReportSchedules returns the schedules of the cluster's reports.
-func (a *App) ReportSchedules() storage.Collection[reporting.ReportSchedule] {
-	return fewSchedules{storage.Checked[reporting.ReportSchedule]{Collection: a.Stores.Reports.ReportSchedules(), Check: a.checkSchedule}}
+// Schedules returns the schedules of the cluster's reports.
+func (d *ReportDesk) Schedules() storage.Collection[reporting.ReportSchedule] {
+	return fewSchedules{storage.Checked[reporting.ReportSchedule]{Collection: d.store.ReportSchedules(), Check: d.checkSchedule}}
 }
 
 // fewSchedules limits the schedules of a cluster, so that its reports do not take up all servers.
@@ -71,11 +102,11 @@ func (f fewSchedules) Create(ctx context.Context, cluster string, s reporting.Re
 	return f.Checked.Create(ctx, cluster, s)
 }
 
-func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.ReportSchedule) error {
+func (d *ReportDesk) checkSchedule(ctx context.Context, cluster string, s *reporting.ReportSchedule) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
+	c, err := d.clusters.Cluster(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -83,18 +114,18 @@ func (a *App) checkSchedule(ctx context.Context, cluster string, s *reporting.Re
 	if !s.Enabled {
 		return nil
 	}
-	zone, err := zoneOf(c)
+	zone, err := c.Zone()
 	if err != nil {
 		return err
 	}
-	s.NextAt = new(s.Next(a.Now(), zone))
+	s.NextAt = new(s.Next(d.now(), zone))
 	return nil
 }
 
-// StartDueReports starts the due reports. Of moments that passed while no server worked the last one counts.
-func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
-	now := a.Now()
-	return a.Stores.Reports.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
+// StartDue starts the due reports. Of moments that passed while no server worked the last one counts.
+func (d *ReportDesk) StartDue(ctx context.Context) (started int, err error) {
+	now := d.now()
+	return d.store.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			zone = time.UTC // a newer server knew the zone
@@ -103,22 +134,22 @@ func (a *App) StartDueReports(ctx context.Context) (started int, err error) {
 	})
 }
 
-// StartReport starts the requested report, about the time around now.
-func (a *App) StartReport(ctx context.Context, cluster string, r reporting.ReportRequest) (runs.Run, error) {
+// Start starts the requested report, about the time around now.
+func (d *ReportDesk) Start(ctx context.Context, cluster string, r reporting.ReportRequest) (runs.Run, error) {
 	if err := r.Validate(); err != nil {
 		return runs.Run{}, err
 	}
-	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
+	c, err := d.clusters.Cluster(ctx, cluster)
 	if err != nil {
 		return runs.Run{}, err
 	}
-	zone, err := zoneOf(c)
+	zone, err := c.Zone()
 	if err != nil {
 		return runs.Run{}, err
 	}
-	in := reporting.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: a.Now().Truncate(time.Second)}
+	in := reporting.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: d.now().Truncate(time.Second)}
 	if r.Schedule != "" {
-		s, err := a.Stores.Reports.ReportSchedules().Get(ctx, cluster, r.Schedule)
+		s, err := d.store.ReportSchedules().Get(ctx, cluster, r.Schedule)
 		if errors.Is(err, fault.NotFound) {
 			return runs.Run{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/schedule", Code: "unknown_name",
 				Detail: fmt.Sprintf("The cluster %q has no report schedule %.60q; create it first, or say \"every\", \"covers\" and \"format\".", cluster, r.Schedule)}}}
@@ -129,12 +160,12 @@ func (a *App) StartReport(ctx context.Context, cluster string, r reporting.Repor
 		in.Schedule, in.Every, in.Covers, in.Format = &s.Name, s.Every, s.Covers, s.Format
 	}
 	in.From, in.Until = reporting.Around(in.Every, in.Covers, in.At, zone)
-	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
+	return d.runs.StartRun(ctx, runs.NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
-// ReportFile returns a report whose file can be read.
-func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Report, error) {
-	r, err := a.Stores.Reports.Report(ctx, cluster, id)
+// File returns a report whose file can be read.
+func (d *ReportDesk) File(ctx context.Context, cluster, id string) (reporting.Report, error) {
+	r, err := d.store.Report(ctx, cluster, id)
 	if err == nil && r.File == nil {
 		what := map[runs.RunState]string{runs.RunFailed: "has failed; \"error\" says why", runs.RunCancelled: "was cancelled"}[r.State]
 		if what == "" {
@@ -145,26 +176,25 @@ func (a *App) ReportFile(ctx context.Context, cluster, id string) (reporting.Rep
 	return r, err
 }
 
-// ReportForRun makes the report of a run. save stores it.
-func (a *App) ReportForRun(ctx context.Context, claim runs.Claim, progress func(runs.Progress)) (save func(context.Context) (runs.Result, error), err error) {
+// MakeForRun makes the report of a run. save stores it.
+func (d *ReportDesk) MakeForRun(ctx context.Context, claim runs.Claim, progress func(runs.Progress)) (save func(context.Context) (runs.Result, error), err error) {
 	var in reporting.ReportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	file := &parts{sum: sha256.New()}
+	write := d.ahead
 	if in.Covers == reporting.CoversBehind {
-		err = a.reportBehind(ctx, claim.Cluster, in, file, progress)
-	} else {
-		err = a.reportAhead(ctx, claim.Cluster, in, file, progress)
+		write = d.behind
 	}
-	if err != nil {
+	if err := write(ctx, claim.Cluster, in, file, progress); err != nil {
 		return nil, err
 	}
 	r := in.Report()
 	r.ID = claim.ID
 	r.File = &reporting.ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
 	return func(ctx context.Context) (runs.Result, error) {
-		r, err := a.Stores.Reports.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
+		r, err := d.store.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
 		if err != nil {
 			return runs.Result{}, err
 		}
@@ -172,47 +202,4 @@ func (a *App) ReportForRun(ctx context.Context, claim runs.Claim, progress func(
 		text, err := json.Marshal(r)
 		return runs.Result{Type: "application/json", Body: text}, err
 	}, nil
-}
-
-// reportBehind writes which plans held.
-func (a *App) reportBehind(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
-	progress(runs.Progress{Total: 1, Unit: "report"})
-	stints, seen, err := a.Stores.Reports.PlansOf(ctx, cluster, in.From, in.Until)
-	if err != nil {
-		return err
-	}
-	past := plans.NewPast(in.From, in.Until, stints, seen)
-	switch in.Format {
-	case reporting.ReportXLSX:
-		err = report.PastWorkbook(to, cluster, past)
-	case reporting.ReportCSV:
-		err = report.Past(past).CSV(to)
-	default:
-		err = json.NewEncoder(to).Encode(past)
-	}
-	progress(runs.Progress{Done: 1, Total: 1, Unit: "report"})
-	return err
-}
-
-// reportAhead writes the future need.
-func (a *App) reportAhead(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
-	asked, err := a.ClusterHorizon(ctx, cluster, horizon.ClusterHorizonQuestion{Span: horizon.Span{From: in.From, Until: in.Until}, Detail: horizon.DetailClasses})
-	if err != nil {
-		return err
-	}
-	course, err := a.horizonInTurns(ctx, asked, progress)
-	if err != nil {
-		return err
-	}
-	answer := asked.answered(course)
-	switch in.Format {
-	case reporting.ReportXLSX:
-		return report.HorizonWorkbook(to, asked.Horizon, answer)
-	case reporting.ReportCSV:
-		return report.Horizon(answer, report.PerPeriod).CSV(to)
-	case reporting.ReportFocus:
-		return report.Focus(to, asked.Horizon, answer, report.FocusNames{SubAccountID: cluster})
-	}
-	answer.Show(asked.Detail)
-	return json.NewEncoder(to).Encode(answer)
 }

@@ -30,7 +30,7 @@ import (
 // schedule makes a schedule of reports on the past, which need no forecast or price.
 func schedule(t testing.TB, a *app.App, cluster, name string, every reporting.Every, hour int64) reporting.ReportSchedule {
 	t.Helper()
-	s, err := a.ReportSchedules().Create(boss(t), cluster, reporting.ReportSchedule{Name: name, Every: every, Hour: hour, Covers: reporting.CoversBehind, Format: reporting.ReportCSV, Enabled: true, Keep: 24})
+	s, err := a.Reports.Schedules().Create(boss(t), cluster, reporting.ReportSchedule{Name: name, Every: every, Hour: hour, Covers: reporting.CoversBehind, Format: reporting.ReportCSV, Enabled: true, Keep: 24})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func schedule(t testing.TB, a *app.App, cluster, name string, every reporting.Ev
 
 func scheduleNow(t testing.TB, a *app.App, cluster, name string) reporting.ReportSchedule {
 	t.Helper()
-	s, err := a.ReportSchedules().Get(boss(t), cluster, name)
+	s, err := a.Reports.Schedules().Get(boss(t), cluster, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 6 {
 			all.Go(func() {
-				if _, err := servers[i%2].StartDueReports(t.Context()); err != nil {
+				if _, err := servers[i%2].Reports.StartDue(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -203,11 +203,11 @@ func TestReportsFollowTheClock(t *testing.T) {
 		if now, err = time.Parse(time.RFC3339, to); err != nil {
 			t.Fatal(err)
 		}
-		n, err := a.StartDueReports(t.Context())
+		n, err := a.Reports.StartDue(t.Context())
 		if err != nil || n != started {
 			t.Errorf("%s: %d reports were started, want %d (%v)", to, n, started, err)
 		}
-		if again, err := a.StartDueReports(t.Context()); err != nil || again != 0 {
+		if again, err := a.Reports.StartDue(t.Context()); err != nil || again != 0 {
 			t.Errorf("%s: %d reports more were started (%v)", to, again, err)
 		}
 		newest := ""
@@ -242,15 +242,15 @@ func TestReportsFollowTheClock(t *testing.T) {
 	// A disabled schedule, or one of a deleted cluster, makes none.
 	s := scheduleNow(t, a, "shop", "daily")
 	s.Enabled = false
-	if s, err = a.ReportSchedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil || s.NextAt != nil {
+	if s, err = a.Reports.Schedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil || s.NextAt != nil {
 		t.Fatalf("%+v %v", s, err)
 	}
 	now = now.AddDate(0, 0, 9)
-	if n, err := a.StartDueReports(t.Context()); n != 0 || err != nil {
+	if n, err := a.Reports.StartDue(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d reports of a schedule that is not enabled (%v)", n, err)
 	}
 	s.Enabled = true
-	if _, err = a.ReportSchedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil {
+	if _, err = a.Reports.Schedules().Replace(boss(t), "shop", "daily", s.Version, s); err != nil {
 		t.Fatal(err)
 	}
 	there, err := a.Stores.Inputs.Cluster(boss(t), "shop")
@@ -261,7 +261,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.AddDate(0, 0, 9)
-	if n, err := a.StartDueReports(t.Context()); n != 0 || err != nil {
+	if n, err := a.Reports.StartDue(t.Context()); n != 0 || err != nil {
 		t.Errorf("%d reports of a cluster that is gone (%v)", n, err)
 	}
 }
