@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/reporting"
 )
@@ -35,7 +34,7 @@ func (s *server) DeleteReportSchedule(ctx context.Context, r DeleteReportSchedul
 }
 
 func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[ClusterReportList], error) {
-	var of app.ReportFilter
+	var of reporting.Filter
 	if r.Params.Schedule != nil {
 		of.Schedule = *r.Params.Schedule
 	}
@@ -75,7 +74,7 @@ func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 	h.Set("ETag", quoted(made.File.SHA256))
 	h.Set("Content-Type", made.File.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)
-	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.Stores.Reports.ReportPart(r.Context(), made.ID, part) }}
+	file := &reporting.Reader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.Stores.Reports.ReportPart(r.Context(), made.ID, part) }}
 	http.ServeContent(w, r, "", time.Time{}, file) // a broken answer is shorter than announced, which clients see
 }
 

@@ -13,6 +13,7 @@ import (
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
@@ -41,7 +42,7 @@ type App struct {
 	Auth    *auth.Desk
 	Hooks   *hooks.Desk
 	Live    *heartbeat.Desk
-	Reports *ReportDesk
+	Reports *reporting.Desk
 	Runs    *runs.Desk
 	Solver  *solving.Desk
 	Plans   *plans.Desk
@@ -75,7 +76,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
-	a.Reports = NewReportDesk(ReportDeskConfig{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
+	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
 		Ahead: a.reportAhead, Behind: a.reportBehind})
 	return a
 }

@@ -13,6 +13,7 @@ import (
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 )
 
@@ -34,7 +35,7 @@ type Stores struct {
 	Live         heartbeat.Store
 	Observations plans.Observations
 	Packings     Packings
-	Reports      Reports
+	Reports      reporting.Store
 	Runs         runs.Store
 	StoredPools  plans.PoolStore
 	Webhooks     hooks.Store

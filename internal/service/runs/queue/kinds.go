@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 )
 
@@ -30,7 +31,7 @@ var Kinds = map[string]Kind{
 	app.PoolRun:        {Do: kept((*app.App).PoolForRun), Timeout: 15 * time.Minute, Attempts: 5},
 	app.PoolRoundsRun:  {Do: kept((*app.App).PoolRoundsForRun), Timeout: time.Hour, Attempts: 5},
 	app.SharePlanRun:   {Do: kept((*app.App).SharePlanForRun), Timeout: 15 * time.Minute, Attempts: 5},
-	app.ReportRun:      {Do: report, Timeout: time.Hour, Attempts: 5},
+	reporting.RunKind:  {Do: report, Timeout: time.Hour, Attempts: 5},
 }
 
 // Result is the product of work; the zero Result is nothing.

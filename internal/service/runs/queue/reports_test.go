@@ -48,7 +48,7 @@ func scheduleNow(t testing.TB, a *app.App, cluster, name string) reporting.Repor
 
 func reportsOf(t testing.TB, a *app.App, cluster string) []reporting.Report {
 	t.Helper()
-	list, err := a.Stores.Reports.Reports(boss(t), cluster, app.ReportFilter{}, storage.Page{Limit: 1000})
+	list, err := a.Stores.Reports.Reports(boss(t), cluster, reporting.Filter{}, storage.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestTwoServersMakeOneReportOfADueSchedule(t *testing.T) {
 		if e.Report.File == nil || e.Report.File.URL != "/v1/clusters/shop/reports/"+e.Report.ID+"/file" || strings.Contains(m.body, "secret") {
 			t.Errorf("told %s", m.body)
 		}
-		file := &app.ReportReader{Size: e.Report.File.Size, Part: func(n int64) ([]byte, error) { return a.Stores.Reports.ReportPart(t.Context(), e.Report.ID, n) }}
+		file := &reporting.Reader{Size: e.Report.File.Size, Part: func(n int64) ([]byte, error) { return a.Stores.Reports.ReportPart(t.Context(), e.Report.ID, n) }}
 		text, err := io.ReadAll(file)
 		if err != nil || fmt.Sprintf("%x", sha256.Sum256(text)) != e.Report.File.SHA256 {
 			t.Errorf("the file is not what was told: %v", err)

@@ -26,6 +26,7 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
 	"headroom/internal/service/hooks"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
@@ -228,7 +229,7 @@ func (r *Runner) sweep(ctx context.Context) {
 		for _, kind := range failed {
 			r.metrics.ended(kind, "failed")
 		}
-		if _, known := r.config.Kinds[app.ReportRun]; known {
+		if _, known := r.config.Kinds[reporting.RunKind]; known {
 			r.sweepReports(ctx, &forgotten)
 		}
 		if err := r.app.Stores.Webhooks.SweepDeliveries(ctx); err != nil && ctx.Err() == nil {

@@ -21,6 +21,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
@@ -146,7 +147,7 @@ func child(url string) {
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
 	pool, schema := store.River()
 	begun := make(chan struct{})
-	if _, err := queue.Start(context.Background(), queue.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun), app.ReportRun: forever(begun)})}); err != nil {
+	if _, err := queue.Start(context.Background(), queue.Config{App: a, Pool: pool, Schema: schema, Lease: shortLease, Kinds: kinds(does{"work": forever(begun), reporting.RunKind: forever(begun)})}); err != nil {
 		panic(err)
 	}
 	<-begun

@@ -1,4 +1,4 @@
-package app
+package reporting
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/reporting"
 )
 
 // parts is a file in its stored form, bounded, and never copied as a whole.
@@ -18,25 +17,25 @@ type parts struct {
 
 // Write fills the last part and begins the next.
 func (p *parts) Write(text []byte) (int, error) {
-	if p.size+int64(len(text)) > reporting.MaxReport {
-		return 0, fmt.Errorf("the report has more than the %d MiB that are kept; let it cover a shorter time, or choose csv: %w", reporting.MaxReport>>20, fault.Conflict)
+	if p.size+int64(len(text)) > MaxReport {
+		return 0, fmt.Errorf("the report has more than the %d MiB that are kept; let it cover a shorter time, or choose csv: %w", MaxReport>>20, fault.Conflict)
 	}
 	_, _ = p.sum.Write(text) // a hash takes everything
 	p.size += int64(len(text))
 	for rest := text; len(rest) > 0; {
 		last := len(p.all) - 1
-		if last < 0 || len(p.all[last]) == ReportPartSize {
-			p.all = append(p.all, make([]byte, 0, min(ReportPartSize, max(4096, len(rest)))))
+		if last < 0 || len(p.all[last]) == PartSize {
+			p.all = append(p.all, make([]byte, 0, min(PartSize, max(4096, len(rest)))))
 			continue
 		}
-		n := min(len(rest), ReportPartSize-len(p.all[last]))
+		n := min(len(rest), PartSize-len(p.all[last]))
 		p.all[last], rest = append(p.all[last], rest[:n]...), rest[n:]
 	}
 	return len(text), nil
 }
 
-// ReportReader reads a report's file from anywhere in it, a part at a time.
-type ReportReader struct {
+// Reader reads a report's file from anywhere in it, a part at a time.
+type Reader struct {
 	Size int64
 	Part func(part int64) ([]byte, error)
 
@@ -46,11 +45,11 @@ type ReportReader struct {
 }
 
 // Read reads on.
-func (r *ReportReader) Read(into []byte) (int, error) {
+func (r *Reader) Read(into []byte) (int, error) {
 	if r.at >= r.Size {
 		return 0, io.EOF
 	}
-	part := r.at / ReportPartSize
+	part := r.at / PartSize
 	if r.held == nil || r.which != part {
 		body, err := r.Part(part)
 		if err != nil {
@@ -58,7 +57,7 @@ func (r *ReportReader) Read(into []byte) (int, error) {
 		}
 		r.held, r.which = body, part
 	}
-	from := r.at - part*ReportPartSize
+	from := r.at - part*PartSize
 	if from >= int64(len(r.held)) {
 		return 0, io.ErrUnexpectedEOF
 	}
@@ -68,7 +67,7 @@ func (r *ReportReader) Read(into []byte) (int, error) {
 }
 
 // Seek goes to another place.
-func (r *ReportReader) Seek(offset int64, whence int) (int64, error) {
+func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += r.at

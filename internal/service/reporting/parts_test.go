@@ -1,4 +1,4 @@
-package app
+package reporting
 
 import (
 	"bytes"
@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/reporting"
 )
 
 // Data written in any pieces can be read from any place, and more than the limit is refused.
 func TestPartsOfAReport(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 5))
-	for _, size := range []int{0, 1, ReportPartSize - 1, ReportPartSize, ReportPartSize + 1, 3*ReportPartSize + 17} {
+	for _, size := range []int{0, 1, PartSize - 1, PartSize, PartSize + 1, 3*PartSize + 17} {
 		want := make([]byte, size)
 		for i := range want {
 			want[i] = byte(r.Uint32())
@@ -30,14 +29,14 @@ func TestPartsOfAReport(t *testing.T) {
 			rest = rest[n:]
 		}
 		for i, part := range p.all {
-			if len(part) != ReportPartSize && i < len(p.all)-1 || len(part) == 0 {
+			if len(part) != PartSize && i < len(p.all)-1 || len(part) == 0 {
 				t.Errorf("part %d of %d has %d bytes", i, len(p.all), len(part))
 			}
 		}
 		if sum := sha256.Sum256(want); p.size != int64(size) || !bytes.Equal(p.sum.Sum(nil), sum[:]) {
 			t.Errorf("%d bytes are %d", size, p.size)
 		}
-		file := &ReportReader{Size: p.size, Part: func(n int64) ([]byte, error) { return p.all[n], nil }}
+		file := &Reader{Size: p.size, Part: func(n int64) ([]byte, error) { return p.all[n], nil }}
 		if got, err := io.ReadAll(file); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes are read as %d: %v", size, len(got), err)
 		}
@@ -55,7 +54,7 @@ func TestPartsOfAReport(t *testing.T) {
 	}
 	p := &parts{sum: sha256.New()}
 	piece := make([]byte, 1<<20)
-	for range reporting.MaxReport >> 20 {
+	for range MaxReport >> 20 {
 		if _, err := p.Write(piece); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +62,7 @@ func TestPartsOfAReport(t *testing.T) {
 	if _, err := p.Write(piece[:1]); !errors.Is(err, fault.Conflict) {
 		t.Errorf("more than may be kept: %v", err)
 	}
-	lost := &ReportReader{Size: 5, Part: func(int64) ([]byte, error) { return []byte("abc"), nil }}
+	lost := &Reader{Size: 5, Part: func(int64) ([]byte, error) { return []byte("abc"), nil }}
 	if got, err := io.ReadAll(lost); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a part that is too short is read as %q (%v)", got, err)
 	}

@@ -1,4 +1,4 @@
-package app
+package reporting
 
 import (
 	"context"
@@ -13,87 +13,86 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 )
 
-// ReportRun is the kind of run that makes a report.
-const ReportRun = "report"
+// RunKind is the kind of run that makes a report.
+const RunKind = "report"
 
-// ReportPartSize is the size of all parts of a report's file but the last.
-const ReportPartSize = 512 << 10
+// PartSize is the size of all parts of a report's file but the last.
+const PartSize = 512 << 10
 
-// Reports stores reports.
-type Reports interface {
-	ReportSchedules() storage.Collection[reporting.ReportSchedule] // by name; no plan depends on them
+// Store stores reports.
+type Store interface {
+	ReportSchedules() storage.Collection[ReportSchedule] // by name; no plan depends on them
 	// StartDueReports starts the due reports, once each. decide returns the report to make for a schedule in a time
 	// zone (nil is none) and the moment of the next one.
-	StartDueReports(ctx context.Context, now time.Time, decide func(s reporting.ReportSchedule, zone string) (*reporting.ReportInput, time.Time)) (started int, err error)
+	StartDueReports(ctx context.Context, now time.Time, decide func(s ReportSchedule, zone string) (*ReportInput, time.Time)) (started int, err error)
 	// Reports lists the newest first: finished reports, and those that wait, are being made or failed.
-	Reports(ctx context.Context, cluster string, of ReportFilter, page storage.Page) (storage.Listed[reporting.Report], error)
-	Report(ctx context.Context, cluster, id string) (reporting.Report, error)
+	Reports(ctx context.Context, cluster string, of Filter, page storage.Page) (storage.Listed[Report], error)
+	Report(ctx context.Context, cluster, id string) (Report, error)
 	ReportPart(ctx context.Context, id string, part int64) ([]byte, error) // NotFound once it is deleted
-	// SaveReport stores a file in parts of ReportPartSize, with its description.
-	SaveReport(ctx context.Context, cluster string, r reporting.Report, parts [][]byte, sum [32]byte) (reporting.Report, error)
+	// SaveReport stores a file in parts of PartSize, with its description.
+	SaveReport(ctx context.Context, cluster string, r Report, parts [][]byte, sum [32]byte) (Report, error)
 	SweepReports(ctx context.Context) (deleted int64, err error) // those that there are too many of
 }
 
-// ReportFilter limits reports; zero values limit nothing.
-type ReportFilter struct {
+// Filter limits reports; zero values limit nothing.
+type Filter struct {
 	Schedule string
 }
 
-// ReportDesk starts reports, on request and by schedules, and makes them in the background.
-type ReportDesk struct {
-	store         Reports
-	clusters      reportedClusters
-	runs          reportRuns
+// Desk starts reports, on request and by schedules, and makes them in the background.
+type Desk struct {
+	store         Store
+	clusters      clusters
+	runs          runStarter
 	now           func() time.Time
-	ahead, behind ReportWriter
+	ahead, behind Writer
 }
 
-// ReportDeskConfig configures a ReportDesk.
-type ReportDeskConfig struct {
-	Store    Reports
-	Clusters reportedClusters
-	Runs     reportRuns
+// Config configures a Desk.
+type Config struct {
+	Store    Store
+	Clusters clusters
+	Runs     runStarter
 	Now      func() time.Time
-	Ahead    ReportWriter // of reports about the time to come
-	Behind   ReportWriter // of reports about the past
+	Ahead    Writer // of reports about the time to come
+	Behind   Writer // of reports about the past
 }
 
-// ReportWriter writes the file of a report.
-type ReportWriter func(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error
+// Writer writes the file of a report.
+type Writer func(ctx context.Context, cluster string, in ReportInput, to io.Writer, progress func(runs.Progress)) error
 
-type reportedClusters interface {
+type clusters interface {
 	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
 }
 
-// reportRuns starts runs in the background.
-type reportRuns interface {
+// runStarter starts runs in the background.
+type runStarter interface {
 	StartRun(ctx context.Context, n runs.NewRun) (runs.Run, error)
 }
 
-func NewReportDesk(c ReportDeskConfig) *ReportDesk {
-	return &ReportDesk{store: c.Store, clusters: c.Clusters, runs: c.Runs, now: c.Now, ahead: c.Ahead, behind: c.Behind}
+func New(c Config) *Desk {
+	return &Desk{store: c.Store, clusters: c.Clusters, runs: c.Runs, now: c.Now, ahead: c.Ahead, behind: c.Behind}
 }
 
 // reporter is the principal that starts the reports of schedules.
 var reporter = auth.Principal{ID: "reporter", Name: "schedule", Role: auth.Operator}
 
 // Schedules returns the schedules of the cluster's reports.
-func (d *ReportDesk) Schedules() storage.Collection[reporting.ReportSchedule] {
-	return fewSchedules{storage.Checked[reporting.ReportSchedule]{Collection: d.store.ReportSchedules(), Check: d.checkSchedule}}
+func (d *Desk) Schedules() storage.Collection[ReportSchedule] {
+	return fewSchedules{storage.Checked[ReportSchedule]{Collection: d.store.ReportSchedules(), Check: d.checkSchedule}}
 }
 
 // fewSchedules limits the schedules of a cluster, so that its reports do not take up all servers.
 type fewSchedules struct {
-	storage.Checked[reporting.ReportSchedule]
+	storage.Checked[ReportSchedule]
 }
 
-func (f fewSchedules) Create(ctx context.Context, cluster string, s reporting.ReportSchedule) (reporting.ReportSchedule, error) {
-	there, err := f.List(ctx, cluster, storage.Page{Limit: reporting.MaxReportSchedules})
-	if err == nil && len(there.Items) == reporting.MaxReportSchedules {
+func (f fewSchedules) Create(ctx context.Context, cluster string, s ReportSchedule) (ReportSchedule, error) {
+	there, err := f.List(ctx, cluster, storage.Page{Limit: MaxReportSchedules})
+	if err == nil && len(there.Items) == MaxReportSchedules {
 		err = fmt.Errorf("the cluster has %d report schedules already, as many as it may; delete one first: %w", len(there.Items), fault.Conflict)
 	}
 	if err != nil {
@@ -102,7 +101,7 @@ func (f fewSchedules) Create(ctx context.Context, cluster string, s reporting.Re
 	return f.Checked.Create(ctx, cluster, s)
 }
 
-func (d *ReportDesk) checkSchedule(ctx context.Context, cluster string, s *reporting.ReportSchedule) error {
+func (d *Desk) checkSchedule(ctx context.Context, cluster string, s *ReportSchedule) error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
@@ -123,9 +122,9 @@ func (d *ReportDesk) checkSchedule(ctx context.Context, cluster string, s *repor
 }
 
 // StartDue starts the due reports. Of moments that passed while no server worked the last one counts.
-func (d *ReportDesk) StartDue(ctx context.Context) (started int, err error) {
+func (d *Desk) StartDue(ctx context.Context) (started int, err error) {
 	now := d.now()
-	return d.store.StartDueReports(auth.With(ctx, reporter), now, func(s reporting.ReportSchedule, name string) (*reporting.ReportInput, time.Time) {
+	return d.store.StartDueReports(auth.With(ctx, reporter), now, func(s ReportSchedule, name string) (*ReportInput, time.Time) {
 		zone, err := time.LoadLocation(name)
 		if err != nil {
 			zone = time.UTC // a newer server knew the zone
@@ -135,7 +134,7 @@ func (d *ReportDesk) StartDue(ctx context.Context) (started int, err error) {
 }
 
 // Start starts the requested report, about the time around now.
-func (d *ReportDesk) Start(ctx context.Context, cluster string, r reporting.ReportRequest) (runs.Run, error) {
+func (d *Desk) Start(ctx context.Context, cluster string, r ReportRequest) (runs.Run, error) {
 	if err := r.Validate(); err != nil {
 		return runs.Run{}, err
 	}
@@ -147,7 +146,7 @@ func (d *ReportDesk) Start(ctx context.Context, cluster string, r reporting.Repo
 	if err != nil {
 		return runs.Run{}, err
 	}
-	in := reporting.ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: d.now().Truncate(time.Second)}
+	in := ReportInput{Every: r.Every, Covers: r.Covers, Format: r.Format, At: d.now().Truncate(time.Second)}
 	if r.Schedule != "" {
 		s, err := d.store.ReportSchedules().Get(ctx, cluster, r.Schedule)
 		if errors.Is(err, fault.NotFound) {
@@ -159,12 +158,12 @@ func (d *ReportDesk) Start(ctx context.Context, cluster string, r reporting.Repo
 		}
 		in.Schedule, in.Every, in.Covers, in.Format = &s.Name, s.Every, s.Covers, s.Format
 	}
-	in.From, in.Until = reporting.Around(in.Every, in.Covers, in.At, zone)
-	return d.runs.StartRun(ctx, runs.NewRun{Kind: ReportRun, Cluster: cluster, Role: auth.Operator, Input: in})
+	in.From, in.Until = Around(in.Every, in.Covers, in.At, zone)
+	return d.runs.StartRun(ctx, runs.NewRun{Kind: RunKind, Cluster: cluster, Role: auth.Operator, Input: in})
 }
 
 // File returns a report whose file can be read.
-func (d *ReportDesk) File(ctx context.Context, cluster, id string) (reporting.Report, error) {
+func (d *Desk) File(ctx context.Context, cluster, id string) (Report, error) {
 	r, err := d.store.Report(ctx, cluster, id)
 	if err == nil && r.File == nil {
 		what := map[runs.RunState]string{runs.RunFailed: "has failed; \"error\" says why", runs.RunCancelled: "was cancelled"}[r.State]
@@ -177,14 +176,14 @@ func (d *ReportDesk) File(ctx context.Context, cluster, id string) (reporting.Re
 }
 
 // MakeForRun makes the report of a run. save stores it.
-func (d *ReportDesk) MakeForRun(ctx context.Context, claim runs.Claim, progress func(runs.Progress)) (save func(context.Context) (runs.Result, error), err error) {
-	var in reporting.ReportInput
+func (d *Desk) MakeForRun(ctx context.Context, claim runs.Claim, progress func(runs.Progress)) (save func(context.Context) (runs.Result, error), err error) {
+	var in ReportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
 	file := &parts{sum: sha256.New()}
 	write := d.ahead
-	if in.Covers == reporting.CoversBehind {
+	if in.Covers == CoversBehind {
 		write = d.behind
 	}
 	if err := write(ctx, claim.Cluster, in, file, progress); err != nil {
@@ -192,7 +191,7 @@ func (d *ReportDesk) MakeForRun(ctx context.Context, claim runs.Claim, progress 
 	}
 	r := in.Report()
 	r.ID = claim.ID
-	r.File = &reporting.ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
+	r.File = &ReportFile{Name: r.FileName(claim.Cluster), Size: file.size}
 	return func(ctx context.Context) (runs.Result, error) {
 		r, err := d.store.SaveReport(ctx, claim.Cluster, r, file.all, [32]byte(file.sum.Sum(nil)))
 		if err != nil {
