@@ -55,7 +55,7 @@ func executionFilter(job, user, queue *string, from, until *time.Time) (of app.E
 
 func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest) (reply[HistoryImport], error) {
 	dryRun := r.Params.DryRun != nil && *r.Params.DryRun
-	return plain(s.app.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
+	return plain(s.app.Clusters.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
 }
 
 // historyWords: the form of a history follows from its content.
@@ -69,7 +69,7 @@ var historyWords = uploadWords{
 func (s *server) importHistory(w http.ResponseWriter, r *http.Request) {
 	takeUpload(s, w, r, historyWords, func(r *http.Request, sent *upload) (app.HistoryImport, error) {
 		query := r.URL.Query()
-		made, err := s.app.ImportHistory(r.Context(), pathValue(r, "cluster"), app.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
+		made, err := s.app.Clusters.ImportHistory(r.Context(), pathValue(r, "cluster"), app.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
 		if sent.err != nil {
 			err = sent.err // the part that was read may look like a fault of the history
 		}
@@ -105,13 +105,13 @@ func (s *server) ListRecordedJobs(ctx context.Context, r ListRecordedJobsRequest
 }
 
 func (s *server) ProfileFromHistory(ctx context.Context, r ProfileFromHistoryRequest) (reply[ProfileMade], error) {
-	return plain(s.app.ProfileFromHistory(ctx, r.Cluster, *r.Body))
+	return plain(s.app.Clusters.ProfileFromHistory(ctx, r.Cluster, *r.Body))
 }
 
 func (s *server) ForecastFromHistory(ctx context.Context, r ForecastFromHistoryRequest) (reply[ForecastMade], error) {
-	return plain(s.app.ForecastFromHistory(ctx, r.Cluster, *r.Body))
+	return plain(s.app.Clusters.ForecastFromHistory(ctx, r.Cluster, *r.Body))
 }
 
 func (s *server) FetchHistory(ctx context.Context, r FetchHistoryRequest) (reply[Run], error) {
-	return startedRun[Run](s.app.StartHistoryImport(ctx, r.Cluster, *r.Body))
+	return startedRun[Run](s.app.Clusters.StartHistoryImport(ctx, r.Cluster, *r.Body))
 }

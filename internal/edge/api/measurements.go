@@ -20,7 +20,7 @@ type measurementBatch struct {
 }
 
 func (s *server) AddMeasurements(ctx context.Context, r AddMeasurementsRequest) (reply[MeasurementsTaken], error) {
-	return plain(s.app.Measure(ctx, r.Cluster, r.Body.Measurements))
+	return plain(s.app.Clusters.Measure(ctx, r.Cluster, r.Body.Measurements))
 }
 
 func (s *server) ListMeasurements(ctx context.Context, r ListMeasurementsRequest) (reply[MeasurementList], error) {
@@ -42,7 +42,7 @@ func (s *server) DeleteMeasurements(ctx context.Context, r DeleteMeasurementsReq
 	if of == (app.MeasurementFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which measurements to delete: by job, kind, from, until, or several of them.", nil)}
 	}
-	n, err := s.app.ForgetMeasurements(ctx, r.Cluster, of)
+	n, err := s.app.Clusters.ForgetMeasurements(ctx, r.Cluster, of)
 	return plain(deleted{n}, err)
 }
 
@@ -82,7 +82,7 @@ func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], er
 	if r.Params.Method != nil {
 		ask.Method = perf.FitChoice(*r.Params.Method)
 	}
-	f, err := s.app.FitOf(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), ask)
+	f, err := s.app.Clusters.FitOf(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), ask)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) { // here the members are parameters
 		f := input.Findings[0]
 		return reply[JobFit]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}

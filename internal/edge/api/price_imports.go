@@ -31,7 +31,7 @@ func (s *server) importSent(r *http.Request, sent *upload) (app.PriceImport, err
 	if err != nil {
 		return app.PriceImport{}, err
 	}
-	made, err := s.app.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
+	made, err := s.app.Clusters.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
 	if err != nil && sent.err != nil {
 		err = sent.err // the part that was read may look like a fault of the sheet
 	}
@@ -94,5 +94,5 @@ type priceFetch struct {
 }
 
 func (s *server) FetchPrices(ctx context.Context, r FetchPricesRequest) (reply[Run], error) {
-	return startedRun[Run](s.app.StartPriceImport(ctx, r.Cluster, r.Body.URL, r.Body.PriceSelection))
+	return startedRun[Run](s.app.Clusters.StartPriceImport(ctx, r.Cluster, r.Body.URL, r.Body.PriceSelection))
 }

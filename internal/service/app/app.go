@@ -39,20 +39,17 @@ type Config struct {
 type App struct {
 	Stores Stores
 
-	Auth    *auth.Desk
-	Hooks   *hooks.Desk
-	Live    *heartbeat.Desk
-	Reports *reporting.Desk
-	Runs    *runs.Desk
-	Solver  *solving.Desk
-	Plans   *plans.Desk
-	Pools   *plans.PoolDesk
+	Clusters *Desk
+	Auth     *auth.Desk
+	Hooks    *hooks.Desk
+	Live     *heartbeat.Desk
+	Reports  *reporting.Desk
+	Runs     *runs.Desk
+	Solver   *solving.Desk
+	Plans    *plans.Desk
+	Pools    *plans.PoolDesk
 
 	config Config
-	// importing has a place for each file of forecasts that is read at once.
-	importing chan struct{}
-	sheets    chan struct{} // likewise for each price sheet that is sent along
-	histories chan struct{} // and for each history
 }
 
 // New makes an App on its stores.
@@ -60,10 +57,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.ImportBytes <= 0 {
-		c.ImportBytes = importBytes
-	}
-	a := &App{Stores: stores, config: c, importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	a := &App{Stores: stores, config: c}
 	access := auth.Config{Store: stores.Access, Listener: stores.Database, Ring: keys, Now: a.Now, Issued: c.Issued}
 	if c.Telemetry != nil {
 		access.Log = c.Telemetry.Log
@@ -76,6 +70,9 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
+	a.Clusters = NewDesk(DeskConfig{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
+		Executions: stores.Executions, Fits: stores.Fits, Runs: stores.Runs, Plans: a.Plans, Hosts: a.Hooks, Telemetry: c.Telemetry, Now: a.Now,
+		ImportBytes: c.ImportBytes})
 	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
 		Ahead: a.reportAhead, Behind: a.reportBehind})
 	return a

@@ -91,36 +91,36 @@ type ClassCalibration struct {
 }
 
 // Calibrate compares a class's bounds with the times of executions.
-func (a *App) Calibrate(ctx context.Context, cluster, class string, ask CalibrationAsk) (ClassCalibration, error) {
-	stored, err := a.Stores.Inputs.Classes().Get(ctx, cluster, class)
+func (d *Desk) Calibrate(ctx context.Context, cluster, class string, ask CalibrationAsk) (ClassCalibration, error) {
+	stored, err := d.inputs.Classes().Get(ctx, cluster, class)
 	if err != nil {
 		return ClassCalibration{}, err
 	}
-	report, err := a.calibrate(ctx, cluster, stored, ask)
+	report, err := d.calibrate(ctx, cluster, stored, ask)
 	if err != nil {
 		return report, err
 	}
 	report.InUse = stored.Calibration
-	report.Adoption, err = a.Stores.Calibrations.Adoption(ctx, cluster, class)
+	report.Adoption, err = d.calibrations.Adoption(ctx, cluster, class)
 	return report, err
 }
 
-func (a *App) calibrate(ctx context.Context, cluster string, class inputs.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
+func (d *Desk) calibrate(ctx context.Context, cluster string, class inputs.PlannedClass, ask CalibrationAsk) (ClassCalibration, error) {
 	report := ClassCalibration{Class: class.Name, Job: ask.Job}
 	if class.Profile == nil {
 		return report, fmt.Errorf("class %q has no profile, so that there are no bounds that could be calibrated; give it one: %w", class.Name, fault.Conflict)
 	}
 	report.Profile = *class.Profile
-	version, err := a.Stores.Profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
+	version, err := d.profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
 	if err != nil {
 		return report, err
 	}
 	if report.Job == "" {
 		if report.Job = sourceJob(version.Source); report.Job == "" {
-			return report, aboutCalibration("job", "missing", fmt.Sprintf("Say of which job the class's executions are: version %d of the profile %q does not say what job it was made of.", version.Version, version.Name))
+			return report, fault.At("/job", "missing", fmt.Sprintf("Say of which job the class's executions are: version %d of the profile %q does not say what job it was made of.", version.Version, version.Name))
 		}
 	}
-	measured, err := a.Stores.Calibrations.Measurements(ctx, cluster, MeasuredFilter{Job: report.Job, Form: FormOf(version.Profile), From: ask.From, Until: ask.Until})
+	measured, err := d.calibrations.Measurements(ctx, cluster, MeasuredFilter{Job: report.Job, Form: FormOf(version.Profile), From: ask.From, Until: ask.Until})
 	if err != nil {
 		return report, err
 	}
@@ -130,12 +130,12 @@ func (a *App) calibrate(ctx context.Context, cluster string, class inputs.Planne
 }
 
 // AdoptCalibration plans a class by the times of its executions, from now on.
-func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (inputs.PlannedClass, error) {
-	stored, err := a.Stores.Inputs.Classes().Get(ctx, cluster, class)
+func (d *Desk) AdoptCalibration(ctx context.Context, cluster, class string, version int64, ask CalibrationAsk) (inputs.PlannedClass, error) {
+	stored, err := d.inputs.Classes().Get(ctx, cluster, class)
 	if err != nil {
 		return stored, err
 	}
-	report, err := a.calibrate(ctx, cluster, stored, ask)
+	report, err := d.calibrate(ctx, cluster, stored, ask)
 	if err != nil {
 		return stored, err
 	}
@@ -144,32 +144,32 @@ func (a *App) AdoptCalibration(ctx context.Context, cluster, class string, versi
 		return stored, err
 	}
 	stored.Calibration = &use
-	if err := a.checkClass(ctx, cluster, &stored); err != nil {
+	if err := d.checkClass(ctx, cluster, &stored); err != nil {
 		return stored, inCalibration(err)
 	}
 	basis, err := report.Basis(use.Bound, use.Factor)
 	if err != nil {
 		return stored, err
 	}
-	changed, err := a.Stores.Calibrations.AdoptCalibration(ctx, cluster, class, version, Adoption{Basis: basis, Job: report.Job, Profile: report.Profile})
+	changed, err := d.calibrations.AdoptCalibration(ctx, cluster, class, version, Adoption{Basis: basis, Job: report.Job, Profile: report.Profile})
 	if err != nil {
 		return stored, err
 	}
 	changed.Warnings = stored.Warnings
-	a.judgeDrifts(ctx, cluster, []string{report.Job}) // of executions that are later, and were left out
+	d.judgeDrifts(ctx, cluster, []string{report.Job}) // of executions that are later, and were left out
 	return changed, nil
 }
 
 // choose returns the bound and the factor to plan with.
 func (c *ClassCalibration) choose(ask CalibrationAsk) (use capacity.Calibration, err error) {
 	if c.Recommends == nil {
-		return use, aboutCalibration("job", "no_executions", fmt.Sprintf("There is no execution of the job %q that the class could be calibrated with in that time; import its history, or name another job.", c.Job))
+		return use, fault.At("/job", "no_executions", fmt.Sprintf("There is no execution of the job %q that the class could be calibrated with in that time; import its history, or name another job.", c.Job))
 	}
 	use = capacity.Calibration{Bound: c.Recommends.Bound, Factor: c.Recommends.Factor}
 	if ask.Bound != "" {
 		at := slices.IndexFunc(c.Factors, func(f perf.Factor) bool { return f.Bound == ask.Bound })
 		if at < 0 && ask.Factor == 0 {
-			return use, aboutCalibration("bound", "no_factor", fmt.Sprintf("No factor makes the %s bound hold, because it falls below nothing with as many slots as the executions had; take another bound.", ask.Bound))
+			return use, fault.At("/bound", "no_factor", fmt.Sprintf("No factor makes the %s bound hold, because it falls below nothing with as many slots as the executions had; take another bound.", ask.Bound))
 		}
 		if use.Bound = ask.Bound; at >= 0 {
 			use.Factor = c.Factors[at].Factor
@@ -179,10 +179,6 @@ func (c *ClassCalibration) choose(ask CalibrationAsk) (use capacity.Calibration,
 		use.Factor = ask.Factor
 	}
 	return use, nil
-}
-
-func aboutCalibration(member, code, detail string) error {
-	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/" + member, Code: code, Detail: detail}}}
 }
 
 // inCalibration moves findings about a class's calibration to the request's members.
@@ -216,11 +212,11 @@ func FormOf(p capacity.Profile) string {
 
 // judgeDrifts checks whether classes still fit after executions of their jobs have come. If that fails, the
 // executions stay stored.
-func (a *App) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
-	err := a.Stores.Calibrations.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) perf.Drift {
+func (d *Desk) judgeDrifts(ctx context.Context, cluster string, jobs []string) {
+	err := d.calibrations.JudgeDrifts(ctx, cluster, jobs, func(of Adoption, p capacity.Profile, executions []perf.Measured) perf.Drift {
 		return perf.Drifts(perf.Demands(p), p.OverheadSeconds, executions, of.Basis)
 	})
-	if t := a.config.Telemetry; err != nil && t != nil {
+	if t := d.telemetry; err != nil && t != nil {
 		t.Log.Warn("drift not judged", "cluster", cluster, "error", err.Error())
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"headroom/internal/service/telemetry"
 )
 
-// calibrated keeps in memory how classes fit their calibrations, for Prometheus.
-type calibrated struct {
+// DriftMetrics keeps in memory how classes fit their calibrations, for Prometheus.
+type DriftMetrics struct {
 	source interface {
 		ClassDrifts(ctx context.Context, cluster string) ([]ClassDrift, error)
 	}
@@ -20,7 +20,11 @@ type calibrated struct {
 	classes []ClassDrift // by cluster and name
 }
 
-func (c *calibrated) read(ctx context.Context) error {
+// DriftMetrics returns a collector of the drifts, which is empty until they are read.
+func (d *Desk) DriftMetrics() *DriftMetrics { return &DriftMetrics{source: d.calibrations} }
+
+// Read reads the drifts of all clusters.
+func (c *DriftMetrics) Read(ctx context.Context) error {
 	all, err := c.source.ClassDrifts(ctx, "")
 	if err != nil {
 		return err
@@ -38,14 +42,14 @@ var (
 )
 
 // Describe names all there is.
-func (c *calibrated) Describe(to chan<- *prometheus.Desc) {
+func (c *DriftMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{calibrationDrift, calibrationCoverage, calibrationCount} {
 		to <- d
 	}
 }
 
 // Collect shows every class that has a calibration of its executions; of clusters with very many, none.
-func (c *calibrated) Collect(to chan<- prometheus.Metric) {
+func (c *DriftMetrics) Collect(to chan<- prometheus.Metric) {
 	c.mu.RLock()
 	all := c.classes
 	c.mu.RUnlock()

@@ -23,7 +23,7 @@ var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
-	for _, c := range append(shown, &calibrated{}) {
+	for _, c := range append(shown, &DriftMetrics{}) {
 		c.Describe(described)
 	}
 	telemetry.New(io.Discard, nil).Registry.Describe(described)

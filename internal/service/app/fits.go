@@ -56,18 +56,18 @@ type MeasurementsTaken struct {
 }
 
 // Measure stores measurements of jobs, and fits them.
-func (a *App) Measure(ctx context.Context, cluster string, sent []perf.MeasurementRequest) (MeasurementsTaken, error) {
-	all, err := perf.CheckMeasurements(sent, a.Now())
+func (d *Desk) Measure(ctx context.Context, cluster string, sent []perf.MeasurementRequest) (MeasurementsTaken, error) {
+	all, err := perf.CheckMeasurements(sent, d.now())
 	if err != nil {
 		return MeasurementsTaken{}, err
 	}
-	fits, err := a.Stores.Fits.AddMeasurements(ctx, cluster, all, usually)
+	fits, err := d.fits.AddMeasurements(ctx, cluster, all, usually)
 	return MeasurementsTaken{Measurements: int64(len(all)), Fits: fits}, err
 }
 
 // ForgetMeasurements deletes the measurements that match a filter.
-func (a *App) ForgetMeasurements(ctx context.Context, cluster string, of MeasurementFilter) (int64, error) {
-	return a.Stores.Fits.DeleteMeasurements(ctx, cluster, of, usually)
+func (d *Desk) ForgetMeasurements(ctx context.Context, cluster string, of MeasurementFilter) (int64, error) {
+	return d.fits.DeleteMeasurements(ctx, cluster, of, usually)
 }
 
 // FitAsk selects a fit and its predictions.
@@ -80,9 +80,9 @@ type FitAsk struct {
 
 // FitOf returns a fit with its predictions. Faults of the question are an *InputError whose pointers are the names of
 // its parts.
-func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind, ask FitAsk) (f perf.JobFit, err error) {
+func (d *Desk) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind, ask FitAsk) (f perf.JobFit, err error) {
 	wrong := func(part, code, format string, args ...any) (perf.JobFit, error) {
-		return f, aboutMember("/"+part, code, fmt.Sprintf(format, args...))
+		return f, fault.At("/"+part, code, fmt.Sprintf(format, args...))
 	}
 	choices := perf.FitChoices(kind)
 	switch {
@@ -98,11 +98,11 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 	case ask.Residual != nil && kind != perf.TaskTimeFits:
 		return wrong("residual", "unexpected", "A fit of the kind %q says nothing of what is left of a node; that of the kind %q does.", kind, perf.TaskTimeFits)
 	}
-	if f, err = a.Stores.Fits.JobFit(ctx, cluster, job, kind, ask.Version); err != nil {
+	if f, err = d.fits.JobFit(ctx, cluster, job, kind, ask.Version); err != nil {
 		return f, err
 	}
 	if ask.Method != "" {
-		all, err := a.measurementsOf(ctx, cluster, job, kind)
+		all, err := d.MeasurementsOf(ctx, cluster, job, kind)
 		if err != nil {
 			return f, err
 		}
@@ -130,8 +130,8 @@ func (a *App) FitOf(ctx context.Context, cluster, job string, kind perf.FitKind,
 	return f, err
 }
 
-// measurementsOf returns all stored measurements of a job and kind.
-func (a *App) measurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
-	list, err := a.Stores.Fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, storage.Page{Limit: perf.MaxKeptMeasurements})
+// MeasurementsOf returns all stored measurements of a job and kind.
+func (d *Desk) MeasurementsOf(ctx context.Context, cluster, job string, kind perf.FitKind) (all []perf.JobMeasurement, err error) {
+	list, err := d.fits.JobMeasurements(ctx, cluster, MeasurementFilter{Job: job, Kind: kind}, storage.Page{Limit: perf.MaxKeptMeasurements})
 	return list.Items, err
 }

@@ -12,17 +12,20 @@ import (
 )
 
 // PutForecasts writes forecast rows, all or none.
-func (a *App) PutForecasts(ctx context.Context, cluster string, rows []inputs.Forecast, dryRun bool) (inputs.Written, error) {
+func (d *Desk) PutForecasts(ctx context.Context, cluster string, rows []inputs.Forecast, dryRun bool) (inputs.Written, error) {
 	if err := inputs.ValidateForecasts(rows); err != nil {
 		return inputs.Written{}, err
 	}
-	return a.Stores.Forecasts.PutForecasts(ctx, cluster, inputs.SeriesOf(rows), dryRun)
+	return d.forecasts.PutForecasts(ctx, cluster, inputs.SeriesOf(rows), dryRun)
 }
 
-// ImportForecasts writes the rows of a CSV file, all or none. It reads one file at a time, so that memory does not
-// grow with the number of senders.
-func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, dryRun bool) (inputs.Written, error) {
-	of, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
+// forecastsRead is the number of files of forecasts that are read at once.
+const forecastsRead = 2
+
+// ImportForecasts writes the rows of a CSV file, all or none. Others wait while two files are read, so that memory
+// does not grow with the number of senders.
+func (d *Desk) ImportForecasts(ctx context.Context, cluster string, in io.Reader, holes inputs.Holes, dryRun bool) (inputs.Written, error) {
+	of, err := d.inputs.Snapshot(ctx, cluster, d.now())
 	if err != nil {
 		return inputs.Written{}, err
 	}
@@ -31,8 +34,8 @@ func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader,
 		return inputs.Written{}, err
 	}
 	select {
-	case a.importing <- struct{}{}:
-		defer func() { <-a.importing }()
+	case d.reading <- struct{}{}:
+		defer func() { <-d.reading }()
 	case <-ctx.Done():
 		return inputs.Written{}, ctx.Err()
 	}
@@ -41,14 +44,14 @@ func (a *App) ImportForecasts(ctx context.Context, cluster string, in io.Reader,
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	done, err := a.Stores.Forecasts.PutForecasts(ctx, cluster, series, dryRun)
+	done, err := d.forecasts.PutForecasts(ctx, cluster, series, dryRun)
 	done.FromArrivals = fromArrivals
 	return done, err
 }
 
 // PutWeekly writes the rows that a week and growth make, replacing all rows of the class in their hours.
-func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyForecast) (inputs.Written, error) {
-	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
+func (d *Desk) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyForecast) (inputs.Written, error) {
+	of, err := d.inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return inputs.Written{}, err
 	}
@@ -60,7 +63,7 @@ func (a *App) PutWeekly(ctx context.Context, cluster string, w inputs.WeeklyFore
 	if err != nil {
 		return inputs.Written{}, err
 	}
-	return a.Stores.Forecasts.PutForecasts(ctx, cluster, []inputs.Series{series}, w.DryRun)
+	return d.forecasts.PutForecasts(ctx, cluster, []inputs.Series{series}, w.DryRun)
 }
 
 // WeekPattern is the mean week of a class's rows.
@@ -72,8 +75,8 @@ type WeekPattern struct {
 }
 
 // WeekPattern returns the mean week of the rows of a class, on the clocks of its cluster.
-func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter) (p WeekPattern, err error) {
-	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
+func (d *Desk) WeekPattern(ctx context.Context, cluster string, of ForecastFilter) (p WeekPattern, err error) {
+	c, err := d.inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return p, err
 	}
@@ -83,7 +86,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 	}
 	var mean inputs.WeekOf
 	for page := (storage.Page{Limit: 1000}); ; {
-		rows, err := a.Stores.Forecasts.Forecasts(ctx, cluster, of, page)
+		rows, err := d.forecasts.Forecasts(ctx, cluster, of, page)
 		if err != nil {
 			return p, err
 		}
@@ -101,7 +104,7 @@ func (a *App) WeekPattern(ctx context.Context, cluster string, of ForecastFilter
 }
 
 // ForecastTable passes the rows of some classes on hour by hour; jobs are nil for a class without a row.
-func (a *App) ForecastTable(ctx context.Context, cluster string, of ForecastFilter, classes []string, each func(hour time.Time, jobs []*float64) error) error {
+func (d *Desk) ForecastTable(ctx context.Context, cluster string, of ForecastFilter, classes []string, each func(hour time.Time, jobs []*float64) error) error {
 	place := make(map[string]int, len(classes))
 	for i, name := range classes {
 		place[name] = i
@@ -109,7 +112,7 @@ func (a *App) ForecastTable(ctx context.Context, cluster string, of ForecastFilt
 	const cells = 100_000 // in memory at a time
 	limit := max(1, cells/max(1, len(classes)))
 	for after := (time.Time{}); ; {
-		hours, err := a.Stores.Forecasts.ForecastHours(ctx, cluster, of, after, limit)
+		hours, err := d.forecasts.ForecastHours(ctx, cluster, of, after, limit)
 		if err != nil || len(hours) == 0 {
 			return err
 		}

@@ -40,14 +40,14 @@ func (s HistorySource) Validate() error {
 }
 
 // StartHistoryImport imports the history at an address, in the background: the run's result is the HistoryImport.
-func (a *App) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (runs.Run, error) {
-	if _, err := a.Stores.Inputs.Cluster(ctx, cluster); err != nil {
+func (d *Desk) StartHistoryImport(ctx context.Context, cluster string, s HistorySource) (runs.Run, error) {
+	if _, err := d.inputs.Cluster(ctx, cluster); err != nil {
 		return runs.Run{}, err
 	}
-	if err := cmp.Or(s.Validate(), a.Hooks.CheckAddress(ctx, s.URL)); err != nil {
+	if err := cmp.Or(s.Validate(), d.hosts.CheckAddress(ctx, s.URL)); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
+	return d.runs.StartRun(ctx, runs.NewRun{Kind: HistoryImportRun, Cluster: cluster, Role: auth.Operator, Input: s})
 }
 
 // HistoryWalk fetches executions and passes them to a sink. most is the maximum number of bytes of a file. skip tells
@@ -63,25 +63,25 @@ const finishTime = 10 * time.Second
 
 // HistoryImportForRun fetches the executions of a run and stores them as they come. They stay if it breaks off, and
 // the next attempt continues after them. The result is the report, also of a part.
-func (a *App) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk HistoryWalk, report func(runs.Progress)) (runs.Result, error) {
+func (d *Desk) HistoryImportForRun(ctx context.Context, claim runs.Claim, walk HistoryWalk, report func(runs.Progress)) (runs.Result, error) {
 	var s HistorySource
 	if err := json.Unmarshal(claim.Input, &s); err != nil {
 		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	t, err := a.StartTaking(ctx, claim.Cluster, TakeOptions{DryRun: s.DryRun, Job: s.Job, Run: claim.ID, Again: claim.Attempt > 1})
+	t, err := d.StartTaking(ctx, claim.Cluster, TakeOptions{DryRun: s.DryRun, Job: s.Job, Run: claim.ID, Again: claim.Attempt > 1})
 	if err != nil {
 		return runs.Result{}, err
 	}
 	to := t.Sink(ctx)
-	take, stored := to.Execution, a.Now()
+	take, stored := to.Execution, d.now()
 	to.Execution = func(e *history.Execution) error {
-		if err := take(e); err != nil || a.Now().Sub(stored) < storeEvery {
+		if err := take(e); err != nil || d.now().Sub(stored) < storeEvery {
 			return err
 		}
-		stored = a.Now()
+		stored = d.now()
 		return t.Flush(ctx)
 	}
-	broken := walk(ctx, s, a.config.ImportBytes, t.Skip, func(p runs.Progress) {
+	broken := walk(ctx, s, d.importBytes, t.Skip, func(p runs.Progress) {
 		if p.Unit == "bytes" {
 			t.Read(p.Done)
 		}

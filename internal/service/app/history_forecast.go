@@ -63,8 +63,8 @@ const maxSpans = MaxExecutions
 
 // ForecastFromHistory measures the concurrent executions of a job in each hour, and writes them as a forecast of a
 // class: unchanged, or as a week that repeats.
-func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q ForecastFromHistory) (ForecastMade, error) {
-	c, err := a.Stores.Inputs.Cluster(ctx, cluster)
+func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q ForecastFromHistory) (ForecastMade, error) {
+	c, err := d.inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return ForecastMade{}, err
 	}
@@ -83,7 +83,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	}
 	var weekly inputs.WeeklyForecast
 	if q.Repeat == RepeatWeekly {
-		weekly = inputs.WeeklyForecast{Class: q.Class, From: a.Now().Truncate(time.Hour), Until: *q.Until, DryRun: q.DryRun}
+		weekly = inputs.WeeklyForecast{Class: q.Class, From: d.now().Truncate(time.Hour), Until: *q.Until, DryRun: q.DryRun}
 		if q.From != nil {
 			weekly.From = *q.From
 		}
@@ -92,7 +92,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 		}
 	}
 	made := ForecastMade{Class: q.Class, Job: q.Job, Statistic: q.Statistic, Repeat: q.Repeat, TimeZone: c.TimeZone, Warnings: []string{}}
-	hours, err := a.measured(ctx, cluster, q, &made)
+	hours, err := d.measured(ctx, cluster, q, &made)
 	if err != nil {
 		return ForecastMade{}, err
 	}
@@ -101,7 +101,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 		for i, h := range hours {
 			rows[i] = inputs.Forecast{Class: q.Class, Hour: inputs.TimeOf(h.Hour), Jobs: q.of(h)}
 		}
-		made.Written, err = a.PutForecasts(ctx, cluster, rows, q.DryRun)
+		made.Written, err = d.PutForecasts(ctx, cluster, rows, q.DryRun)
 		return made, aboutClass(err)
 	}
 	var week inputs.WeekOf
@@ -114,7 +114,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	}
 	for i, jobs := range weekly.Week {
 		if math.IsNaN(jobs) {
-			return ForecastMade{}, aboutMember("/measured_from", "too_short", fmt.Sprintf("The time measured, %s to %s, is less than a week, so that nothing is known of some hours of the week. Give measured_from and measured_until of at least a week in which all executions were recorded, or let nothing repeat.",
+			return ForecastMade{}, fault.At("/measured_from", "too_short", fmt.Sprintf("The time measured, %s to %s, is less than a week, so that nothing is known of some hours of the week. Give measured_from and measured_until of at least a week in which all executions were recorded, or let nothing repeat.",
 				made.MeasuredFrom.Format(time.RFC3339), made.MeasuredUntil.Format(time.RFC3339)))
 		}
 		weekly.Week[i] = math.Round(jobs*1e6) / 1e6
@@ -124,7 +124,7 @@ func (a *App) ForecastFromHistory(ctx context.Context, cluster string, q Forecas
 	}
 	days := weekly.Week.Days()
 	made.Week = &days
-	made.Written, err = a.PutWeekly(ctx, cluster, weekly)
+	made.Written, err = d.PutWeekly(ctx, cluster, weekly)
 	return made, err
 }
 
@@ -145,18 +145,18 @@ func aboutClass(err error) error {
 func (q ForecastFromHistory) check() error {
 	switch {
 	case q.Repeat == RepeatWeekly && q.Until == nil:
-		return aboutMember("/until", "missing", "Say until when the week is to repeat, or let nothing repeat.")
+		return fault.At("/until", "missing", "Say until when the week is to repeat, or let nothing repeat.")
 	case q.Repeat == RepeatNone && (q.From != nil || q.Until != nil):
-		return aboutMember("/from", "one_of", "Where nothing repeats the forecast is of the hours measured; leave from and until out, and choose by measured_from and measured_until.")
+		return fault.At("/from", "one_of", "Where nothing repeats the forecast is of the hours measured; leave from and until out, and choose by measured_from and measured_until.")
 	case q.MeasuredFrom != nil && q.MeasuredUntil != nil && !q.MeasuredFrom.Before(*q.MeasuredUntil):
-		return aboutMember("/measured_from", "range", "measured_from must be before measured_until.")
+		return fault.At("/measured_from", "range", "measured_from must be before measured_until.")
 	}
 	for _, t := range []struct {
 		pointer string
 		at      *time.Time
 	}{{"/measured_from", q.MeasuredFrom}, {"/measured_until", q.MeasuredUntil}} {
 		if t.at != nil && !t.at.Equal(t.at.Truncate(time.Hour)) {
-			return aboutMember(t.pointer, "whole_hour", "Hours are measured; give the beginning of one.")
+			return fault.At(t.pointer, "whole_hour", "Hours are measured; give the beginning of one.")
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func (q ForecastFromHistory) of(h history.Hour) float64 {
 }
 
 // measured returns the concurrency of each hour measured; hours without executions are 0.
-func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistory, made *ForecastMade) ([]history.Hour, error) {
+func (d *Desk) measured(ctx context.Context, cluster string, q ForecastFromHistory, made *ForecastMade) ([]history.Hour, error) {
 	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
 	if q.MeasuredFrom != nil {
 		of.From = *q.MeasuredFrom
@@ -179,7 +179,7 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 	if q.MeasuredUntil != nil {
 		of.Until = *q.MeasuredUntil
 	}
-	spans, undated, err := a.Stores.Executions.Spans(ctx, cluster, of, maxSpans)
+	spans, undated, err := d.executions.Spans(ctx, cluster, of, maxSpans)
 	if err != nil {
 		return nil, err
 	}
@@ -189,13 +189,13 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 	}
 	measured, err := history.Concurrency(spans)
 	if refusal := (history.Refusal{}); errors.As(err, &refusal) {
-		return nil, aboutMember("/measured_from", "too_long", refusal.Detail)
+		return nil, fault.At("/measured_from", "too_long", refusal.Detail)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(measured) == 0 {
-		return nil, aboutMember("/job", "missing", fmt.Sprintf("There is no execution of the job %q in that time of which it is on record from when until when it was there.", q.Job))
+		return nil, fault.At("/job", "missing", fmt.Sprintf("There is no execution of the job %q in that time of which it is on record from when until when it was there.", q.Job))
 	}
 	first, last := measured[0].Hour, measured[len(measured)-1].Hour
 	if q.MeasuredFrom != nil {
@@ -205,7 +205,7 @@ func (a *App) measured(ctx context.Context, cluster string, q ForecastFromHistor
 		last = inputs.HourOf(*q.MeasuredUntil) - 1
 	}
 	if n := int64(last) - int64(first) + 1; n > history.MaxHours {
-		return nil, aboutMember("/measured_from", "too_long", fmt.Sprintf("That are %d hours; at most %d are measured.", n, history.MaxHours))
+		return nil, fault.At("/measured_from", "too_long", fmt.Sprintf("That are %d hours; at most %d are measured.", n, history.MaxHours))
 	}
 	hours := make([]history.Hour, 0, last-first+1)
 	for h := first; h <= last; h++ {

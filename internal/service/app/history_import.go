@@ -73,7 +73,7 @@ const SayJob = " Say which it is, with job=NAME."
 // Taking imports executions into a cluster, in batches of one transaction each. A broken import leaves whole
 // executions, and a repetition makes no duplicates. It is used by one goroutine.
 type Taking struct {
-	app     *App
+	desk    *Desk
 	cluster string
 	o       TakeOptions
 	room    int64 // remaining room of the cluster
@@ -84,16 +84,16 @@ type Taking struct {
 }
 
 // StartTaking begins to take executions into a cluster.
-func (a *App) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*Taking, error) {
+func (d *Desk) StartTaking(ctx context.Context, cluster string, o TakeOptions) (*Taking, error) {
 	if strings.TrimSpace(o.Job) == "" {
 		o.Job = ""
 	}
-	kept, err := a.Stores.Executions.CountExecutions(ctx, cluster, MaxExecutions)
+	kept, err := d.executions.CountExecutions(ctx, cluster, MaxExecutions)
 	if err != nil {
 		return nil, err
 	}
 	none := Refusals{First: []history.Refusal{}}
-	return &Taking{app: a, cluster: cluster, o: o, room: MaxExecutions - kept, jobs: map[string]*ImportedJob{},
+	return &Taking{desk: d, cluster: cluster, o: o, room: MaxExecutions - kept, jobs: map[string]*ImportedJob{},
 		made: HistoryImport{DryRun: o.DryRun, Unusable: none, Refused: none}}, nil
 }
 
@@ -159,7 +159,7 @@ func (t *Taking) Flush(ctx context.Context) error {
 	if int64(len(batch)) > t.room && !t.o.DryRun {
 		return fmt.Errorf("the cluster %q keeps %d executions at most, and these would be more; delete those of jobs that are no longer of interest: %w", t.cluster, MaxExecutions, fault.Conflict)
 	}
-	states, err := t.app.Stores.Executions.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
+	states, err := t.desk.executions.PutExecutions(ctx, t.cluster, batch, t.o.Run, t.o.DryRun)
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (t *Taking) unchanged(ctx context.Context, batch []history.Record, states [
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	known, err := t.app.Stores.Executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	known, err := t.desk.executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
 	there := map[string]KnownExecution{}
 	for _, k := range known {
 		there[k.Execution] = k
@@ -241,7 +241,7 @@ func (t *Taking) refuseAnother(r *history.Record, job string, submitted *time.Ti
 
 // Skip tells which executions need not be fetched again, and counts them.
 func (t *Taking) Skip(ctx context.Context, ids []string) (map[string]bool, error) {
-	known, err := t.app.Stores.Executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
+	known, err := t.desk.executions.KnownExecutions(ctx, t.cluster, ids, t.o.Run)
 	skip := map[string]bool{}
 	for _, k := range known {
 		skip[k.Execution] = true
@@ -299,19 +299,19 @@ func (t *Taking) Finish(ctx context.Context) (HistoryImport, error) {
 	made := t.Report()
 	if !t.o.DryRun && made.Created+made.Updated > 0 {
 		// Stored executions are on record even if their sender is gone.
-		if recorded := t.app.Stores.Executions.RecordImport(context.WithoutCancel(ctx), t.cluster, made); err == nil {
+		if recorded := t.desk.executions.RecordImport(context.WithoutCancel(ctx), t.cluster, made); err == nil {
 			err = recorded
 		}
 	}
 	if len(t.jobs) > 0 && !t.o.DryRun { // also of jobs whose executions a broken import had stored
-		t.app.judgeDrifts(context.WithoutCancel(ctx), t.cluster, sortedKeys(t.jobs))
+		t.desk.judgeDrifts(context.WithoutCancel(ctx), t.cluster, sortedKeys(t.jobs))
 	}
 	return made, err
 }
 
 // TakeExecutions takes records that were made elsewhere into a cluster.
-func (a *App) TakeExecutions(ctx context.Context, cluster string, records []history.Record, o TakeOptions) (HistoryImport, error) {
-	t, err := a.StartTaking(ctx, cluster, o)
+func (d *Desk) TakeExecutions(ctx context.Context, cluster string, records []history.Record, o TakeOptions) (HistoryImport, error) {
+	t, err := d.StartTaking(ctx, cluster, o)
 	if err != nil {
 		return HistoryImport{}, err
 	}
@@ -326,18 +326,18 @@ func (a *App) TakeExecutions(ctx context.Context, cluster string, records []hist
 
 // ImportHistory reads a history to its end and imports its executions into a cluster. Stored executions stay if the
 // rest does not come.
-func (a *App) ImportHistory(ctx context.Context, cluster string, o TakeOptions, file io.Reader) (HistoryImport, error) {
-	t, err := a.StartTaking(ctx, cluster, o)
+func (d *Desk) ImportHistory(ctx context.Context, cluster string, o TakeOptions, file io.Reader) (HistoryImport, error) {
+	t, err := d.StartTaking(ctx, cluster, o)
 	if err != nil {
 		return HistoryImport{}, err
 	}
 	select {
-	case a.histories <- struct{}{}:
-		defer func() { <-a.histories }()
+	case d.histories <- struct{}{}:
+		defer func() { <-d.histories }()
 	default:
 		return HistoryImport{}, fmt.Errorf("%d histories are being read already; send yours when one of them is done: %w", historiesRead, fault.Busy)
 	}
-	broken := history.Read(file, history.Options{MaxBytes: a.config.ImportBytes, Progress: t.Read}, t.Sink(ctx))
+	broken := history.Read(file, history.Options{MaxBytes: d.importBytes, Progress: t.Read}, t.Sink(ctx))
 	made, err := t.Finish(ctx)
 	return made, cmp.Or(broken, err)
 }

@@ -45,8 +45,8 @@ type ProfileMade struct {
 	Merged  history.Merged        `json:"merged"`
 }
 
-// profileSource is the stored source of a version made from a history.
-type profileSource struct {
+// ProfileSource is the stored source of a version made from a history.
+type ProfileSource struct {
 	Kind       string                     `json:"kind"` // historySource
 	Job        string                     `json:"job"`
 	User       string                     `json:"user,omitempty"`
@@ -67,22 +67,22 @@ const historySource = "history"
 
 // ProfileFromHistory merges the executions of a job to a profile and adds it as a version, unless the latest one is
 // equal.
-func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileFromHistory) (ProfileMade, error) {
+func (d *Desk) ProfileFromHistory(ctx context.Context, cluster string, q ProfileFromHistory) (ProfileMade, error) {
 	named := q.Profile != ""
 	if !named {
 		q.Profile = slug(q.Job)
 	}
-	records, warnings, err := a.samplesOf(ctx, cluster, q, MaxMerged, withoutQuantiles)
+	records, warnings, err := d.SamplesOf(ctx, cluster, q, MaxMerged, withoutQuantiles)
 	if err != nil {
 		return ProfileMade{}, err
 	}
 	merged, err := history.MergeRecords(records)
 	if refusal := (history.Refusal{}); errors.As(err, &refusal) {
-		return ProfileMade{}, aboutMember("/job", "history", refusal.Error())
+		return ProfileMade{}, fault.At("/job", "history", refusal.Error())
 	}
 	merged.Warnings = append(merged.Warnings, warnings...)
 	version := inputs.ProfileVersion{Name: q.Profile, Profile: merged.Profile}
-	source := profileSource{Kind: historySource, Job: q.Job, User: q.User, Queue: q.Queue, From: q.From, Until: q.Until, Last: q.Last, Executions: merged.Executions,
+	source := ProfileSource{Kind: historySource, Job: q.Job, User: q.User, Queue: q.Queue, From: q.From, Until: q.Until, Last: q.Last, Executions: merged.Executions,
 		Spread: merged.Spread, Left: merged.Left, Warnings: merged.Warnings, Refused: Refusals{Count: int64(len(merged.Refused)), First: merged.Refused[:min(len(merged.Refused), fewRefused)]}}
 	for i := range records {
 		if at := records[i].SubmittedAt; at != nil {
@@ -102,11 +102,11 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 		return ProfileMade{}, err
 	}
 	made := ProfileMade{DryRun: q.DryRun, Changed: true, Profile: version, Merged: merged}
-	latest, err := a.Stores.Profiles.Profile(ctx, cluster, q.Profile, 0)
+	latest, err := d.profiles.Profile(ctx, cluster, q.Profile, 0)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		if made.Profile.Version = 1; !q.DryRun {
-			made.Profile, err = a.Stores.Profiles.CreateProfile(ctx, cluster, version)
+			made.Profile, err = d.profiles.CreateProfile(ctx, cluster, version)
 			return made, err
 		}
 		return made, nil
@@ -116,27 +116,23 @@ func (a *App) ProfileFromHistory(ctx context.Context, cluster string, q ProfileF
 		made.Changed, made.Profile = false, latest
 		return made, nil
 	}
-	if of := jobOf(latest); !named && of != q.Job {
-		return ProfileMade{}, aboutMember("/profile", "taken", fmt.Sprintf("There is a profile %q already, which was not made of the job %q. Name the profile to add a version to, or a new one.", q.Profile, q.Job))
+	if of := JobOf(latest); !named && of != q.Job {
+		return ProfileMade{}, fault.At("/profile", "taken", fmt.Sprintf("There is a profile %q already, which was not made of the job %q. Name the profile to add a version to, or a new one.", q.Profile, q.Job))
 	}
 	if made.Profile.Version = latest.Version + 1; q.DryRun {
 		return made, nil
 	}
-	made.Profile, err = a.Stores.Profiles.AddProfileVersion(ctx, cluster, version)
+	made.Profile, err = d.profiles.AddProfileVersion(ctx, cluster, version)
 	return made, err
 }
 
-// jobOf returns the job from whose executions a version was made, or "".
-func jobOf(p inputs.ProfileVersion) string {
-	var source profileSource
+// JobOf returns the job from whose executions a version was made, or "".
+func JobOf(p inputs.ProfileVersion) string {
+	var source ProfileSource
 	if json.Unmarshal(p.Source, &source) != nil || source.Kind != historySource {
 		return ""
 	}
 	return source.Job
-}
-
-func aboutMember(pointer, code, detail string) error {
-	return &fault.InputError{Findings: []fault.Finding{{Pointer: pointer, Code: code, Detail: detail}}}
 }
 
 func clipNote(s string) string {
@@ -147,9 +143,9 @@ func clipNote(s string) string {
 	return s
 }
 
-// samplesOf returns the samples for a profile, those submitted last first, up to a limit, with warnings about their
+// SamplesOf returns the samples for a profile, those submitted last first, up to a limit, with warnings about their
 // choice.
-func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistory, most int64, keep func(history.Record) history.Record) (records []history.Record, warnings []string, err error) {
+func (d *Desk) SamplesOf(ctx context.Context, cluster string, q ProfileFromHistory, most int64, keep func(history.Record) history.Record) (records []history.Record, warnings []string, err error) {
 	of := ExecutionFilter{Job: q.Job, User: q.User, Queue: q.Queue}
 	if q.From != nil {
 		of.From = *q.From
@@ -163,7 +159,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 	phases := 0
 	for page := (storage.Page{Limit: mergedPage}); ; {
 		page.Limit = int(min(mergedPage, most-int64(len(records))))
-		some, err := a.Stores.Executions.Samples(ctx, cluster, of, page)
+		some, err := d.executions.Samples(ctx, cluster, of, page)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -180,7 +176,7 @@ func (a *App) samplesOf(ctx context.Context, cluster string, q ProfileFromHistor
 		switch {
 		case page.After == "":
 			if len(records) == 0 {
-				return nil, nil, aboutMember("/job", "missing", fmt.Sprintf("There is no execution of the job %q there of which a profile can be made; \"recorded-jobs\" lists the jobs, and \"executions\" says why those of a job are refused.", q.Job))
+				return nil, nil, fault.At("/job", "missing", fmt.Sprintf("There is no execution of the job %q there of which a profile can be made; \"recorded-jobs\" lists the jobs, and \"executions\" says why those of a job are refused.", q.Job))
 			}
 			return records, nil, nil
 		case int64(len(records)) >= most:

@@ -18,38 +18,38 @@ import (
 )
 
 // VMTypes returns the cluster's kinds of machines.
-func (a *App) VMTypes() storage.Collection[inputs.VMType] {
-	return storage.Checked[inputs.VMType]{Collection: a.Stores.Inputs.VMTypes(),
+func (d *Desk) VMTypes() storage.Collection[inputs.VMType] {
+	return storage.Checked[inputs.VMType]{Collection: d.inputs.VMTypes(),
 		Check: func(_ context.Context, _ string, v *inputs.VMType) error { return v.Validate() }}
 }
 
 // Prices returns the cluster's price periods.
-func (a *App) Prices() storage.Collection[inputs.PricePeriod] {
-	return storage.Checked[inputs.PricePeriod]{Collection: a.Stores.Inputs.Prices(),
+func (d *Desk) Prices() storage.Collection[inputs.PricePeriod] {
+	return storage.Checked[inputs.PricePeriod]{Collection: d.inputs.Prices(),
 		Check: func(_ context.Context, _ string, p *inputs.PricePeriod) error { return p.Validate() }}
 }
 
 // Contracts returns the cluster's contracts.
-func (a *App) Contracts() storage.Collection[inputs.SignedContract] {
-	return storage.Checked[inputs.SignedContract]{Collection: a.Stores.Inputs.Contracts(),
+func (d *Desk) Contracts() storage.Collection[inputs.SignedContract] {
+	return storage.Checked[inputs.SignedContract]{Collection: d.inputs.Contracts(),
 		Check: func(_ context.Context, _ string, s *inputs.SignedContract) error { return s.Validate() }}
 }
 
 // Offers returns the contracts that the cluster may buy.
-func (a *App) Offers() storage.Collection[inputs.StandingOffer] {
-	return storage.Checked[inputs.StandingOffer]{Collection: a.Stores.Inputs.Offers(),
+func (d *Desk) Offers() storage.Collection[inputs.StandingOffer] {
+	return storage.Checked[inputs.StandingOffer]{Collection: d.inputs.Offers(),
 		Check: func(_ context.Context, _ string, o *inputs.StandingOffer) error { return o.Validate() }}
 }
 
 // Classes returns the cluster's classes. One whose deadline no number of slots meets is refused if it promises jobs,
 // and otherwise carries a warning.
-func (a *App) Classes() storage.Collection[inputs.PlannedClass] {
-	return fitting{drifts: a.Stores.Calibrations.ClassDrifts, Checked: storage.Checked[inputs.PlannedClass]{Collection: a.Stores.Inputs.Classes(), Check: a.checkClass,
+func (d *Desk) Classes() storage.Collection[inputs.PlannedClass] {
+	return fitting{drifts: d.calibrations.ClassDrifts, Checked: storage.Checked[inputs.PlannedClass]{Collection: d.inputs.Classes(), Check: d.checkClass,
 		Keep: func(stored *inputs.PlannedClass, c inputs.PlannedClass) { stored.Warnings = c.Warnings }}}
 }
 
-func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedClass) error {
-	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
+func (d *Desk) checkClass(ctx context.Context, cluster string, c *inputs.PlannedClass) error {
+	of, err := d.inputs.Cluster(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (a *App) checkClass(ctx context.Context, cluster string, c *inputs.PlannedC
 	}
 	var profile *capacity.Profile
 	if c.Profile != nil {
-		version, err := a.Stores.Profiles.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
+		version, err := d.profiles.Profile(ctx, cluster, c.Profile.Name, c.Profile.Version)
 		if errors.Is(err, fault.NotFound) {
 			return nil // the store reports it, with the existing versions
 		}
@@ -136,16 +136,16 @@ func below(pointer, to string) string {
 	return pointer
 }
 
-// CreateCluster creates a cluster without inputs.
-func (a *App) CreateCluster(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
+// Create creates a cluster without inputs.
+func (d *Desk) Create(ctx context.Context, c inputs.Cluster) (inputs.Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
 	if err := mayName(ctx, c.Name); err != nil {
 		return c, err
 	}
-	defer a.Plans.Changing(ctx, c.Name)()
-	return a.Stores.Inputs.CreateCluster(ctx, c)
+	defer d.plans.Changing(ctx, c.Name)()
+	return d.inputs.CreateCluster(ctx, c)
 }
 
 // mayName refuses a name that the caller could not see afterwards.
@@ -158,24 +158,24 @@ func mayName(ctx context.Context, cluster string) error {
 		who.Name, strings.Join(who.Clusters, ", "), cluster, fault.Forbidden)
 }
 
-// ReplaceCluster changes a cluster's settings.
-func (a *App) ReplaceCluster(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error) {
+// Replace changes a cluster's settings.
+func (d *Desk) Replace(ctx context.Context, version int64, c inputs.Cluster) (inputs.Cluster, error) {
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
-	if err := a.checkWholeJobs(ctx, c, ""); err != nil {
+	if err := d.checkWholeJobs(ctx, c, ""); err != nil {
 		return c, err
 	}
-	defer a.Plans.Changing(ctx, c.Name)()
-	return a.Stores.Inputs.ReplaceCluster(ctx, version, c)
+	defer d.plans.Changing(ctx, c.Name)()
+	return d.inputs.ReplaceCluster(ctx, version, c)
 }
 
 // checkWholeJobs refuses planning in whole jobs for a cluster whose classes stay and have fractions of them.
-func (a *App) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer string) error {
+func (d *Desk) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer string) error {
 	if c.Options.Integrality == capacity.Relaxed {
 		return nil
 	}
-	stored, err := a.Stores.Inputs.Snapshot(ctx, c.Name, a.Now())
+	stored, err := d.inputs.Snapshot(ctx, c.Name, d.now())
 	if errors.Is(err, fault.NotFound) {
 		return nil // the store reports it
 	}
@@ -195,54 +195,54 @@ func (a *App) checkWholeJobs(ctx context.Context, c inputs.Cluster, pointer stri
 }
 
 // CreateProfile stores version 1 of a new profile.
-func (a *App) CreateProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
+func (d *Desk) CreateProfile(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	if err := p.Validate(); err != nil {
 		return p, err
 	}
-	return a.Stores.Profiles.CreateProfile(ctx, cluster, p)
+	return d.profiles.CreateProfile(ctx, cluster, p)
 }
 
 // AddProfileVersion stores the next version of a profile. Classes keep the version they name.
-func (a *App) AddProfileVersion(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
+func (d *Desk) AddProfileVersion(ctx context.Context, cluster string, p inputs.ProfileVersion) (inputs.ProfileVersion, error) {
 	if err := p.Validate(); err != nil {
 		return p, err
 	}
-	return a.Stores.Profiles.AddProfileVersion(ctx, cluster, p)
+	return d.profiles.AddProfileVersion(ctx, cluster, p)
 }
 
 // Apply turns a cluster into a document's state; a dry run only returns the changes.
-func (a *App) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (Applied, error) {
-	if err := d.Validate(); err != nil {
+func (d *Desk) Apply(ctx context.Context, version int64, doc inputs.Document, dryRun bool) (Applied, error) {
+	if err := doc.Validate(); err != nil {
 		return Applied{}, err
 	}
-	if err := mayName(ctx, d.Cluster.Name); err != nil {
+	if err := mayName(ctx, doc.Cluster.Name); err != nil {
 		return Applied{}, err
 	}
-	if err := a.checkDocument(ctx, d); err != nil {
+	if err := d.checkDocument(ctx, doc); err != nil {
 		return Applied{}, err
 	}
-	if d.Classes == nil {
-		if err := a.checkWholeJobs(ctx, d.Cluster, "/cluster"); err != nil {
+	if doc.Classes == nil {
+		if err := d.checkWholeJobs(ctx, doc.Cluster, "/cluster"); err != nil {
 			return Applied{}, err
 		}
 	}
 	if !dryRun {
-		defer a.Plans.Changing(ctx, d.Cluster.Name)()
+		defer d.plans.Changing(ctx, doc.Cluster.Name)()
 	}
-	return a.Stores.Inputs.Apply(ctx, version, d, dryRun)
+	return d.inputs.Apply(ctx, version, doc, dryRun)
 }
 
 // checkDocument refuses promised deadlines that nothing meets, as checkClass does.
-func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
+func (d *Desk) checkDocument(ctx context.Context, doc inputs.Document) error {
 	versions := map[inputs.ProfileRef]*capacity.Profile{}
 	latest := map[string]int64{}
-	for i, p := range d.Profiles {
-		versions[inputs.ProfileRef{Name: p.Name, Version: p.Version}] = &d.Profiles[i].Profile
+	for i, p := range doc.Profiles {
+		versions[inputs.ProfileRef{Name: p.Name, Version: p.Version}] = &doc.Profiles[i].Profile
 		latest[p.Name] = max(latest[p.Name], p.Version)
 	}
 	var classes []capacity.Class
 	var index []int
-	for i, c := range d.Classes {
+	for i, c := range doc.Classes {
 		var profile *capacity.Profile
 		if c.Profile != nil {
 			ref := *c.Profile
@@ -250,7 +250,7 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 				ref.Version = latest[ref.Name]
 			}
 			if profile = versions[ref]; profile == nil {
-				stored, err := a.Stores.Profiles.Profile(ctx, d.Cluster.Name, ref.Name, ref.Version)
+				stored, err := d.profiles.Profile(ctx, doc.Cluster.Name, ref.Name, ref.Version)
 				if errors.Is(err, fault.NotFound) {
 					continue // the store reports it, with the existing versions
 				}
@@ -266,7 +266,7 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 	if len(classes) == 0 {
 		return nil
 	}
-	findings, _, err := deadlines(d.Cluster, classes)
+	findings, _, err := deadlines(doc.Cluster, classes)
 	if err != nil || len(findings) == 0 {
 		return err
 	}
@@ -279,8 +279,8 @@ func (a *App) checkDocument(ctx context.Context, d inputs.Document) error {
 	return fault.Refusal(findings, 0)
 }
 
-// DeleteCluster hides a cluster and its inputs; its plans stay on record for ever.
-func (a *App) DeleteCluster(ctx context.Context, name string, version int64) error {
-	defer a.Plans.Changing(ctx, name)()
-	return a.Stores.Inputs.DeleteCluster(ctx, name, version)
+// Delete hides a cluster and its inputs; its plans stay on record for ever.
+func (d *Desk) Delete(ctx context.Context, name string, version int64) error {
+	defer d.plans.Changing(ctx, name)()
+	return d.inputs.DeleteCluster(ctx, name, version)
 }

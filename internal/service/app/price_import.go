@@ -118,37 +118,37 @@ func pointerPart(name string) string {
 
 // ImportPrices reads a price sheet to its end and imports the selected part into a cluster: all of it or, if anything
 // is wrong, nothing. The same sheet again changes nothing.
-func (a *App) ImportPrices(ctx context.Context, cluster string, o PriceSelection, sheet io.Reader) (PriceImport, error) {
-	of, err := a.importable(ctx, cluster, &o)
+func (d *Desk) ImportPrices(ctx context.Context, cluster string, o PriceSelection, sheet io.Reader) (PriceImport, error) {
+	of, err := d.importable(ctx, cluster, &o)
 	if err != nil {
 		return PriceImport{}, err
 	}
 	select {
-	case a.sheets <- struct{}{}:
-		defer func() { <-a.sheets }()
+	case d.sheets <- struct{}{}:
+		defer func() { <-d.sheets }()
 	default:
 		return PriceImport{}, fmt.Errorf("%d price sheets are being read already; send yours when one of them is done: %w", importsRead, fault.Busy)
 	}
-	read, err := a.readSheet(of, o, sheet)
+	read, err := d.readSheet(of, o, sheet)
 	if err != nil {
 		return PriceImport{}, err
 	}
-	return a.takeOver(ctx, cluster, o, read)
+	return d.takeOver(ctx, cluster, o, read)
 }
 
 // importable fills in the start of the prices, and refuses an import before the sheet is read, if possible.
-func (a *App) importable(ctx context.Context, cluster string, o *PriceSelection) (inputs.Cluster, error) {
+func (d *Desk) importable(ctx context.Context, cluster string, o *PriceSelection) (inputs.Cluster, error) {
 	if err := o.Validate(); err != nil {
 		return inputs.Cluster{}, err
 	}
 	if o.From == nil {
-		o.From = new(a.Now().Truncate(time.Hour))
+		o.From = new(d.now().Truncate(time.Hour))
 	}
-	return a.Stores.Inputs.Cluster(ctx, cluster)
+	return d.inputs.Cluster(ctx, cluster)
 }
 
-func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (prices.Sheet, error) {
-	selection := prices.Selection{Instances: o.Instances, Currency: of.Currency, OnDemandOnly: o.OnDemandOnly, ZeroPrices: o.ZeroPrices, MaxBytes: a.config.ImportBytes}
+func (d *Desk) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (prices.Sheet, error) {
+	selection := prices.Selection{Instances: o.Instances, Currency: of.Currency, OnDemandOnly: o.OnDemandOnly, ZeroPrices: o.ZeroPrices, MaxBytes: d.importBytes}
 	if o.Region != "" {
 		selection.Regions = []string{o.Region}
 	}
@@ -167,11 +167,11 @@ func (a *App) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (p
 }
 
 // takeOver writes a sheet's data into a cluster, in one transaction.
-func (a *App) takeOver(ctx context.Context, cluster string, o PriceSelection, sheet prices.Sheet) (made PriceImport, err error) {
+func (d *Desk) takeOver(ctx context.Context, cluster string, o PriceSelection, sheet prices.Sheet) (made PriceImport, err error) {
 	if !o.DryRun {
-		defer a.Plans.Changing(ctx, cluster)()
+		defer d.plans.Changing(ctx, cluster)()
 	}
-	done, err := a.Stores.Inputs.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
+	done, err := d.inputs.Revise(ctx, cluster, func(before inputs.Document) (after inputs.Document, err error) {
 		after, made, err = importSheet(before, sheet, o)
 		return after, err
 	}, o.DryRun)
@@ -197,14 +197,14 @@ type priceImportInput struct {
 }
 
 // StartPriceImport imports the sheet at an address, in the background: the run's result is the PriceImport.
-func (a *App) StartPriceImport(ctx context.Context, cluster, address string, o PriceSelection) (runs.Run, error) {
-	if _, err := a.importable(ctx, cluster, &o); err != nil {
+func (d *Desk) StartPriceImport(ctx context.Context, cluster, address string, o PriceSelection) (runs.Run, error) {
+	if _, err := d.importable(ctx, cluster, &o); err != nil {
 		return runs.Run{}, err
 	}
-	if err := a.Hooks.CheckAddress(ctx, address); err != nil {
+	if err := d.hosts.CheckAddress(ctx, address); err != nil {
 		return runs.Run{}, err
 	}
-	return a.Stores.Runs.StartRun(ctx, runs.NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
+	return d.runs.StartRun(ctx, runs.NewRun{Kind: PriceImportRun, Cluster: cluster, Role: auth.Operator, Input: priceImportInput{address, o}})
 }
 
 // Download is a file that is being fetched.
@@ -215,26 +215,26 @@ type Download struct {
 
 // PriceImportForRun fetches and reads the sheet of a run. take writes its data into the cluster and returns the
 // report.
-func (a *App) PriceImportForRun(ctx context.Context, claim runs.Claim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (runs.Result, error), err error) {
+func (d *Desk) PriceImportForRun(ctx context.Context, claim runs.Claim, open func(ctx context.Context, address string, most int64) (Download, error), report func(runs.Progress)) (take func(context.Context) (runs.Result, error), err error) {
 	var in priceImportInput
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		return nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}
-	of, err := a.Stores.Inputs.Cluster(ctx, claim.Cluster)
+	of, err := d.inputs.Cluster(ctx, claim.Cluster)
 	if err != nil {
 		return nil, err
 	}
-	file, err := open(ctx, in.URL, a.config.ImportBytes)
+	file, err := open(ctx, in.URL, d.importBytes)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	sheet, err := a.readSheet(of, in.Selection, &counted{file: file, report: report})
+	sheet, err := d.readSheet(of, in.Selection, &counted{file: file, report: report})
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) (runs.Result, error) {
-		made, err := a.takeOver(ctx, claim.Cluster, in.Selection, sheet)
+		made, err := d.takeOver(ctx, claim.Cluster, in.Selection, sheet)
 		if err != nil {
 			return runs.Result{}, err
 		}

@@ -74,7 +74,7 @@ func numbersOf(p trial.PastTasks) int {
 
 // pastOf returns the times of tasks in the executions from which a version was made.
 func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
-	var source profileSource
+	var source ProfileSource
 	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
 		return p, nil
 	}
@@ -84,7 +84,7 @@ func (a *App) pastOf(ctx context.Context, cluster string, version inputs.Profile
 		q.Until = &until
 	}
 	whole := func(r history.Record) history.Record { return r }
-	records, _, err := a.samplesOf(ctx, cluster, q, maxDrawn, whole)
+	records, _, err := a.Clusters.SamplesOf(ctx, cluster, q, maxDrawn, whole)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return p, nil // none of them is stored any more
 	}

@@ -81,17 +81,17 @@ func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) 
 	today := a.Now().Truncate(24 * time.Hour)
 	more.Second.Prices = pricesByHour(more, today)
 	for _, d := range []inputs.Document{d, more.Second} {
-		if _, err := a.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
+		if _, err := a.Clusters.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
 			return nil // another server, or somebody, was faster
 		} else if err != nil {
 			return err
 		}
 	}
 	name := d.Cluster.Name
-	if _, err := a.Measure(ctx, name, more.Measurements); err != nil {
+	if _, err := a.Clusters.Measure(ctx, name, more.Measurements); err != nil {
 		return err
 	}
-	if _, err := a.TakeExecutions(ctx, name, demoHistory(d, today), app.TakeOptions{}); err != nil {
+	if _, err := a.Clusters.TakeExecutions(ctx, name, demoHistory(d, today), app.TakeOptions{}); err != nil {
 		return err
 	}
 	if err := forecastDemo(ctx, a, d, more.Weeks); err != nil {
@@ -118,7 +118,7 @@ func forecastDemo(ctx context.Context, a *app.App, d inputs.Document, weeks map[
 			{Class: class.Name, From: now, Until: next, Week: same},
 			{Class: class.Name, From: next, Until: next.AddDate(0, 0, 7*demoWeeks), Week: week, GrowthPerYear: 0.2},
 		} {
-			if _, err := a.PutWeekly(ctx, d.Cluster.Name, w); err != nil {
+			if _, err := a.Clusters.PutWeekly(ctx, d.Cluster.Name, w); err != nil {
 				return err
 			}
 		}

@@ -30,7 +30,7 @@ func historyImport(from *fetch.Client) Kind {
 		return asRunError(from.History(ctx, s.URL, q, to))
 	}
 	work := func(a *app.App, ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
-		return a.HistoryImportForRun(ctx, claim, walk, report)
+		return a.Clusters.HistoryImportForRun(ctx, claim, walk, report)
 	}
 	return Kind{Timeout: 12 * time.Hour, Attempts: 10, Do: kept(work)}
 }

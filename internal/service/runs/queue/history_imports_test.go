@@ -27,7 +27,7 @@ import (
 // importing starts an import of executions.
 func importing(t *testing.T, s *server, from app.HistorySource) string {
 	t.Helper()
-	r, err := s.StartHistoryImport(boss(t), "shop", from)
+	r, err := s.Clusters.StartHistoryImport(boss(t), "shop", from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +64,11 @@ func kept(t *testing.T, s *server) (all []history.Record) {
 func sent(t *testing.T, files []string) []history.Record {
 	t.Helper()
 	s := start(t, pgtest.Database(t), queue.Config{Kinds: kinds(does{"other": quick})})
-	if _, err := s.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
+	if _, err := s.Clusters.Create(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range files {
-		if _, err := s.ImportHistory(boss(t), "shop", app.TakeOptions{}, strings.NewReader(text)); err != nil {
+		if _, err := s.Clusters.ImportHistory(boss(t), "shop", app.TakeOptions{}, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,11 +135,11 @@ func TestHistoriesAreFetched(t *testing.T) {
 		{app.HistorySource{URL: "http://169.254.169.254/"}, "not on the list"}, {app.HistorySource{URL: "file:///etc/passwd"}, "must begin with https"},
 		{app.HistorySource{URL: at, From: new(time.UnixMilli(5)), Until: new(time.UnixMilli(5))}, "until must be after from"},
 	} {
-		if _, err := s.StartHistoryImport(boss(t), "shop", c.from); err == nil || !strings.Contains(err.Error(), c.why) {
+		if _, err := s.Clusters.StartHistoryImport(boss(t), "shop", c.from); err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%+v: %v", c.from, err)
 		}
 	}
-	if _, err := s.StartHistoryImport(boss(t), "nowhere", app.HistorySource{URL: at}); err == nil {
+	if _, err := s.Clusters.StartHistoryImport(boss(t), "nowhere", app.HistorySource{URL: at}); err == nil {
 		t.Error("there is no such cluster")
 	}
 }

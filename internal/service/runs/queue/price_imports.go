@@ -19,7 +19,7 @@ func priceImport(from *fetch.Client) Kind {
 		return app.Download{ReadCloser: d, Size: d.Size}, nil
 	}
 	return Kind{Timeout: 2 * time.Hour, Attempts: 4, Do: func(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
-		take, err := a.PriceImportForRun(ctx, claim, open, report)
+		take, err := a.Clusters.PriceImportForRun(ctx, claim, open, report)
 		return Result{Make: take}, asRunError(err)
 	}}
 }

@@ -48,7 +48,7 @@ func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 	if _, err := s.Hooks.AllowHost(boss(t), fetch.AllowedHost{Host: "127.0.0.1", Port: port, HTTP: true, Networks: []string{"127.0.0.1/32"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
+	if _, err := s.Clusters.Create(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
 	return host.URL
@@ -58,7 +58,7 @@ func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 func fetching(t *testing.T, s *server, address string) string {
 	t.Helper()
 	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	r, err := s.StartPriceImport(boss(t), "shop", address, app.PriceSelection{From: &from})
+	r, err := s.Clusters.StartPriceImport(boss(t), "shop", address, app.PriceSelection{From: &from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestSheetsAreFetched(t *testing.T) {
 	if got := inCluster(t, s); got != takenOver {
 		t.Errorf("there are %s", got)
 	}
-	_, err := s.StartPriceImport(boss(t), "shop", "https://not-listed.example/x", app.PriceSelection{})
+	_, err := s.Clusters.StartPriceImport(boss(t), "shop", "https://not-listed.example/x", app.PriceSelection{})
 	if err == nil || !strings.Contains(err.Error(), "not on the list") {
 		t.Errorf("a host that is not listed: %v", err)
 	}

@@ -118,7 +118,7 @@ func hook(t testing.TB, s *server, name string, r *receiver, events ...hooks.Eve
 // cluster makes a cluster; plan gives it another plan at once.
 func cluster(t testing.TB, s *server, name string) {
 	t.Helper()
-	if _, err := s.CreateCluster(boss(t), inputs.NewCluster(name)); err != nil {
+	if _, err := s.Clusters.Create(boss(t), inputs.NewCluster(name)); err != nil {
 		t.Fatal(err)
 	}
 }

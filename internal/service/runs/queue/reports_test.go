@@ -150,7 +150,7 @@ func TestAServerThatIsKilledLosesNoReport(t *testing.T) {
 	conn := raw(t, url)
 	store := pgtest.OpenWith(t, postgres.Config{URL: url})
 	a := app.New(store.Stores(), auth.NewKeyring(), app.Config{})
-	if _, err := a.CreateCluster(boss(t), inputs.NewCluster("shop")); err != nil {
+	if _, err := a.Clusters.Create(boss(t), inputs.NewCluster("shop")); err != nil {
 		t.Fatal(err)
 	}
 	schedule(t, a, "shop", "daily", reporting.EveryDay, 6)
@@ -193,7 +193,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	a := app.New(pgtest.OpenWith(t, postgres.Config{URL: url}).Stores(), auth.NewKeyring(), app.Config{Clock: func() time.Time { return now }})
 	c := inputs.NewCluster("shop")
 	c.TimeZone = "Europe/Berlin"
-	c, err := a.CreateCluster(boss(t), c)
+	c, err := a.Clusters.Create(boss(t), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	step("2026-04-11T00:00:00Z", 1, "2026-04-11T00:00:00Z", "2026-04-12T00:00:00Z")
 
 	c.TimeZone = "Asia/Kolkata" // other clocks, other moments
-	if _, err := a.ReplaceCluster(boss(t), c.Version, c); err != nil {
+	if _, err := a.Clusters.Replace(boss(t), c.Version, c); err != nil {
 		t.Fatal(err)
 	}
 	step("2026-04-11T06:00:00Z", 0, "2026-04-11T00:00:00Z", "2026-04-11T20:30:00Z")
@@ -257,7 +257,7 @@ func TestReportsFollowTheClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.DeleteCluster(boss(t), "shop", there.Version); err != nil {
+	if err := a.Clusters.Delete(boss(t), "shop", there.Version); err != nil {
 		t.Fatal(err)
 	}
 	now = now.AddDate(0, 0, 9)

@@ -148,7 +148,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Description += "."
-		if c, err = s.ReplaceCluster(ctx, c.Version, c); err != nil {
+		if c, err = s.Clusters.Replace(ctx, c.Version, c); err != nil {
 			t.Fatal(err)
 		}
 		return c.InputsVersion
