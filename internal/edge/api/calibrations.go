@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -16,7 +16,7 @@ func (s *server) GetClassCalibration(ctx context.Context, r GetClassCalibrationR
 	if err != nil {
 		return reply[ClassCalibration]{}, err
 	}
-	ask := app.CalibrationAsk{Job: of.Job, From: of.From, Until: of.Until}
+	ask := clusters.CalibrationAsk{Job: of.Job, From: of.From, Until: of.Until}
 	if r.Params.Coverage != nil {
 		ask.Coverage = *r.Params.Coverage
 	}

@@ -8,7 +8,7 @@ import (
 
 	"headroom/internal/data/history"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -31,7 +31,7 @@ func (s *server) ListExecutions(ctx context.Context, r ListExecutionsRequest) (r
 	})
 }
 
-func executionFilter(job, user, queue *string, from, until *time.Time) (of app.ExecutionFilter, err error) {
+func executionFilter(job, user, queue *string, from, until *time.Time) (of clusters.ExecutionFilter, err error) {
 	for _, p := range []struct {
 		to   *string
 		from *string
@@ -55,7 +55,7 @@ func executionFilter(job, user, queue *string, from, until *time.Time) (of app.E
 
 func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest) (reply[HistoryImport], error) {
 	dryRun := r.Params.DryRun != nil && *r.Params.DryRun
-	return plain(s.app.Clusters.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
+	return plain(s.app.Clusters.TakeExecutions(ctx, r.Cluster, r.Body.Executions, clusters.TakeOptions{DryRun: dryRun}))
 }
 
 // historyWords: the form of a history follows from its content.
@@ -67,9 +67,9 @@ var historyWords = uploadWords{
 
 // importHistory takes the executions of a history that is the request's body.
 func (s *server) importHistory(w http.ResponseWriter, r *http.Request) {
-	takeUpload(s, w, r, historyWords, func(r *http.Request, sent *upload) (app.HistoryImport, error) {
+	takeUpload(s, w, r, historyWords, func(r *http.Request, sent *upload) (clusters.HistoryImport, error) {
 		query := r.URL.Query()
-		made, err := s.app.Clusters.ImportHistory(r.Context(), pathValue(r, "cluster"), app.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
+		made, err := s.app.Clusters.ImportHistory(r.Context(), pathValue(r, "cluster"), clusters.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
 		if sent.err != nil {
 			err = sent.err // the part that was read may look like a fault of the history
 		}
@@ -85,7 +85,7 @@ func (s *server) DeleteExecutions(ctx context.Context, r DeleteExecutionsRequest
 	if r.Params.Outcome != nil {
 		of.Outcome = string(*r.Params.Outcome)
 	}
-	if of == (app.ExecutionFilter{}) {
+	if of == (clusters.ExecutionFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which executions to delete: by job, outcome, user, queue, from, until, or several of them.", nil)}
 	}
 	n, err := s.app.Stores.Executions.DeleteExecutions(ctx, r.Cluster, of)

@@ -13,7 +13,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -112,7 +112,7 @@ func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (rep
 }
 
 // wideForecasts returns the rows as a table with a row an hour and a column a class.
-func (s *server) wideForecasts(ctx context.Context, cluster string, of app.ForecastFilter, p paging) (reply[ForecastList], error) {
+func (s *server) wideForecasts(ctx context.Context, cluster string, of clusters.ForecastFilter, p paging) (reply[ForecastList], error) {
 	switch {
 	case p.Format == nil || *p.Format != "csv":
 		return reply[ForecastList]{}, refusal{aboutParameter("wide", "not_taken", "Only as CSV forecasts have a column a class; add format=csv.", nil)}
@@ -157,14 +157,14 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of app.Forec
 
 func (s *server) DeleteForecasts(ctx context.Context, r DeleteForecastsRequest) (reply[Deleted], error) {
 	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
-	if of == (app.ForecastFilter{}) {
+	if of == (clusters.ForecastFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("class", "missing", "Say which rows to delete: by class, from, until, or several of them.", nil)}
 	}
 	n, err := s.app.Stores.Forecasts.DeleteForecasts(ctx, r.Cluster, of)
 	return plain(deleted{n}, err)
 }
 
-func forecastFilter(class *string, from, until *time.Time) (of app.ForecastFilter) {
+func forecastFilter(class *string, from, until *time.Time) (of clusters.ForecastFilter) {
 	if class != nil {
 		of.Class = *class
 	}

@@ -1,5 +1,5 @@
-// Package app has one method for each decision the product offers: it loads the inputs of the decision, lets the pure
-// packages decide, and records the result. It declares the Stores it needs. Callers use a store directly for actions
+// Package app puts the desks of the service together, and answers the questions that need several of them: it loads
+// their inputs, lets the pure packages decide, and records the results. Callers use a store directly for actions
 // without a decision (reading, listing, deleting).
 package app
 
@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/lp"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
@@ -39,7 +40,7 @@ type Config struct {
 type App struct {
 	Stores Stores
 
-	Clusters *Desk
+	Clusters *clusters.Desk
 	Auth     *auth.Desk
 	Hooks    *hooks.Desk
 	Live     *heartbeat.Desk
@@ -70,7 +71,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
-	a.Clusters = NewDesk(DeskConfig{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
+	a.Clusters = clusters.New(clusters.Config{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
 		Executions: stores.Executions, Fits: stores.Fits, Runs: stores.Runs, Plans: a.Plans, Hosts: a.Hooks, Telemetry: c.Telemetry, Now: a.Now,
 		ImportBytes: c.ImportBytes})
 	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/runs"
 )
 
@@ -141,7 +142,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 			if err != nil {
 				return job, source, "", err
 			}
-			if of := JobOf(version); of != "" {
+			if of := clusters.JobOf(version); of != "" {
 				recorded = of
 			}
 		}

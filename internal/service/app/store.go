@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
@@ -19,16 +20,16 @@ import (
 // audit log with every change. Errors are of the kinds of fault, as sentences for people; a database that is away,
 // read-only, full or slow is fault.Busy.
 type Stores struct {
-	Inputs       InputStore
-	Profiles     ProfileStore
-	Forecasts    ForecastStore
+	Inputs       clusters.Store
+	Profiles     clusters.Profiles
+	Forecasts    clusters.Forecasts
 	Plans        plans.Store
 	Access       auth.Store
 	Database     DatabaseStore
 	Admissions   heartbeat.Admissions
-	Calibrations Calibrations
-	Executions   Executions
-	Fits         Fits
+	Calibrations clusters.Calibrations
+	Executions   clusters.Executions
+	Fits         clusters.Fits
 	Live         heartbeat.Store
 	Observations plans.Observations
 	Packings     Packings

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -83,7 +83,7 @@ which factor each bound holds for the part asked for (--coverage). As CSV it is 
 		if out.Format == "csv" {
 			return out.Write(c, map[string]shell.Form{"csv": func(w io.Writer) error { _, err := w.Write(a.Body); return err }})
 		}
-		var report app.ClassCalibration
+		var report clusters.ClassCalibration
 		if err := a.Into(&report); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func noteBound(c *cobra.Command, s *remote.Service, cluster string) error {
 }
 
 // writeCalibration writes a report for people.
-func writeCalibration(w io.Writer, c app.ClassCalibration) error {
+func writeCalibration(w io.Writer, c clusters.ClassCalibration) error {
 	if c.Fit.Executions > 0 {
 		if err := fitTable(c).Text(w); err != nil {
 			return err
@@ -211,7 +211,7 @@ func signedPercent(share float64) string {
 	return fmt.Sprintf("%+.1f %%", 100*share)
 }
 
-func fitTable(c app.ClassCalibration) tables.Table {
+func fitTable(c clusters.ClassCalibration) tables.Table {
 	t := tables.Table{Columns: []string{"Slots", "Executions", "Below", "Within", "Above", "To average (median)", "(mean)", "Worst miss"}}
 	row := func(slots string, f perf.Fit) {
 		worst := "none"
@@ -234,7 +234,7 @@ func fitTable(c app.ClassCalibration) tables.Table {
 	return t
 }
 
-func factorTable(c app.ClassCalibration) tables.Table {
+func factorTable(c clusters.ClassCalibration) tables.Table {
 	t := tables.Table{Columns: []string{"Bound", "Factor", "Calibrated (s, mean)", "Holds", "Factor without waiting", ""}}
 	for _, f := range c.Factors {
 		running, mark := "", ""
@@ -251,7 +251,7 @@ func factorTable(c app.ClassCalibration) tables.Table {
 }
 
 // calibrationWords sums a report up in sentences.
-func calibrationWords(c app.ClassCalibration) (lines []string) {
+func calibrationWords(c clusters.ClassCalibration) (lines []string) {
 	if r := c.Recommends; r != nil {
 		lines = append(lines, "", fmt.Sprintf("Of %d executions of %q from %s to %s, %s lay between the lower and the upper bound, %s below and %s above. Plan with %s × %g.",
 			c.Fit.Executions, c.Job, minute(*c.From), minute(*c.Until), percent(c.Fit.Within), percent(c.Fit.Below), percent(c.Fit.Above), r.Bound, r.Factor))

@@ -12,14 +12,14 @@ import (
 	"headroom/internal/data/history"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/openapi"
 )
 
 func ProfileFromHistoryCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var of executionFlags
-	q := app.ProfileFromHistory{}
+	q := clusters.ProfileFromHistory{}
 	c := &cobra.Command{
 		Use: "from-history CLUSTER JOB", Short: "Make a profile of past executions of a job",
 		Long: `Merges the past executions of a job that were imported ("headroom history import") to a profile and adds it
@@ -46,7 +46,7 @@ as a version; where the latest version says the same, nothing is added. Classes 
 		if err != nil {
 			return err
 		}
-		var made app.ProfileMade
+		var made clusters.ProfileMade
 		if err := a.Into(&made); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func askWith(c *cobra.Command, to *remote.Connection, question any, request open
 }
 
 // profileMadeText says what profile was made, of how many executions, and how they differ.
-func profileMadeText(w io.Writer, made app.ProfileMade) error {
+func profileMadeText(w io.Writer, made clusters.ProfileMade) error {
 	var b bytes.Buffer
 	what := "Added version %d of profile %s"
 	switch {
@@ -134,7 +134,7 @@ func profileMadeText(w io.Writer, made app.ProfileMade) error {
 func ForecastFromHistoryCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var repeats, measured executionFlags
-	q := app.ForecastFromHistory{Statistic: app.StatisticMost, Repeat: app.RepeatWeekly}
+	q := clusters.ForecastFromHistory{Statistic: clusters.StatisticMost, Repeat: clusters.RepeatWeekly}
 	c := &cobra.Command{
 		Use: "from-history CLUSTER CLASS JOB", Short: "Make a forecast of a class of past executions of a job",
 		Long: `Measures how many of the executions of a job that were imported ("headroom history import") were there at
@@ -145,8 +145,8 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 		Args:    cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
-	shell.AddChoice(c, &q.Statistic, "statistic", "", "what counts of an hour", app.StatisticMost, app.StatisticAverage)
-	shell.AddChoice(c, &q.Repeat, "repeat", "", "whether the week measured repeats", app.RepeatWeekly, app.RepeatNone)
+	shell.AddChoice(c, &q.Statistic, "statistic", "", "what counts of an hour", clusters.StatisticMost, clusters.StatisticAverage)
+	shell.AddChoice(c, &q.Repeat, "repeat", "", "whether the week measured repeats", clusters.RepeatWeekly, clusters.RepeatNone)
 	c.Flags().StringVar(&q.User, "user", "", "only executions of this `user`")
 	c.Flags().StringVar(&q.Queue, "queue", "", "only executions in this `queue`")
 	c.Flags().StringVar(&measured.time.From, "measured-from", "", "the `time` from when it is measured (default: the first execution)")
@@ -167,7 +167,7 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 		if err != nil {
 			return err
 		}
-		var made app.ForecastMade
+		var made clusters.ForecastMade
 		if err := a.Into(&made); err != nil {
 			return err
 		}

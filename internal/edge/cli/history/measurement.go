@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -80,7 +80,7 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var taken app.MeasurementsTaken
+		var taken clusters.MeasurementsTaken
 		if err := a.Into(&taken); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 )
 
@@ -77,7 +77,7 @@ type measurementImport struct {
 	c       *cobra.Command
 	s       *remote.Service
 	cluster string
-	made    app.MeasurementsTaken
+	made    clusters.MeasurementsTaken
 	fits    map[string]perf.JobFit // the latest of each job and kind
 
 	batch  []perf.MeasurementRequest
@@ -189,7 +189,7 @@ func (i *measurementImport) send() error {
 	if err != nil {
 		return err
 	}
-	var taken app.MeasurementsTaken
+	var taken clusters.MeasurementsTaken
 	if err := a.Into(&taken); err != nil {
 		return err
 	}

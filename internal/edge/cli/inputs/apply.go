@@ -16,7 +16,7 @@ import (
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	desk "headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -88,7 +88,7 @@ type clusterDocument struct {
 	cluster string
 	tree    *document.Node
 	body    json.RawMessage
-	applied app.Applied
+	applied desk.Applied
 }
 
 // readDocuments reads every document of a file and refuses all of them where one makes no sense.
@@ -150,7 +150,7 @@ func differenceForms(documents []clusterDocument) map[string]shell.Form {
 		"json": func(w io.Writer) error {
 			type difference struct {
 				Cluster string `json:"cluster"`
-				app.Applied
+				desk.Applied
 			}
 			all := make([]difference, len(documents))
 			for i, d := range documents {

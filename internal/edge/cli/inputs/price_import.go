@@ -14,7 +14,7 @@ import (
 
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	desk "headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -55,7 +55,7 @@ there is; reserved offers become offers ("headroom offer list"). The same sheet 
 		if err != nil || a.Body == nil {
 			return err
 		}
-		var made app.PriceImport
+		var made desk.PriceImport
 		if err := a.Into(&made); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ type priceImportFlags struct {
 	cluster, region, from       string
 	instances, as               []string
 	onDemandOnly, zeros, dryRun bool
-	selection                   app.PriceSelection // of the flags, once they are checked
+	selection                   desk.PriceSelection // of the flags, once they are checked
 }
 
 func (f *priceImportFlags) add(c *cobra.Command) {
@@ -85,7 +85,7 @@ func (f *priceImportFlags) add(c *cobra.Command) {
 }
 
 func (f *priceImportFlags) check() error {
-	f.selection = app.PriceSelection{Region: f.region, Instances: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun}
+	f.selection = desk.PriceSelection{Region: f.region, Instances: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun}
 	for _, text := range f.as {
 		instance, vmType, ok := strings.Cut(text, "=")
 		if !ok {
@@ -180,7 +180,7 @@ var priceOrigins = append(remote.FlagOrigins("region", "as", "from"),
 func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address string, async bool) (remote.Answer, error) {
 	body, err := json.Marshal(struct {
 		URL string `json:"url"`
-		app.PriceSelection
+		desk.PriceSelection
 	}{address, f.selection})
 	if err != nil {
 		return remote.Answer{}, err
@@ -203,7 +203,7 @@ func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address st
 }
 
 // importedTable is one row a price of an instance.
-func importedTable(made app.PriceImport) tables.Table {
+func importedTable(made desk.PriceImport) tables.Table {
 	t := tables.Table{Columns: []string{"instance", "region", "vm_type", "offer", "term_years", "price", "upfront", "effective_price"}}
 	for _, x := range made.Items {
 		start := []tables.Cell{{Text: x.Instance}, {Text: x.Region}, {Text: x.VMType}}
@@ -220,7 +220,7 @@ func importedTable(made app.PriceImport) tables.Table {
 }
 
 // priceImportText says what an import made, and lists the prices.
-func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {
+func priceImportText(w io.Writer, cluster string, made desk.PriceImport) error {
 	var b bytes.Buffer
 	t := importedTable(made)
 	t.Columns = []string{"Instance", "Region", "VM type", "Offer", "Years", "Per hour", "Upfront", "Effective"}
@@ -254,7 +254,7 @@ func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {
 	fmt.Fprintf(&b, "%s: cluster %s, prices in %s from %s on.\n", what, shell.Shown(cluster), shell.Shown(made.Sheet.Currency), made.From.UTC().Format(time.RFC3339))
 	for _, of := range []struct {
 		words string
-		count app.ImportCount
+		count desk.ImportCount
 	}{{"VM types", made.VMTypes}, {"Prices", made.Prices}, {"Offers", made.Offers}} {
 		fmt.Fprintf(&b, "%s: %d created, %d updated, %d unchanged.\n", of.words, of.count.Created, of.count.Updated, of.count.Unchanged)
 	}

@@ -19,6 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
 	"headroom/internal/slots/live"
 )
@@ -91,7 +92,7 @@ func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) 
 	if _, err := a.Clusters.Measure(ctx, name, more.Measurements); err != nil {
 		return err
 	}
-	if _, err := a.Clusters.TakeExecutions(ctx, name, demoHistory(d, today), app.TakeOptions{}); err != nil {
+	if _, err := a.Clusters.TakeExecutions(ctx, name, demoHistory(d, today), clusters.TakeOptions{}); err != nil {
 		return err
 	}
 	if err := forecastDemo(ctx, a, d, more.Weeks); err != nil {

@@ -10,13 +10,14 @@ import (
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/runs"
 )
 
 // historyImport fetches executions of a history server, or a file, and stores them in a cluster. It continues after a
 // failed attempt, so it may take long and try often.
 func historyImport(from *fetch.Client) Kind {
-	walk := func(ctx context.Context, s app.HistorySource, limit int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error {
+	walk := func(ctx context.Context, s clusters.HistorySource, limit int64, skip func(context.Context, []string) (map[string]bool, error), report func(runs.Progress), to history.Sink) error {
 		q := fetch.HistoryQuery{
 			Kind: fetch.HistoryKind(s.Kind), User: s.User, Queue: s.Queue, Job: s.Job, Limit: int(s.Limit), MaxBytes: limit, Known: skip,
 			Progress: func(done, total int64, unit string) { report(runs.Progress{Done: done, Total: total, Unit: unit}) },

@@ -18,6 +18,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/historytest"
@@ -25,7 +26,7 @@ import (
 )
 
 // importing starts an import of executions.
-func importing(t *testing.T, s *server, from app.HistorySource) string {
+func importing(t *testing.T, s *server, from clusters.HistorySource) string {
 	t.Helper()
 	r, err := s.Clusters.StartHistoryImport(boss(t), "shop", from)
 	if err != nil {
@@ -35,7 +36,7 @@ func importing(t *testing.T, s *server, from app.HistorySource) string {
 }
 
 // imported returns the report of a run.
-func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
+func imported(t *testing.T, r runs.Run) (made clusters.HistoryImport) {
 	t.Helper()
 	if err := json.Unmarshal(r.Result, &made); err != nil {
 		t.Fatalf("%v in %s", err, r.Result)
@@ -46,7 +47,7 @@ func imported(t *testing.T, r runs.Run) (made app.HistoryImport) {
 // kept returns the executions of the cluster with their samples, without the times and authors of storing.
 func kept(t *testing.T, s *server) (all []history.Record) {
 	t.Helper()
-	list, err := s.Stores.Executions.Executions(boss(t), "shop", app.ExecutionFilter{}, storage.Page{Limit: 1000})
+	list, err := s.Stores.Executions.Executions(boss(t), "shop", clusters.ExecutionFilter{}, storage.Page{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func sent(t *testing.T, files []string) []history.Record {
 		t.Fatal(err)
 	}
 	for _, text := range files {
-		if _, err := s.Clusters.ImportHistory(boss(t), "shop", app.TakeOptions{}, strings.NewReader(text)); err != nil {
+		if _, err := s.Clusters.ImportHistory(boss(t), "shop", clusters.TakeOptions{}, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,15 +98,15 @@ func TestHistoriesAreFetched(t *testing.T) {
 	}}
 	at := shop(t, s, from.ServeHTTP)
 
-	made := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at + "/job_4.jhist"})))
+	made := imported(t, succeeded(t, s, importing(t, s, clusters.HistorySource{URL: at + "/job_4.jhist"})))
 	if made.Executions != 1 || made.Created != 1 || made.Bytes != int64(len(files[3])) {
 		t.Errorf("of a file: %+v", made)
 	}
-	dry := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce", DryRun: true})))
+	dry := imported(t, succeeded(t, s, importing(t, s, clusters.HistorySource{URL: at, Kind: "mapreduce", DryRun: true})))
 	if dry.Executions != 40 || dry.Created != 39 || dry.Unchanged != 1 || !dry.DryRun || len(kept(t, s)) != 1 {
 		t.Errorf("dry: %+v", dry)
 	}
-	r := succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"}))
+	r := succeeded(t, s, importing(t, s, clusters.HistorySource{URL: at, Kind: "mapreduce"}))
 	if made = imported(t, r); made.Created != 39 || made.Unchanged != 1 || made.Unusable.Count != 5 || made.Refused.Count != 0 || len(made.Jobs) != 3 || r.Progress != (runs.Progress{Done: 40, Total: 40, Unit: "executions"}) {
 		t.Errorf("%+v, %+v", made, r.Progress)
 	}
@@ -114,32 +115,32 @@ func TestHistoriesAreFetched(t *testing.T) {
 		t.Errorf("what was fetched is not what would be sent:\n%+v\n%+v", got, want)
 	}
 	requests := from.Asked.Load()
-	again := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})))
+	again := imported(t, succeeded(t, s, importing(t, s, clusters.HistorySource{URL: at, Kind: "mapreduce"})))
 	if again.Executions != 40 || again.Unchanged != 40 || again.Unusable.Count != 5 || from.Asked.Load() > requests+3 {
 		t.Errorf("the same again: %+v, with %d requests", again, from.Asked.Load()-requests)
 	}
-	spark := imported(t, succeeded(t, s, importing(t, s, app.HistorySource{URL: at + "/api/v1", Job: "etl 1", Limit: 3})))
+	spark := imported(t, succeeded(t, s, importing(t, s, clusters.HistorySource{URL: at + "/api/v1", Job: "etl 1", Limit: 3})))
 	if spark.Created != 3 || len(spark.Jobs) != 1 || spark.Jobs[0].Job != "etl 1" {
 		t.Errorf("of Spark's: %+v", spark)
 	}
 	// The stored part of a failed run, and its failure.
 	from.First = func(w http.ResponseWriter, r *http.Request) bool { w.WriteHeader(http.StatusForbidden); return true }
-	failed := until(t, s, importing(t, s, app.HistorySource{URL: at, Kind: "spark"}), "failed", state(runs.RunFailed))
+	failed := until(t, s, importing(t, s, clusters.HistorySource{URL: at, Kind: "spark"}), "failed", state(runs.RunFailed))
 	if failed.Error == nil || failed.Error.Kind != string(fault.Invalid) || !strings.Contains(failed.Error.Errors[0].Detail, "answers 403") {
 		t.Errorf("%+v", failed.Error)
 	}
 	for _, c := range []struct {
-		from app.HistorySource
+		from clusters.HistorySource
 		why  string
 	}{
-		{app.HistorySource{URL: "http://169.254.169.254/"}, "not on the list"}, {app.HistorySource{URL: "file:///etc/passwd"}, "must begin with https"},
-		{app.HistorySource{URL: at, From: new(time.UnixMilli(5)), Until: new(time.UnixMilli(5))}, "until must be after from"},
+		{clusters.HistorySource{URL: "http://169.254.169.254/"}, "not on the list"}, {clusters.HistorySource{URL: "file:///etc/passwd"}, "must begin with https"},
+		{clusters.HistorySource{URL: at, From: new(time.UnixMilli(5)), Until: new(time.UnixMilli(5))}, "until must be after from"},
 	} {
 		if _, err := s.Clusters.StartHistoryImport(boss(t), "shop", c.from); err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%+v: %v", c.from, err)
 		}
 	}
-	if _, err := s.Clusters.StartHistoryImport(boss(t), "nowhere", app.HistorySource{URL: at}); err == nil {
+	if _, err := s.Clusters.StartHistoryImport(boss(t), "nowhere", clusters.HistorySource{URL: at}); err == nil {
 		t.Error("there is no such cluster")
 	}
 }
@@ -159,7 +160,7 @@ func TestAnImportOfHistoriesIsCancelled(t *testing.T) {
 		return false
 	}}
 	at := shop(t, s, from.ServeHTTP)
-	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
+	id := importing(t, s, clusters.HistorySource{URL: at, Kind: "mapreduce"})
 	<-begun
 	until(t, s, id, "nine executions far", func(r runs.Run) bool { return r.Progress.Done == 9 })
 	if _, err := s.Runs.Cancel(boss(t), id); err != nil {
@@ -221,7 +222,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "begun\n" {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
-	id := importing(t, s, app.HistorySource{URL: at, Kind: "mapreduce"})
+	id := importing(t, s, clusters.HistorySource{URL: at, Kind: "mapreduce"})
 	stored := 0
 	for deadline := time.Now().Add(20 * time.Second); stored < 13 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		stored = len(kept(t, s))

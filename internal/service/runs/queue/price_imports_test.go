@@ -25,6 +25,7 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
@@ -58,7 +59,7 @@ func shop(t *testing.T, s *server, files http.HandlerFunc) (address string) {
 func fetching(t *testing.T, s *server, address string) string {
 	t.Helper()
 	from := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	r, err := s.Clusters.StartPriceImport(boss(t), "shop", address, app.PriceSelection{From: &from})
+	r, err := s.Clusters.StartPriceImport(boss(t), "shop", address, clusters.PriceSelection{From: &from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestSheetsAreFetched(t *testing.T) {
 	}
 
 	r := succeeded(t, s, fetching(t, s, at+"/moved"))
-	var made app.PriceImport
+	var made clusters.PriceImport
 	if err := json.Unmarshal(r.Result, &made); err != nil || made.Offers.Created != 1 || r.Progress != (runs.Progress{Done: int64(packed.Len()), Total: int64(packed.Len()), Unit: "bytes"}) {
 		t.Errorf("the run is %+v (%v)", r, err)
 	}
@@ -138,7 +139,7 @@ func TestSheetsAreFetched(t *testing.T) {
 	if got := inCluster(t, s); got != takenOver {
 		t.Errorf("there are %s", got)
 	}
-	_, err := s.Clusters.StartPriceImport(boss(t), "shop", "https://not-listed.example/x", app.PriceSelection{})
+	_, err := s.Clusters.StartPriceImport(boss(t), "shop", "https://not-listed.example/x", clusters.PriceSelection{})
 	if err == nil || !strings.Contains(err.Error(), "not on the list") {
 		t.Errorf("a host that is not listed: %v", err)
 	}

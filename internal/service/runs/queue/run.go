@@ -25,6 +25,7 @@ import (
 	"headroom/internal/core/trace"
 	"headroom/internal/data/fetch"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
@@ -88,8 +89,8 @@ func Start(ctx context.Context, c Config) (*Runner, error) {
 	}
 	if c.Kinds == nil {
 		c.Kinds = maps.Clone(Kinds)
-		c.Kinds[app.PriceImportRun] = priceImport(c.Fetch)
-		c.Kinds[app.HistoryImportRun] = historyImport(c.Fetch)
+		c.Kinds[clusters.PriceImportRun] = priceImport(c.Fetch)
+		c.Kinds[clusters.HistoryImportRun] = historyImport(c.Fetch)
 	}
 	r := &Runner{config: c, app: c.App, log: slog.New(slog.DiscardHandler), metrics: newMetrics(c.Kinds), most: map[string]int{}}
 	for name, kind := range c.Kinds {

@@ -1,4 +1,4 @@
-package app
+package clusters
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"headroom/internal/data/storage"
 )
 
-// InputStore keeps what clusters are planned from.
-type InputStore interface {
+// Store keeps what clusters are planned from.
+type Store interface {
 	// Clusters lists by name. only, unless nil, names those the caller may see.
 	Clusters(ctx context.Context, only []string, page storage.Page) (storage.Listed[inputs.Cluster], error)
 	Cluster(ctx context.Context, name string) (inputs.Cluster, error)
@@ -37,8 +37,8 @@ type InputStore interface {
 	Outlook(ctx context.Context, cluster string, from, until time.Time) (horizon.Outlook, error)
 }
 
-// ProfileStore keeps the versions of profiles.
-type ProfileStore interface {
+// Profiles keeps the versions of profiles.
+type Profiles interface {
 	// Profiles lists the latest version of each, by name.
 	Profiles(ctx context.Context, cluster string, page storage.Page) (storage.Listed[inputs.ProfileVersion], error)
 	ProfileVersions(ctx context.Context, cluster, name string, page storage.Page) (storage.Listed[inputs.ProfileVersion], error)
@@ -52,8 +52,8 @@ type ProfileStore interface {
 	DeleteProfile(ctx context.Context, cluster, name, tag string) error
 }
 
-// ForecastStore keeps how many jobs are expected by class and hour.
-type ForecastStore interface {
+// Forecasts keeps how many jobs are expected by class and hour.
+type Forecasts interface {
 	Forecasts(ctx context.Context, cluster string, of ForecastFilter, page storage.Page) (storage.Listed[inputs.Forecast], error)
 	ForecastClasses(ctx context.Context, cluster string, of ForecastFilter) ([]string, error) // that have rows, by name
 	// ForecastHours lists by hour: so many hours from the first one on that is after an hour and has rows.

@@ -1,4 +1,6 @@
-package app
+// Package clusters is the desk of what clusters are planned from: types, prices, contracts, classes, profiles and
+// forecasts. It checks changes, imports files, and learns from past executions.
+package clusters
 
 import (
 	"context"
@@ -11,9 +13,9 @@ import (
 // Desk keeps what clusters are planned from: it checks changes, imports prices, forecasts and histories, and makes
 // profiles, fits and calibrations of past executions.
 type Desk struct {
-	inputs       InputStore
-	profiles     ProfileStore
-	forecasts    ForecastStore
+	inputs       Store
+	profiles     Profiles
+	forecasts    Forecasts
 	calibrations Calibrations
 	executions   Executions
 	fits         Fits
@@ -28,11 +30,11 @@ type Desk struct {
 	reading, sheets, histories chan struct{}
 }
 
-// DeskConfig configures a Desk.
-type DeskConfig struct {
-	Inputs       InputStore
-	Profiles     ProfileStore
-	Forecasts    ForecastStore
+// Config configures a Desk.
+type Config struct {
+	Inputs       Store
+	Profiles     Profiles
+	Forecasts    Forecasts
 	Calibrations Calibrations
 	Executions   Executions
 	Fits         Fits
@@ -59,7 +61,7 @@ type allowedHosts interface {
 	CheckAddress(ctx context.Context, address string) error
 }
 
-func NewDesk(c DeskConfig) *Desk {
+func New(c Config) *Desk {
 	if c.ImportBytes <= 0 {
 		c.ImportBytes = importBytes
 	}
