@@ -72,7 +72,7 @@ const (
 var (
 	measures = []Measure{ByFactor, ByValue}
 	spacings = []Spacing{Linear, Geometric}
-	// varied is what has a number that can take several values.
+	// varied lists the changes with a number that can take several values.
 	varied = func() (all []What) {
 		for _, k := range kindsOfChange {
 			if k.may&numberMember != 0 {
@@ -81,9 +81,9 @@ var (
 		}
 		return all
 	}()
-	// counted is what has whole values.
+	// counted lists the changes of whole numbers.
 	counted = []What{ChangeDemand, ChangePromised, ChangeQuota, ChangeContract}
-	// curved is what the linear program's cost can be followed over; see plan.NewCurve.
+	// curved lists the changes that a curve can follow; see plan.NewCurve.
 	curved = []What{ChangeContract, ChangePrice, ChangeBudget, ChangePenalty, ChangeDeadline}
 )
 
@@ -132,7 +132,7 @@ func (v *Vary) between(k int64) decimal.Decimal {
 	return v.From.Add(span.DivRound(decimal.NewFromInt(v.Steps-1), money.Places))
 }
 
-// count is how many numbers there are at most.
+// count returns the maximum number of values.
 func (v *Vary) count() int64 {
 	if v.Values != nil {
 		return int64(len(v.Values))
@@ -244,7 +244,7 @@ func readVary(r *strict.Reader, v *Vary) {
 	})
 }
 
-// CheckVaried is what is wrong with the parameters of a sweep by themselves.
+// CheckVaried finds the faults of the parameters of a sweep on their own.
 func CheckVaried(vary []Vary, curve bool) error {
 	return strict.Check(func(c *strict.Checker) { checkVaried(c, vary, curve) })
 }
@@ -387,8 +387,8 @@ func checkCurve(c *strict.Checker, vary []Vary) {
 	}
 }
 
-// Check is what is wrong with a sweep over this problem: more to plan than is planned at once, or a
-// parameter that cannot be as it is said at one of the corners.
+// Check finds the faults of a sweep over this problem: too many points, or a parameter that the problem refuses at
+// one of the corners.
 func (q SweepQuestion) Check() error {
 	points := int64(1)
 	numbers := make([][]money.Amount, len(q.Vary))

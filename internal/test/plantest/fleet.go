@@ -193,7 +193,7 @@ func (b *bruteFleet) Best() (objective int64, jobs [][]int64, feasible bool) {
 	return objective, jobs, feasible
 }
 
-// FleetKind is what the problems of a family have.
+// FleetKind lists the features of the problems of a family.
 type FleetKind struct {
 	Types                                    int
 	Spot, Quota, Contracts, budgets, Spreads bool
