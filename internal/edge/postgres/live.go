@@ -394,31 +394,42 @@ func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 		queue(`INSERT INTO live_runs (cluster_id, `+liveRunColumns+`) SELECT @cluster, `+liveRunColumns+` FROM `+runsIn, rows)
 	}
 	if len(w.Measured) > 0 {
-		type measured struct {
-			Class    string        `json:"class"`
-			Measured live.Measured `json:"measured"`
-		}
-		var rows []measured
-		for class, m := range w.Measured {
-			rows = append(rows, measured{class, m})
-		}
-		queue(`
-			INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
-			ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`, rows)
+		saveMeasured(w.Measured, queue)
 	}
 	saveLearned(b, row.ClusterID, w.Changes, queue)
-	if n := len(w.Heartbeats); n > 0 {
-		at, nodes, bodies, answers := make([]time.Time, n), make([]string, n), make([]string, n), make([]string, n)
-		for i, h := range w.Heartbeats {
-			at[i], nodes[i], bodies[i], answers[i] = h.At, h.Node, h.Body, h.Answer
-		}
-		b.Queue(`
-			INSERT INTO live_heartbeats (cluster_id, number, at, node, body, answer)
-			SELECT @cluster, @last + place, at, node, body, answer
-			FROM unnest(@at::timestamptz[], @nodes::text[], @bodies::text[], @answers::text[]) WITH ORDINALITY AS x (at, node, body, answer, place)`,
-			pgx.NamedArgs{"cluster": row.ClusterID, "last": row.LastBeat, "at": at, "nodes": nodes, "bodies": bodies, "answers": answers})
+	if len(w.Heartbeats) > 0 {
+		saveHeartbeats(b, row, w.Heartbeats)
 	}
 	return b, failed
+}
+
+// saveMeasured stores the measured task times of classes.
+func saveMeasured(of map[string]live.Measured, queue func(sql string, rows any)) {
+	type measured struct {
+		Class    string        `json:"class"`
+		Measured live.Measured `json:"measured"`
+	}
+	var rows []measured
+	for class, m := range of {
+		rows = append(rows, measured{class, m})
+	}
+	queue(`
+		INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
+		ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`, rows)
+}
+
+// saveHeartbeats stores heartbeats and their answers, with numbers after the last one.
+func saveHeartbeats(b *pgx.Batch, row liveRow, beats []heartbeat.KeptHeartbeat) {
+	n := len(beats)
+	at, nodes, bodies, answers := make([]time.Time, n), make([]string, n), make([]string, n), make([]string, n)
+	for i, h := range beats {
+		at[i], nodes[i], bodies[i], answers[i] = h.At, h.Node, h.Body, h.Answer
+	}
+	b.Queue(`
+		INSERT INTO live_heartbeats (cluster_id, number, at, node, body, answer)
+		SELECT @cluster, @last + place, at, node, body, answer
+		FROM unnest(@at::timestamptz[], @nodes::text[], @bodies::text[], @answers::text[]) WITH ORDINALITY AS x (at, node, body, answer, place)`,
+		pgx.NamedArgs{"cluster": row.ClusterID, "last": row.LastBeat, "at": at, "nodes": nodes, "bodies": bodies, "answers": answers})
 }
 
 // Limits of stored history: its age, and its amount for each cluster.
