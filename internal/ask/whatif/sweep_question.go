@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -427,37 +428,21 @@ func (q SweepQuestion) Check() error {
 	return nil
 }
 
-// blame leads what is wrong with the changes of a corner back to the parameters.
+// blame leads the faults of the changes of a corner back to the parameters.
 func (q SweepQuestion) blame(err error, corner int) error {
-	input, ok := err.(*fault.InputError)
-	if !ok {
-		return err
-	}
-	findings := slices.Clone(input.Findings)
-	for k := range findings {
-		f := &findings[k]
+	return fault.Move(err, func(pointer string) string {
 		for i := range q.Vary {
-			before := fmt.Sprintf("/changes/%d", i)
-			if len(f.Pointer) < len(before) || f.Pointer[:len(before)] != before {
+			rest, ours := strings.CutPrefix(pointer, fmt.Sprintf("/changes/%d", i))
+			if !ours {
 				continue
 			}
-			pointer := fmt.Sprintf("/vary/%d", i)
-			switch rest := f.Pointer[len(before):]; rest {
-			case "/factor", "/value":
-				pointer += q.Vary[i].end(corner >> i & 1)
-			default:
-				pointer += rest
+			if rest == "/factor" || rest == "/value" {
+				rest = q.Vary[i].end(corner >> i & 1)
 			}
-			if f.Hint != nil && f.Hint.Pointer == f.Pointer {
-				hint := *f.Hint
-				hint.Pointer = pointer
-				f.Hint = &hint
-			}
-			f.Pointer = pointer
-			break
+			return fmt.Sprintf("/vary/%d%s", i, rest)
 		}
-	}
-	return &fault.InputError{Findings: findings}
+		return pointer
+	})
 }
 
 // end is the member that has the least (0) or the greatest (1) number.

@@ -117,7 +117,7 @@ func settle(before, d inputs.Document) (inputs.Document, error) {
 	found := func(pointer string, some ...*fault.Finding) {
 		for _, f := range some {
 			if f != nil {
-				findings = append(findings, below(pointer, *f))
+				findings = append(findings, f.Move(fault.Under(pointer)))
 			}
 		}
 	}

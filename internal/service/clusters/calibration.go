@@ -3,7 +3,6 @@ package clusters
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -183,12 +182,7 @@ func (c *ClassCalibration) choose(ask CalibrationAsk) (use capacity.Calibration,
 
 // inCalibration moves findings about a class's calibration to the request's members.
 func inCalibration(err error) error {
-	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		for i, f := range input.Findings {
-			input.Findings[i].Pointer = strings.TrimPrefix(f.Pointer, "/calibration")
-		}
-	}
-	return err
+	return fault.Move(err, func(pointer string) string { return strings.TrimPrefix(pointer, "/calibration") })
 }
 
 // sourceJob returns the job from which a profile was made, if its source names it.

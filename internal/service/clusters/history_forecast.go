@@ -130,16 +130,7 @@ func (d *Desk) ForecastFromHistory(ctx context.Context, cluster string, q Foreca
 
 // aboutClass points at the class, which is the only thing of written rows that the caller has named.
 func aboutClass(err error) error {
-	var input *fault.InputError
-	if errors.As(err, &input) {
-		for i := range input.Findings {
-			input.Findings[i].Pointer = "/class"
-			if h := input.Findings[i].Hint; h != nil {
-				h.Pointer = "/class"
-			}
-		}
-	}
-	return err
+	return fault.Move(err, func(string) string { return "/class" })
 }
 
 func (q ForecastFromHistory) check() error {

@@ -72,11 +72,11 @@ func (d *Desk) checkClass(ctx context.Context, cluster string, c *inputs.Planned
 		return err
 	}
 	if len(findings) > 0 {
-		return &fault.InputError{Findings: moved(findings, "")}
+		return fault.Move(&fault.InputError{Findings: findings}, ofClass(""))
 	}
 	c.Warnings = warnings
 	for i := range c.Warnings {
-		c.Warnings[i].Pointer = below(c.Warnings[i].Pointer, "")
+		c.Warnings[i].Pointer = ofClass("")(c.Warnings[i].Pointer)
 	}
 	return nil
 }
@@ -116,24 +116,15 @@ func supplyOf(classes []capacity.Class) (s capacity.Supply) {
 	return s
 }
 
-// moved moves findings about a problem's class i to another place of the request.
-func moved(findings []fault.Finding, to string) []fault.Finding {
-	for i := range findings {
-		findings[i].Pointer = below(findings[i].Pointer, to)
-		if h := findings[i].Hint; h != nil {
-			h.Pointer = below(h.Pointer, to)
+// ofClass returns a function that changes the pointer /classes/3/deadline_s to the same member below another pointer.
+func ofClass(to string) func(pointer string) string {
+	return func(pointer string) string {
+		rest := strings.TrimPrefix(pointer, "/classes/")
+		if i := strings.IndexByte(rest, '/'); rest != pointer && i >= 0 {
+			return to + rest[i:]
 		}
+		return pointer
 	}
-	return findings
-}
-
-// below changes the pointer /classes/3/deadline_s to the same member below to.
-func below(pointer, to string) string {
-	rest := strings.TrimPrefix(pointer, "/classes/")
-	if i := strings.IndexByte(rest, '/'); rest != pointer && i >= 0 {
-		return to + rest[i:]
-	}
-	return pointer
 }
 
 // Create creates a cluster without inputs.
@@ -273,7 +264,7 @@ func (d *Desk) checkDocument(ctx context.Context, doc inputs.Document) error {
 	for i := range findings {
 		position, _, _ := strings.Cut(strings.TrimPrefix(findings[i].Pointer, "/classes/"), "/")
 		if n, err := strconv.Atoi(position); err == nil && n < len(index) {
-			moved(findings[i:i+1], "/classes/"+strconv.Itoa(index[n]))
+			findings[i] = findings[i].Move(ofClass("/classes/" + strconv.Itoa(index[n])))
 		}
 	}
 	return fault.Refusal(findings, 0)

@@ -3,7 +3,6 @@ package clusters
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -153,17 +152,12 @@ func (d *Desk) readSheet(of inputs.Cluster, o PriceSelection, sheet io.Reader) (
 		selection.Regions = []string{o.Region}
 	}
 	read, err := prices.Read(sheet, selection, nil)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		for i, f := range input.Findings { // the selection's are named as the caller knows them
-			if f.Pointer == "/regions/0" || f.Pointer == "/regions" {
-				input.Findings[i].Pointer = "/region"
-				if f.Hint != nil && f.Hint.Pointer != "" {
-					f.Hint.Pointer = "/region"
-				}
-			}
+	return read, fault.Move(err, func(pointer string) string { // callers know one region
+		if pointer == "/regions/0" || pointer == "/regions" {
+			return "/region"
 		}
-	}
-	return read, err
+		return pointer
+	})
 }
 
 // takeOver writes a sheet's data into a cluster, in one transaction.
