@@ -51,14 +51,12 @@ func (s *server) DeleteCluster(ctx context.Context, r DeleteClusterRequest) (rep
 	return done(s.app.Clusters.Delete(ctx, r.Cluster, version))
 }
 
-// sameName refuses to rename: the name is part of the address.
+// sameName refuses a body that renames the thing of its address.
 func sameName(pointer, inPath, inBody string) error {
-	if inPath == inBody {
-		return nil
+	if findings := fault.Findings(storage.SameName(pointer, inPath, inBody)); findings != nil {
+		return refusal{invalid.aboutBody(findings)}
 	}
-	return refusal{invalid.aboutBody([]fault.Finding{{Pointer: pointer, Code: "other_name",
-		Detail: fmt.Sprintf("The body names %.60q and the address %.60q; a name stays as it is.", inBody, inPath),
-		Hint:   &fault.Hint{Detail: fmt.Sprintf("Write %q.", inPath), Pointer: pointer, Value: inPath}}})}
+	return nil
 }
 
 // key returns the name of a stored thing in addresses, and its version.
