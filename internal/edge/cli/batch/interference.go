@@ -47,12 +47,14 @@ Policies:
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().Float64Var(&q.Interactive.PerSecond, "per-second", 0, "requests that the core answers a `second`, coming at random")
 	c.Flags().StringVar(&given.service, "service", "", "what a request needs of the core: exponential:`MS`, constant:MS or samples:MS,MS,…")
-	c.Flags().StringArrayVar(&given.policies, "policy", nil, "a `policy` to look at, as above; may be repeated (alone, background, nonpreemptive and fair)")
+	c.Flags().StringArrayVar(&given.policies, "policy", nil,
+		"a `policy` to look at, as above; may be repeated (alone, background, nonpreemptive and fair)")
 	c.Flags().Int64Var(&q.Requests, "requests", q.Requests, "simulate so many under each policy")
 	c.Flags().Int64Var(&q.Seed, "seed", q.Seed, "of the random numbers")
 	c.Flags().Float64Var(&given.nodes.CapMBPerSecond, "io-cap", 0, "what a data node serves at most, in `MB/s`: say how many tasks may read")
 	c.Flags().Int64Var(&given.nodes.Count, "data-nodes", 1, "how many `nodes` share what a task reads")
-	c.Flags().StringArrayVar(&given.readers, "reader", nil, "tasks, as `NAME:MB/S[:NORMED]`, that read so much on a dedicated node and take so many times as long; may be repeated")
+	c.Flags().StringArrayVar(&given.readers, "reader", nil,
+		"tasks, as `NAME:MB/S[:NORMED]`, that read so much on a dedicated node and take so many times as long; may be repeated")
 	c.Flags().StringVar(&q.Host.Cgroup, "cgroup", q.Host.Cgroup, "the batch work's `directory` in the hints")
 	c.Flags().Float64Var(&q.Host.CeilingCores, "ceiling-cores", 0, "so many `cores` at most for the batch work, in the hints")
 	c.Flags().Int64Var(&q.Host.InteractiveWeight, "interactive-weight", q.Host.InteractiveWeight, "cpu.weight of the requests' cgroup")
@@ -186,7 +188,8 @@ func readerFlag(given string) (r sim.DataReader, err error) {
 func policyFlag(given string) (sim.CorePolicy, error) {
 	name, figures, has := strings.Cut(given, ":")
 	p := sim.CorePolicy{Kind: sim.CorePolicyKind(strings.ReplaceAll(name, "-", "_"))}
-	wrong := fmt.Errorf("--policy is %q; give alone, background, nonpreemptive:SLICE, fair:SLICE or anti-starvation:FLOOR/WINDOW, in milliseconds", given)
+	wrong := fmt.Errorf("--policy is %q; give alone, background, nonpreemptive:SLICE, fair:SLICE or anti-starvation:FLOOR/WINDOW, in "+
+		"milliseconds", given)
 	parse := func(text string, into *float64) error {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0) {

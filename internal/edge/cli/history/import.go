@@ -45,8 +45,10 @@ Hadoop's or Spark's history server that it has not stored yet, or one file.
 
 Executions of all outcomes are kept: of those that failed, were killed or had not ended no profile is made,
 but they held slots. The same history again changes nothing, and one that broke off is sent again.`,
-		Example: "  headroom history import shop /mnt/history/done/2026 --dry-run\n  headroom history import shop app-20260301.zstd trace.csv --job 'nightly etl'\n  headroom history import shop http://history.example.com:19888 --queue prod --from 2026-03-01",
-		Args:    cobra.MinimumNArgs(2),
+		Example: "  headroom history import shop /mnt/history/done/2026 --dry-run\n" +
+			"  headroom history import shop app-20260301.zstd trace.csv --job 'nightly etl'\n" +
+			"  headroom history import shop http://history.example.com:19888 --queue prod --from 2026-03-01",
+		Args: cobra.MinimumNArgs(2),
 	}
 	pathsAreAllowed(c, to)
 	out.AddFlags(c, "table", "json")
@@ -152,7 +154,9 @@ func (i *historyImport) read(c *cobra.Command, paths []string) error {
 			}
 			if len(text) > largestRecord {
 				i.made.Executions++
-				i.refused(history.Refusal{Where: r.Execution, Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.", len(r.Chain.Phases))})
+				i.refused(history.Refusal{Where: r.Execution,
+					Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.",
+						len(r.Chain.Phases))})
 				return c.Context().Err()
 			}
 			if len(i.batch) > 0 && (i.bytes+len(text) > batchBytes || len(i.batch) == batchExecutions) {
@@ -208,7 +212,8 @@ func (i *historyImport) take(a remote.Answer) error {
 	all := &i.made
 	i.answered = true
 	all.DryRun = made.DryRun
-	all.Executions, all.Created, all.Updated, all.Unchanged = all.Executions+made.Executions, all.Created+made.Created, all.Updated+made.Updated, all.Unchanged+made.Unchanged
+	all.Executions, all.Created, all.Updated, all.Unchanged = all.Executions+made.Executions, all.Created+made.Created, all.Updated+
+		made.Updated, all.Unchanged+made.Unchanged
 	all.MoreJobs += made.MoreJobs
 	for _, part := range []struct{ to, from *clusters.Refusals }{{&all.Refused, &made.Refused}, {&all.Unusable, &made.Unusable}} {
 		part.to.Count += part.from.Count
@@ -422,7 +427,8 @@ func historyImportText(w io.Writer, cluster string, made clusters.HistoryImport)
 	if made.DryRun {
 		what = "A dry run, which changes nothing, for cluster " + shell.Shown(cluster)
 	}
-	fmt.Fprintf(&b, "%s: %d executions, of which %d created, %d updated, %d unchanged.\n", what, made.Executions, made.Created, made.Updated, made.Unchanged)
+	fmt.Fprintf(&b, "%s: %d executions, of which %d created, %d updated, %d unchanged.\n", what, made.Executions, made.Created, made.Updated,
+		made.Unchanged)
 	_, err := w.Write(b.Bytes())
 	return err
 }

@@ -86,7 +86,8 @@ type measurementImport struct {
 }
 
 // measurementColumns are those that a file may have; those that are the server's own are passed over.
-var measurementColumns = []string{"job", "kind", "at", "vms", "residual", "utilization", "node_type", "seconds", "cpu_percent", "io_mb_s", "id", "measured_by"}
+var measurementColumns = []string{"job", "kind", "at", "vms", "residual", "utilization", "node_type", "seconds", "cpu_percent", "io_mb_s",
+	"id", "measured_by"}
 
 func (i *measurementImport) read(in io.Reader, job, kind string) error {
 	rows := csv.NewReader(in)
@@ -143,7 +144,8 @@ func (i *measurementImport) read(in io.Reader, job, kind string) error {
 
 // readMeasurement reads a row.
 func readMeasurement(m *perf.MeasurementRequest, columns, record []string) error {
-	numbers := map[string]**float64{"vms": &m.VMs, "residual": &m.Residual, "utilization": &m.Utilization, "seconds": &m.Seconds, "cpu_percent": &m.CPUPercent, "io_mb_s": &m.IOMBPerS}
+	numbers := map[string]**float64{"vms": &m.VMs, "residual": &m.Residual, "utilization": &m.Utilization, "seconds": &m.Seconds,
+		"cpu_percent": &m.CPUPercent, "io_mb_s": &m.IOMBPerS}
 	for at, name := range columns {
 		text := strings.TrimSpace(record[at])
 		if text == "" {

@@ -108,7 +108,8 @@ func historyReadCommand() *cobra.Command {
 
 // historiesText is a row a job, and what is to be known besides.
 func historiesText(w io.Writer, all historiesRead) error {
-	t := tables.Table{Columns: []string{"Job", "Executions", "Usable", "Maps", "Mean s", "Max s", "Reduces", "Shuffle s", "Reduce s", "Stages", "Overhead s", "p50 s"}}
+	t := tables.Table{Columns: []string{"Job", "Executions", "Usable", "Maps", "Mean s", "Max s", "Reduces", "Shuffle s", "Reduce s",
+		"Stages", "Overhead s", "p50 s"}}
 	var b bytes.Buffer
 	for _, j := range all.Jobs {
 		cells := []tables.Cell{{Text: shell.Shown(j.Job)}}

@@ -110,7 +110,8 @@ func readDocuments(c *cobra.Command, file string) (documents []clusterDocument, 
 		}
 		d.cluster = of.Member("name").Text
 		if seen[d.cluster] {
-			return nil, label, shell.Labelled(label, of.Member("name").Refuse("duplicate", "The cluster %q is in this file already; make one document of both.", d.cluster))
+			return nil, label, shell.Labelled(label, of.Member("name").Refuse("duplicate",
+				"The cluster %q is in this file already; make one document of both.", d.cluster))
 		}
 		seen[d.cluster] = true
 		documents = append(documents, d)
@@ -138,7 +139,8 @@ func (d *clusterDocument) apply(ctx context.Context, s *remote.Service) error {
 	}
 	_, err := s.Call(ctx, openapi.ApplyDocument(d.cluster, nil), remote.JSONBody(d.body), condition)
 	if errors.Is(err, fault.Conflict) {
-		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, fault.Conflict)
+		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this "+
+			"again to see the difference now: %w", d.cluster, fault.Conflict)
 	}
 	return remote.Located(d.tree, err)
 }
@@ -175,7 +177,8 @@ func differenceTable(documents []clusterDocument) tables.Table {
 				t.Rows = append(t.Rows, append(row, tables.Cell{}, tables.Cell{}, tables.Cell{}))
 			}
 			for _, f := range change.Fields {
-				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: shell.JSONText(f.Before)}, tables.Cell{Text: shell.JSONText(f.After)}))
+				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: shell.JSONText(f.Before)},
+					tables.Cell{Text: shell.JSONText(f.After)}))
 			}
 		}
 	}

@@ -135,7 +135,8 @@ func pricesByHour(more moreDemo, today time.Time) (prices []inputs.PricePeriod) 
 	for day := range 15 {
 		midnight := begin.AddDate(0, 0, day)
 		for hour, price := range map[int]money.Amount{6: more.DayPrice, 22: more.NightPrice} {
-			prices = append(prices, inputs.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price, From: midnight.Add(time.Duration(hour) * time.Hour)})
+			prices = append(prices, inputs.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price,
+				From: midnight.Add(time.Duration(hour) * time.Hour)})
 		}
 	}
 	slices.SortFunc(prices, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
@@ -169,8 +170,9 @@ func demoHistory(d inputs.Document, today time.Time) (records []history.Record) 
 				First:   durations(profile.ReduceTasks, profile.FirstShuffleAvgSeconds, profile.FirstShuffleMaxSeconds),
 				Shuffle: durations(profile.ReduceTasks, profile.ShuffleAvgSeconds, profile.ShuffleMaxSeconds),
 				Reduce:  durations(profile.ReduceTasks, profile.ReduceAvgSeconds, profile.ReduceMaxSeconds)}
-			records = append(records, history.Record{Sample: sample, Facts: history.Facts{Job: class.Name, Execution: fmt.Sprintf("demo_%s_%d", class.Name, began.Unix()), User: "demo", Queue: "demo",
-				SubmittedAt: &began, FinishedAt: &ended, Seconds: &seconds, Outcome: "succeeded", Form: history.MapReduce}})
+			records = append(records, history.Record{Sample: sample,
+				Facts: history.Facts{Job: class.Name, Execution: fmt.Sprintf("demo_%s_%d", class.Name, began.Unix()), User: "demo", Queue: "demo",
+					SubmittedAt: &began, FinishedAt: &ended, Seconds: &seconds, Outcome: "succeeded", Form: history.MapReduce}})
 		}
 	}
 	return records
