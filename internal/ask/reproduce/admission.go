@@ -72,7 +72,7 @@ func runAdmission(ctx context.Context, b *bench) error {
 			for range traces {
 				in := soughtAfter(b.nextSeed(), load)
 				in.Policy = c.policy
-				r, err := sim.Run(ctx, in, 1)
+				r, err := b.Simulate(ctx, in, 1)
 				if err != nil {
 					return err
 				}
@@ -96,10 +96,24 @@ func runAdmission(ctx context.Context, b *bench) error {
 	for i, c := range courses {
 		ratio := met[c.name][3] / met[c.name][1]
 		figure := fmt.Sprintf("met at load 3 as a part of those at load 1, %s", c.name)
-		if i < 2 {
-			b.within(figure, "few", ratio, "", 0, 0.6)
-		} else {
-			b.within(figure, "about as many", ratio, "", 0.9, math.Inf(1))
+		claim := printed{protocol: "Four slots that other work leaves in part, two kinds of jobs for 30 minutes. Curves and traces are not printed.",
+			ours:    "The same in a simulator, with curves, traces and deadlines of our own.",
+			departs: "The paper prints neither its curves nor its traces."}
+		switch i {
+		case 0:
+			claim.name, claim.says = "edf", "Earliest deadline first meets fewer deadlines in an overload."
+			claim.least, claim.most = -noLimit, 1
+			b.judge(b.within(figure, "few", ratio, "", 0, 0.6), claim)
+		case 1:
+			claim.name, claim.says = "max-progress", "Max-progress meets fewer deadlines in an overload."
+			claim.least, claim.most = -noLimit, 1
+			b.judge(b.within(figure, "few", ratio, "", 0, 0.6), claim)
+		case 2:
+			claim.name, claim.says = "admission", "With admission control about as many deadlines are met as without an overload."
+			claim.least, claim.most = 0.9, noLimit
+			b.judge(b.within(figure, "about as many", ratio, "", 0.9, math.Inf(1)), claim)
+		default:
+			b.within(figure, "", ratio, "", 0.9, math.Inf(1))
 		}
 	}
 	b.within("admitted jobs that miss their deadline, strict admission", "", percent(missed/admitted), "%", 0, 3)

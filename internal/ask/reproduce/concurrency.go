@@ -57,11 +57,19 @@ func runConcurrency(ctx context.Context, b *bench) error {
 		b.row(linear.row(name, "linear")...)
 		b.row(whole.row(name, "whole VMs")...)
 		b.within("linear: largest spread, averages "+name, paper, quantile(linear.spread, 1), "%", 0, claimedVariation)
-		b.near("whole VMs: median spread, averages "+name, paper, median(whole.spread), "%", e.spread, classes).
-			limited("holds for the linear program only")
+		spread := b.near("whole VMs: median spread, averages "+name, paper, median(whole.spread), "%", e.spread, classes)
+		spread.remark("below it for the linear program only")
+		if e.Averages == study.UsualAverages {
+			b.judge(spread, printed{name: "same-cost", says: "From 10 to 30 concurrent jobs the cost of a job varies by less than 0.002 %.",
+				least: -noLimit, most: claimedVariation, direction: anywhere,
+				protocol: "One class of Table 2, 10 to 30 jobs, the integer program. Average times are not printed.",
+				ours:     "The same with whole VMs, median of the classes; averages of 0.3 to 0.7 of the longest times, which come nearest.",
+				departs:  "Average times are not printed.",
+				reason:   "Rounding up to whole VMs alone moves the cost by more. The figure comes out for the linear program, and for CV² of large jobs."})
+		}
 		c := b.near("whole VMs: median CV², averages "+name, paper, median(whole.cv), "%", e.cv, classes)
 		if e.cv.value > claimedVariation {
-			c.limited("holds for the linear program only")
+			c.remark("below it for the linear program only")
 		} else {
 			c.Remark = "if variation is read as CV²"
 		}

@@ -91,9 +91,19 @@ func runInterference(ctx context.Context, b *bench) error {
 		if i == 1 {
 			lowest, highest = 175.5, math.Inf(1)
 		}
-		b.within(fmt.Sprintf("at %.3g: equal slices, where it is 25 ms alone", use), "175.5 ms", shared[2].mean, "ms", lowest, highest).
-			limited("the paper's load is read in two ways, and its figure is between ours for both")
-		b.within(fmt.Sprintf("at %.3g: background against alone", use), "as alone", shared[1].mean/shared[0].mean, "times", 1, 1)
+		slices := b.within(fmt.Sprintf("at %.3g: equal slices, where it is 25 ms alone", use), "175.5 ms", shared[2].mean, "ms", lowest, highest)
+		slices.remark("the paper's load is read in two ways, and its figure is between ours for both")
+		if i == 0 {
+			b.judge(slices, printed{name: "slower", says: "A web server that answers in 25 ms alone takes 175.5 ms beside batch work.", least: 175.45, most: 175.55, apart: true,
+				protocol: "Two cores under Xen's credit scheduler. Load and requests are not printed.",
+				ours:     "A simulated core with equal slices of 30 ms and exponential requests, at 71 % of two cores.",
+				departs:  "The load is not printed. The figure lies between ours for its two readings."})
+		}
+		ratio := b.within(fmt.Sprintf("at %.3g: background against alone", use), "as alone", shared[1].mean/shared[0].mean, "times", 1, 1)
+		if i == 0 {
+			b.judge(ratio, printed{name: "background", says: "Batch work that waits for an idle core does not slow the web server.", least: -noLimit, most: 1,
+				protocol: "A patched Xen scheduler.", ours: "A simulated core.", departs: "The patch of the hypervisor is not run."})
+		}
 	}
 	b.note("The paper's figure of 524 s for which the web server waited, ready to run, is that of a run of its own, whose length is not printed.")
 	return nil
@@ -128,7 +138,7 @@ func (b *bench) core(ctx context.Context, seeds int, use float64, service sim.Re
 	all := make([]corePolicy, len(policies))
 	for range seeds {
 		q.Seed = int64(b.nextSeed() & sim.MaxSeed)
-		a, err := sim.EstimateInterference(ctx, q)
+		a, err := b.Interfere(ctx, q)
 		if err != nil {
 			return nil, err
 		}

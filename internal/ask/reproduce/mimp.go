@@ -147,7 +147,7 @@ func (b *bench) progressOf(ctx context.Context, traces int, scale float64, with 
 		for range traces {
 			in := interfered(b.nextSeed(), scale, with)
 			in.Policy.PolicyConfig = policies[i]
-			r, err := sim.Run(ctx, in, 1)
+			r, err := b.Simulate(ctx, in, 1)
 			if err != nil {
 				return p, err
 			}
@@ -184,11 +184,25 @@ func runMimp(ctx context.Context, b *bench) error {
 			b.row(scale, ownCurves.name, names[i], traces, int(p.jobs), int(p.judged), p.missed[i], p.hours[i], percent(1-p.hours[i]/p.hours[min(i, edf)]), p.end[i])
 		}
 		at := fmt.Sprintf(", tasks times %g", scale)
-		b.within("misses of fifo for each of edf"+at, "fifo far more", p.missed[fifo]/p.missed[edf], "", 2, math.Inf(1))
+		heavier := scale == scales[len(scales)-1]
+		claim := func(c *Check, p printed) {
+			if heavier {
+				p.protocol = "20 VMs with 40 slots in four groups of load, six kinds of jobs for 2.5 hours, max-progress as published. Curves and traces are not printed."
+				p.ours = "The same in a simulator, with curves and traces of our own, and tasks 0.7 times as long."
+				p.departs = "The paper prints neither its curves nor its traces."
+				b.judge(c, p)
+			}
+		}
+		claim(b.within("misses of fifo for each of edf"+at, "fifo far more", p.missed[fifo]/p.missed[edf], "", 2, math.Inf(1)),
+			printed{name: "fifo-misses", says: "First in, first out misses far more deadlines than earliest deadline first.", least: 1, most: noLimit})
 		b.within("misses of max-progress beyond those of edf"+at, "fewer", p.missed[ours]-p.missed[edf], "", math.Inf(-1), 2)
 		b.within("task time saved by max-progress against edf"+at, "6.4 %", percent(1-p.hours[ours]/p.hours[edf]), "%", 1, 100)
-		b.within("misses of max-progress as published beyond those of edf"+at, "fewer", p.missed[published]-p.missed[edf], "", 0, math.Inf(1)).
-			limited("the published rule has no slack: the last tasks of jobs on track straggle on slow slots")
+		claim(b.within("misses of max-progress as published beyond those of edf"+at, "fewer", p.missed[published]-p.missed[edf], "", 0, math.Inf(1)),
+			printed{name: "fewer-misses", says: "Max-progress misses fewer deadlines than earliest deadline first.", least: -noLimit, most: 0,
+				reason: "The published rule has no slack: the last tasks of jobs on track straggle on slow slots."})
+		claim(b.within("task time saved by max-progress as published against edf"+at, "6.4 %", percent(1-p.hours[published]/p.hours[edf]), "%", 0.5, 4),
+			printed{name: "less-task-time", says: "Max-progress takes 6.4 % less task time than earliest deadline first.", least: 6.35, most: 6.45, direction: above(0),
+				reason: "How much it saves follows from the curves, and the paper's are not printed."})
 	}
 	b.note("The published rule calls a job on track when its running tasks, taken to go on for ever at the same speed, come to enough by its deadline. That is no room for noise or for the last tasks, so it misses more deadlines than earliest deadline first. With times taken as 1.35 times as long, slots only where a task still ends in time, and other slots to whom they suit compared with elsewhere, the order of table 3 comes out. The 6.4 % of the paper need its curves.")
 	scale := scales[len(scales)-1]

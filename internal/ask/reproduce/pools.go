@@ -71,6 +71,12 @@ func runPools(ctx context.Context, b *bench) error {
 	b.total = len(poolConfigurations)*6 + 2*len(poolOptima)
 	b.Columns = []string{"pool", "deadline_hours", "core", "accelerators", "hours", "cost", "lower_bound", "status"}
 	var cost = map[int64]float64{}
+	claim := func(c *Check, p printed) {
+		p.protocol = "Five m1.large that hold 4,250 GB, with and without c1.medium. How work turns into hours is not printed."
+		p.ours = "The same with divisible work of 90 hours, at the rate of the compute units."
+		p.departs = "The model is ours, and its work was chosen so that all that is said of hours holds."
+		b.judge(c, p)
+	}
 	for _, c := range poolConfigurations {
 		e, err := b.configured(ctx, 90, c)
 		if err != nil {
@@ -87,11 +93,14 @@ func runPools(ctx context.Context, b *bench) error {
 			if c.more == 0 {
 				lowest = math.Inf(-1)
 			}
-			b.within(name+": hours", c.says, hours, "h", lowest, highest)
+			claim(b.within(name+": hours", c.says, hours, "h", lowest, highest), printed{name: fmt.Sprintf("hours-%d-%d", c.core, c.accelerators),
+				says: fmt.Sprintf("%d m1.large and %d c1.medium take %s.", c.core, c.accelerators, c.says), least: lowest, most: highest})
 		}
 	}
-	b.within("what 15 accelerators cost less than 12", "less", cost[12]-cost[15], "USD", 0.01, math.Inf(1))
-	b.within("what 6 accelerators cost more than 4", "the same, and faster", cost[6]-cost[4], "USD", -sumRounding, sumRounding)
+	claim(b.within("what 15 accelerators cost less than 12", "less", cost[12]-cost[15], "USD", 0.01, math.Inf(1)),
+		printed{name: "15-cost-less", says: "15 accelerators cost less than 12.", least: 0, most: noLimit})
+	claim(b.within("what 6 accelerators cost more than 4", "the same, and faster", cost[6]-cost[4], "USD", -sumRounding, sumRounding),
+		printed{name: "6-cost-the-same", says: "6 accelerators cost as much as 4.", least: -sumRounding, most: sumRounding})
 	outside := 0
 	for _, c := range []struct {
 		work float64
@@ -132,13 +141,15 @@ func runPools(ctx context.Context, b *bench) error {
 		saved = max(saved, o.cost-a.Cost.Float())
 	}
 	b.within("what it saves at most that c1.medium may hold data as well, and m1.large be an accelerator", "not looked at", saved, "USD", 0, math.Inf(1)).
-		limited("the paper keeps data on m1.large alone; its pools are the cheapest of that kind")
+		remark("the paper keeps data on m1.large alone; its pools are the cheapest of that kind")
 	b.note("\"6 accelerators finish in less than 2 hours\" stands in the text, but not among the three configurations that it lists as such (8, 12 and 15). \"15 cost less than 12\" needs 95 hours of work or less.")
 	b.note("Because work can be divided, an accelerator does as much in its first hour as in any other: without a start-up the cheapest pools keep accelerators for one hour, and more of them.")
 	for _, t := range pool.ExampleEC22011().Types {
 		if t.Name == "m2.2xlarge" {
-			b.within("Table 1: what a GB and month costs on m2.2xlarge", "0.80", t.PerGBMonth.Float(), "USD", 0.847-sumRounding, 0.847+sumRounding).
-				limited("0.80 does not follow from the table's own price and disk; 720 hours of 1.00 for 850 GB are 0.847")
+			b.judge(b.within("Table 1: what a GB and month costs on m2.2xlarge", "0.80", t.PerGBMonth.Float(), "USD", 0.847-sumRounding, 0.847+sumRounding), printed{
+				name: "gb-month", says: "A GB costs 0.80 a month on m2.2xlarge.", least: 0.795, most: 0.805, direction: anywhere,
+				protocol: "Price and disk of Table 1, 720 hours a month.",
+				reason:   "It does not follow from the table's own price and disk: 720 hours of 1.00 for 850 GB are 0.847."})
 		}
 	}
 	return nil

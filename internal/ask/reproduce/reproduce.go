@@ -14,6 +14,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/money"
+	"headroom/internal/slots/sim"
 )
 
 // Experiment is a published experiment that can be run again.
@@ -45,6 +46,11 @@ type Tools struct {
 	Solver       lp.Solver // CBC
 	Clock        func() time.Time
 	Progress     func(done, total int) // called after every step; may be nil
+	// Simulate runs a simulated cluster, and Interfere a simulated core; nil: package sim does.
+	Simulate  func(context.Context, sim.Input, int) (sim.Report, error)
+	Interfere func(context.Context, sim.InterferenceQuestion) (sim.InterferenceAnswer, error)
+
+	node func(loaded) borne // runs a node that learns; nil: run does
 }
 
 // Setting selects the instances of an experiment. The instances of a seed are the same for ever.
@@ -65,11 +71,12 @@ type Reproduction struct {
 	Rows    [][]any  `json:"rows"` // a string, an int, a float64 or nil for every column
 	Checks  []Check  `json:"checks"`
 	Notes   []string `json:"notes"`
-	Holds   bool     `json:"holds"`
-	Verdict string   `json:"verdict"`
+	// Holds tells that every verdict is the recorded one, and every figure inside its band. It says nothing of the paper.
+	Holds   bool   `json:"holds"`
+	Verdict string `json:"verdict"` // the numbers of verdicts and of figures, in words
 }
 
-// Check compares one of our figures with the published one. Least and Most, if set, bound our figure.
+// Check is a figure of ours with our own band of regression: Least and Most, if set, bound it.
 type Check struct {
 	Figure  string   `json:"figure"`
 	Paper   string   `json:"paper"`
@@ -77,24 +84,34 @@ type Check struct {
 	Unit    string   `json:"unit"`
 	Least   *float64 `json:"least"`
 	Most    *float64 `json:"most"`
-	Verdict Verdict  `json:"verdict"`
-	Remark  string   `json:"remark"` // limit of the claim
+	Band    Band     `json:"band"`
+	Claim   *Claim   `json:"claim"`   // nil: the paper claims nothing of this figure
+	Verdict Verdict  `json:"verdict"` // on the claim, or noClaim
+	Remark  string   `json:"remark"`
 }
 
-// Verdict is a check's verdict on a claim.
-type Verdict string
+// Band tells where a figure lies in its band of regression.
+type Band string
 
 const (
-	Holds   Verdict = "holds"
-	Limited Verdict = "limited" // the claim is known not to reach this far; our figure is as expected
-	Fails   Verdict = "does not hold"
-	Unknown Verdict = "not known" // no instance covers it
+	Inside    Band = "inside"
+	Outside   Band = "outside"
+	Uncertain Band = "not known" // no instance covers it
 )
 
-// Run runs an experiment. The answer says whether the claim holds; an error means that this is unknown.
+// Run runs an experiment. An error means that nothing is known.
 func (e Experiment) Run(ctx context.Context, t Tools, s Setting) (Reproduction, error) {
 	if e.NeedsSolver && t.Solver == nil {
 		return Reproduction{}, fmt.Errorf("%s compares with CBC: %w", e.Name, lp.ErrUnavailable)
+	}
+	if t.Simulate == nil {
+		t.Simulate = sim.Run
+	}
+	if t.Interfere == nil {
+		t.Interfere = sim.EstimateInterference
+	}
+	if t.node == nil {
+		t.node = loaded.run
 	}
 	b := &bench{Tools: t, Reproduction: Reproduction{Experiment: e, Setting: s, Rows: [][]any{}, Checks: []Check{}, Notes: []string{}}}
 	if err := e.run(ctx, b); err != nil {
@@ -148,12 +165,13 @@ func (b *bench) note(sentences string) { b.Notes = append(b.Notes, sentences) }
 
 // within records a check that our figure lies from lowest to limit; an infinite end sets no bound.
 func (b *bench) within(figure, paper string, ours float64, unit string, lowest, limit float64) *Check {
-	c := Check{Figure: figure, Paper: paper, Unit: unit, Verdict: Holds, Least: finite(lowest), Most: finite(limit), Ours: finite(ours)}
+	c := Check{Figure: figure, Paper: paper, Unit: unit, Band: Inside, Verdict: noClaim,
+		Least: finite(lowest), Most: finite(limit), Ours: finite(ours)}
 	switch {
 	case c.Ours == nil:
-		c.Verdict, c.Remark = Unknown, "no instance to compute it from"
+		c.Band, c.Remark = Uncertain, "no instance to compute it from"
 	case ours < lowest || ours > limit:
-		c.Verdict = Fails
+		c.Band = Outside
 	}
 	b.Checks = append(b.Checks, c)
 	return &b.Checks[len(b.Checks)-1]
@@ -179,10 +197,10 @@ func (b *bench) share(figure, paper string, ours, known float64, instances int) 
 	return b.within(figure, paper, ours, "%", max(0, known-chance), min(100, known+chance))
 }
 
-// limited marks a check that the claim does not cover.
-func (c *Check) limited(remark string) {
-	if c.Verdict == Holds {
-		c.Verdict, c.Remark = Limited, remark
+// remark says more of a figure.
+func (c *Check) remark(words string) {
+	if c.Ours != nil {
+		c.Remark = words
 	}
 }
 
@@ -191,25 +209,6 @@ func finite(x float64) *float64 {
 		return nil
 	}
 	return &x
-}
-
-// conclude sums up the checks in words.
-func (b *bench) conclude() {
-	count := map[Verdict]int{}
-	for _, c := range b.Checks {
-		count[c.Verdict]++
-	}
-	b.Holds = count[Fails]+count[Unknown] == 0
-	switch {
-	case count[Unknown] > 0:
-		b.Verdict = "There are too few instances to judge the claim; ask for more."
-	case count[Fails] > 0:
-		b.Verdict = "The claim does not come out here: see what does not hold above."
-	case count[Limited] > 0:
-		b.Verdict = "The claim holds, within the limits named above."
-	default:
-		b.Verdict = "The claim holds."
-	}
 }
 
 // solved returns a proved optimum, or infeasible.

@@ -63,8 +63,19 @@ func runScalability(ctx context.Context, b *bench) error {
 			name  string
 			times []float64
 		}{{"CBC", cbc}, {"Headroom", ours}} {
-			b.within(fmt.Sprintf("%s, %s: mean time", name, who.name), "< 0.08 s", mean(who.times), "s", 0, claimedMeanSeconds)
-			b.within(fmt.Sprintf("%s, %s: longest time", name, who.name), "< 0.5 s", quantile(who.times, 1), "s", 0, claimedMostSeconds)
+			p := printed{name: "mean-time", says: "20 to 1,000 classes are planned in less than 0.08 s on average.", least: -noLimit, most: claimedMeanSeconds, apart: true,
+				protocol: "Instances of Table 2, solved by CPLEX on the paper's machine.", ours: "Instances of Table 2, solved by CBC on this machine.",
+				departs: "Times of another solver on another machine say nothing of the paper's."}
+			average := b.within(fmt.Sprintf("%s, %s: mean time", name, who.name), "< 0.08 s", mean(who.times), "s", 0, claimedMeanSeconds)
+			judged := name == "table2" && who.name == "CBC"
+			if judged {
+				b.judge(average, p)
+			}
+			longest := b.within(fmt.Sprintf("%s, %s: longest time", name, who.name), "< 0.5 s", quantile(who.times, 1), "s", 0, claimedMostSeconds)
+			if judged {
+				p.name, p.says, p.most = "longest-time", "20 to 1,000 classes are always planned in less than 0.5 s.", claimedMostSeconds
+				b.judge(longest, p)
+			}
 		}
 		b.within(name+": largest relative difference of cost", "", apart, "", 0, sameCost)
 	}

@@ -60,10 +60,15 @@ func runSharing(ctx context.Context, b *bench) error {
 			mean(gammas), quantile(penalties, 0.05), median(penalties), quantile(penalties, 0.95))
 		figure, paper := fmt.Sprintf("mean saving, averages %s", a), fmt.Sprintf("%g %%", claimedSaving)
 		if a != calibrated {
-			b.near(figure, paper, mean(saved), "%", savings[k], len(saved)).limited("the paper's figure does not belong to these averages")
+			b.near(figure, paper, mean(saved), "%", savings[k], len(saved)).remark("penalties with these averages lie elsewhere than the paper's")
 			continue
 		}
-		b.within(figure, paper, mean(saved), "%", claimedSaving-claimedSavingWithin, claimedSaving+claimedSavingWithin)
+		b.judge(b.within(figure, paper, mean(saved), "%", claimedSaving-claimedSavingWithin, claimedSaving+claimedSavingWithin), printed{
+			name: "saving", says: "Classes that share whole VMs cost 0.48 % less than classes with VMs of their own.",
+			least: 0.475, most: 0.485, direction: above(0),
+			protocol: "20 to 1,000 classes of Table 2, integer program. Average times are not printed.",
+			ours:     "The same, with the averages that give penalties in the printed range.",
+			departs:  "The figure follows from the average times, which are not printed: from 0.11 to 0.60 % with those tried.", apart: true})
 		b.within("median penalty with these averages", "250 to 2,500", median(penalties), "cents", 250, 2500)
 	}
 	b.note("Sharing saves what rounding up every class by itself costs: half a VM a class, so about 0.5 / (VMs of a class). It is little because classes need many VMs.")

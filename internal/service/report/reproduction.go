@@ -37,13 +37,21 @@ func measured(row []any, figure func(float64) Cell) []Cell {
 	return cells
 }
 
-// Reproductions compares published figures with ours, in a row for each.
+// Reproductions holds our figures with their bands, and the verdicts on the claims of papers: a row for each figure.
 func Reproductions(all ...reproduce.Reproduction) Table {
-	t := Table{Columns: []string{"experiment", "figure", "paper", "ours", "unit", "least", "most", "verdict", "remark"}}
+	t := Table{Columns: []string{"experiment", "figure", "paper", "ours", "unit", "least", "most", "verdict", "remark",
+		"band", "claim", "paper_least", "paper_most", "recorded", "reason", "paper_protocol", "our_protocol"}}
 	for _, r := range all {
 		for _, c := range r.Checks {
-			t.Rows = append(t.Rows, []Cell{text(r.Name), text(c.Figure), text(c.Paper), optional(c.Ours), text(c.Unit),
-				optional(c.Least), optional(c.Most), text(string(c.Verdict)), text(c.Remark)})
+			row := []Cell{text(r.Name), text(c.Figure), text(c.Paper), optional(c.Ours), text(c.Unit),
+				optional(c.Least), optional(c.Most), text(string(c.Verdict)), text(c.Remark), text(string(c.Band))}
+			if p := c.Claim; p != nil {
+				row = append(row, text(p.Name), optional(p.Least), optional(p.Most), text(string(p.Recorded)), text(p.Reason),
+					text(p.PaperProtocol), text(p.OurProtocol))
+			} else {
+				row = append(row, make([]Cell, len(t.Columns)-len(row))...)
+			}
+			t.Rows = append(t.Rows, row)
 		}
 	}
 	return t
@@ -60,16 +68,15 @@ func ReproductionText(w io.Writer, r reproduce.Reproduction) error {
 	if err := rows.Text(w); err != nil {
 		return err
 	}
-	checks := tableOf([]string{"Figure", "Paper", "Ours", "Must be", "Verdict"}, r.Checks, func(c reproduce.Check) []Cell {
-		verdict := string(c.Verdict)
+	if err := claims(w, r); err != nil {
+		return err
+	}
+	checks := tableOf([]string{"Our figure", "Ours", "Our band", "In it"}, r.Checks, func(c reproduce.Check) []Cell {
+		band := string(c.Band)
 		if c.Remark != "" {
-			verdict += ": " + c.Remark
+			band += ": " + c.Remark
 		}
-		ours := "none"
-		if c.Ours != nil {
-			ours = withUnit(significant(*c.Ours), c.Unit)
-		}
-		return []Cell{text(c.Figure), text(c.Paper), {ours, true}, {demanded(c), true}, text(verdict)}
+		return []Cell{text(c.Figure), {ourFigure(c), true}, {demanded(c), true}, text(band)}
 	})
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
@@ -84,6 +91,52 @@ func ReproductionText(w io.Writer, r reproduce.Reproduction) error {
 	}
 	_, err := fmt.Fprintf(w, "\nVerdict: %s\n", r.Verdict)
 	return err
+}
+
+// claims writes the claims of the paper with their verdicts, and below them their protocols.
+func claims(w io.Writer, r reproduce.Reproduction) error {
+	var all []reproduce.Check
+	for _, c := range r.Checks {
+		if c.Claim != nil {
+			all = append(all, c)
+		}
+	}
+	table := tableOf([]string{"Claim", "Paper", "Ours", "Verdict"}, all, func(c reproduce.Check) []Cell {
+		verdict := string(c.Verdict)
+		if c.Changed() {
+			recorded := "nothing"
+			if c.Claim.Recorded != "" {
+				recorded = string(c.Claim.Recorded)
+			}
+			verdict += ", recorded: " + recorded
+		}
+		return []Cell{text(c.Claim.Name), text(c.Paper), {ourFigure(c), true}, text(verdict)}
+	})
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	if err := table.Text(w); err != nil {
+		return err
+	}
+	for _, c := range all {
+		p := c.Claim
+		if _, err := fmt.Fprintf(w, "\n%s: %s\n  The paper's protocol: %s\n  Ours: %s\n", p.Name, p.Says, p.PaperProtocol, p.OurProtocol); err != nil {
+			return err
+		}
+		if p.Reason != "" {
+			if _, err := fmt.Fprintf(w, "  Reason: %s\n", p.Reason); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func ourFigure(c reproduce.Check) string {
+	if c.Ours == nil {
+		return "none"
+	}
+	return withUnit(significant(*c.Ours), c.Unit)
 }
 
 // smaller names the settings in which a reproduction differs from the default.

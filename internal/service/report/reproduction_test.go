@@ -27,10 +27,12 @@ func TestReproductionText(t *testing.T) {
 		Columns:    []string{"cup", "drunk", "degrees", "spilt"},
 		Rows:       [][]any{{"blue", 1, 61.23456, nil}, {"red", 20, 5.0, nil}},
 		Checks: []reproduce.Check{
-			{Figure: "mean", Paper: "> 60", Ours: new(61.23456), Unit: "°C", Least: new(60.0), Verdict: reproduce.Holds},
-			{Figure: "most", Ours: new(5.0), Most: new(4.5), Least: new(0.0), Verdict: reproduce.Fails},
-			{Figure: "range", Ours: new(5.0), Most: new(6.0), Least: new(4.0), Verdict: reproduce.Limited, Remark: "in cups"},
-			{Figure: "none", Verdict: reproduce.Unknown},
+			{Figure: "mean", Paper: "> 60", Ours: new(61.23456), Unit: "°C", Least: new(60.0), Band: reproduce.Inside, Verdict: reproduce.Different,
+				Claim: &reproduce.Claim{Name: "hot", Says: "Tea is hot.", PaperProtocol: "Cups.", OurProtocol: "Glasses.",
+					Recorded: reproduce.Confirmed, Reason: "Glass cools."}},
+			{Figure: "most", Ours: new(5.0), Most: new(4.5), Least: new(0.0), Band: reproduce.Outside},
+			{Figure: "range", Ours: new(5.0), Most: new(6.0), Least: new(4.0), Band: reproduce.Inside, Remark: "in cups"},
+			{Figure: "none", Band: reproduce.Uncertain},
 		},
 		Notes:   []string{"Tea cools."},
 		Verdict: "It does not hold.",
@@ -51,11 +53,19 @@ cup   drunk  degrees  spilt
 blue      1    61.23
 red      20        5
 
-Figure  Paper      Ours         Must be  Verdict
-mean    > 60   61.23 °C  at least 60 °C  holds
-most                  5     at most 4.5  does not hold
-range                 5          4 to 6  limited: in cups
-none               none                  not known
+Claim  Paper      Ours  Verdict
+hot    > 60   61.23 °C  different, recorded: confirmed
+
+hot: Tea is hot.
+  The paper's protocol: Cups.
+  Ours: Glasses.
+  Reason: Glass cools.
+
+Our figure      Ours        Our band  In it
+mean        61.23 °C  at least 60 °C  inside
+most               5     at most 4.5  outside
+range              5          4 to 6  inside: in cups
+none            none                  not known
 
 Tea cools.
 

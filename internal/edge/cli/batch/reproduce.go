@@ -27,14 +27,21 @@ func reproduceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reproduce",
 		Short: "Run published experiments again and compare what comes out",
-		Long: `Runs the experiments of the papers that Headroom is built on, and shows for every figure what the paper
-says, what comes out here and whether the claim holds. Alone it lists the experiments.
+		Long: `Runs the experiments of the papers that Headroom is built on. Alone it lists the experiments.
+
+Each claim of a paper has one row: the paper's figure and protocol, ours, and a verdict:
+  confirmed       inside the paper's printed range, under its printed protocol
+  different       outside the range
+  refuted         the opposite comes out
+  not comparable  the protocols differ; the reason is given
+Beside the verdicts, every figure of ours has a band of its own. It tells whether Headroom still computes
+what it did, and nothing of the paper.
 
 Instances are drawn from seeds: the same seed gives the same figures everywhere, measured times aside.
-Every optimum behind a figure is proved. A claim that holds, though not as far as the paper takes it,
-is "limited", with what limits it.
+Every optimum behind a figure is proved.
 
-Exit codes: 0 the claim holds, 5 it does not; the others are as of any verb.`,
+Exit codes: 0 every verdict is the recorded one and every figure inside its band, 5 one is not;
+the others are as of any verb.`,
 		Example: "  headroom reproduce\n  headroom reproduce sharing\n  headroom reproduce deadlines --seed 7 -o csv\n" +
 			"  headroom reproduce all --quick -o json",
 		Args: func(c *cobra.Command, args []string) error {
@@ -55,7 +62,7 @@ Exit codes: 0 the claim holds, 5 it does not; the others are as of any verb.`,
 		c.AddCommand(experimentCommand(e.Name, e.About, about(e), e))
 	}
 	c.AddCommand(experimentCommand("all", "every experiment, one after the other",
-		"Runs every experiment that there is. The claims of all must hold.", all...))
+		"Runs every experiment that there is.", all...))
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		return out.Write(c, map[string]shell.Form{
 			"table": tables.Experiments(all).Text,
@@ -179,15 +186,20 @@ func reproductionsText(w io.Writer, results []reproduce.Reproduction) error {
 	return nil
 }
 
-// differing is the error where a claim does not hold.
+// differing is the error where a verdict is not the recorded one, or a figure outside its band.
 func differing(results []reproduce.Reproduction) error {
 	var wrong []error
 	for _, r := range results {
 		for _, c := range r.Checks {
-			switch c.Verdict {
-			case reproduce.Fails:
-				wrong = append(wrong, fmt.Errorf("%s: %s: it does not come out", r.Name, c.Figure))
-			case reproduce.Unknown:
+			if c.Changed() && c.Claim.Recorded == "" {
+				wrong = append(wrong, fmt.Errorf("%s: %s: the verdict is %q, and none is recorded", r.Name, c.Claim.Name, c.Verdict))
+			} else if c.Changed() {
+				wrong = append(wrong, fmt.Errorf("%s: %s: the verdict is %q, not %q as recorded", r.Name, c.Claim.Name, c.Verdict, c.Claim.Recorded))
+			}
+			switch c.Band {
+			case reproduce.Outside:
+				wrong = append(wrong, fmt.Errorf("%s: %s: it is outside our own band", r.Name, c.Figure))
+			case reproduce.Uncertain:
 				wrong = append(wrong, fmt.Errorf("%s: %s: there are too few --instances to tell", r.Name, c.Figure))
 			}
 		}
