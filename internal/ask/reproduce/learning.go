@@ -54,7 +54,7 @@ func runLearning(ctx context.Context, b *bench) error {
 	settings := []struct {
 		kind  dispatch.ClassifierKind
 		delay int64
-	}{{dispatch.NaiveBayes, 1}, {dispatch.NaiveBayes, 6}, {dispatch.Perceptron, 1}}
+	}{{dispatch.NaiveBayes, 1}, {dispatch.NaiveBayes, 6}, {dispatch.Perceptron, 1}, {dispatch.NaiveBayes, dispatch.DefaultEvaluationDelay}}
 	curves := []struct {
 		job   int
 		swing float64
@@ -97,8 +97,11 @@ func runLearning(ctx context.Context, b *bench) error {
 	b.within("mean load over target, judged after 6 heartbeats", "0.96", uses[1], "", 0.93, 1)
 	claim(b.within("least ratio of the tasks of a job to those of the next heavier one", "> 1", order, "", 1, noLimit),
 		printed{name: "order", says: "A node bears the more tasks the lighter they are.", least: 1, most: noLimit})
+	later := fmt.Sprintf("judged after %d heartbeats", dispatch.DefaultEvaluationDelay)
+	b.within("mean load over target, "+later, "", uses[3], "", 0.93, 1)
+	b.within("time above the target with the heaviest tasks, "+later, "", percent(above[3]), "%", 20, 50)
 	b.within("time above the target with the heaviest tasks, judged after 6 heartbeats against 1", "", above[1]/above[0], "", 0, 0.75)
-	perceptron := b.within("mean load over target, perceptron", "less than naive Bayes", uses[2], "", 0.5, uses[0])
+	perceptron := b.within("mean load over target, perceptron", "less than naive Bayes", uses[2], "", 0.5, uses[0]-0.05)
 	claim(perceptron, printed{name: "perceptron", says: "Naive Bayes uses nodes better than a perceptron.", least: -noLimit, most: uses[0]})
 
 	achieved := map[float64]float64{}
@@ -128,7 +131,7 @@ func runLearning(ctx context.Context, b *bench) error {
 		printed{name: "accuracy", says: "The classifier gets better with experience.", least: 0, most: noLimit})
 	claim(b.within("gain of accuracy with experience, URLGet", "grows more slowly", percent(gains[1]), "points", 0, percent(gains[0])),
 		printed{name: "accuracy-slower", says: "With uneven loads it gets better more slowly.", least: 0, most: percent(gains[0])})
-	b.note("At one heartbeat's delay a choice is judged by a load average that shows 8 % of its effect, and mostly older tasks. Heavy tasks then keep the node above its target most of the time. Six heartbeats later it shows 39 %, and the load comes out where the paper has it.")
+	b.note("At one heartbeat's delay a choice is judged by a load average that shows 8 % of its effect, and mostly older tasks. Heavy tasks then keep the node above its target most of the time. Six heartbeats later it shows 39 %, and twelve later 63 %. The load then comes out where the paper has it. So twelve is Headroom's default.")
 	b.note(fmt.Sprintf("A perceptron learns from its mistakes alone, and a choice that looks bad is not made: without tasks that are tried on idle nodes it would stop giving any. With them it comes to %.2f of the target.", uses[2]))
 	b.note("At most one task is given at a heartbeat, so that no more than 12 can run: that is what the lightest tasks and the highest targets meet.")
 	return nil

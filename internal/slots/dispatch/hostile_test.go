@@ -124,7 +124,8 @@ func TestWhatIsNoMemoryIsRefused(t *testing.T) {
 
 // A refused policy or unreadable decisions change nothing.
 func TestLearningAgainFailsWhole(t *testing.T) {
-	p := PolicyConfig{Kind: PolicyLearned}
+	atOnce := int64(1)
+	p := PolicyConfig{Kind: PolicyLearned, EvaluationDelay: &atOnce}
 	l := NewLearned(Shared, p)
 	n := &Node{Name: "n", Slots: [Kinds]int{1}}
 	j := &Job{Name: "j", Pending: [Kinds]int{5}}

@@ -384,10 +384,10 @@ func (b *byLearning) rebuilt() {
 
 func TestLearnedChoosesByItsRule(t *testing.T) {
 	documents := []string{
-		`{"kind":"learned"}`,
+		`{"kind":"learned","evaluation_delay_heartbeats":1}`,
 		`{"kind":"learned","classifier":"perceptron","evaluation_delay_heartbeats":3,"utilities":[{"kind":"constant","value":2},{"kind":"map_before_reduce","slow_start":0.5}],"features":[{"name":"rack","words":["a","b"]},{"name":"gpu","edges":[0.3,0.6]}]}`,
-		`{"kind":"learned","target":1.5,"rules":[{"metric":"load1","limit":1.2,"per":"cpu"},{"metric":"cpu_pct","limit":80}],"probe_when_idle":false,"utilities":[{"kind":"budget"},{"kind":"dedicated_capacity"}]}`,
-		`{"kind":"learned","classifier":"perceptron","target":0.8,"utilities":[{"kind":"revenue"},{"kind":"fifo"}]}`,
+		`{"kind":"learned","evaluation_delay_heartbeats":1,"target":1.5,"rules":[{"metric":"load1","limit":1.2,"per":"cpu"},{"metric":"cpu_pct","limit":80}],"probe_when_idle":false,"utilities":[{"kind":"budget"},{"kind":"dedicated_capacity"}]}`,
+		`{"kind":"learned","classifier":"perceptron","evaluation_delay_heartbeats":1,"target":0.8,"utilities":[{"kind":"revenue"},{"kind":"fifo"}]}`,
 	}
 	var policies []PolicyConfig
 	for _, document := range documents {

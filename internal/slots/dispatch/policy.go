@@ -166,6 +166,9 @@ const (
 	MaxBins            = 100 // of a feature
 )
 
+// DefaultEvaluationDelay is a minute of heartbeats every 5 s: a load average of a minute then shows 63 % of a choice.
+const DefaultEvaluationDelay = 12
+
 // Filled returns the policy with its defaults.
 func (p PolicyConfig) Filled() PolicyConfig {
 	switch p.Kind {
@@ -210,7 +213,7 @@ func (p PolicyConfig) Filled() PolicyConfig {
 			}
 		}
 		byDefault(&p.TasksPerHeartbeat, 1)
-		byDefault(&p.EvaluationDelay, 1)
+		byDefault(&p.EvaluationDelay, DefaultEvaluationDelay)
 		byDefault(&p.ProbeWhenIdle, true)
 	}
 	return p

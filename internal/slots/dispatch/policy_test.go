@@ -25,10 +25,10 @@ func TestReadPolicyFillsAndRefuses(t *testing.T) {
 			`{"kind":"max-progress","mode":"paper","time_factor":1,"whole_tasks":false,"least_residual":0.05,"late":"keep"}`, nil},
 		{"learned", `{"kind":"learned","target":2,"utilities":[{"kind":"map_before_reduce"},{"kind":"constant"}]}`,
 			`{"kind":"learned","classifier":"naive_bayes","target":2,"rules":[{"metric":"load1","limit":2,"per":"cpu"}],` +
-				`"utilities":[{"kind":"map_before_reduce","slow_start":1},{"kind":"constant","value":1}],"tasks_per_heartbeat":1,"evaluation_delay_heartbeats":1,"probe_when_idle":true}`, nil},
+				`"utilities":[{"kind":"map_before_reduce","slow_start":1},{"kind":"constant","value":1}],"tasks_per_heartbeat":1,"evaluation_delay_heartbeats":12,"probe_when_idle":true}`, nil},
 		{"rules of its own", `{"kind":"learned","rules":[{"metric":"cpu_pct","limit":90}],"features":[{"name":"rack","words":["a","b"]},{"name":"gpu","edges":[0.5,0.9]}]}`,
 			`{"kind":"learned","classifier":"naive_bayes","target":1,"rules":[{"metric":"cpu_pct","limit":90,"per":"node"}],"utilities":[{"kind":"fifo"}],` +
-				`"features":[{"name":"rack","words":["a","b"]},{"name":"gpu","edges":[0.5,0.9]}],"tasks_per_heartbeat":1,"evaluation_delay_heartbeats":1,"probe_when_idle":true}`, nil},
+				`"features":[{"name":"rack","words":["a","b"]},{"name":"gpu","edges":[0.5,0.9]}],"tasks_per_heartbeat":1,"evaluation_delay_heartbeats":12,"probe_when_idle":true}`, nil},
 
 		{"nothing", `{}`, "", []string{"/kind"}},
 		{"unknown", `{"kind":"max_progress"}`, "", []string{"/kind"}},
