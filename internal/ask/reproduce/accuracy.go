@@ -75,8 +75,8 @@ func runAccuracy(ctx context.Context, b *bench) error {
 			if err != nil {
 				return err
 			}
-			all.add(r)
-			byClasses[len(in.Classes)].add(r)
+			all.add(in, r)
+			byClasses[len(in.Classes)].add(in, r)
 			b.step()
 		}
 		for _, n := range []int{2, 3} {
@@ -112,6 +112,7 @@ func runAccuracy(ctx context.Context, b *bench) error {
 				b.judge(check, form.claim)
 			}
 		}
+		b.within("largest relative difference between the upper bound and eq. 2, "+name, "", all.apart, "", 0, 1e-9)
 		above := b.within("above upper, "+name, "none", all.percentOf(all.above), "%", 0, maxAbove)
 		if all.above > 0 {
 			above.remark("a new job can lose its only slot before it has its share")
@@ -126,11 +127,16 @@ type closeness struct {
 	upper, average []float64 // in percent, by instance
 	executions     int
 	below, above   float64 // executions outside the bounds, from the first slot on
+	apart          float64 // largest relative difference between a simulated class's upper bound and eq. 2
 }
 
-func (c *closeness) add(r sim.Report) {
-	upper, average := 0., 0.
-	for _, class := range r.Classes {
+func (c *closeness) add(in sim.Input, r sim.Report) {
+	upper, average, users := 0., 0., 0.
+	for _, class := range in.Classes {
+		users += float64(class.Load.Users)
+	}
+	for i, class := range r.Classes {
+		c.apart = max(c.apart, math.Abs(class.Bounds.UpperSeconds/upperBound(in.Classes[i].Profile, accuracySlots/users)-1))
 		upper += class.Bounds.UpperSeconds/class.Response.Mean - 1
 		average += math.Abs(class.Bounds.AverageSeconds/class.Response.Mean - 1)
 		c.executions += int(class.Counted)
