@@ -12,6 +12,7 @@ import (
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/question"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
@@ -44,6 +45,8 @@ type App struct {
 	Plans  *plans.Desk
 	Pools  *plans.PoolDesk
 
+	Questions *question.Desk
+
 	config Config
 	// importing has a place for each file of forecasts that is read at once.
 	importing chan struct{}
@@ -73,6 +76,9 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
+	a.Questions = &question.Desk{Solver: a.Solver, Runs: a.Runs, Store: stores.Runs, Now: a.Now, Plans: a.Plans,
+		Inputs: stores.Inputs, Profiles: stores.Profiles, Fits: stores.Fits, Packings: stores.Packings,
+		Measured: a.measurementsOf, JobOf: jobOf, PastOf: a.pastOf}
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"headroom/internal/ask/trial"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
@@ -221,4 +222,27 @@ func slug(job string) string {
 		return "job"
 	}
 	return string(letters[:min(len(letters), 100)])
+}
+
+// pastOf returns the times of tasks in at most so many of the executions from which a version was made.
+func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion, most int64) (p trial.PastTasks, err error) {
+	var source profileSource
+	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
+		return p, nil
+	}
+	q := ProfileFromHistory{Job: source.Job, User: source.User, Queue: source.Queue, From: source.From, Until: source.Until, Last: source.Last}
+	if source.Latest != nil { // those imported since are not the profile's
+		until := source.Latest.Add(time.Microsecond)
+		q.Until = &until
+	}
+	whole := func(r history.Record) history.Record { return r }
+	records, _, err := a.samplesOf(ctx, cluster, q, most, whole)
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
+		return p, nil // none of them is stored any more
+	}
+	if err != nil {
+		return p, err
+	}
+	p.MeasuredTasks, p.Executions = history.MeasuredTasks(records, len(version.Profile.Stages))
+	return p, nil
 }

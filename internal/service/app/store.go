@@ -12,6 +12,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/question"
 	"headroom/internal/service/runs"
 )
 
@@ -32,7 +33,7 @@ type Stores struct {
 	Fits         Fits
 	Live         Live
 	Observations plans.Observations
-	Packings     Packings
+	Packings     question.Packings
 	Reports      Reports
 	Runs         runs.Store
 	StoredPools  plans.PoolStore

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/lp"
 	"headroom/internal/core/strict"
 	"headroom/internal/data/storage"
 )
@@ -247,8 +248,8 @@ func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasi
 // Plan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has
 // not passed the independent check; an infeasible one is an error.
 func (d *PoolDesk) Plan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
-	err = d.solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
-		if answer, err = pool.Plan(ctx, p, d.solver.Engine); err != nil {
+	err = d.solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) error {
+		if answer, err = pool.Plan(ctx, p, engine); err != nil {
 			return err
 		}
 		return recheck.PoolFault(recheck.Pool(p, answer))
@@ -259,6 +260,7 @@ func (d *PoolDesk) Plan(ctx context.Context, p pool.PoolProblem) (answer pool.Po
 	return answer, err
 }
 
+// Rounds plans a pool round after round.
 func (d *PoolDesk) Rounds(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
 	answer, err := pool.Course(ctx, p, plan, tell)
 	if err == nil {

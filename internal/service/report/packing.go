@@ -248,3 +248,17 @@ func KeptPackings(items []pack.PackingSummary) Table {
 		}
 	})
 }
+
+// PackingText writes the answer to a question about a batch for a terminal.
+func PackingText(w io.Writer, a pack.PackingAnswer) error {
+	switch {
+	case a.Compared != nil:
+		return PackingsText(w, a.Compared)
+	case a.Machines != nil:
+		return Machines(w, *a.Machines)
+	}
+	if err := Packing(w, *a.Packing); err != nil || a.OneMore == nil {
+		return err
+	}
+	return OneMore(w, *a.Packing, *a.OneMore)
+}

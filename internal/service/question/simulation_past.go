@@ -1,15 +1,12 @@
-package app
+package question
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"reflect"
-	"time"
 
 	"headroom/internal/ask/trial"
 	"headroom/internal/core/fault"
-	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
 )
 
@@ -21,8 +18,8 @@ const (
 
 // pastTasks returns the measured times of tasks of a problem's classes, by class. It covers classes whose profile is
 // a version made from executions that the cluster still stores.
-func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
-	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
+func (d *Desk) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
+	snapshot, err := d.Inputs.Snapshot(ctx, cluster, d.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +37,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if _, given := asked.Options.Measured[c.Name]; given || !named || c.Profile == nil {
 			continue
 		}
-		version, err := a.Stores.Profiles.Profile(ctx, cluster, ref.Name, ref.Version)
+		version, err := d.Profiles.Profile(ctx, cluster, ref.Name, ref.Version)
 		if errors.Is(err, fault.NotFound) {
 			continue // deleted since
 		}
@@ -50,7 +47,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if !reflect.DeepEqual(version.Profile, *c.Profile) {
 			continue // the plan was made with another one
 		}
-		p, err := a.pastOf(ctx, cluster, version)
+		p, err := d.PastOf(ctx, cluster, version, maxDrawn)
 		if err != nil {
 			return nil, err
 		}
@@ -70,27 +67,4 @@ func numbersOf(p trial.PastTasks) int {
 		sum += len(stage)
 	}
 	return sum
-}
-
-// pastOf returns the times of tasks in the executions from which a version was made.
-func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
-	var source profileSource
-	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
-		return p, nil
-	}
-	q := ProfileFromHistory{Job: source.Job, User: source.User, Queue: source.Queue, From: source.From, Until: source.Until, Last: source.Last}
-	if source.Latest != nil { // those imported since are not the profile's
-		until := source.Latest.Add(time.Microsecond)
-		q.Until = &until
-	}
-	whole := func(r history.Record) history.Record { return r }
-	records, _, err := a.samplesOf(ctx, cluster, q, maxDrawn, whole)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) {
-		return p, nil // none of them is stored any more
-	}
-	if err != nil {
-		return p, err
-	}
-	p.MeasuredTasks, p.Executions = history.MeasuredTasks(records, len(version.Profile.Stages))
-	return p, nil
 }
