@@ -8,6 +8,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp"
 	"headroom/internal/core/plan"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
 
@@ -150,4 +151,13 @@ func inOne[Ask, Answer any](refuse func(*Answer) error, work func(context.Contex
 		}
 		return &answer, nil
 	}
+}
+
+// budgeted does work on a problem with the engine, within a time budget.
+func budgeted[Problem, Answer any](ctx context.Context, b *Bench, maxSolveMs int64, p Problem, solve solving.Solve[Problem, Answer]) (answer Answer, err error) {
+	err = b.Budgeted(ctx, maxSolveMs, func(ctx context.Context, engine lp.Solver) (err error) {
+		answer, err = solve(ctx, p, engine)
+		return err
+	})
+	return answer, err
 }

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"headroom/internal/ask/pack"
-	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/report"
 )
 
@@ -22,13 +21,13 @@ var Packing = &Kind[pack.PackingQuestion, pack.PackingAnswer]{
 	From: map[string]Source[pack.PackingQuestion]{"/v1/packings": packingSource, "/v1/clusters/{cluster}/class-packings": classPackingSource},
 	Work: func(ctx context.Context, b *Bench, q pack.PackingQuestion) (*pack.PackingAnswer, error) {
 		b.Tell(0, 0)
-		answer, err := pack.Answer(ctx, q, func(ctx context.Context, p pack.PackingProblem) (packing pack.Packing, err error) {
+		answer, err := pack.Answer(ctx, q, func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
 			in, leave, err := b.Turn(ctx)
 			if err != nil {
-				return packing, err
+				return pack.Packing{}, err
 			}
 			defer leave()
-			return packed(in, b, p)
+			return budgeted(in, b, p.Options.MaxSolveMs, p, solving.CheckedPacking)
 		}, b.Tell)
 		if err != nil {
 			return nil, err
@@ -39,17 +38,6 @@ var Packing = &Kind[pack.PackingQuestion, pack.PackingAnswer]{
 		table := func(w io.Writer) error { return report.PackingText(w, a) }
 		return Forms{"table": table, "csv": func(w io.Writer) error { return report.PackingAnswer(a).CSV(w) }}
 	},
-}
-
-// packed packs a batch within its time budget. Nobody sees a packing that has not passed the independent check.
-func packed(ctx context.Context, b *Bench, p pack.PackingProblem) (packing pack.Packing, err error) {
-	err = b.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) error {
-		if packing, err = pack.Pack(ctx, p, engine); err != nil {
-			return err
-		}
-		return recheck.PackingFault(p, packing)
-	})
-	return packing, err
 }
 
 // packingSource reads a batch.
@@ -93,7 +81,7 @@ var KeptPacking = &Kind[pack.PackingProblem, pack.KeptPacking]{
 		},
 	},
 	Work: inOne(nil, func(ctx context.Context, b *Bench, p pack.PackingProblem) (kept pack.KeptPacking, err error) {
-		packing, err := packed(ctx, b, p)
+		packing, err := budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedPacking)
 		if err != nil {
 			return kept, err
 		}

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"headroom/internal/ask/pool"
-	"headroom/internal/ask/recheck"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/lp"
 	"headroom/internal/core/perf"
+	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/report"
 )
 
@@ -49,14 +48,8 @@ func refusePool(a *pool.PoolPlan) error {
 // PoolMix asks what given machines come to. It takes a linear program at most.
 var PoolMix = &Kind[pool.PoolProblem, pool.PoolEvaluation]{
 	Name: "pool", From: map[string]Source[pool.PoolProblem]{"/v1/pools/evaluate": Pool.From["/v1/pools"]},
-	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.PoolProblem) (answer pool.PoolEvaluation, err error) {
-		err = b.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) error {
-			if answer, err = pool.Evaluate(ctx, p, engine); err != nil {
-				return err
-			}
-			return recheck.PoolFault(recheck.PoolEvaluation(p, answer))
-		})
-		return answer, err
+	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.PoolProblem) (pool.PoolEvaluation, error) {
+		return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedMix)
 	}),
 	Forms: func(p pool.PoolProblem, a pool.PoolEvaluation, _ View) Forms {
 		return Forms{
@@ -74,7 +67,7 @@ var PoolRounds = &Kind[pool.PoolCourseProblem, pool.PoolCourse]{
 	},
 	Work: func(ctx context.Context, b *Bench, p pool.PoolCourseProblem) (*pool.PoolCourse, error) {
 		b.Tell(0, int64(p.Rounds()))
-		answer, err := pool.Course(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
+		answer, err := solving.CheckedCourse(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
 			in, leave, err := b.Turn(ctx)
 			if err != nil {
 				return pool.PoolPlan{}, err
@@ -82,9 +75,6 @@ var PoolRounds = &Kind[pool.PoolCourseProblem, pool.PoolCourse]{
 			defer leave()
 			return planPool(in, b, q)
 		}, b.Tell)
-		if err == nil {
-			err = recheck.PoolFault(recheck.PoolCourse(p, answer))
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -105,26 +95,19 @@ var Shares = &Kind[pool.SharePlanProblem, pool.SharePlan]{
 	From: map[string]Source[pool.SharePlanProblem]{
 		"/v1/share-plans": OfBody(func(r Request) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(r.Body, r.Limits) }),
 	},
-	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.SharePlanProblem) (answer pool.SharePlan, err error) {
-		err = b.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) error {
-			if answer, err = pool.Share(ctx, p, engine); err != nil {
-				return err
-			}
-			return recheck.PoolFault(recheck.Share(p, answer))
-		})
-		return answer, err
+	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.SharePlanProblem) (pool.SharePlan, error) {
+		return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedShares)
 	}),
+	Forms: func(_ pool.SharePlanProblem, a pool.SharePlan, _ View) Forms {
+		return Forms{
+			"table": func(w io.Writer) error { return report.SharePlan(w, a) },
+			"csv":   func(w io.Writer) error { return report.SharedJobs(a).CSV(w) },
+		}
+	},
 }
 
-// planPool plans a pool within its time budget. Nobody sees a plan that has not passed the independent check.
-func planPool(ctx context.Context, b *Bench, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
-	err = b.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) error {
-		if answer, err = pool.Plan(ctx, p, engine); err != nil {
-			return err
-		}
-		return recheck.PoolFault(recheck.Pool(p, answer))
-	})
-	return answer, err
+func planPool(ctx context.Context, b *Bench, p pool.PoolProblem) (pool.PoolPlan, error) {
+	return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedPool)
 }
 
 // clusterPoolSource reads a pool and fills in the cluster's data about its VM types.

@@ -3,7 +3,6 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,7 @@ import (
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
@@ -103,14 +102,11 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 		if cluster != "" {
 			return packThere(c, &to, out, cluster, problem, async)
 		}
-		var p question.Packer
-		defer p.Close()
-		answer, err := pack.Answer(c.Context(), flags.question(problem), p.Pack, func(int64, int64) {})
-		p.Close() // before writing: a closed pipe ends the program where it stands
+		answer, err := question.Work(c, kinds.Packing, flags.question(problem), "")
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		return out.Write(c, packingForms(answer))
+		return out.Write(c, packingForms(*answer))
 	})
 }
 
@@ -141,30 +137,16 @@ func (f *packFlags) question(batch pack.PackingProblem) pack.PackingQuestion {
 
 // packingForms is an answer in every form.
 func packingForms(a pack.PackingAnswer) map[string]shell.Form {
+	forms := kinds.Packing.Forms(pack.PackingQuestion{}, a, kinds.View{})
 	switch {
 	case a.Compared != nil:
-		return map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.PackingsText(w, a.Compared) },
-			"json":  shell.AsJSON(a.Compared),
-			"csv":   tables.PackingAnswer(a).CSV,
-		}
+		forms["json"] = shell.AsJSON(a.Compared)
 	case a.Machines != nil:
-		return map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.Machines(w, *a.Machines) },
-			"json":  shell.AsJSON(*a.Machines),
-			"csv":   tables.PackingAnswer(a).CSV,
-		}
+		forms["json"] = shell.AsJSON(*a.Machines)
+	default:
+		forms["json"] = shell.AsJSON(packedWithOneMore{*a.Packing, a.OneMore})
 	}
-	return map[string]shell.Form{
-		"table": func(w io.Writer) error {
-			if err := tables.Packing(w, *a.Packing); err != nil || a.OneMore == nil {
-				return err
-			}
-			return tables.OneMore(w, *a.Packing, *a.OneMore)
-		},
-		"json": shell.AsJSON(packedWithOneMore{*a.Packing, a.OneMore}),
-		"csv":  tables.PackingAnswer(a).CSV,
-	}
+	return forms
 }
 
 // packThere has a server pack a batch and keep the packing.

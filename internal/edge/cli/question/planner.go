@@ -37,8 +37,8 @@ func (p *Planner) solver(engine capacity.Engine) (lp.Solver, error) {
 	return p.Pool, nil
 }
 
-// Series plans problems that differ little from one, in brief.
-func (p *Planner) Series(problem capacity.Problem) (plan.Planner, error) {
+// PlanLike plans problems that differ little from one, in brief.
+func (p *Planner) PlanLike(problem capacity.Problem) (plan.Planner, error) {
 	solver, err := p.solver(problem.Options.Engine)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,8 @@ func (p *Planner) Series(problem capacity.Problem) (plan.Planner, error) {
 	}, nil
 }
 
-func (p *Planner) Solve(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+// Plan answers a problem within its time budget.
+func (p *Planner) Plan(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
 	solver, err := p.solver(problem.Options.Engine)
 	if err != nil {
 		return capacity.Plan{}, err
@@ -67,6 +68,19 @@ func (p *Planner) Solve(ctx context.Context, problem capacity.Problem) (capacity
 		answer.Proof.SolveMs = float64(time.Since(began).Microseconds()) / 1000
 	}
 	return answer, nil
+}
+
+// Budgeted does work within a time budget, with a solver where one is installed.
+func (p *Planner) Budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context, lp.Solver) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
+	defer cancel()
+	if p.Pool == nil {
+		if _, err := worker.Find(); err != nil {
+			return work(ctx, nil) // which says itself where that matters
+		}
+		p.Pool = worker.New(worker.Config{Processes: 1})
+	}
+	return work(ctx, p.Pool)
 }
 
 func (p *Planner) Close() {

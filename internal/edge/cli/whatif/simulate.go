@@ -1,10 +1,7 @@
 package whatif
 
 import (
-	"context"
 	"errors"
-	"io"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +12,7 @@ import (
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -87,12 +85,8 @@ func bySimulationFlag(err error, said []string) error {
 }
 
 func simulateCommand() *cobra.Command {
-	var to remote.Connection
-	var out shell.Output
-	var solving question.OptionFlags
 	var how simulationFlags
 	var change changeFlags
-	about := question.Subject{Connection: &to}
 	var saved string
 	c := &cobra.Command{
 		Use:   "simulate [FILE|-] [PLAN]",
@@ -113,77 +107,62 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 		Args:    cobra.MaximumNArgs(2),
 	}
 	c.AddCommand(simulateWorkloadCommand())
-	to.AddFlags(c)
-	out.AddFlags(c, "table", "json", "csv", "xlsx")
-	solving.Add(c)
+	v := question.Verb[kinds.AskedSimulation, kinds.Simulated]{Kind: kinds.Simulation}
 	how.add(c)
 	change.add(c)
-	about.AddFlags(c)
 	c.Flags().StringVar(&saved, "saved", "", "with --cluster: try the plan of its saved scenario of this `name`")
-	about.AddAsync(c)
-	c.PreRunE = func(c *cobra.Command, args []string) error {
+	v.Check = func(_ *cobra.Command, args []string) error {
 		changes, _, err := change.changes()
-		if err == nil {
-			err = about.CheckFile(args)
-		}
 		switch {
 		case err != nil:
 			return err
-		case about.Here() && (saved != "" || about.Async):
+		case v.Here() && (saved != "" || v.Async()):
 			return errors.New("--saved and --async are for a --cluster; say of which")
 		case len(changes) > 0 && (saved != "" || len(args) == 2):
 			return errors.New("changes make a plan of their own; leave them out, or --saved and the second file")
 		case len(args) == 2 && args[0] == "-" && args[1] == "-":
 			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
 		}
-		if err := out.CheckSheet(c); err != nil {
-			return err
-		}
-		return solving.Check(c)
+		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
+	v.Mend = func(err error) error {
+		_, said, _ := change.changes() // looked at above
+		return bySimulationFlag(err, said)
+	}
+	v.Send = func(c *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
 		options, err := how.options(c)
-		if err != nil {
-			return err
+		q := trial.ClusterSimulationQuestion{Options: options}
+		if changes, _, _ := change.changes(); saved != "" || len(changes) > 0 {
+			q.Scenario = &whatif.AskedScenario{Saved: saved, Changes: changes}
 		}
-		changes, said, _ := change.changes() // looked at above
-		if !about.Here() {
-			q := trial.ClusterSimulationQuestion{Options: options}
-			if saved != "" || len(changes) > 0 {
-				q.Scenario = &whatif.AskedScenario{Saved: saved, Changes: changes}
-			}
-			a, err := question.Ask[trial.Answer](c, &about, openapi.ClusterSimulation(about.Cluster, nil), q)
-			if err != nil || a == nil {
-				return bySimulationFlag(err, said)
-			}
-			return writeSimulation(c, out, *a)
+		return openapi.ClusterSimulation(cluster, nil), q, err
+	}
+	v.Read = func(c *cobra.Command, args []string) (asked kinds.AskedSimulation, err error) {
+		if asked.Options, err = how.options(c); err != nil {
+			return asked, err
 		}
 		file := "-"
 		if len(args) > 0 {
 			file = args[0]
 		}
-		problem, err := question.ProblemToCompare(c, file, solving)
-		if err != nil {
-			return err
+		if asked.Problem, err = question.ProblemToCompare(c, file, v.Options); err != nil {
+			return asked, err
 		}
+		changes, _, _ := change.changes()
 		if len(changes) > 0 {
-			if problem, err = (whatif.Scenario{Changes: changes}).Apply(problem); err != nil {
-				return bySimulationFlag(err, said)
-			}
+			asked.Problem, err = (whatif.Scenario{Changes: changes}).Apply(asked.Problem)
 		}
-		if err := options.CheckFor(&problem); err != nil {
-			return bySimulationFlag(err, said)
+		if err == nil {
+			err = asked.Options.CheckFor(&asked.Problem)
 		}
-		plan, err := planToTry(c, args, problem)
 		if err != nil {
-			return err
+			return asked, v.Mend(err)
 		}
-		a, err := simulateHere(c.Context(), problem, plan, options)
-		if err != nil {
-			return bySimulationFlag(err, said)
-		}
-		return writeSimulation(c, out, a)
-	})
+		plan, err := planToTry(c, args, asked.Problem)
+		asked.Plan = &plan
+		return asked, err
+	}
+	return v.Command(c)
 }
 
 // planToTry is the plan of the second file, or the problem's.
@@ -194,7 +173,7 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 	}
 	p := question.Planner{}
 	defer p.Close()
-	pl, err := p.Solve(c.Context(), problem)
+	pl, err := p.Plan(c.Context(), problem)
 	if err != nil || pl.Status != capacity.InfeasibleStatus {
 		return pl, err
 	}
@@ -203,26 +182,4 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 		conflicts = append(conflicts, errors.New(tables.Conflict(f)))
 	}
 	return pl, shell.Fail(shell.ExitInfeasible, errors.Join(conflicts...))
-}
-
-// simulateHere tries a plan on this machine's processors.
-func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options trial.SimulationOptions) (trial.Answer, error) {
-	t, err := trial.New(problem, plan, options, nil)
-	if err != nil {
-		return trial.Answer{}, err
-	}
-	if err := t.Work(ctx, runtime.GOMAXPROCS(0)); err != nil {
-		return trial.Answer{}, err
-	}
-	return t.Answer(), nil
-}
-
-func writeSimulation(c *cobra.Command, out shell.Output, a trial.Answer) error {
-	warn(c, a.Warnings)
-	return out.Write(c, map[string]shell.Form{
-		"table": func(w io.Writer) error { return tables.SimulationText(w, a) },
-		"json":  shell.AsJSON(a),
-		"csv":   tables.Simulation(a).CSV,
-		"xlsx":  func(w io.Writer) error { return tables.SimulationWorkbook(w, a) },
-	})
 }

@@ -3,16 +3,15 @@ package whatif
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
@@ -94,17 +93,12 @@ A policy is a name, or a document with what the rule is told:
 		if changed("horizon") {
 			in.HorizonSeconds = horizon
 		}
-		r, err := sim.Run(c.Context(), in, runtime.GOMAXPROCS(0))
+		asked := kinds.AskedSimulation{Workload: &in}
+		r, err := question.Work(c, kinds.Simulation, asked, "")
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		warn(c, r.Warnings)
-		return out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.WorkloadText(w, r) },
-			"json":  shell.AsJSON(r),
-			"csv":   tables.Workload(r).CSV,
-			"xlsx":  func(w io.Writer) error { return tables.WorkloadWorkbook(w, r) },
-		})
+		return question.Write(c, out, kinds.Simulation, r, kinds.Simulation.Forms(asked, *r, kinds.View{}), r.Workload)
 	})
 }
 

@@ -242,7 +242,7 @@ func whatIfHere(c *cobra.Command, file string, asked []whatif.AskedScenario, sai
 	p := question.Planner{}
 	defer p.Close()
 	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= whatif.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
-		return p.Solve(ctx, problem)
+		return p.Plan(ctx, problem)
 	})
 }
 
