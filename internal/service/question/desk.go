@@ -71,19 +71,6 @@ type Desk struct {
 	PastOf func(ctx context.Context, cluster string, p inputs.ProfileVersion, most int64) (trial.PastTasks, error)
 }
 
-// All lists the questions.
-var All = []Question{Months, Purchase, Sweep, WhatIf, Goal, Simulation, Packing, KeptPacking, Pool, PoolMix, PoolRounds, Shares}
-
-// ByRun returns the question whose runs are of a kind, or nil.
-func ByRun(kind string) Question {
-	for _, q := range All {
-		if q.RunKind() == kind && kind != "" {
-			return q
-		}
-	}
-	return nil
-}
-
 // start starts a run. A key that is limited to clusters would not see one of no cluster.
 func (d *Desk) start(ctx context.Context, n runs.NewRun) (runs.Run, error) {
 	if who := auth.From(ctx); n.Cluster == "" && who.Clusters != nil {

@@ -2,7 +2,6 @@ package question
 
 import (
 	"context"
-	"io"
 
 	"headroom/internal/ask/goal"
 	"headroom/internal/core/capacity"
@@ -11,7 +10,7 @@ import (
 )
 
 // Goal asks about budgets, one more job, and deadlines.
-var Goal = &Kind[goal.ProblemQuestion, goal.Answer]{
+var Goal = known(&Kind[goal.ProblemQuestion, goal.Answer]{
 	Name: "answer", Formats: []string{"csv", "xlsx"},
 	From: map[string]Source[goal.ProblemQuestion]{
 		"/v1/questions":                    OfBody(func(r Request) (goal.ProblemQuestion, error) { return goal.ReadQuestion(r.Body, r.Limits) }),
@@ -30,14 +29,10 @@ var Goal = &Kind[goal.ProblemQuestion, goal.Answer]{
 		return nil
 	},
 	Forms: func(_ goal.ProblemQuestion, a goal.Answer, _ View) Forms {
-		return Forms{
-			"table": func(w io.Writer) error { return report.QuestionText(w, a) },
-			"csv":   func(w io.Writer) error { return report.Question(a).CSV(w) },
-			"xlsx":  func(w io.Writer) error { return report.QuestionWorkbook(w, a) },
-		}
+		return usual(a, report.QuestionText, report.Question, report.QuestionWorkbook)
 	},
 	Status: func(a *goal.Answer) capacity.Status { return a.Status },
-}
+})
 
 func clusterGoal(ctx context.Context, d *Desk, r Request, q goal.ClusterQuestion) (goal.ProblemQuestion, error) {
 	p, err := d.comparable(ctx, r.Cluster, q.At)

@@ -4,11 +4,13 @@
 package question
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -85,6 +87,15 @@ func ViewOf(query url.Values, cluster string) View {
 // Forms holds the writers of an answer by format.
 type Forms map[string]func(io.Writer) error
 
+// usual returns the usual forms of an answer. A nil workbook leaves out the spreadsheet.
+func usual[Answer any](a Answer, text func(io.Writer, Answer) error, table func(Answer) report.Table, workbook func(io.Writer, Answer) error) Forms {
+	f := Forms{"table": func(w io.Writer) error { return text(w, a) }, "csv": func(w io.Writer) error { return table(a).CSV(w) }}
+	if workbook != nil {
+		f["xlsx"] = func(w io.Writer) error { return workbook(w, a) }
+	}
+	return f
+}
+
 // Question is any Kind.
 type Question interface {
 	Addresses() []string
@@ -151,13 +162,26 @@ func wrongBody(err error) error {
 	return &BodyError{err}
 }
 
-// Addresses returns the addresses to which the question is sent.
-func (k *Kind[Ask, Answer]) Addresses() (all []string) {
-	for address := range k.From {
-		all = append(all, address)
-	}
-	return all
+// All holds every question.
+var All []Question
+
+// known adds a question to All.
+func known[Ask, Answer any](k *Kind[Ask, Answer]) *Kind[Ask, Answer] {
+	All = append(All, k)
+	return k
 }
+
+// ByRun returns the question whose runs are of a kind, or nil.
+func ByRun(kind string) Question {
+	i := slices.IndexFunc(All, func(q Question) bool { return q.RunKind() == kind && kind != "" })
+	if i < 0 {
+		return nil
+	}
+	return All[i]
+}
+
+// Addresses returns the addresses to which the question is sent.
+func (k *Kind[Ask, Answer]) Addresses() []string { return slices.Collect(maps.Keys(k.From)) }
 
 // Ask answers a question that was sent to an address, in a place to solve in. If that takes long or the caller does
 // not want to wait, it starts a run with the question, from the beginning.
@@ -232,12 +256,7 @@ func (k *Kind[Ask, Answer]) Document(ask *Ask, answer *Answer) any {
 func (k *Kind[Ask, Answer]) RunKind() string { return k.Run }
 
 // RunTimeout returns the longest time of an attempt at a run.
-func (k *Kind[Ask, Answer]) RunTimeout() time.Duration {
-	if k.Timeout == 0 {
-		return time.Hour
-	}
-	return k.Timeout
-}
+func (k *Kind[Ask, Answer]) RunTimeout() time.Duration { return cmp.Or(k.Timeout, time.Hour) }
 
 // DoRun works on a run. If the run is ended before, the part that is worth something comes with the error.
 func (k *Kind[Ask, Answer]) DoRun(ctx context.Context, d *Desk, claim runs.Claim, report func(runs.Progress)) (made runs.Result, save func(context.Context) (runs.Result, error), err error) {

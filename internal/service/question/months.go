@@ -19,7 +19,7 @@ type AskedMonths struct {
 }
 
 // Months asks what every hour of a horizon comes to.
-var Months = &Kind[AskedMonths, horizon.Answer]{
+var Months = known(&Kind[AskedMonths, horizon.Answer]{
 	Run: "horizon", Unit: "steps", Name: "horizon", Formats: []string{"csv", "xlsx", "focus"},
 	From: map[string]Source[AskedMonths]{
 		"/v1/horizons": OfBody(func(r Request) (AskedMonths, error) {
@@ -53,7 +53,7 @@ var Months = &Kind[AskedMonths, horizon.Answer]{
 	},
 	Status: func(a *horizon.Answer) capacity.Status { return a.Status },
 	Warned: func(a *horizon.Answer) []capacity.Warning { return a.Warnings },
-}
+})
 
 // ClusterMonths returns the question about the horizon of a cluster.
 func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.ClusterHorizonQuestion) (AskedMonths, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // Packing asks in which phases a batch runs on fixed machines.
-var Packing = &Kind[pack.PackingQuestion, pack.PackingAnswer]{
+var Packing = known(&Kind[pack.PackingQuestion, pack.PackingAnswer]{
 	Run: "packing", Unit: "packings", Name: "packing", Formats: []string{"csv"},
 	From: map[string]Source[pack.PackingQuestion]{"/v1/packings": packingSource, "/v1/clusters/{cluster}/class-packings": classPackingSource},
 	Work: func(ctx context.Context, b *Bench, q pack.PackingQuestion) (*pack.PackingAnswer, error) {
@@ -35,10 +35,9 @@ var Packing = &Kind[pack.PackingQuestion, pack.PackingAnswer]{
 		return &answer, nil
 	},
 	Forms: func(_ pack.PackingQuestion, a pack.PackingAnswer, _ View) Forms {
-		table := func(w io.Writer) error { return report.PackingText(w, a) }
-		return Forms{"table": table, "csv": func(w io.Writer) error { return report.PackingAnswer(a).CSV(w) }}
+		return usual(a, report.PackingText, report.PackingAnswer, nil)
 	},
-}
+})
 
 // packingSource reads a batch.
 func packingSource(_ context.Context, _ *Desk, r Request) (func() (pack.PackingQuestion, error), error) {
@@ -70,7 +69,7 @@ func askedOfPacking(values url.Values) (q pack.PackingQuestion, err error) {
 }
 
 // KeptPacking asks for a packing that a cluster keeps.
-var KeptPacking = &Kind[pack.PackingProblem, pack.KeptPacking]{
+var KeptPacking = known(&Kind[pack.PackingProblem, pack.KeptPacking]{
 	Run: "kept_packing", Unit: "packings", Timeout: 15 * time.Minute, Name: "packing", Formats: []string{"csv"},
 	From: map[string]Source[pack.PackingProblem]{
 		"/v1/clusters/{cluster}/packings": func(ctx context.Context, d *Desk, r Request) (func() (pack.PackingProblem, error), error) {
@@ -104,4 +103,4 @@ var KeptPacking = &Kind[pack.PackingProblem, pack.KeptPacking]{
 		}
 		return Forms{"table": form("table"), "csv": form("csv")}
 	},
-}
+})

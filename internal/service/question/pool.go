@@ -19,7 +19,7 @@ import (
 const shortRun = 15 * time.Minute
 
 // Pool asks for the cheapest mix of machines that does all work in time.
-var Pool = &Kind[pool.PoolProblem, pool.PoolPlan]{
+var Pool = known(&Kind[pool.PoolProblem, pool.PoolPlan]{
 	Run: "pool", Unit: "plan", Timeout: shortRun, Name: "pool",
 	From: map[string]Source[pool.PoolProblem]{
 		"/v1/pools":                    OfBody(func(r Request) (pool.PoolProblem, error) { return pool.ReadPool(r.Body, r.Limits) }),
@@ -30,13 +30,11 @@ var Pool = &Kind[pool.PoolProblem, pool.PoolPlan]{
 	}),
 	Refuse: refusePool,
 	Forms: func(p pool.PoolProblem, a pool.PoolPlan, _ View) Forms {
-		return Forms{
-			"table": func(w io.Writer) error { return report.PoolPlan(w, p.Currency, a) },
-			"csv":   func(w io.Writer) error { return report.PoolJobs(a.PoolOutcome).CSV(w) },
-		}
+		text := func(w io.Writer, a pool.PoolPlan) error { return report.PoolPlan(w, p.Currency, a) }
+		return usual(a, text, func(a pool.PoolPlan) report.Table { return report.PoolJobs(a.PoolOutcome) }, nil)
 	},
 	Status: func(a *pool.PoolPlan) capacity.Status { return capacity.Status(a.Status) },
-}
+})
 
 func refusePool(a *pool.PoolPlan) error {
 	if a.Status == pool.PoolInfeasible {
@@ -46,21 +44,19 @@ func refusePool(a *pool.PoolPlan) error {
 }
 
 // PoolMix asks what given machines come to. It takes a linear program at most.
-var PoolMix = &Kind[pool.PoolProblem, pool.PoolEvaluation]{
+var PoolMix = known(&Kind[pool.PoolProblem, pool.PoolEvaluation]{
 	Name: "pool", From: map[string]Source[pool.PoolProblem]{"/v1/pools/evaluate": Pool.From["/v1/pools"]},
 	Work: inOne(nil, func(ctx context.Context, b *Bench, p pool.PoolProblem) (pool.PoolEvaluation, error) {
 		return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedMix)
 	}),
 	Forms: func(p pool.PoolProblem, a pool.PoolEvaluation, _ View) Forms {
-		return Forms{
-			"table": func(w io.Writer) error { return report.PoolEvaluation(w, p.Currency, a) },
-			"csv":   func(w io.Writer) error { return report.PoolJobs(a.PoolOutcome).CSV(w) },
-		}
+		text := func(w io.Writer, a pool.PoolEvaluation) error { return report.PoolEvaluation(w, p.Currency, a) }
+		return usual(a, text, func(a pool.PoolEvaluation) report.Table { return report.PoolJobs(a.PoolOutcome) }, nil)
 	},
-}
+})
 
 // PoolRounds asks what to rent and to give back round after round.
-var PoolRounds = &Kind[pool.PoolCourseProblem, pool.PoolCourse]{
+var PoolRounds = known(&Kind[pool.PoolCourseProblem, pool.PoolCourse]{
 	Run: "pool_rounds", Unit: "rounds", Name: "pool",
 	From: map[string]Source[pool.PoolCourseProblem]{
 		"/v1/pools/rounds": OfBody(func(r Request) (pool.PoolCourseProblem, error) { return pool.ReadPoolCourse(r.Body, r.Limits) }),
@@ -81,16 +77,14 @@ var PoolRounds = &Kind[pool.PoolCourseProblem, pool.PoolCourse]{
 		return &answer, nil
 	},
 	Forms: func(p pool.PoolCourseProblem, a pool.PoolCourse, _ View) Forms {
-		return Forms{
-			"table": func(w io.Writer) error { return report.PoolCourse(w, p.Currency, a) },
-			"csv":   func(w io.Writer) error { return report.PoolChanges(a).CSV(w) },
-		}
+		text := func(w io.Writer, a pool.PoolCourse) error { return report.PoolCourse(w, p.Currency, a) }
+		return usual(a, text, report.PoolChanges, nil)
 	},
 	Status: func(a *pool.PoolCourse) capacity.Status { return capacity.Status(a.Status) },
-}
+})
 
 // Shares asks who gets how many slots of different nodes.
-var Shares = &Kind[pool.SharePlanProblem, pool.SharePlan]{
+var Shares = known(&Kind[pool.SharePlanProblem, pool.SharePlan]{
 	Run: "share_plan", Unit: "plan", Timeout: shortRun, Name: "shares",
 	From: map[string]Source[pool.SharePlanProblem]{
 		"/v1/share-plans": OfBody(func(r Request) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(r.Body, r.Limits) }),
@@ -99,12 +93,9 @@ var Shares = &Kind[pool.SharePlanProblem, pool.SharePlan]{
 		return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedShares)
 	}),
 	Forms: func(_ pool.SharePlanProblem, a pool.SharePlan, _ View) Forms {
-		return Forms{
-			"table": func(w io.Writer) error { return report.SharePlan(w, a) },
-			"csv":   func(w io.Writer) error { return report.SharedJobs(a).CSV(w) },
-		}
+		return usual(a, report.SharePlan, report.SharedJobs, nil)
 	},
-}
+})
 
 func planPool(ctx context.Context, b *Bench, p pool.PoolProblem) (pool.PoolPlan, error) {
 	return budgeted(ctx, b, p.Options.MaxSolveMs, p, solving.CheckedPool)

@@ -18,7 +18,7 @@ type AskedPurchase struct {
 }
 
 // Purchase asks how many VMs of each offer to buy for a horizon.
-var Purchase = &Kind[AskedPurchase, horizon.PurchaseAnswer]{
+var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 	Run: "purchase", Unit: "steps", Name: "purchase", Formats: []string{"csv", "xlsx", "focus"},
 	From: map[string]Source[AskedPurchase]{
 		"/v1/purchases": OfBody(func(r Request) (AskedPurchase, error) {
@@ -52,7 +52,7 @@ var Purchase = &Kind[AskedPurchase, horizon.PurchaseAnswer]{
 	},
 	Status: func(a *horizon.PurchaseAnswer) capacity.Status { return a.Status },
 	Warned: func(a *horizon.PurchaseAnswer) []capacity.Warning { return a.Warnings },
-}
+})
 
 // clusterPurchase returns the question about purchases for a cluster.
 func (d *Desk) clusterPurchase(ctx context.Context, cluster string, q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {

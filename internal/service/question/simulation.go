@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
@@ -55,7 +54,7 @@ func (s *Simulated) UnmarshalJSON(text []byte) error {
 }
 
 // Simulation asks which part of the jobs meets its deadline, by trying a plan or a workload.
-var Simulation = &Kind[AskedSimulation, Simulated]{
+var Simulation = known(&Kind[AskedSimulation, Simulated]{
 	Run: "simulation", Unit: "steps", Name: "simulation", Formats: []string{"csv", "xlsx"},
 	From: map[string]Source[AskedSimulation]{
 		"/v1/simulations": OfBody(func(r Request) (AskedSimulation, error) {
@@ -79,19 +78,10 @@ var Simulation = &Kind[AskedSimulation, Simulated]{
 		return err
 	},
 	Forms: func(_ AskedSimulation, s Simulated, _ View) Forms {
-		if r := s.Workload; r != nil {
-			return Forms{
-				"table": func(w io.Writer) error { return report.WorkloadText(w, *r) },
-				"csv":   func(w io.Writer) error { return report.Workload(*r).CSV(w) },
-				"xlsx":  func(w io.Writer) error { return report.WorkloadWorkbook(w, *r) },
-			}
+		if s.Workload != nil {
+			return usual(*s.Workload, report.WorkloadText, report.Workload, report.WorkloadWorkbook)
 		}
-		a := s.Trial
-		return Forms{
-			"table": func(w io.Writer) error { return report.SimulationText(w, *a) },
-			"csv":   func(w io.Writer) error { return report.Simulation(*a).CSV(w) },
-			"xlsx":  func(w io.Writer) error { return report.SimulationWorkbook(w, *a) },
-		}
+		return usual(*s.Trial, report.SimulationText, report.Simulation, report.SimulationWorkbook)
 	},
 	Show: func(_ *AskedSimulation, s *Simulated) any {
 		if s.Workload != nil {
@@ -105,7 +95,7 @@ var Simulation = &Kind[AskedSimulation, Simulated]{
 		}
 		return s.Trial.Warnings
 	},
-}
+})
 
 // clusterSimulation returns the simulation of a cluster's plan. The current plan is tried as stored, in spite of later
 // changes; a scenario is laid over the present problem and planned.

@@ -2,14 +2,13 @@ package question
 
 import (
 	"context"
-	"io"
 
 	"headroom/internal/ask/whatif"
 	"headroom/internal/service/report"
 )
 
 // Sweep asks what a problem comes to at every value of a parameter, or of two.
-var Sweep = &Kind[whatif.SweepQuestion, whatif.SweepAnswer]{
+var Sweep = known(&Kind[whatif.SweepQuestion, whatif.SweepAnswer]{
 	Run: "sweep", Unit: "points", Name: "sweep", Formats: []string{"csv", "xlsx"},
 	From: map[string]Source[whatif.SweepQuestion]{
 		"/v1/sweeps":                    OfBody(func(r Request) (whatif.SweepQuestion, error) { return whatif.ReadSweep(r.Body, r.Limits) }),
@@ -17,13 +16,9 @@ var Sweep = &Kind[whatif.SweepQuestion, whatif.SweepAnswer]{
 	},
 	Work: workSweep,
 	Forms: func(_ whatif.SweepQuestion, a whatif.SweepAnswer, _ View) Forms {
-		return Forms{
-			"table": func(w io.Writer) error { return report.SweepText(w, a) },
-			"csv":   func(w io.Writer) error { return report.Sweep(a).CSV(w) },
-			"xlsx":  func(w io.Writer) error { return report.SweepWorkbook(w, a) },
-		}
+		return usual(a, report.SweepText, report.Sweep, report.SweepWorkbook)
 	},
-}
+})
 
 // clusterSweep is a sweep of the problem of a cluster at a moment.
 func clusterSweep(ctx context.Context, d *Desk, r Request, q whatif.ClusterSweepQuestion) (whatif.SweepQuestion, error) {

@@ -16,7 +16,7 @@ import (
 )
 
 // WhatIf asks what a problem comes to with changes.
-var WhatIf = &Kind[whatif.WhatIfQuestion, whatif.Comparison]{
+var WhatIf = known(&Kind[whatif.WhatIfQuestion, whatif.Comparison]{
 	Name: "what-if", Formats: []string{"csv"},
 	From: map[string]Source[whatif.WhatIfQuestion]{
 		"/v1/what-if":                    OfBody(func(r Request) (whatif.WhatIfQuestion, error) { return whatif.ReadWhatIf(r.Body, r.Limits) }),
@@ -26,7 +26,7 @@ var WhatIf = &Kind[whatif.WhatIfQuestion, whatif.Comparison]{
 	Forms: func(_ whatif.WhatIfQuestion, w whatif.Comparison, _ View) Forms {
 		return Forms{"csv": func(to io.Writer) error { return report.WhatIf(w).CSV(to) }}
 	},
-}
+})
 
 // CompareScenarios answers saved scenarios of a cluster with full plans.
 func (d *Desk) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (whatif.Comparison, error) {
