@@ -88,7 +88,8 @@ func readOperations(doc *openapi3.T) (map[route]*operation, error) {
 					continue
 				}
 				o.tables = o.body.Content["text/csv"] != nil
-				byHand := slices.Contains(readByHand, o.id) || method == http.MethodPost && questions[path] != nil
+				question, _ := op.Extensions["x-question"].(bool)
+				byHand := question || slices.Contains(readByHand, o.id)
 				o.large = byHand || o.id == "applyDocument" || o.id == "importExecutions" || o.id == "addMeasurements"
 				if !byHand {
 					o.schema = o.body.Content["application/json"].Schema.Value

@@ -15,6 +15,8 @@ import (
 	"headroom/openapi"
 )
 
+var _ = verb(askCommand)
+
 func askCommand() *cobra.Command {
 	c := remote.Group("ask", "Ask about budgets, one more job, and deadlines", `
 

@@ -114,6 +114,8 @@ func withMember(members map[string]any, name string, value any) map[string]any {
 	return members
 }
 
+var _ = verb(monthsCommand)
+
 func monthsCommand() *cobra.Command {
 	var f monthsFlags
 	c := &cobra.Command{

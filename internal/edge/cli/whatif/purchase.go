@@ -20,6 +20,8 @@ import (
 	"headroom/openapi"
 )
 
+var _ = verb(purchaseCommand)
+
 func purchaseCommand() *cobra.Command {
 	var f monthsFlags
 	var texts, named []string

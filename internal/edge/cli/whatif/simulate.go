@@ -84,6 +84,8 @@ func bySimulationFlag(err error, said []string) error {
 	})
 }
 
+var _ = verb(simulateCommand)
+
 func simulateCommand() *cobra.Command {
 	var how simulationFlags
 	var change changeFlags

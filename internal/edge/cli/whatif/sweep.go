@@ -18,6 +18,8 @@ import (
 	"headroom/openapi"
 )
 
+var _ = verb(sweepCommand)
+
 func sweepCommand() *cobra.Command {
 	var texts []string
 	var curve bool
