@@ -3,11 +3,10 @@ package api
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/data/storage"
+	"headroom/internal/service/question"
 	"headroom/internal/service/report"
 )
 
@@ -23,12 +22,8 @@ func (s *server) GetPacking(ctx context.Context, r GetPackingRequest) (reply[Kep
 	if err != nil || r.Params.Format == nil || *r.Params.Format != "csv" {
 		return reply[KeptPacking]{body: kept, hashed: true}, err
 	}
-	var packing pack.Packing
-	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
-		return reply[KeptPacking]{}, fmt.Errorf("read packing %s: %w", kept.ID, err)
-	}
 	var text bytes.Buffer
-	err = report.PackedJobs(packing).CSV(&text)
+	err = question.KeptPacking.Forms(pack.PackingProblem{}, kept, question.View{})["csv"](&text)
 	return reply[KeptPacking]{table: &tableReply{name: r.Cluster + "-packing.csv", first: text.Bytes()}}, err
 }
 

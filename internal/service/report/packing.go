@@ -249,16 +249,20 @@ func KeptPackings(items []pack.PackingSummary) Table {
 	})
 }
 
-// PackingText writes the answer to a question about a batch for a terminal.
-func PackingText(w io.Writer, a pack.PackingAnswer) error {
+// PackingText writes the answer to a question about a batch for a terminal, and where the times of its jobs are from.
+func PackingText(w io.Writer, a pack.PackingAnswer) (err error) {
 	switch {
 	case a.Compared != nil:
-		return PackingsText(w, a.Compared)
+		err = PackingsText(w, a.Compared)
 	case a.Machines != nil:
-		return Machines(w, *a.Machines)
+		err = Machines(w, *a.Machines)
+	default:
+		if err = Packing(w, *a.Packing); err == nil && a.OneMore != nil {
+			err = OneMore(w, *a.Packing, *a.OneMore)
+		}
 	}
-	if err := Packing(w, *a.Packing); err != nil || a.OneMore == nil {
-		return err
+	if err == nil && len(a.Sources) > 0 {
+		err = PackingSources(w, a.Sources)
 	}
-	return OneMore(w, *a.Packing, *a.OneMore)
+	return err
 }

@@ -100,7 +100,7 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 			problem.Machines.Count = flags.machines
 		}
 		if cluster != "" {
-			return packThere(c, &to, out, cluster, problem, async)
+			return question.SendAndWrite(c, &to, out, kinds.KeptPacking, async, openapi.CreatePacking(cluster), problem)
 		}
 		answer, err := question.Work(c, kinds.Packing, flags.question(problem), "")
 		if err != nil {
@@ -147,21 +147,4 @@ func packingForms(a pack.PackingAnswer) map[string]shell.Form {
 		forms["json"] = shell.AsJSON(packedWithOneMore{*a.Packing, a.OneMore})
 	}
 	return forms
-}
-
-// packThere has a server pack a batch and keep the packing.
-func packThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, batch pack.PackingProblem, async bool) error {
-	answered, err := to.There(c, async, openapi.CreatePacking(cluster), batch, nil)
-	if err != nil || answered == nil {
-		return err
-	}
-	var kept pack.KeptPacking
-	if err := answered.Into(&kept); err != nil {
-		return err
-	}
-	forms, err := keptForms(kept)
-	if err != nil {
-		return err
-	}
-	return out.Write(c, forms)
 }

@@ -3,7 +3,6 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,9 +11,10 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/capacity"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
@@ -97,22 +97,5 @@ func (f *classFlags) pack(c *cobra.Command, to *remote.Connection, out shell.Out
 	} else {
 		query.By = flags.by
 	}
-	answered, err := to.There(c, async, openapi.PackClasses(cluster, &query), batch, nil)
-	if err != nil || answered == nil {
-		return err
-	}
-	var a pack.PackingAnswer
-	if err := answered.Into(&a); err != nil {
-		return err
-	}
-	forms := packingForms(a)
-	packed := forms["table"]
-	forms["table"] = func(w io.Writer) error {
-		if err := packed(w); err != nil {
-			return err
-		}
-		return tables.PackingSources(w, a.Sources)
-	}
-	forms["json"] = shell.AsJSON(a)
-	return out.Write(c, forms)
+	return question.SendAndWrite(c, to, out, kinds.Packing, async, openapi.PackClasses(cluster, &query), batch)
 }

@@ -1,15 +1,16 @@
 package batch
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pack"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
@@ -47,23 +48,8 @@ func packingGetCommand(to *remote.Connection) *cobra.Command {
 		if err := a.Into(&kept); err != nil {
 			return err
 		}
-		forms, err := keptForms(kept)
-		if err != nil {
-			return err
-		}
-		return out.Write(c, forms)
+		return question.Write(c, out, kinds.KeptPacking, pack.PackingProblem{}, &kept)
 	})
-}
-
-// keptForms is a kept packing in every form.
-func keptForms(kept pack.KeptPacking) (map[string]shell.Form, error) {
-	var packing pack.Packing
-	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
-		return nil, fmt.Errorf("read packing %s: %w", kept.ID, err)
-	}
-	forms := packingForms(pack.PackingAnswer{Packing: &packing})
-	forms["json"] = shell.AsJSON(kept)
-	return forms, nil
 }
 
 func packingDeleteCommand(to *remote.Connection) *cobra.Command {

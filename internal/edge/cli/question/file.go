@@ -25,6 +25,6 @@ func FileCommand[Ask, Answer any](c *cobra.Command, k *kinds.Kind[Ask, Answer], 
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		return Write(c, out, k, answer, k.Forms(ask, *answer, kinds.View{}), answer)
+		return Write(c, out, k, ask, answer)
 	})
 }

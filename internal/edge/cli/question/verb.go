@@ -129,7 +129,7 @@ func (v *Verb[Ask, Answer]) write(c *cobra.Command, ask Ask, answer *Answer, cut
 	if v.Per == "" {
 		view.Per = tables.PerPeriod
 	}
-	return Write(c, v.out, v.Kind, answer, v.Kind.Forms(ask, *answer, view), document)
+	return write(c, v.out, v.Kind, answer, v.Kind.Forms(ask, *answer, view), document)
 }
 
 // Work answers a question on this machine.
@@ -151,7 +151,24 @@ func Work[Ask, Answer any](c *cobra.Command, k *kinds.Kind[Ask, Answer], ask Ask
 }
 
 // Write writes an answer and its warnings, and says by the exit code whether there is a plan.
-func Write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], answer *Answer, forms kinds.Forms, document any) error {
+func Write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], ask Ask, answer *Answer) error {
+	return write(c, out, k, answer, k.Forms(ask, *answer, kinds.View{}), k.Document(&ask, answer))
+}
+
+// SendAndWrite asks a server, and writes what it answers unless nobody waits for it.
+func SendAndWrite[Ask, Answer any](c *cobra.Command, to *remote.Connection, out shell.Output, k *kinds.Kind[Ask, Answer], async bool, request openapi.Request, asked any) error {
+	a, err := to.There(c, async, request, asked, nil)
+	if err != nil || a == nil {
+		return err
+	}
+	answer, none := new(Answer), *new(Ask)
+	if err := a.Into(answer); err != nil {
+		return err
+	}
+	return Write(c, out, k, none, answer)
+}
+
+func write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], answer *Answer, forms kinds.Forms, document any) error {
 	all := map[string]shell.Form{"json": shell.AsJSON(document)}
 	maps.Copy(all, forms)
 	err := out.Write(c, all)

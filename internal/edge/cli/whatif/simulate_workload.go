@@ -98,7 +98,7 @@ A policy is a name, or a document with what the rule is told:
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		return question.Write(c, out, kinds.Simulation, r, kinds.Simulation.Forms(asked, *r, kinds.View{}), r.Workload)
+		return question.Write(c, out, kinds.Simulation, asked, r)
 	})
 }
 
