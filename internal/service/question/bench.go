@@ -2,6 +2,7 @@ package question
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"headroom/internal/ask/horizon"
@@ -35,6 +36,7 @@ type Bench struct {
 	// Preview makes the answer so far readable until hide is called.
 	Preview func(untilNow func() (any, error)) (hide func())
 	Partial bool // an answer that is not complete is worth something
+	Hold    bool // those of a crew keep their places for all their pieces
 }
 
 // Here stays in the caller's place.
@@ -49,7 +51,7 @@ func (d *Desk) atOnce(tell func(done, total int64)) *Bench {
 	crew := func(ctx context.Context, most int) (horizon.Crew, func()) {
 		return d.Solver.Crew(ctx, max(1, min(most, d.Solver.Places())))
 	}
-	return &Bench{Solver: d.Solver, Crew: crew, Turn: Here, Tell: tell, Preview: unseen}
+	return &Bench{Solver: d.Solver, Crew: crew, Turn: Here, Tell: tell, Preview: unseen, Hold: true}
 }
 
 // InTurns returns the bench of a run, which takes a turn for each piece of work.
@@ -111,7 +113,9 @@ func (t *team) solver(solve plan.Planner) plan.Planner {
 func (t *team) work(ctx context.Context, most int, one func(context.Context) error) error {
 	crew, leave := t.Crew(ctx, most)
 	defer leave()
-	t.turn = crew.Turn
+	if t.turn = crew.Turn; t.Hold {
+		t.turn, one = Here, holding(crew.Turn, one)
+	}
 	t.Tell(t.of.Done(), t.of.Total())
 	working, stop := context.WithCancel(ctx)
 	defer stop()
@@ -131,6 +135,25 @@ func (t *team) work(ctx context.Context, most int, one func(context.Context) err
 		t.Tell(t.of.Done(), t.of.Total())
 	}
 	return err
+}
+
+// holding does work in one place. It ends with its own context, though work in a place is under that of the place.
+func holding(turn Turn, work func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		in, leave, err := turn(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		in, cancel := context.WithCancel(in)
+		defer cancel()
+		defer context.AfterFunc(ctx, func() {
+			if errors.Is(ctx.Err(), context.Canceled) { // the time budget of the place ends by itself
+				cancel()
+			}
+		})()
+		return work(in)
+	}
 }
 
 // inOne does work that is one piece. An answer that refuse refuses leaves it undone.
