@@ -45,7 +45,7 @@ const (
 
 // readByHand lists the operations besides questions whose bodies are read by hand: as strictly, and many times faster
 // than a check against a schema.
-var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "poolVMTypes", "sendHeartbeat", "estimateInterference"}
+var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "poolVMTypes", "sendHeartbeat"}
 
 //go:embed requests_gen.json
 var requestsText []byte

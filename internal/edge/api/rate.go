@@ -1,10 +1,8 @@
 package api
 
 import (
-	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,7 +58,11 @@ func (s *server) limitRate(next http.Handler) http.Handler {
 // solvingPath matches addresses of questions and of other work that solves problems.
 var solvingPath = func() *regexp.Regexp {
 	all := []string{"/v1/solve", "/v1/clusters/{cluster}/plans", "/v1/clusters/{cluster}/plans/{plan}/verify"}
-	all = slices.AppendSeq(all, maps.Keys(questions))
+	for address, q := range questions {
+		if q.Solves() {
+			all = append(all, address)
+		}
+	}
 	return regexp.MustCompile("^(" + regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(strings.Join(all, "|"), "[^/]+") + ")$")
 }()
 

@@ -118,7 +118,6 @@ func (s *server) routes(compress func(http.Handler) http.Handler) {
 	known.Post("/v1/clusters/{cluster}/price-imports", s.importPrices)
 	known.Post("/v1/clusters/{cluster}/history-imports", s.importHistory)
 	known.Post("/v1/pools/vm-types", s.poolVMTypes)
-	known.Post("/v1/interference/estimate", s.estimateInterference)
 	known.Post("/v1/clusters/{cluster}/nodes/{node}/heartbeats", s.heartbeat)
 	known.Post("/v1/session", s.createSession)
 	known.Get("/v1/session", s.getSession)

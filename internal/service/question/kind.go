@@ -28,6 +28,7 @@ type Kind[Ask, Answer any] struct {
 	Run     string        // the kind of its runs; "" is never a run
 	Unit    string        // of a run's progress
 	Timeout time.Duration // of an attempt at a run; default an hour
+	Light   bool          // a moment's work, which rates do not count as a solve
 
 	From map[string]Source[Ask] // by address
 
@@ -99,6 +100,7 @@ func usual[Answer any](a Answer, text func(io.Writer, Answer) error, table func(
 // Question is any Kind.
 type Question interface {
 	Addresses() []string
+	Solves() bool
 	Ask(ctx context.Context, d *Desk, address string, r Request) (*Answered, runs.Run, error)
 	RunKind() string
 	RunTimeout() time.Duration
@@ -182,6 +184,9 @@ func ByRun(kind string) Question {
 
 // Addresses returns the addresses to which the question is sent.
 func (k *Kind[Ask, Answer]) Addresses() []string { return slices.Collect(maps.Keys(k.From)) }
+
+// Solves reports whether rates count it as a solve.
+func (k *Kind[Ask, Answer]) Solves() bool { return !k.Light }
 
 // Ask answers a question that was sent to an address, in a place to solve in. If that takes long or the caller does
 // not want to wait, it starts a run with the question, from the beginning.
