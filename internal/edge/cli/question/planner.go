@@ -1,4 +1,5 @@
-// Package question answers questions about a problem in a file on this machine, with a solver where one is installed.
+// Package question holds what commands need that ask a kind of question: of a file, which is answered on this machine,
+// or of a server. It brings a solver where one is installed.
 package question
 
 import (
