@@ -30,7 +30,8 @@ var questions = func() map[string]question.Question {
 // ask answers a question that is sent to an address, or 202 and the run that works on it.
 func (s *server) ask(q question.Question, address string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		asked := question.Request{Body: bodyOf(r), Limits: s.config.Limits, Cluster: pathValue(r, "cluster"), Query: r.URL.Query(), Background: prefersAsync(r)}
+		asked := question.Request{Body: bodyOf(r), Limits: s.config.Limits, Cluster: pathValue(r, "cluster"), Query: r.URL.Query(),
+			Background: prefersAsync(r)}
 		answered, run, err := q.Ask(r.Context(), s.app.Questions, address, asked)
 		switch {
 		case err != nil:
@@ -113,7 +114,8 @@ func (s *server) runIn(w http.ResponseWriter, r *http.Request, run runs.Run) err
 	v := question.ViewOf(r.URL.Query(), cluster)
 	q := question.ByRun(run.Kind)
 	if q == nil || !q.Writes(v.Format) {
-		return refusal{aboutParameter("format", "choice", fmt.Sprintf("What a run of the kind %q makes does not come in the form %q; leave \"format\" out.", run.Kind, v.Format), nil)}
+		return refusal{aboutParameter("format", "choice",
+			fmt.Sprintf("What a run of the kind %q makes does not come in the form %q; leave \"format\" out.", run.Kind, v.Format), nil)}
 	}
 	result, err := s.app.Runs.Result(r.Context(), run.ID)
 	if err != nil {

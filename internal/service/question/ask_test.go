@@ -25,7 +25,10 @@ func (s *startedRuns) StartRun(_ context.Context, n runs.NewRun) (runs.Run, erro
 func TestLongWorkBecomesARunWithAnAnswerBegun(t *testing.T) {
 	store := &startedRuns{}
 	d := &Desk{Solver: solving.New(nil, 1, 0, nil), Store: store}
-	k := &Kind[string, int]{Run: "long", From: map[string]Source[string]{"/here": OfBody(func(Request) (string, error) { return "asked", nil })},
+	k := &Kind[string, int]{Run: "long", From: map[string]Source[string]{"/here": OfBody(func(Request) (string,
+		error) {
+		return "asked", nil
+	})},
 		Work: func(context.Context, *Bench, string) (*int, error) { return new(int), solving.ErrLong }}
 	answer, run, err := k.Ask(t.Context(), d, "/here", Request{})
 	if answer != nil || run.ID != "1" || err != nil || len(store.started) != 1 || store.started[0].Input != "asked" {

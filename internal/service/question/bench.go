@@ -157,7 +157,8 @@ func holding(turn Turn, work func(context.Context) error) func(context.Context) 
 }
 
 // inOne does work that is one piece. An answer that refuse refuses leaves it undone.
-func inOne[Ask, Answer any](refuse func(*Answer) error, work func(context.Context, *Bench, Ask) (Answer, error)) func(context.Context, *Bench, Ask) (*Answer, error) {
+func inOne[Ask, Answer any](refuse func(*Answer) error, work func(context.Context, *Bench, Ask) (Answer,
+	error)) func(context.Context, *Bench, Ask) (*Answer, error) {
 	return func(ctx context.Context, b *Bench, ask Ask) (*Answer, error) {
 		b.Tell(0, 1)
 		in, leave, err := b.Turn(ctx)
@@ -177,7 +178,8 @@ func inOne[Ask, Answer any](refuse func(*Answer) error, work func(context.Contex
 }
 
 // budgeted does work on a problem with the engine, within a time budget.
-func budgeted[Problem, Answer any](ctx context.Context, b *Bench, maxSolveMs int64, p Problem, solve solving.Solve[Problem, Answer]) (answer Answer, err error) {
+func budgeted[Problem, Answer any](ctx context.Context, b *Bench, maxSolveMs int64, p Problem, solve solving.Solve[Problem,
+	Answer]) (answer Answer, err error) {
 	err = b.Budgeted(ctx, maxSolveMs, func(ctx context.Context, engine lp.Solver) (err error) {
 		answer, err = solve(ctx, p, engine)
 		return err

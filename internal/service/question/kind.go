@@ -89,7 +89,8 @@ func ViewOf(query url.Values, cluster string) View {
 type Forms map[string]func(io.Writer) error
 
 // usual returns the usual forms of an answer. A nil workbook leaves out the spreadsheet.
-func usual[Answer any](a Answer, text func(io.Writer, Answer) error, table func(Answer) report.Table, workbook func(io.Writer, Answer) error) Forms {
+func usual[Answer any](a Answer, text func(io.Writer, Answer) error, table func(Answer) report.Table, workbook func(io.Writer,
+	Answer) error) Forms {
 	f := Forms{"table": func(w io.Writer) error { return text(w, a) }, "csv": func(w io.Writer) error { return table(a).CSV(w) }}
 	if workbook != nil {
 		f["xlsx"] = func(w io.Writer) error { return workbook(w, a) }
@@ -105,7 +106,8 @@ type Question interface {
 	RunKind() string
 	RunTimeout() time.Duration
 	// DoRun works on a run. save stores a product, and returns the result, in the transaction that ends the run.
-	DoRun(ctx context.Context, d *Desk, claim runs.Claim, report func(runs.Progress)) (made runs.Result, save func(context.Context) (runs.Result, error), err error)
+	DoRun(ctx context.Context, d *Desk, claim runs.Claim, report func(runs.Progress)) (made runs.Result,
+		save func(context.Context) (runs.Result, error), err error)
 	Writes(format string) bool
 	// OfRun returns the stored answer of a run. It refuses a form for which the run has kept too little.
 	OfRun(input json.RawMessage, result []byte, v View) (*Answered, error)
@@ -146,7 +148,8 @@ func OfBody[Ask any](read func(r Request) (Ask, error)) Source[Ask] {
 }
 
 // OfCluster returns the source of questions that are completed with a cluster's data before they wait for a place.
-func OfCluster[Sent, Ask any](read func(text []byte) (Sent, error), complete func(context.Context, *Desk, Request, Sent) (Ask, error)) Source[Ask] {
+func OfCluster[Sent, Ask any](read func(text []byte) (Sent, error), complete func(context.Context, *Desk, Request, Sent) (Ask,
+	error)) Source[Ask] {
 	return func(ctx context.Context, d *Desk, r Request) (func() (Ask, error), error) {
 		sent, err := read(r.Body)
 		if err != nil {
@@ -264,7 +267,8 @@ func (k *Kind[Ask, Answer]) RunKind() string { return k.Run }
 func (k *Kind[Ask, Answer]) RunTimeout() time.Duration { return cmp.Or(k.Timeout, time.Hour) }
 
 // DoRun works on a run. If the run is ended before, the part that is worth something comes with the error.
-func (k *Kind[Ask, Answer]) DoRun(ctx context.Context, d *Desk, claim runs.Claim, report func(runs.Progress)) (made runs.Result, save func(context.Context) (runs.Result, error), err error) {
+func (k *Kind[Ask, Answer]) DoRun(ctx context.Context, d *Desk, claim runs.Claim, report func(runs.Progress)) (made runs.Result,
+	save func(context.Context) (runs.Result, error), err error) {
 	var ask Ask
 	if err := json.Unmarshal(claim.Input, &ask); err != nil {
 		return made, nil, fmt.Errorf("read the input of run %s: %w", claim.ID, err)

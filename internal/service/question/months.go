@@ -29,7 +29,8 @@ var Months = known(&Kind[AskedMonths, horizon.Answer]{
 			}
 			return AskedMonths{q, []capacity.Warning{}}, err
 		}),
-		"/v1/clusters/{cluster}/horizons": OfCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request, q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
+		"/v1/clusters/{cluster}/horizons": OfCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request,
+			q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
 			form := monthsDetail(r.View())
 			q.Detail = detailFor(q.Detail, form)
 			asked, err := d.ClusterMonths(ctx, r.Cluster, q)
@@ -83,8 +84,9 @@ func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (
 	const minute = "2006-01-02T15:04Z"
 	from, until, open := span.Ends(d.Now())
 	if !until.After(from) {
-		return horizon.Outlook{}, nil, aboutMember("/until", "order", fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.",
-			until.Format(minute), from.Format(minute)))
+		return horizon.Outlook{}, nil, aboutMember("/until", "order",
+			fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.",
+				until.Format(minute), from.Format(minute)))
 	}
 	o, err := d.Inputs.Outlook(ctx, cluster, from, until)
 	notes := []capacity.Warning{}
@@ -177,7 +179,8 @@ func lacks(what, here string, kept, form horizon.Detail, v View) error {
 	if v.Cluster != "" {
 		at = "/v1/clusters/" + v.Cluster + "/"
 	}
-	of := map[horizon.Detail]string{horizon.DetailPeriods: "of every period", horizon.DetailClasses: "of what every class takes in every period"}[form]
+	of := map[horizon.Detail]string{horizon.DetailPeriods: "of every period",
+		horizon.DetailClasses: "of what every class takes in every period"}[form]
 	detail := fmt.Sprintf("The run was asked for the detail %q, and %s is made %s.", kept, v.Format, of)
 	hint := fmt.Sprintf("Ask the same of POST %s%s?format=%s: then everything is kept that this form is made of. %s", at, what, v.Format, here)
 	return &ParameterError{"format", "not_kept", detail, &fault.Hint{Detail: hint}}

@@ -55,14 +55,17 @@ func askedOfPacking(values url.Values) (q pack.PackingQuestion, err error) {
 	if hours := values.Get("by_hours"); hours != "" {
 		by, err := strconv.ParseFloat(hours, 64)
 		if err != nil || !(by > 0 && by*3600 <= capacity.MaxSeconds) {
-			return q, &ParameterError{Name: "by_hours", Code: "range", Detail: "The parameter \"by_hours\" must be a number of hours, more than 0 and at most 2777."}
+			return q, &ParameterError{Name: "by_hours", Code: "range",
+				Detail: "The parameter \"by_hours\" must be a number of hours, more than 0 and at most 2777."}
 		}
 		q.BySeconds = 3600 * by
 	}
 	asked := map[string]bool{"by": values.Get("by") != "", "by_hours": q.BySeconds > 0, "compare": q.Compare, "one_more": q.OneMore}
-	for _, two := range [][2]string{{"by", "by_hours"}, {"compare", "by"}, {"one_more", "by"}, {"compare", "one_more"}, {"compare", "by_hours"}, {"one_more", "by_hours"}} {
+	for _, two := range [][2]string{{"by", "by_hours"}, {"compare", "by"}, {"one_more", "by"}, {"compare", "one_more"}, {"compare",
+		"by_hours"}, {"one_more", "by_hours"}} {
 		if asked[two[0]] && asked[two[1]] {
-			return q, &ParameterError{Name: two[1], Code: "conflict", Detail: fmt.Sprintf("The parameters %q and %q ask two questions; ask one at a time.", two[0], two[1])}
+			return q, &ParameterError{Name: two[1], Code: "conflict",
+				Detail: fmt.Sprintf("The parameters %q and %q ask two questions; ask one at a time.", two[0], two[1])}
 		}
 	}
 	return q, nil

@@ -41,7 +41,8 @@ func classPackingSource(ctx context.Context, d *Desk, r Request) (func() (pack.P
 		case q.BySeconds > 0 && batch.Machines.Count == 0:
 			batch.Machines.Count = pack.MaxPackedVMs / max(1, min(batch.Machines.Disks, pack.MaxPackedVMs)) // does not count
 		case batch.Machines.Count == 0:
-			return q, aboutMember("/machines/count", "missing", "Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
+			return q, aboutMember("/machines/count", "missing",
+				"Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
 		}
 		q.Batch, q.Sources, err = d.batchOf(ctx, r.Cluster, batch)
 		if err == nil {
@@ -69,7 +70,8 @@ func (d *Desk) secondsUntil(of inputs.Cluster, by, start string) (float64, error
 }
 
 // batchOf returns a batch of classes with their times.
-func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem, sources []pack.PackingSource, err error) {
+func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem,
+	sources []pack.PackingSource, err error) {
 	p = pack.PackingProblem{Machines: of.Machines, Options: of.Options}
 	if of.Jobs == nil {
 		for page := (storage.Page{Limit: 200}); ; {
@@ -85,13 +87,15 @@ func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) 
 			}
 		}
 		if len(of.Jobs) == 0 {
-			return p, nil, aboutMember("/jobs", "missing", "The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
+			return p, nil, aboutMember("/jobs", "missing",
+				"The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
 		}
 	}
 	// Faults of the figures are reported first: nobody measures for a batch that cannot be packed.
 	figures := p
 	for _, j := range of.Jobs {
-		figures.Jobs = append(figures.Jobs, pack.BatchJob{Name: j.Class, Count: j.Count, Model: &perf.PowerModel{A: 1}, Fit: j.Fit, MinVMs: j.MinVMs, Role: j.Role,
+		figures.Jobs = append(figures.Jobs, pack.BatchJob{Name: j.Class, Count: j.Count, Model: &perf.PowerModel{A: 1}, Fit: j.Fit,
+			MinVMs: j.MinVMs, Role: j.Role,
 			ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds})
 	}
 	if err := figures.Validate(); err != nil {
@@ -101,7 +105,8 @@ func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) 
 	for i, j := range of.Jobs {
 		class, err := d.Inputs.Classes().Get(ctx, cluster, j.Class)
 		if errors.Is(err, fault.NotFound) {
-			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing", Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing",
+				Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
 			continue
 		}
 		if err != nil {
@@ -124,8 +129,10 @@ func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) 
 
 // batchJob returns jobs of a class with their measured times: from measurements, and if those are not of several
 // sizes from past executions as well. fault describes the missing measurements.
-func (d *Desk) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob, source pack.PackingSource, wrong string, err error) {
-	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
+func (d *Desk) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob,
+	source pack.PackingSource, wrong string, err error) {
+	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role,
+		ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
 	source = pack.PackingSource{Class: class.Name, VMs: []float64{}}
 	kept, err := d.Measured(ctx, cluster, class.Name, perf.PowerFits)
 	if err != nil {

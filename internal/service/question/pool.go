@@ -115,7 +115,8 @@ func clusterPoolSource(ctx context.Context, d *Desk, r Request) (func() (pool.Po
 			return p, err
 		}
 		if p.Currency != snapshot.Cluster.Currency {
-			return p, aboutMember("/currency", "currency", fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.", r.Cluster, snapshot.Cluster.Currency, p.Currency))
+			return p, aboutMember("/currency", "currency", fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.",
+				r.Cluster, snapshot.Cluster.Currency, p.Currency))
 		}
 		return p, nil
 	}, err
@@ -143,7 +144,8 @@ func (d *Desk) rateJobs(ctx context.Context, cluster string, p *pool.PoolProblem
 			continue
 		}
 		if rates := f.Rate.OfInstances(pool.NodeTypes(p.Types)); len(rates) > 0 {
-			j.Rates, j.RatesFrom = rates, fmt.Sprintf("version %d of the fit of its tasks' times by type, of %d measurements", f.Version, f.Measurements)
+			j.Rates, j.RatesFrom = rates, fmt.Sprintf("version %d of the fit of its tasks' times by type, of %d measurements", f.Version,
+				f.Measurements)
 		}
 	}
 	return nil

@@ -28,7 +28,8 @@ var Purchase = known(&Kind[AskedPurchase, horizon.PurchaseAnswer]{
 			}
 			return AskedPurchase{q, []capacity.Warning{}}, err
 		}),
-		"/v1/clusters/{cluster}/purchases": OfCluster(horizon.ReadClusterPurchase, func(ctx context.Context, d *Desk, r Request, q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
+		"/v1/clusters/{cluster}/purchases": OfCluster(horizon.ReadClusterPurchase, func(ctx context.Context, d *Desk, r Request,
+			q horizon.ClusterPurchaseQuestion) (AskedPurchase, error) {
 			form := purchaseDetail(r.View())
 			q.Detail = detailFor(q.Detail, form)
 			asked, err := d.clusterPurchase(ctx, r.Cluster, q)

@@ -87,7 +87,8 @@ func (d *Desk) comparable(ctx context.Context, cluster string, at time.Time) (ca
 func (d *Desk) savedScenario(ctx context.Context, cluster, name, pointer string) (whatif.Scenario, error) {
 	saved, err := d.Inputs.Scenarios().Get(ctx, cluster, name)
 	if errors.Is(err, fault.NotFound) {
-		err = aboutMember(pointer, "unknown_name", fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name))
+		err = aboutMember(pointer, "unknown_name",
+			fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name))
 	}
 	return saved, err
 }

@@ -28,7 +28,8 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 	whats := []whatif.What{whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePrice, whatif.ChangePenalty}
 	for i := range 60 {
 		factor := 0.8 + float64(i)/100
-		q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Name: fmt.Sprint(i), Changes: []whatif.ScenarioChange{{What: whats[i%4], Factor: &factor}}})
+		q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Name: fmt.Sprint(i), Changes: []whatif.ScenarioChange{{What: whats[i%4],
+			Factor: &factor}}})
 	}
 	var texts []string
 	for _, places := range []int{1, 3} {

@@ -51,7 +51,8 @@ func workWorkload(ctx context.Context, b *Bench, in sim.Input) (*Simulated, erro
 	}
 	r := s.ReportOf(whole)
 	if len(whole) < n {
-		r.Warnings = append(r.Warnings, capacity.Warning{Code: "ended", Detail: fmt.Sprintf("The simulation was ended when %d of its %d replications were finished; the figures are of those.", len(whole), n)})
+		r.Warnings = append(r.Warnings, capacity.Warning{Code: "ended",
+			Detail: fmt.Sprintf("The simulation was ended when %d of its %d replications were finished; the figures are of those.", len(whole), n)})
 	}
 	return &Simulated{Workload: &r}, worked
 }

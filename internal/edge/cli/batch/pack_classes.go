@@ -27,9 +27,11 @@ type classFlags struct {
 }
 
 func (f *classFlags) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.names, "classes", "", "with --cluster: pack its `classes` instead of a file, such as nightly-etl:3,ad-hoc, or all for each of them once")
+	c.Flags().StringVar(&f.names, "classes", "",
+		"with --cluster: pack its `classes` instead of a file, such as nightly-etl:3,ad-hoc, or all for each of them once")
 	c.Flags().Int64Var(&f.disks, "disks", 1, "with --classes: how many disks, each for one VM, a machine has")
-	c.Flags().Int64Var(&f.hostsPerExtra, "hosts-per-extra", 0, "with --classes: how many I/O-bound VMs a machine runs for each extra VM; 0 is no extra VMs")
+	c.Flags().Int64Var(&f.hostsPerExtra, "hosts-per-extra", 0,
+		"with --classes: how many I/O-bound VMs a machine runs for each extra VM; 0 is no extra VMs")
 	c.Flags().Float64Var(&f.penalty, "penalty", 1, "with --classes: how many `times` as long jobs take beside extra VMs")
 }
 
@@ -40,7 +42,8 @@ func (f *classFlags) check(c *cobra.Command, flags *packFlags, cluster string) e
 	if flags.by != "" && !timeOfDay.MatchString(flags.by) {
 		hours, err := strconv.ParseFloat(flags.by, 64)
 		if err != nil || !(hours > 0 && hours*3600 <= capacity.MaxSeconds) {
-			return fmt.Errorf("--by is %q; give more than 0 hours and at most %g, or with --classes a time of day such as 06:00", flags.by, capacity.MaxSeconds/3600)
+			return fmt.Errorf("--by is %q; give more than 0 hours and at most %g, or with --classes a time of day such as 06:00", flags.by,
+				capacity.MaxSeconds/3600)
 		}
 		flags.byHours = hours
 	}

@@ -29,7 +29,8 @@ func packingListCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List the packings, the newest first", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[pack.PackingSummary](), Columns: []string{"id", "created_at", "created_by", "algorithm", "status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
+		l := remote.List{As: reflect.TypeFor[pack.PackingSummary](), Columns: []string{"id", "created_at", "created_by", "algorithm",
+			"status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
 			None: fmt.Sprintf("Cluster %s keeps no packing; \"headroom pack --cluster %s\" makes one.", shell.Shown(args[0]), shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListPackings(args[0]))
 	})
@@ -37,7 +38,8 @@ func packingListCommand(to *remote.Connection) *cobra.Command {
 
 func packingGetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
-	c := &cobra.Command{Use: "get CLUSTER PACKING", Short: "Show one packing: its phases, or as JSON with the batch that it answers", Args: cobra.ExactArgs(2)}
+	c := &cobra.Command{Use: "get CLUSTER PACKING", Short: "Show one packing: its phases, or as JSON with the batch that it answers",
+		Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetPacking(args[0], args[1], nil))

@@ -98,8 +98,10 @@ type OptionFlags struct {
 
 func (f *OptionFlags) Add(c *cobra.Command) {
 	shell.AddChoice(c, &f.Given.Engine, "engine", "", "override who solves", capacity.EngineCBC, capacity.EngineExact, capacity.EngineAuto)
-	shell.AddChoice(c, &f.Given.Integrality, "integrality", "", "override what must be whole", capacity.Relaxed, capacity.Integer, capacity.Executable)
-	shell.AddChoice(c, &f.Given.Bound, "bound", "", "override which execution time is planned with", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound)
+	shell.AddChoice(c, &f.Given.Integrality, "integrality", "", "override what must be whole", capacity.Relaxed, capacity.Integer,
+		capacity.Executable)
+	shell.AddChoice(c, &f.Given.Bound, "bound", "", "override which execution time is planned with", capacity.LowerBound,
+		capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound)
 	c.Flags().Float64Var(&f.Given.Gap, "gap", 0, "override the relative `gap` at which a plan counts as optimal (0 to 0.1)")
 	c.Flags().Int64Var(&f.Given.MaxSolveMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
 }

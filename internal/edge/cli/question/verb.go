@@ -156,7 +156,8 @@ func Write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[As
 }
 
 // SendAndWrite asks a server, and writes what it answers unless nobody waits for it.
-func SendAndWrite[Ask, Answer any](c *cobra.Command, to *remote.Connection, out shell.Output, k *kinds.Kind[Ask, Answer], async bool, request openapi.Request, asked any) error {
+func SendAndWrite[Ask, Answer any](c *cobra.Command, to *remote.Connection, out shell.Output, k *kinds.Kind[Ask, Answer],
+	async bool, request openapi.Request, asked any) error {
 	a, err := to.There(c, async, request, asked, nil)
 	if err != nil || a == nil {
 		return err
@@ -168,7 +169,8 @@ func SendAndWrite[Ask, Answer any](c *cobra.Command, to *remote.Connection, out 
 	return Write(c, out, k, none, answer)
 }
 
-func write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], answer *Answer, forms kinds.Forms, document any) error {
+func write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], answer *Answer, forms kinds.Forms,
+	document any) error {
 	all := map[string]shell.Form{"json": shell.AsJSON(document)}
 	maps.Copy(all, forms)
 	err := out.Write(c, all)

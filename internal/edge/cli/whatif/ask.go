@@ -87,7 +87,8 @@ func askAllCommand(to *remote.Connection) *cobra.Command {
 
 func askOneMoreCommand(to *remote.Connection) *cobra.Command {
 	var class string
-	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs", Example: "  headroom ask one-more cluster.json --class etl"}
+	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs",
+		Example: "  headroom ask one-more cluster.json --class etl"}
 	c.Flags().StringVar(&class, "class", "", "which `class`")
 	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
 		if class == "" {

@@ -50,7 +50,8 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
 	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, as `numbers` such as 0.7,1.3")
 	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
-	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil, "with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
+	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil,
+		"with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
 	var offers []capacity.Offer
 	v.Check = func(_ *cobra.Command, _ []string) error {
 		offers = nil
@@ -75,7 +76,8 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
 	}
 	v.Send = func(c *cobra.Command, cluster, format string) (openapi.Request, any, error) {
-		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
+		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers,
+			Named: named, Factors: factors, Detail: f.detail}
 		for _, what := range leaveOut {
 			q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))
 		}

@@ -32,15 +32,20 @@ func (f *simulationFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.warmUp, "warm-up", 0, "the first `hours` that are left out, because the cluster begins empty (default a tenth)")
 	c.Flags().Int64Var(&f.given.Replications, "replications", f.given.Replications, "how many `times`, each with other random numbers")
 	c.Flags().Int64Var(&f.given.MaxEvents, "max-events", f.given.MaxEvents, "how many `events` at most")
-	shell.AddChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", trial.SimulateFair, trial.SimulateFIFO, trial.SimulateCapacity, trial.SimulateEDF)
-	c.Flags().StringSliceVar(&f.compare, "compare", nil, "other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
-	shell.AddChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", trial.LendAll, trial.LendClass, trial.LendNone)
+	shell.AddChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", trial.SimulateFair, trial.SimulateFIFO,
+		trial.SimulateCapacity, trial.SimulateEDF)
+	c.Flags().StringSliceVar(&f.compare, "compare", nil,
+		"other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
+	shell.AddChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)",
+		trial.LendAll, trial.LendClass, trial.LendNone)
 	shell.AddChoice(c, &f.given.Load, "load", "", "when jobs are submitted", trial.ClosedLoad, trial.PoissonLoad)
 	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
-	shell.AddChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal", trial.MeasuredDurations, trial.LognormalDurations, trial.UniformDurations, trial.TriangularDurations, trial.ConstantDurations)
+	shell.AddChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal",
+		trial.MeasuredDurations, trial.LognormalDurations, trial.UniformDurations, trial.TriangularDurations, trial.ConstantDurations)
 	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
 	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
-	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
+	c.Flags().StringVar(&f.measured, "measured", "",
+		"a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
 }
 
 // options returns the options that the flags give.
@@ -69,7 +74,8 @@ func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, er
 
 // simulationOrigins lists the flags of a simulation's options.
 var simulationOrigins = append(
-	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow", "slow-by", "measured"),
+	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow",
+		"slow-by", "measured"),
 	remote.Origin{Pointer: "/warm_up_hours", Flag: "--warm-up"}, remote.Origin{Pointer: "/think_s", Flag: "--think"}).Under("/options")
 
 // bySimulationFlag makes findings about options and changes name the flags they are about, and those about a file's

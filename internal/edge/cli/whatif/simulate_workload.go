@@ -47,7 +47,8 @@ A policy is a name, or a document with what the rule is told:
 	}
 	out.AddFlags(c, "table", "json", "csv", "xlsx")
 	c.Flags().StringVar(&policy, "policy", "", "override the `policy`: a name, or a document")
-	c.Flags().StringArrayVar(&compare, "compare", nil, "another `policy` on the same jobs, in place of the file's, or several by commas; may be given several times")
+	c.Flags().StringArrayVar(&compare, "compare", nil,
+		"another `policy` on the same jobs, in place of the file's, or several by commas; may be given several times")
 	c.Flags().Uint64Var(&seed, "seed", 0, "override the seed: the same one gives the same answer")
 	c.Flags().Int64Var(&replications, "replications", 0, "override how many `times`, each with other random numbers")
 	c.Flags().Float64Var(&horizon, "horizon", 0, "override the simulated `seconds`; 0 until all work is done")

@@ -243,9 +243,10 @@ func whatIfHere(c *cobra.Command, file string, asked []whatif.AskedScenario, sai
 	}
 	p := question.Planner{}
 	defer p.Close()
-	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= whatif.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
-		return p.Plan(ctx, problem)
-	})
+	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= whatif.MaxFullScenarios,
+		func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+			return p.Plan(ctx, problem)
+		})
 }
 
 // byFlag makes findings about changes in a list name the flags they are about.

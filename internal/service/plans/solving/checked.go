@@ -19,7 +19,10 @@ var (
 	CheckedMix     = checked(pool.Evaluate, func(p pool.PoolProblem, a pool.PoolEvaluation) error {
 		return recheck.PoolFault(recheck.PoolEvaluation(p, a))
 	})
-	CheckedShares = checked(pool.Share, func(p pool.SharePlanProblem, a pool.SharePlan) error { return recheck.PoolFault(recheck.Share(p, a)) })
+	CheckedShares = checked(pool.Share, func(p pool.SharePlanProblem,
+		a pool.SharePlan) error {
+		return recheck.PoolFault(recheck.Share(p, a))
+	})
 )
 
 func checked[Problem, Answer any](solve Solve[Problem, Answer], wrong func(Problem, Answer) error) Solve[Problem, Answer] {
@@ -33,7 +36,8 @@ func checked[Problem, Answer any](solve Solve[Problem, Answer], wrong func(Probl
 }
 
 // CheckedCourse plans a pool round after round.
-func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
+func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse,
+	error) {
 	course, err := pool.Course(ctx, p, plan, tell)
 	if err == nil {
 		err = recheck.PoolFault(recheck.PoolCourse(p, course))

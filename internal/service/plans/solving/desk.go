@@ -108,7 +108,8 @@ func (d *Desk) observe(p capacity.Problem, answer capacity.Plan, took time.Durat
 	t.Solved(string(answer.Status), engine, took)
 	if !agreed {
 		t.Disagreed()
-		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status", string(answer.Status), "gap", answer.Proof.Gap)
+		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status",
+			string(answer.Status), "gap", answer.Proof.Gap)
 	}
 }
 
@@ -131,7 +132,8 @@ func Judged(ctx context.Context, work func(ctx context.Context, tell func(done, 
 	defer patience.Stop()
 	began := time.Now()
 	err := work(working, func(done, total int64) {
-		if took := time.Since(began); took > judgedFrom && done < total && took.Seconds()*float64(total)/float64(max(1, done)) > atOnce.Seconds() {
+		if took := time.Since(began); took > judgedFrom && done < total && took.Seconds()*float64(total)/float64(max(1,
+			done)) > atOnce.Seconds() {
 			stop(ErrLong)
 		}
 	})
