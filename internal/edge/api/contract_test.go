@@ -206,7 +206,7 @@ var overlaid = map[string]reflect.Type{
 	"list[reporting.ReportSchedule]": reflect.TypeFor[list[reporting.ReportSchedule]](), "list[pack.PackingSummary]": reflect.TypeFor[list[pack.PackingSummary]](), "list[live.LiveNode]": reflect.TypeFor[list[live.LiveNode]](), "list[live.LiveJob]": reflect.TypeFor[list[live.LiveJob]](), "list[live.LiveDecision]": reflect.TypeFor[list[live.LiveDecision]](), "list[reporting.Report]": reflect.TypeFor[list[reporting.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
 	"list[inputs.StandingOffer]": reflect.TypeFor[list[inputs.StandingOffer]](),
-	"list[capacity.Scenario]":    reflect.TypeFor[list[whatif.Scenario]](), "list[inputs.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[inputs.VMType]": reflect.TypeFor[list[inputs.VMType]](),
+	"list[whatif.Scenario]":      reflect.TypeFor[list[whatif.Scenario]](), "list[inputs.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[inputs.VMType]": reflect.TypeFor[list[inputs.VMType]](),
 	"list[inputs.PricePeriod]": reflect.TypeFor[list[inputs.PricePeriod]](), "list[inputs.SignedContract]": reflect.TypeFor[list[inputs.SignedContract]](),
 	"list[inputs.ProfileVersion]": reflect.TypeFor[list[inputs.ProfileVersion]](), "list[inputs.PlannedClass]": reflect.TypeFor[list[inputs.PlannedClass]](),
 	"list[inputs.Forecast]": reflect.TypeFor[list[inputs.Forecast]](), "list[plans.PlanSummary]": reflect.TypeFor[list[plans.PlanSummary]](),
