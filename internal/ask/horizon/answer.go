@@ -11,7 +11,7 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// settlement is what a horizon keeps of a situation's plan: its counts, and money as exact rates.
+// settlement holds the counts of a situation's plan, and its money as exact rates.
 type settlement struct {
 	SituationAnswer
 	status            capacity.Status
@@ -30,7 +30,7 @@ type settlement struct {
 	amounts map[int64]*amounts // by seconds
 }
 
-// classPenalty is what a class's refused jobs cost per period of the problem, not rounded.
+// classPenalty holds the penalties of a class's refused jobs per period of the problem, not rounded.
 type classPenalty struct {
 	class  int
 	amount decimal.Decimal

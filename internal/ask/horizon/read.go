@@ -149,7 +149,7 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	return q, nil
 }
 
-// Check is what is wrong with the question, which it brings in order.
+// Check sets the defaults of the question and finds its faults.
 func (q *HorizonQuestion) Check() error { return strict.Check(q.check) }
 
 func (q *HorizonQuestion) check(c *strict.Checker) {
@@ -186,7 +186,7 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	return q, nil
 }
 
-// Check is what is wrong with the question, which it brings in order.
+// Check sets the defaults of the question and finds its faults.
 func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 
 func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
@@ -303,7 +303,7 @@ func checkHorizonDetail(c *strict.Checker, detail Detail) {
 	}
 }
 
-// CheckDetail is what is wrong with how much of the horizon is answered, which it decides where nobody has.
+// CheckDetail finds the faults of a detail, and sets the default if it is empty.
 func (h *Horizon) CheckDetail(detail *Detail) error {
 	return strict.Check(func(c *strict.Checker) { h.checkDetail(c, detail) })
 }

@@ -28,7 +28,7 @@ const (
 	boundMember
 )
 
-// kindOfChange is what a change may have besides What, what it must have, and what it is called.
+// kindOfChange lists the members that a kind of change may and must have, and names it in messages.
 type kindOfChange struct {
 	what        What
 	may, must   member

@@ -14,7 +14,7 @@ type Scenario struct {
 	capacity.Stamp
 }
 
-// MaxScenarioChanges is how many changes one scenario may have.
+// MaxScenarioChanges is the maximum number of changes of a scenario.
 const MaxScenarioChanges = 100
 
 // ScenarioChange is one change of a problem. Which members it takes depends on What; see the constants.
@@ -55,7 +55,7 @@ const (
 	DropVMType      What = "drop_vm_type"
 )
 
-// AddedSupply is what add_contract and add_vm_type add.
+// AddedSupply holds the supply that add_contract and add_vm_type add.
 type AddedSupply struct {
 	Contract *capacity.Contract     `json:"contract,omitempty"` // to the type named in vm_type
 	VMType   *capacity.VMTypeSupply `json:"vm_type,omitempty"`
@@ -66,5 +66,5 @@ type AddedSupply struct {
 	Speed      map[string]float64             `json:"speed,omitempty"`        // by class
 }
 
-// SoleVMType is what the machines of a problem without VM types are called once a scenario adds one.
+// SoleVMType names the machines of a problem without VM types once a scenario adds a type.
 const SoleVMType = "current"

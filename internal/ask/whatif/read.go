@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Detail is how much is answered about each scenario.
+// Detail says how much is answered about each scenario.
 type Detail string
 
 const (
@@ -50,7 +50,7 @@ type AskedScenario struct {
 	Saved   string           `json:"saved,omitempty"`
 }
 
-// Scenario is what was given.
+// Scenario returns the given scenario.
 func (a AskedScenario) Scenario() Scenario {
 	return Scenario{Name: a.Name, Note: a.Note, Changes: a.Changes}
 }
@@ -199,8 +199,7 @@ func readAddedSupply(r *strict.Reader, a *AddedSupply) {
 	})
 }
 
-// ScenarioLoad is what is wrong with asking for so many scenarios of so many classes at once; nil where
-// it may be.
+// ScenarioLoad refuses too many scenarios, or too many classes in all of them together.
 func ScenarioLoad(scenarios, classes int) error {
 	load := scenarios * classes
 	if load <= MaxScenarioLoad {

@@ -20,10 +20,9 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// TestScenariosCloseAndCanBeCarriedOut draws problems and scenarios of every kind. Every line and every
-// class must add up; the scenario's plan must be the changed problem's, and pass the independent proof;
-// and what is called the same decisions must be such, by an own count of the money and by a plan of just
-// the kept jobs on just the kept VMs.
+// TestScenariosCloseAndCanBeCarriedOut draws problems and scenarios of every kind. Every line and every class must add
+// up. The scenario's plan must be the changed problem's, and pass the independent proof. The same decisions must be
+// the same by the test's own count of the money, and by a plan of just the kept jobs on just the kept VMs.
 func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 5))
 	kept, lost, shed, infeasible := 0, 0, 0, 0
@@ -210,8 +209,8 @@ func TestNoChangeChangesNothing(t *testing.T) {
 	}
 }
 
-// market2 is 30 VMs of a contract at 0.10 and on-demand VMs at 0.20, and two classes: 20 jobs that take
-// two VMs each at 600 s, worth 5 each, and 5 jobs of one VM worth 0.15.
+// market2 has a contract of 30 VMs at 0.10 and on-demand VMs at 0.20. Its classes have 20 jobs that take two VMs each
+// at 600 s, worth 5 each, and 5 jobs of one VM worth 0.15.
 func market2(t *testing.T) capacity.Problem {
 	p := plantest.Market(t, 30, "0.10", "0.20", capacity.Executable)
 	etl := capacity.Class{Name: "etl", Demand: &capacity.Demand{MapWorkSeconds: 1200}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 1, Reduce: 1},

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/words"
 )
 
-// SweepPoint is what a problem comes to at one value of each parameter.
+// SweepPoint holds the outcome of a problem at one value of each parameter.
 type SweepPoint struct {
 	Parameters []float64               `json:"parameters"` // in the order of what is varied
 	Status     capacity.Status         `json:"status"`
@@ -82,10 +82,10 @@ func parameterOf(v *Vary, numbers []money.Amount) plan.Parameter {
 	}
 }
 
-// Total is how many points there are, and Done how many are planned.
+// Total returns the number of points.
 func (s *Sweep) Total() int64 { return int64(len(s.points)) }
 
-// Done is how many points are planned.
+// Done returns the number of planned points.
 func (s *Sweep) Done() int64 { return s.done.Load() }
 
 // Work plans points until none is left or the context ends; several may work at once. Each point is the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -72,7 +73,7 @@ const (
 var (
 	measures = []Measure{ByFactor, ByValue}
 	spacings = []Spacing{Linear, Geometric}
-	// varied is what has a number that can take several values.
+	// varied lists the changes with a number that can take several values.
 	varied = func() (all []What) {
 		for _, k := range kindsOfChange {
 			if k.may&numberMember != 0 {
@@ -81,9 +82,9 @@ var (
 		}
 		return all
 	}()
-	// counted is what has whole values.
+	// counted lists the changes of whole numbers.
 	counted = []What{ChangeDemand, ChangePromised, ChangeQuota, ChangeContract}
-	// curved is what the linear program's cost can be followed over; see plan.NewCurve.
+	// curved lists the changes that a curve can follow; see plan.NewCurve.
 	curved = []What{ChangeContract, ChangePrice, ChangeBudget, ChangePenalty, ChangeDeadline}
 )
 
@@ -132,7 +133,7 @@ func (v *Vary) between(k int64) decimal.Decimal {
 	return v.From.Add(span.DivRound(decimal.NewFromInt(v.Steps-1), money.Places))
 }
 
-// count is how many numbers there are at most.
+// count returns the maximum number of values.
 func (v *Vary) count() int64 {
 	if v.Values != nil {
 		return int64(len(v.Values))
@@ -244,7 +245,7 @@ func readVary(r *strict.Reader, v *Vary) {
 	})
 }
 
-// CheckVaried is what is wrong with the parameters of a sweep by themselves.
+// CheckVaried finds the faults of the parameters of a sweep on their own.
 func CheckVaried(vary []Vary, curve bool) error {
 	return strict.Check(func(c *strict.Checker) { checkVaried(c, vary, curve) })
 }
@@ -387,8 +388,8 @@ func checkCurve(c *strict.Checker, vary []Vary) {
 	}
 }
 
-// Check is what is wrong with a sweep over this problem: more to plan than is planned at once, or a
-// parameter that cannot be as it is said at one of the corners.
+// Check finds the faults of a sweep over this problem: too many points, or a parameter that the problem refuses at
+// one of the corners.
 func (q SweepQuestion) Check() error {
 	points := int64(1)
 	numbers := make([][]money.Amount, len(q.Vary))
@@ -427,37 +428,21 @@ func (q SweepQuestion) Check() error {
 	return nil
 }
 
-// blame leads what is wrong with the changes of a corner back to the parameters.
+// blame leads the faults of the changes of a corner back to the parameters.
 func (q SweepQuestion) blame(err error, corner int) error {
-	input, ok := err.(*fault.InputError)
-	if !ok {
-		return err
-	}
-	findings := slices.Clone(input.Findings)
-	for k := range findings {
-		f := &findings[k]
+	return fault.Move(err, func(pointer string) string {
 		for i := range q.Vary {
-			before := fmt.Sprintf("/changes/%d", i)
-			if len(f.Pointer) < len(before) || f.Pointer[:len(before)] != before {
+			rest, ours := strings.CutPrefix(pointer, fmt.Sprintf("/changes/%d", i))
+			if !ours {
 				continue
 			}
-			pointer := fmt.Sprintf("/vary/%d", i)
-			switch rest := f.Pointer[len(before):]; rest {
-			case "/factor", "/value":
-				pointer += q.Vary[i].end(corner >> i & 1)
-			default:
-				pointer += rest
+			if rest == "/factor" || rest == "/value" {
+				rest = q.Vary[i].end(corner >> i & 1)
 			}
-			if f.Hint != nil && f.Hint.Pointer == f.Pointer {
-				hint := *f.Hint
-				hint.Pointer = pointer
-				f.Hint = &hint
-			}
-			f.Pointer = pointer
-			break
+			return fmt.Sprintf("/vary/%d%s", i, rest)
 		}
-	}
-	return &fault.InputError{Findings: findings}
+		return pointer
+	})
 }
 
 // end is the member that has the least (0) or the greatest (1) number.

@@ -105,7 +105,7 @@ func parameterNames(vary []Vary) string {
 	return strings.Join(names, " and ")
 }
 
-// placeOf is where a point lies.
+// placeOf names the place of a point.
 func placeOf(vary []Vary, numbers []float64) string {
 	parts := make([]string, len(vary))
 	for i := range vary {

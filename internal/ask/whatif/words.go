@@ -47,7 +47,7 @@ func (b *Base) sentence(s Scenario, a *ScenarioAnswer) string {
 	return text + ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused) + "."
 }
 
-// vmsSentence is where VMs are more or fewer.
+// vmsSentence says where there are more or fewer VMs.
 func vmsSentence(was, is plan.RentedVMs) string {
 	var parts []string
 	for _, from := range []struct {

@@ -30,7 +30,7 @@ func WritePlan(w io.Writer, p Plan) error {
 	return t.err
 }
 
-// pieceSize is how long a text becomes before it is handed on.
+// pieceSize is the length at which a text is handed on.
 const pieceSize = 32 << 10
 
 // planText is the text of a plan as it grows, or what of it has not been written to out yet.

@@ -48,7 +48,7 @@ type planReader struct {
 	amounts room[money.Amount]
 }
 
-// room is where values that are pointed at stand, many to an allocation.
+// room holds values that are pointed at, many to an allocation.
 type room[T any] []T
 
 func (r *room[T]) next() *T {
@@ -479,7 +479,7 @@ func (r *planReader) hint(h *fault.Hint) {
 			r.string(&h.Detail)
 		case "pointer":
 			r.string(&h.Pointer)
-		case "value": // whatever the member it is for may hold
+		case "value": // of any type
 			from := r.At
 			if r.Value(); r.Failure != nil || len(r.Findings) > 0 {
 				return

@@ -161,8 +161,8 @@ func (n Near) check(c *strict.Checker, classes strict.Names) {
 	}
 }
 
-// PremiseSlack is the relative slack with which a profile's premises (mean ≤ max ≤ sum of the tasks)
-// and a class's range of jobs are compared, so that figures rounded on their way are not refused.
+// PremiseSlack is the relative slack in comparing a profile's premises (mean ≤ max ≤ sum of the tasks) and a class's
+// range of jobs, so that figures rounded on their way are not refused.
 const PremiseSlack = 1e-9
 
 func (class *Class) Check(c *strict.Checker, integrality Integrality) {

@@ -24,6 +24,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/reporting"
@@ -193,7 +194,7 @@ type AllowedHostList = list[fetch.AllowedHost]
 type Amount = money.Amount
 
 // Applied What applying a document did, or in a dry run would do.
-type Applied = app.Applied
+type Applied = clusters.Applied
 
 // AuditEntry Who changed what.
 type AuditEntry = app.AuditEntry
@@ -225,7 +226,7 @@ type BusySlots = plans.BusySlots
 type Calibration = capacity.Calibration
 
 // CalibrationAdoption What a class's calibration was made of, and how the executions since then fit it.
-type CalibrationAdoption = app.Adoption
+type CalibrationAdoption = clusters.Adoption
 
 // CalibrationBand The fit of the executions that had so many slots, of the phase that had more.
 type CalibrationBand = perf.Band
@@ -240,7 +241,7 @@ type CalibrationFit = perf.Fit
 type CalibrationMiss = perf.Miss
 
 // CalibrationRequest What to calibrate a class with. What is left out is what the report without it recommends.
-type CalibrationRequest = app.CalibrationAsk
+type CalibrationRequest = clusters.CalibrationAsk
 
 // CalibrationTest What recommendations were worth for executions that they had not seen.
 type CalibrationTest = perf.Tested
@@ -270,7 +271,7 @@ type ClassAdmissions = live.ClassAdmissions
 type ClassAdmissionsList = list[live.ClassAdmissions]
 
 // ClassCalibration How a class's bounds fit what its executions took. Shares, biases and `off` are proportions.
-type ClassCalibration = app.ClassCalibration
+type ClassCalibration = clusters.ClassCalibration
 
 // ClassChange A class whose part differs; null where the plan has no such class.
 type ClassChange = whatif.ClassChange
@@ -437,13 +438,13 @@ type Flips = capacity.Flips
 type Forecast = inputs.Forecast
 
 // ForecastFromHistory What forecast is made of which executions.
-type ForecastFromHistory = app.ForecastFromHistory
+type ForecastFromHistory = clusters.ForecastFromHistory
 
 // ForecastList A page of forecasts.
 type ForecastList = list[inputs.Forecast]
 
 // ForecastMade What was measured and written.
-type ForecastMade = app.ForecastMade
+type ForecastMade = clusters.ForecastMade
 
 // Heartbeat A sign of life.
 type Heartbeat = live.LeaseBeat
@@ -455,10 +456,10 @@ type Hint = fault.Hint
 type HistoryChain = history.Chain
 
 // HistoryFetch Where executions are fetched from, and which.
-type HistoryFetch = app.HistorySource
+type HistoryFetch = clusters.HistorySource
 
 // HistoryImport What an import of executions came to, or would come to.
-type HistoryImport = app.HistoryImport
+type HistoryImport = clusters.HistoryImport
 
 // HistoryPhase A stage that ran.
 type HistoryPhase = history.Phase
@@ -473,7 +474,7 @@ type HistorySample = history.Sample
 type HourSource = pool.HourSource
 
 // ImportedJob What an import came to for one job.
-type ImportedJob = app.ImportedJob
+type ImportedJob = clusters.ImportedJob
 
 // InstanceCatalogue Instance types with their prices.
 type InstanceCatalogue = pool.InstanceCatalogue
@@ -595,7 +596,7 @@ type MeasurementBatch = measurementBatch
 type MeasurementList = list[perf.JobMeasurement]
 
 // MeasurementsTaken What came of measurements.
-type MeasurementsTaken = app.MeasurementsTaken
+type MeasurementsTaken = clusters.MeasurementsTaken
 
 // MergedHistory The profile of a job from several of its executions.
 type MergedHistory = history.Merged
@@ -868,13 +869,13 @@ type ProblemDetails struct {
 type Profile = inputs.ProfileVersion
 
 // ProfileFromHistory Of which executions a profile is made.
-type ProfileFromHistory = app.ProfileFromHistory
+type ProfileFromHistory = clusters.ProfileFromHistory
 
 // ProfileList A page of profile versions.
 type ProfileList = list[inputs.ProfileVersion]
 
 // ProfileMade What came of it.
-type ProfileMade = app.ProfileMade
+type ProfileMade = clusters.ProfileMade
 
 // ProfileRef One version of a profile.
 type ProfileRef = inputs.ProfileRef
@@ -895,7 +896,7 @@ type RecordedJobList = list[history.RecordedJob]
 type RefusalReason = dispatch.RefusalReason
 
 // Refusals Things that were refused.
-type Refusals = app.Refusals
+type Refusals = clusters.Refusals
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
@@ -1106,7 +1107,7 @@ type WebhookList = list[hooks.Webhook]
 type WeekJobs = inputs.WeekDays
 
 // WeekPattern The mean week of a class's forecasts.
-type WeekPattern = app.WeekPattern
+type WeekPattern = clusters.WeekPattern
 
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = whatif.Comparison

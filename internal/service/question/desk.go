@@ -8,13 +8,13 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/ask/pack"
-	"headroom/internal/ask/trial"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
@@ -53,22 +53,17 @@ type Packings interface {
 
 // Desk answers questions in the places to solve in, and starts runs for those that take long.
 type Desk struct {
-	Solver *solving.Desk
-	Runs   *runs.Desk
-	Store  runs.Store
-	Now    func() time.Time
-	Plans  *plans.Desk
+	Solver   *solving.Desk
+	Runs     *runs.Desk
+	Store    runs.Store
+	Now      func() time.Time
+	Plans    *plans.Desk
+	Clusters *clusters.Desk
 
 	Inputs   Inputs
 	Profiles Profiles
 	Fits     Fits
 	Packings Packings
-
-	// Measured returns the measurements of a job, and JobOf the job from whose executions a profile was made, or "".
-	Measured func(ctx context.Context, cluster, job string, kind perf.FitKind) ([]perf.JobMeasurement, error)
-	JobOf    func(p inputs.ProfileVersion) string
-	// PastOf returns the times of tasks in at most so many of the executions from which a profile was made.
-	PastOf func(ctx context.Context, cluster string, p inputs.ProfileVersion, most int64) (trial.PastTasks, error)
 }
 
 // start starts a run. A key that is limited to clusters would not see one of no cluster.
@@ -81,7 +76,3 @@ func (d *Desk) start(ctx context.Context, n runs.NewRun) (runs.Run, error) {
 
 // manyPieces asks for as large a crew as there is.
 const manyPieces = math.MaxInt32
-
-func aboutMember(pointer, code, detail string) error {
-	return &fault.InputError{Findings: []fault.Finding{{Pointer: pointer, Code: code, Detail: detail}}}
-}

@@ -84,7 +84,7 @@ func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (
 	const minute = "2006-01-02T15:04Z"
 	from, until, open := span.Ends(d.Now())
 	if !until.After(from) {
-		return horizon.Outlook{}, nil, aboutMember("/until", "order",
+		return horizon.Outlook{}, nil, fault.At("/until", "order",
 			fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.",
 				until.Format(minute), from.Format(minute)))
 	}

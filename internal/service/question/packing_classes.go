@@ -12,6 +12,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
+	"headroom/internal/service/clusters"
 )
 
 // maxSizes is the number of past executions of a class, the latest, to which a model is fitted.
@@ -41,7 +42,7 @@ func classPackingSource(ctx context.Context, d *Desk, r Request) (func() (pack.P
 		case q.BySeconds > 0 && batch.Machines.Count == 0:
 			batch.Machines.Count = pack.MaxPackedVMs / max(1, min(batch.Machines.Disks, pack.MaxPackedVMs)) // does not count
 		case batch.Machines.Count == 0:
-			return q, aboutMember("/machines/count", "missing",
+			return q, fault.At("/machines/count", "missing",
 				"Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
 		}
 		q.Batch, q.Sources, err = d.batchOf(ctx, r.Cluster, batch)
@@ -60,7 +61,7 @@ func (d *Desk) secondsUntil(of inputs.Cluster, by, start string) (float64, error
 	}
 	clock, err := time.Parse("15:04", by)
 	if err != nil {
-		return 0, aboutMember("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", by))
+		return 0, fault.At("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", by))
 	}
 	from := d.Now()
 	if start != "" {
@@ -87,7 +88,7 @@ func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) 
 			}
 		}
 		if len(of.Jobs) == 0 {
-			return p, nil, aboutMember("/jobs", "missing",
+			return p, nil, fault.At("/jobs", "missing",
 				"The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
 		}
 	}
@@ -134,7 +135,7 @@ func (d *Desk) batchJob(ctx context.Context, cluster string, class inputs.Planne
 	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role,
 		ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
 	source = pack.PackingSource{Class: class.Name, VMs: []float64{}}
-	kept, err := d.Measured(ctx, cluster, class.Name, perf.PowerFits)
+	kept, err := d.Clusters.MeasurementsOf(ctx, cluster, class.Name, perf.PowerFits)
 	if err != nil {
 		return job, source, "", err
 	}
@@ -149,7 +150,7 @@ func (d *Desk) batchJob(ctx context.Context, cluster string, class inputs.Planne
 			if err != nil {
 				return job, source, "", err
 			}
-			if of := d.JobOf(version); of != "" {
+			if of := clusters.JobOf(version); of != "" {
 				recorded = of
 			}
 		}

@@ -115,7 +115,7 @@ func clusterPoolSource(ctx context.Context, d *Desk, r Request) (func() (pool.Po
 			return p, err
 		}
 		if p.Currency != snapshot.Cluster.Currency {
-			return p, aboutMember("/currency", "currency", fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.",
+			return p, fault.At("/currency", "currency", fmt.Sprintf("The cluster %q plans in %s, not in %s; leave the currency out.",
 				r.Cluster, snapshot.Cluster.Currency, p.Currency))
 		}
 		return p, nil

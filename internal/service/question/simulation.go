@@ -132,8 +132,8 @@ func (d *Desk) scenarioToTry(ctx context.Context, cluster string, asked *whatif.
 		}
 	}
 	p, err = scenario.Apply(p)
-	if input := (*fault.InputError)(nil); errors.As(err, &input) && asked.Saved == "" {
-		under(input.Findings, "/scenario")
+	if asked.Saved == "" {
+		err = fault.Move(err, fault.Under("/scenario"))
 	}
 	return p, err
 }

@@ -2,12 +2,16 @@ package question
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
+	"time"
 
 	"headroom/internal/ask/trial"
 	"headroom/internal/core/fault"
+	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/service/clusters"
 )
 
 // Limits of the executions from which a simulation draws tasks.
@@ -47,7 +51,7 @@ func (d *Desk) pastTasks(ctx context.Context, cluster string, asked *AskedSimula
 		if !reflect.DeepEqual(version.Profile, *c.Profile) {
 			continue // the plan was made with another one
 		}
-		p, err := d.PastOf(ctx, cluster, version, maxDrawn)
+		p, err := d.pastOf(ctx, cluster, version)
 		if err != nil {
 			return nil, err
 		}
@@ -67,4 +71,27 @@ func numbersOf(p trial.PastTasks) int {
 		sum += len(stage)
 	}
 	return sum
+}
+
+// pastOf returns the times of tasks in the executions from which a version was made.
+func (d *Desk) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
+	var source clusters.ProfileSource
+	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
+		return p, nil
+	}
+	q := clusters.ProfileFromHistory{Job: source.Job, User: source.User, Queue: source.Queue, From: source.From, Until: source.Until, Last: source.Last}
+	if source.Latest != nil { // those imported since are not the profile's
+		until := source.Latest.Add(time.Microsecond)
+		q.Until = &until
+	}
+	whole := func(r history.Record) history.Record { return r }
+	records, _, err := d.Clusters.SamplesOf(ctx, cluster, q, maxDrawn, whole)
+	if input := (*fault.InputError)(nil); errors.As(err, &input) {
+		return p, nil // none of them is stored any more
+	}
+	if err != nil {
+		return p, err
+	}
+	p.MeasuredTasks, p.Executions = history.MeasuredTasks(records, len(version.Profile.Stages))
+	return p, nil
 }

@@ -87,7 +87,7 @@ func (d *Desk) comparable(ctx context.Context, cluster string, at time.Time) (ca
 func (d *Desk) savedScenario(ctx context.Context, cluster, name, pointer string) (whatif.Scenario, error) {
 	saved, err := d.Inputs.Scenarios().Get(ctx, cluster, name)
 	if errors.Is(err, fault.NotFound) {
-		err = aboutMember(pointer, "unknown_name",
+		err = fault.At(pointer, "unknown_name",
 			fmt.Sprintf("The cluster %q has no scenario %.60q; save it first, or give its changes.", cluster, name))
 	}
 	return saved, err
@@ -167,22 +167,10 @@ func checkScenarios(q whatif.WhatIfQuestion) error {
 	var findings []fault.Finding
 	for i := range q.Scenarios {
 		_, err := q.Scenarios[i].Scenario().Apply(q.Problem)
-		if input := (*fault.InputError)(nil); errors.As(err, &input) {
-			findings = append(findings, under(input.Findings, fmt.Sprintf("/scenarios/%d", i))...)
-		} else if err != nil {
+		if err = fault.Move(err, fault.Under(fmt.Sprintf("/scenarios/%d", i))); fault.Findings(err) == nil && err != nil {
 			return err
 		}
+		findings = append(findings, fault.Findings(err)...)
 	}
 	return fault.Refusal(findings, 0)
-}
-
-// under puts findings below a pointer.
-func under(findings []fault.Finding, pointer string) []fault.Finding {
-	for i := range findings {
-		findings[i].Pointer = pointer + findings[i].Pointer
-		if h := findings[i].Hint; h != nil && h.Pointer != "" {
-			h.Pointer = pointer + h.Pointer
-		}
-	}
-	return findings
 }

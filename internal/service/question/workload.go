@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/ask/trial"
 	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
 	"headroom/internal/slots/sim"
 )
 
@@ -31,7 +32,7 @@ func checkWorkload(in *sim.Input) error {
 		jobs += in.Classes[i].Load.Users + in.Classes[i].Load.Jobs + int64(len(in.Classes[i].Load.AtSeconds))
 	}
 	if jobs > trial.MaxJobs {
-		return aboutMember("/classes", "too_many",
+		return fault.At("/classes", "too_many",
 			fmt.Sprintf("There may be %d jobs at once, with those that limits.jobs lets wait; a server simulates %d at most. Simulate more with headroom simulate workload.", jobs, trial.MaxJobs))
 	}
 	return nil

@@ -51,7 +51,8 @@ worth, where the money goes, and what the proof rests on.`,
 		if len(args) > 1 {
 			i := slices.IndexFunc(r.Plan.Classes, func(of capacity.ClassPlan) bool { return of.Name == args[1] })
 			if _, err := strconv.ParseInt(args[1], 10, 64); i < 0 && err == nil {
-				return fmt.Errorf("plan %d has no class %q; for plan %s say \"headroom plan explain %s --plan %s\"", r.Number, args[1], args[1], args[0], args[1])
+				return fmt.Errorf("plan %d has no class %q; for plan %s say \"headroom plan explain %s --plan %s\"", r.Number, args[1], args[1],
+					args[0], args[1])
 			}
 			if i < 0 {
 				return fmt.Errorf("plan %d has no class %q; \"headroom plan get %s %d\" shows those it has", r.Number, args[1], args[0], r.Number)
@@ -157,7 +158,8 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 			share += fmt.Sprintf(" as %s map and %s reduce slots", shell.Figure(c.Slots.Map), shell.Figure(c.Slots.Reduce))
 		}
 		if t := c.Time.At(p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
-			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(p.Options.Bound), shell.Figure(given.DeadlineSeconds))
+			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(p.Options.Bound),
+				shell.Figure(given.DeadlineSeconds))
 		}
 		s = append(s, share+".")
 		if len(c.Types) > 1 {
@@ -193,7 +195,8 @@ func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (word
 			shell.Figure(given.DeadlineSeconds)))
 	}
 	if f.OnDemandPrice != nil {
-		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))
+		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice),
+			p.Supply.OnDemand.Price, p.Currency))
 	}
 	return words
 }
@@ -208,7 +211,8 @@ func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	}
 	for i, of := range prices.Types {
 		if i < len(pl.VMs.Types) && pl.VMs.Types[i].Total == 0 && i < len(p.Supply.VMTypes) {
-			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name, p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
+			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name,
+				p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
 		} else {
 			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per, about))
 		}
@@ -245,7 +249,8 @@ const mostPenalties = 5
 
 // moneyLines says where the money goes; the amounts add up to the total.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
-	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency, periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
+	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency,
+		periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
@@ -345,7 +350,8 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 		s = append(s, "The finished plan was checked again in exact decimals.")
 	}
 	if pl.Relaxed != nil && p.Options.Integrality != capacity.Relaxed {
-		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", short(pl.Relaxed.Objective), vms(pl.Relaxed.Capacity)))
+		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", short(pl.Relaxed.Objective),
+			vms(pl.Relaxed.Capacity)))
 	}
 	return strings.Join(s, " ")
 }
