@@ -92,7 +92,7 @@ type curving struct {
 	curve    Curve
 }
 
-// curveNoise is how far two numbers of a parameter lie apart at least, relative to their size.
+// curveNoise is the smallest relative distance of two numbers of a parameter.
 const curveNoise = 1e-12
 
 // piece is a straight part of a curve: its length in the program's unit, its slope, and what changes there.
@@ -156,7 +156,7 @@ type stretch struct {
 	class                int
 }
 
-// demand is what is asked for, dearest first.
+// demand holds the jobs that ask for VMs, dearest first.
 type demand struct {
 	*model
 	rank      []int
@@ -187,7 +187,7 @@ func (d *demand) span(i int) float64 {
 	return c.gamma * (c.high - c.low)
 }
 
-// source is where VMs come from.
+// source is a supply of VMs at one price.
 type source struct {
 	vms, price float64
 	name       string
@@ -207,7 +207,7 @@ func (m *model) sources(without int) (all []source) {
 	return all
 }
 
-// rentUpTo is what so many VMs cost from the sources, and what is left of them.
+// rentUpTo returns the cost of so many VMs from the sources, and the rest of the sources.
 func rentUpTo(all []source, vms float64) (cost float64, rest []source) {
 	rest = slices.Clone(all)
 	for len(rest) > 0 && vms > 0 {

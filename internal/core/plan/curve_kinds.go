@@ -15,8 +15,8 @@ import (
 // shortest is the shortest straight part that is told from rounding, in VMs.
 const shortest = 1e-9
 
-// contract is the cost over the VMs of a contract: each takes the place of the dearest VM in use, or serves
-// the job worth most that is refused, whichever is worth more, until neither is worth its price.
+// contract computes the cost over the VMs of a contract. Each takes the place of the dearest VM in use, or serves the
+// refused job that is worth most, whichever is worth more, until neither is worth its price.
 func (c *curving) contract() (Curve, error) {
 	c.curve = Curve{Shape: "convex", Exact: true}
 	at := slices.IndexFunc(c.problem.Supply.Contracts, func(x capacity.Contract) bool { return x.Name == c.vary.Contract })
@@ -156,8 +156,8 @@ type drop struct {
 	name      string
 }
 
-// price is the cost over the price of VMs on demand: its slope is how many of them are used, which drops
-// where the price passes a contract's or what a class is worth per VM.
+// price computes the cost over the price of VMs on demand. Its slope is the number of them in use. That drops where the
+// price passes a contract's, or the worth of a class per VM.
 func (c *curving) price() (Curve, error) {
 	c.curve = Curve{Shape: "concave", Exact: true}
 	if !c.vary.Absolute {
@@ -210,8 +210,8 @@ func (c *curving) price() (Curve, error) {
 	return c.curve, nil
 }
 
-// penalty is the cost over a factor of all penalties, or over those of one class: its slope is what is
-// refused, and a job is served from the number on at which its penalty passes what its VMs cost.
+// penalty computes the cost over a factor of all penalties, or over those of one class. Its slope is the refused jobs.
+// A job is served from the number on at which its penalty passes the cost of its VMs.
 func (c *curving) penalty() (Curve, error) {
 	c.curve = Curve{Shape: "concave", Exact: true}
 	if c.vary.Class != "" {
@@ -387,7 +387,7 @@ func (c *curving) feasible(number float64) (r *relaxation, cost float64, ok bool
 	return r, cost, ok, err
 }
 
-// asymptote is where the promised jobs of the changed classes have no time left for their work.
+// asymptote finds the number at which the promised jobs of the changed classes have no time left for their work.
 func (c *curving) asymptote() {
 	m, err := newModel(&c.problem)
 	if err != nil {

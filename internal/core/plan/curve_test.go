@@ -14,8 +14,9 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// clpCost is the whole cost of the linear program at a number of the parameter, as Clp finds it; false
-// where Clp says that there is no plan. At a budget of NaN it is what the promised jobs cost. Counts of contracts need not be whole.
+// clpCost returns the whole cost of the linear program at a number of the parameter, as Clp finds it; false if Clp says
+// that there is no plan. At a budget of NaN it returns the cost of the promised jobs. Counts of contracts need not be
+// whole.
 func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v Parameter, number float64) (float64, bool) {
 	t.Helper()
 	p.Options.Integrality = capacity.Relaxed

@@ -22,7 +22,7 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// unchecked is where a plan may be changed and stay accepted: what proof.NotChecked says in words.
+// unchecked matches the places at which a plan may be changed and stay accepted, as proof.NotChecked says in words.
 var unchecked = regexp.MustCompile(`^/classes/\d+/reason$|^/warnings(/|$)|^/conflicts(/|$)|^/integer/(objective|vms|short_vms)$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$`)
 
 // uncheckedHere is the same of what depends on the plan.
@@ -137,8 +137,8 @@ func mutants(t *testing.T, r *rand.Rand, text []byte, all bool) (made []mutant) 
 	return made
 }
 
-// Whatever is changed in a plan is found, be it when it is read or when it is checked, but for what the check itself
-// says it does not look at.
+// Any change of a plan is found when it is read or when it is checked, except for those that the check itself names as
+// not checked.
 func TestEveryChangeOfAPlanIsFound(t *testing.T) {
 	seeds := uint64(2)
 	if os.Getenv("HEADROOM_LONG") != "" {

@@ -36,7 +36,7 @@ const printedPlan = `{
   "conflicts": []
 }`
 
-// halfPlace is how far a full number may be from the printed one: half of the printed last place.
+// halfPlace returns half of the last printed place: the largest distance of a full number from the printed one.
 func halfPlace(printed string) float64 {
 	_, decimals, _ := strings.Cut(printed, ".")
 	if decimals == "" {
@@ -45,7 +45,7 @@ func halfPlace(printed string) float64 {
 	return 0.5000001 * math.Pow(10, -float64(len(decimals)))
 }
 
-// compare says where an answer is not what was printed. Members that were not printed are free.
+// compare reports the differences of an answer from the printed one. Members that were not printed are free.
 func compare(t *testing.T, at string, printed, got any) {
 	t.Helper()
 	switch want := printed.(type) {

@@ -23,10 +23,10 @@ type slotLoads struct {
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
 }
 
-// memoMost is how many job counts of one class are kept in a table.
+// memoMost is the number of job counts of one class that are kept in a table.
 const memoMost = 1 << 12
 
-// memoRoom is how many job counts' room is made at once, for the tables of several classes.
+// memoRoom is the number of job counts for which room is made at once, for the tables of several classes.
 const memoRoom = 1 << 10
 
 // newOptions makes the program whose loads are not multiples of one job: with whole slots if exact,

@@ -105,10 +105,9 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	return d.plan()
 }
 
-// layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more
-// than their sum: it is rented or, where none is left, jobs give way (the fewest, or those that a
-// search with VMs held back gives up). The bound stays the one of the plan without it, so the gap
-// says what that may cost.
+// layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more than their sum. It is
+// rented or, if none is left, jobs give way: the fewest, or those that a search with VMs held back gives up. The bound
+// stays that of the plan without it, so the gap holds the possible cost.
 func (d *decision) layOut(ctx context.Context, o *integer.Options, target func(float64) float64) {
 	bound := d.best.Objective - d.best.Gap
 	supply := integer.NewSupply(d.tiers)
