@@ -432,3 +432,43 @@ func TestOperationsAreTheContracts(t *testing.T) {
 		t.Errorf("%d operations are known, the contract has %d", len(known), listed)
 	}
 }
+
+// riddle matches a sentence that names a thing by a question: "What it costs.", "The bill is what VMs cost."
+var riddle = regexp.MustCompile(`^(What|How|Who|Where|When) [^?]*$|\b(is|are) (what|how|who|whether|where|when) `)
+
+// Descriptions are read on the reference page and in refusals: their sentences are short, and none is a riddle.
+func TestDescriptionsArePlain(t *testing.T) {
+	t.Parallel()
+	var whole any
+	if err := yaml.Unmarshal(openapi.Document, &whole); err != nil {
+		t.Fatal(err)
+	}
+	sentences := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(at, x)
+			}
+		case map[string]any:
+			for name, x := range v {
+				text, ok := x.(string)
+				if ok && (name == "description" || name == "summary") {
+					for _, s := range regexp.MustCompile(`[.;!?]\s+|\n`).Split(text, -1) {
+						sentences++
+						if riddle.MatchString(s) || len(strings.Fields(s)) > 35 {
+							t.Errorf("%s/%s: %s", at, name, s)
+						}
+					}
+				} else if name != "example" && name != "examples" {
+					walk(at+"/"+name, x)
+				}
+			}
+		}
+	}
+	walk("", whole)
+	if sentences < 1000 {
+		t.Errorf("only %d sentences were read", sentences)
+	}
+}

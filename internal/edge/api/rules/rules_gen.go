@@ -18,9 +18,9 @@ var Operations = []Operation{
 	{ID: "signIn", Method: "GET", Path: "/sign-in", Role: "open"},
 	{ID: "about", Method: "GET", Path: "/v1/about", Role: "viewer"},
 	{ID: "listAllowedHosts", Method: "GET", Path: "/v1/allowed-hosts", Role: "admin", AllClusters: true, Parameters: []Parameter{
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createAllowedHost", Method: "POST", Path: "/v1/allowed-hosts", Role: "admin", AllClusters: true, Parameters: []Parameter{
@@ -30,17 +30,17 @@ var Operations = []Operation{
 		{Name: "id", In: "path", Required: true, About: "The entry's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}},
 	{ID: "listAudit", Method: "GET", Path: "/v1/audit", Role: "admin", Parameters: []Parameter{
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "cluster", In: "query", About: "Only changes of this cluster.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "bounds", Method: "POST", Path: "/v1/bounds", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "listClusters", Method: "GET", Path: "/v1/clusters", Role: "viewer", Parameters: []Parameter{
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createCluster", Method: "POST", Path: "/v1/clusters", Role: "operator", Parameters: []Parameter{
@@ -61,9 +61,9 @@ var Operations = []Operation{
 	{ID: "listAdmissions", Method: "GET", Path: "/v1/clusters/{cluster}/admissions", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "class", In: "query", About: "Only leases of this class.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createAdmission", Method: "POST", Path: "/v1/clusters/{cluster}/admissions", Role: "planner", Agent: true, Parameters: []Parameter{
@@ -72,9 +72,9 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeAdmissionRequest},
 	{ID: "listAdmissionCounts", Method: "GET", Path: "/v1/clusters/{cluster}/admissions/summary", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "endAdmission", Method: "DELETE", Path: "/v1/clusters/{cluster}/admissions/{id}", Role: "planner", Agent: true, Parameters: []Parameter{
@@ -95,16 +95,16 @@ var Operations = []Operation{
 		{Name: "one_more", In: "query", About: "Say as well what one more machine makes of it.", Shape: &Shape{Kind: Bool}},
 		{Name: "by_hours", In: "query", About: "Find the fewest machines on which the batch is done within so many hours: `machines` instead of `packing`. The batch needs no number of machines then.", Shape: &Shape{Kind: Number, Rules: "gt=0,lte=2777"}},
 		{Name: "by", In: "query", About: "Likewise, until the cluster's clocks show this time of day, the next after the start.", Shape: &Shape{Kind: Text, Rules: "matches=^([01][0-9]0x7C2[0-3]):[0-5][0-9]$", About: "Likewise, until the cluster's clocks show this time of day, the next after the start."}},
-		{Name: "start", In: "query", About: "When the batch begins, for `by`; left out, now.", Shape: &Shape{Kind: Time, Rules: "moment"}},
+		{Name: "start", In: "query", About: "The start of the batch, for `by`; left out, now.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
 	{ID: "listClasses", Method: "GET", Path: "/v1/clusters/{cluster}/classes", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
-		{Name: "numbers", In: "query", About: "How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createClass", Method: "POST", Path: "/v1/clusters/{cluster}/classes", Role: "operator", Parameters: []Parameter{
@@ -146,10 +146,10 @@ var Operations = []Operation{
 	}},
 	{ID: "listContracts", Method: "GET", Path: "/v1/clusters/{cluster}/contracts", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
-		{Name: "numbers", In: "query", About: "How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createContract", Method: "POST", Path: "/v1/clusters/{cluster}/contracts", Role: "operator", Parameters: []Parameter{
@@ -178,9 +178,9 @@ var Operations = []Operation{
 		{Name: "node", In: "query", About: "Only tasks of this node.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "job", In: "query", About: "Only tasks of the job with this number.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1"}},
 		{Name: "outcome", In: "query", About: "Only tasks of which this has become.", Shape: &Shape{Kind: Text, Rules: "oneof=running done failed lost"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "getDocument", Method: "GET", Path: "/v1/clusters/{cluster}/document", Role: "viewer", Parameters: []Parameter{
@@ -210,9 +210,9 @@ var Operations = []Operation{
 		{Name: "queue", In: "query", About: "Only executions in this queue.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
 		{Name: "from", In: "query", About: "Only executions submitted at this moment or later.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "until", In: "query", About: "Only executions submitted before this moment.", Shape: &Shape{Kind: Time, Rules: "moment"}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "importExecutions", Method: "POST", Path: "/v1/clusters/{cluster}/executions", Role: "operator", Parameters: []Parameter{
@@ -228,15 +228,15 @@ var Operations = []Operation{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "job", In: "query", About: "Only of this job.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "kind", In: "query", About: "Only of this kind.", Shape: &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "getFit", Method: "GET", Path: "/v1/clusters/{cluster}/fits/{job}/{kind}", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "job", In: "path", Required: true, About: "The job's name, as in its measurements.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "kind", In: "path", Required: true, About: "What was measured.", Shape: &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
+		{Name: "kind", In: "path", Required: true, About: "The kind of measurements.", Shape: &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
 		{Name: "version", In: "query", About: "Which version; left out, the latest.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1"}},
 		{Name: "method", In: "query", About: "Of `power`: `log` makes squared differences of logarithms least, `nls` those of seconds. Of `task_time`: `constrained` fits are positive and never longer with more of a node by their signs, `unconstrained` ones are taken only where they are that too.", Shape: &Shape{Kind: Text, Rules: "oneof=log nls constrained unconstrained"}},
 		{Name: "vms", In: "query", About: "On how many VMs.", Shape: &Shape{Kind: Number, Rules: "gte=1,lte=1e+09"}},
@@ -246,10 +246,10 @@ var Operations = []Operation{
 	{ID: "listFitVersions", Method: "GET", Path: "/v1/clusters/{cluster}/fits/{job}/{kind}/versions", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "job", In: "path", Required: true, About: "The job's name, as in its measurements.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "kind", In: "path", Required: true, About: "What was measured.", Shape: &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "kind", In: "path", Required: true, About: "The kind of measurements.", Shape: &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "deleteForecasts", Method: "DELETE", Path: "/v1/clusters/{cluster}/forecasts", Role: "operator", Parameters: []Parameter{
@@ -260,9 +260,9 @@ var Operations = []Operation{
 	}},
 	{ID: "listForecasts", Method: "GET", Path: "/v1/clusters/{cluster}/forecasts", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "wide", In: "query", About: "As CSV: a row an hour and a column a class. There are no pages then.", Shape: &Shape{Kind: Bool}},
 		{Name: "class", In: "query", About: "Only rows of this class.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "from", In: "query", About: "Only hours that start at this time or later.", Shape: &Shape{Kind: Time, Rules: "moment"}},
@@ -297,17 +297,17 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeHistoryFetch},
 	{ID: "clusterHorizon", Method: "POST", Path: "/v1/clusters/{cluster}/horizons", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
-		{Name: "per", In: "query", About: "What a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
+		{Name: "per", In: "query", About: "The time or thing that a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
 	{ID: "listLiveJobs", Method: "GET", Path: "/v1/clusters/{cluster}/jobs", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "state", In: "query", About: "Only jobs in this state.", Shape: &Shape{Kind: Text, Rules: "oneof=active done failed killed"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createLiveJob", Method: "POST", Path: "/v1/clusters/{cluster}/jobs", Role: "planner", Parameters: []Parameter{
@@ -346,9 +346,9 @@ var Operations = []Operation{
 		{Name: "kind", In: "query", About: "Only of this kind.", Shape: &Shape{Kind: Text, Rules: "oneof=power rate task_time usage"}},
 		{Name: "from", In: "query", About: "Only what was measured at this moment or later.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "until", In: "query", About: "Only what was measured before this moment.", Shape: &Shape{Kind: Time, Rules: "moment"}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "addMeasurements", Method: "POST", Path: "/v1/clusters/{cluster}/measurements", Role: "operator", Agent: true, Parameters: []Parameter{
@@ -357,9 +357,9 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeMeasurementBatch},
 	{ID: "listLiveNodes", Method: "GET", Path: "/v1/clusters/{cluster}/nodes", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "removeLiveNode", Method: "DELETE", Path: "/v1/clusters/{cluster}/nodes/{node}", Role: "operator", Parameters: []Parameter{
@@ -382,9 +382,9 @@ var Operations = []Operation{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "from", In: "query", About: "Only of this moment or later.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "until", In: "query", About: "Only of before this moment.", Shape: &Shape{Kind: Time, Rules: "moment"}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createObservation", Method: "POST", Path: "/v1/clusters/{cluster}/observations", Role: "operator", Agent: true, Parameters: []Parameter{
@@ -398,10 +398,10 @@ var Operations = []Operation{
 	}},
 	{ID: "listOffers", Method: "GET", Path: "/v1/clusters/{cluster}/offers", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
-		{Name: "numbers", In: "query", About: "How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createOffer", Method: "POST", Path: "/v1/clusters/{cluster}/offers", Role: "operator", Parameters: []Parameter{
@@ -425,9 +425,9 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeStandingOffer},
 	{ID: "listPackings", Method: "GET", Path: "/v1/clusters/{cluster}/packings", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createPacking", Method: "POST", Path: "/v1/clusters/{cluster}/packings", Role: "planner", Bulk: true, Parameters: []Parameter{
@@ -447,10 +447,10 @@ var Operations = []Operation{
 	}},
 	{ID: "listPlans", Method: "GET", Path: "/v1/clusters/{cluster}/plans", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
-		{Name: "numbers", In: "query", About: "How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createPlan", Method: "POST", Path: "/v1/clusters/{cluster}/plans", Role: "planner", Parameters: []Parameter{
@@ -460,7 +460,7 @@ var Operations = []Operation{
 	}, Sends: true, Body: &shapePlanRequest},
 	{ID: "getCurrentPlan", Method: "GET", Path: "/v1/clusters/{cluster}/plans/current", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 		{Name: "Prefer", In: "header", About: "wait=N: wait up to N seconds, at most 60, for another plan than the one in If-None-Match.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}},
@@ -493,7 +493,7 @@ var Operations = []Operation{
 	{ID: "getPlan", Method: "GET", Path: "/v1/clusters/{cluster}/plans/{plan}", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "plan", In: "path", Required: true, About: "The plan's number, its id, or `current`.", Shape: &Shape{Kind: Text, Rules: "max=36,matches=^(current0x7C[1-9][0-9]{00x2C17}0x7C[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$", About: "The plan's number, its id, or `current`."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "getPlanProblem", Method: "GET", Path: "/v1/clusters/{cluster}/plans/{plan}/problem", Role: "viewer", Parameters: []Parameter{
@@ -530,10 +530,10 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapePoolMachineList},
 	{ID: "listPoolPlans", Method: "GET", Path: "/v1/clusters/{cluster}/pool/plans", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
-		{Name: "numbers", In: "query", About: "How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "getCurrentPoolPlan", Method: "GET", Path: "/v1/clusters/{cluster}/pool/plans/current", Role: "viewer", Parameters: []Parameter{
@@ -551,9 +551,9 @@ var Operations = []Operation{
 	}},
 	{ID: "listStorageSamples", Method: "GET", Path: "/v1/clusters/{cluster}/pool/storage-samples", Role: "viewer", Agent: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "addStorageSamples", Method: "POST", Path: "/v1/clusters/{cluster}/pool/storage-samples", Role: "operator", Agent: true, Parameters: []Parameter{
@@ -570,7 +570,7 @@ var Operations = []Operation{
 		{Name: "region", In: "query", About: "Take the instances of this region, by its code or name; left out, the sheet must have one region alone.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "instance", In: "query", About: "Take this instance, or those like m5.*, or all but !m5.metal; given again for each. Left out: all.", Shape: &Shape{Kind: Array, Rules: "max=200", Items: &Shape{Kind: Text, Rules: "min=1,max=200"}}},
 		{Name: "as", In: "query", About: "Which VM type an instance is, as INSTANCE:VM_TYPE; given again for each. Left out: the one that is called like the instance.", Shape: &Shape{Kind: Array, Rules: "max=1000", Items: &Shape{Kind: Text, Rules: "min=3,max=500"}}},
-		{Name: "from", In: "query", About: "When the prices begin; left out, at the beginning of this hour.", Shape: &Shape{Kind: Time, Rules: "moment"}},
+		{Name: "from", In: "query", About: "The moment from which the prices hold; left out, at the beginning of this hour.", Shape: &Shape{Kind: Time, Rules: "moment"}},
 		{Name: "on_demand_only", In: "query", About: "Leave reserved offers out.", Shape: &Shape{Kind: Bool}},
 		{Name: "zero_prices", In: "query", About: "Take a price of 0 for one and not for a mistake.", Shape: &Shape{Kind: Bool}},
 		{Name: "dry_run", In: "query", About: "Say what would change, and change nothing.", Shape: &Shape{Kind: Bool}},
@@ -581,10 +581,10 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapePriceFetch},
 	{ID: "listPrices", Method: "GET", Path: "/v1/clusters/{cluster}/prices", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many rows a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
+		{Name: "limit", In: "query", About: "The maximum number of rows on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=5000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
-		{Name: "numbers", In: "query", About: "How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "numbers", In: "query", About: "The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.", Shape: &Shape{Kind: Text, Rules: "oneof=decimal float"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createPrice", Method: "POST", Path: "/v1/clusters/{cluster}/prices", Role: "operator", Parameters: []Parameter{
@@ -612,9 +612,9 @@ var Operations = []Operation{
 	}},
 	{ID: "listProfiles", Method: "GET", Path: "/v1/clusters/{cluster}/profiles", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createProfile", Method: "POST", Path: "/v1/clusters/{cluster}/profiles", Role: "operator", Parameters: []Parameter{
@@ -637,9 +637,9 @@ var Operations = []Operation{
 	{ID: "listProfileVersions", Method: "GET", Path: "/v1/clusters/{cluster}/profiles/{name}/versions", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "name", In: "path", Required: true, About: "The profile's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "addProfileVersion", Method: "POST", Path: "/v1/clusters/{cluster}/profiles/{name}/versions", Role: "operator", Parameters: []Parameter{
@@ -655,19 +655,19 @@ var Operations = []Operation{
 	}},
 	{ID: "clusterPurchase", Method: "POST", Path: "/v1/clusters/{cluster}/purchases", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
 	{ID: "askCluster", Method: "POST", Path: "/v1/clusters/{cluster}/questions", Role: "planner", Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 	}, Sends: true, Needs: true},
 	{ID: "listRecordedJobs", Method: "GET", Path: "/v1/clusters/{cluster}/recorded-jobs", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "relearn", Method: "POST", Path: "/v1/clusters/{cluster}/relearn", Role: "operator", Parameters: []Parameter{
@@ -675,9 +675,9 @@ var Operations = []Operation{
 	}},
 	{ID: "listReportSchedules", Method: "GET", Path: "/v1/clusters/{cluster}/report-schedules", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createReportSchedule", Method: "POST", Path: "/v1/clusters/{cluster}/report-schedules", Role: "operator", Parameters: []Parameter{
@@ -701,9 +701,9 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeReportSchedule},
 	{ID: "listReports", Method: "GET", Path: "/v1/clusters/{cluster}/reports", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "schedule", In: "query", About: "Only those of the schedule of this name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
@@ -725,9 +725,9 @@ var Operations = []Operation{
 	}},
 	{ID: "listScenarios", Method: "GET", Path: "/v1/clusters/{cluster}/scenarios", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createScenario", Method: "POST", Path: "/v1/clusters/{cluster}/scenarios", Role: "planner", Parameters: []Parameter{
@@ -738,7 +738,7 @@ var Operations = []Operation{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "name", In: "query", Required: true, About: "Which ones; given again for each.", Shape: &Shape{Kind: Array, Rules: "min=1,max=4", Items: &Shape{Kind: Text, Rules: "min=1,max=200"}}},
 		{Name: "at", In: "query", About: "The moment planned for; left out, now.", Shape: &Shape{Kind: Time, Rules: "moment"}},
-		{Name: "format", In: "query", About: "How the list is written.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
+		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
 	}},
 	{ID: "deleteScenario", Method: "DELETE", Path: "/v1/clusters/{cluster}/scenarios/{name}", Role: "planner", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
@@ -759,25 +759,25 @@ var Operations = []Operation{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
 		{Name: "name", In: "path", Required: true, About: "The scenario's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 		{Name: "at", In: "query", About: "The moment planned for; left out, now.", Shape: &Shape{Kind: Time, Rules: "moment"}},
-		{Name: "format", In: "query", About: "How the list is written.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
+		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
 	}},
 	{ID: "clusterSimulation", Method: "POST", Path: "/v1/clusters/{cluster}/simulations", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
 	{ID: "clusterSweep", Method: "POST", Path: "/v1/clusters/{cluster}/sweeps", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
 	{ID: "listVMTypes", Method: "GET", Path: "/v1/clusters/{cluster}/vm-types", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createVMType", Method: "POST", Path: "/v1/clusters/{cluster}/vm-types", Role: "operator", Parameters: []Parameter{
@@ -801,11 +801,11 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeVMType},
 	{ID: "clusterWhatIf", Method: "POST", Path: "/v1/clusters/{cluster}/what-if", Role: "planner", Bulk: true, Parameters: []Parameter{
 		{Name: "cluster", In: "path", Required: true, About: "The cluster's name.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63,matches=^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", About: "The cluster's name."}},
-		{Name: "format", In: "query", About: "How the list is written.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
+		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
 	}, Sends: true, Needs: true},
 	{ID: "horizon", Method: "POST", Path: "/v1/horizons", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
-		{Name: "per", In: "query", About: "What a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
+		{Name: "per", In: "query", About: "The time or thing that a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
@@ -814,9 +814,9 @@ var Operations = []Operation{
 	}},
 	{ID: "estimateInterference", Method: "POST", Path: "/v1/interference/estimate", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "listKeys", Method: "GET", Path: "/v1/keys", Role: "admin", AllClusters: true, Parameters: []Parameter{
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createKey", Method: "POST", Path: "/v1/keys", Role: "admin", AllClusters: true, Parameters: []Parameter{
@@ -847,20 +847,20 @@ var Operations = []Operation{
 		{Name: "whole_vms", In: "query", About: "Speeds of VMs and not of slots, for classes that are given by their VMs per job.", Shape: &Shape{Kind: Bool}},
 	}, Sends: true, Needs: true},
 	{ID: "purchase", Method: "POST", Path: "/v1/purchases", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
 	{ID: "ask", Method: "POST", Path: "/v1/questions", Role: "planner", Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 	}, Sends: true, Needs: true},
 	{ID: "listRuns", Method: "GET", Path: "/v1/runs", Role: "viewer", Parameters: []Parameter{
 		{Name: "cluster", In: "query", About: "Only runs of this cluster.", Shape: &Shape{Kind: Text, Rules: "min=1,max=63"}},
 		{Name: "state", In: "query", About: "Only runs in this state.", Shape: &Shape{Kind: Text, Rules: "oneof=queued running succeeded failed cancelled"}},
 		{Name: "kind", In: "query", About: "Only runs of this kind.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "cancelRun", Method: "DELETE", Path: "/v1/runs/{id}", Role: "planner", Parameters: []Parameter{
@@ -877,8 +877,8 @@ var Operations = []Operation{
 	}},
 	{ID: "getRunResult", Method: "GET", Path: "/v1/runs/{id}/result", Role: "viewer", Parameters: []Parameter{
 		{Name: "id", In: "path", Required: true, About: "The run's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
-		{Name: "per", In: "query", About: "What a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, a spreadsheet, or rows in the shape of FOCUS 1.2 (CSV).", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx focus"}},
+		{Name: "per", In: "query", About: "The time or thing that a row of a horizon's table stands for.", Shape: &Shape{Kind: Text, Rules: "oneof=period day month"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "retryRun", Method: "POST", Path: "/v1/runs/{id}/retry", Role: "planner", Parameters: []Parameter{
@@ -893,25 +893,25 @@ var Operations = []Operation{
 		{Name: "Prefer", In: "header", About: "respond-async: work in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 	}, Sends: true, Needs: true},
 	{ID: "simulation", Method: "POST", Path: "/v1/simulations", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
 	{ID: "workloadSimulation", Method: "POST", Path: "/v1/simulations/workload", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: simulate in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
 	{ID: "solve", Method: "POST", Path: "/v1/solve", Role: "planner", Bulk: true, Sends: true, Needs: true},
 	{ID: "sweep", Method: "POST", Path: "/v1/sweeps", Role: "planner", KeyAsync: true, Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the answer is written: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the answer: a document, a table, or a spreadsheet.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "Prefer", In: "header", About: "respond-async: plan in the background.", Shape: &Shape{Kind: Text, Rules: "max=200"}},
 		{Name: "Idempotency-Key", In: "header", About: "Makes repeating the request harmless, for 24 hours.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200,matches=^[!-~]+$", About: "Makes repeating the request harmless, for 24 hours."}},
 	}, Sends: true, Needs: true},
 	{ID: "listWebhooks", Method: "GET", Path: "/v1/webhooks", Role: "admin", AllClusters: true, Parameters: []Parameter{
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "createWebhook", Method: "POST", Path: "/v1/webhooks", Role: "admin", AllClusters: true, Parameters: []Parameter{
@@ -931,9 +931,9 @@ var Operations = []Operation{
 	}, Sends: true, Needs: true, Body: &shapeWebhook},
 	{ID: "listDeliveries", Method: "GET", Path: "/v1/webhooks/{id}/deliveries", Role: "admin", AllClusters: true, Parameters: []Parameter{
 		{Name: "id", In: "path", Required: true, About: "The webhook's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
-		{Name: "limit", In: "query", About: "How many items a page has at most.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
+		{Name: "limit", In: "query", About: "The maximum number of items on a page.", Shape: &Shape{Kind: Whole, Rules: "whole,int64,gte=1,lte=1000"}},
 		{Name: "cursor", In: "query", About: "The `next_cursor` of the page before.", Shape: &Shape{Kind: Text, Rules: "min=1,max=1000"}},
-		{Name: "format", In: "query", About: "How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
+		{Name: "format", In: "query", About: "The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv xlsx"}},
 		{Name: "If-None-Match", In: "header", About: "The ETag last seen; where nothing has changed the answer is 304.", Shape: &Shape{Kind: Text, Rules: "min=1,max=4000"}},
 	}},
 	{ID: "retryDelivery", Method: "POST", Path: "/v1/webhooks/{id}/deliveries/{delivery}/retry", Role: "admin", AllClusters: true, Parameters: []Parameter{
@@ -948,7 +948,7 @@ var Operations = []Operation{
 		{Name: "id", In: "path", Required: true, About: "The webhook's id.", Shape: &Shape{Kind: Text, Rules: "min=1,max=200"}},
 	}, Sends: true, Body: &shapeEmpty},
 	{ID: "whatIf", Method: "POST", Path: "/v1/what-if", Role: "planner", Bulk: true, Parameters: []Parameter{
-		{Name: "format", In: "query", About: "How the list is written.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
+		{Name: "format", In: "query", About: "The form of the list.", Shape: &Shape{Kind: Text, Rules: "oneof=json csv"}},
 	}, Sends: true, Needs: true},
 }
 
