@@ -136,11 +136,9 @@ func ReadInterference(data []byte) (InterferenceQuestion, error) {
 		case "policies":
 			q.Policies = strict.List(r, "of policies", MaxCorePolicies, readCorePolicy)
 		case "host":
-			readBatchHost(r, &q.Host)
-		case "requests":
-			r.Whole(&q.Requests)
-		case "seed":
-			r.Whole(&q.Seed)
+			r.Fields(batchHostShape, &q.Host)
+		default:
+			r.Field(&q, name)
 		}
 	})
 	r.End()
@@ -171,33 +169,15 @@ func readInteractive(r *strict.Reader, i *Interactive) {
 
 func readCorePolicy(r *strict.Reader, p *CorePolicy) {
 	r.Object(corePolicyShape, func(name string) {
-		switch name {
-		case "kind":
+		if name == "kind" {
 			strict.Word(r, &p.Kind, corePolicyKinds)
-		case "slice_ms":
-			r.Float(&p.SliceMs)
-		case "window_ms":
-			r.Float(&p.WindowMs)
-		case "floor_ms":
-			r.Float(&p.FloorMs)
+		} else {
+			r.Field(p, name)
 		}
 	})
 	if p.SliceMs == 0 && p.takesSlices() {
 		p.SliceMs = DefaultSliceMs
 	}
-}
-
-func readBatchHost(r *strict.Reader, h *BatchHost) {
-	r.Object(batchHostShape, func(name string) {
-		switch name {
-		case "cgroup":
-			h.Cgroup, _ = r.Text()
-		case "ceiling_cores":
-			r.Float(&h.CeilingCores)
-		case "interactive_weight":
-			r.Whole(&h.InteractiveWeight)
-		}
-	})
 }
 
 // Validate checks the question. It reports all faults, as an *InputError.
