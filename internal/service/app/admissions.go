@@ -69,8 +69,5 @@ func (a *App) countAdmission(answer live.Admission) {
 
 // KeepLease extends a running job's lease.
 func (a *App) KeepLease(ctx context.Context, cluster, id string, b live.LeaseBeat) (live.Lease, error) {
-	if err := b.Validate(); err != nil {
-		return live.Lease{}, err
-	}
 	return a.Stores.Admissions.KeepLease(ctx, cluster, id, b)
 }
