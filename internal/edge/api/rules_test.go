@@ -174,6 +174,77 @@ func TestRulesGiveTheVerdictsOfTheSchemas(t *testing.T) {
 	}
 }
 
+// Desks rely on the rules for these: they check no such thing themselves.
+func TestRulesRefuseForTheDesks(t *testing.T) {
+	t.Parallel()
+	const (
+		webhook  = `{"name":"pager","url":"https://hooks.example.com/a","events":["plan.changed"],"clusters":null}`
+		schedule = `{"name":"n","every":"week","covers":"behind","format":"csv","keep":3}`
+		host     = `{"host":"a.example","port":443,"networks":[]}`
+		settings = `{"policy":{"kind":"fifo"},"slots":"shared","admission":"open","heartbeat_s":5,"node_timeout_s":600,"shares":[{"class":"a","weight":1,"min":0}]}`
+		node     = `{"type":"a","cores":4,"slots":{"map":2,"reduce":1},"compute_units":0}`
+		job      = `{"name":"j","maps":3,"reduces":0,"weight":1,"slowstart":1,"usage":{"map":{"cpu":3}},"local":[{"task":0,"nodes":["a"]}]}`
+		place    = `{"class":"a","holder":"h","ttl_s":60,"deadline_s":5,"maps":1}`
+		pool     = `{"hours":2,"rounds":2,"measured_hours":3,"types":[{"name":"a"}],"jobs":[{"name":"j","work":1,"submissions":1,"leaves_gb":1}]}`
+		machines = `{"machines":[{"type":"a","count":1,"as":"core"}]}`
+	)
+	bodies := map[string]described{}
+	for _, d := range describedBodies(t) {
+		bodies[d.ID] = d
+	}
+	for _, c := range []struct{ operation, good, old, new, at string }{
+		{"replaceWebhook", webhook, `["plan.changed"]`, `[]`, "/events"},
+		{"replaceWebhook", webhook, `["plan.changed"]`, `["plan.changed","plan.chanegd"]`, "/events/1"},
+		{"replaceWebhook", webhook, `["plan.changed"]`, `["ping"]`, "/events/0"},
+		{"replaceWebhook", webhook, `null`, `[]`, "/clusters"},
+		{"createReportSchedule", schedule, `"week"`, `"hour"`, "/every"},
+		{"createReportSchedule", schedule, `"behind"`, `""`, "/covers"},
+		{"createReportSchedule", schedule, `"csv"`, `"pdf"`, "/format"},
+		{"createReportSchedule", schedule, `"keep"`, `"hour":24,"keep"`, "/hour"},
+		{"createReportSchedule", schedule, `3`, `0`, "/keep"},
+		{"createAllowedHost", host, `443`, `70000`, "/port"},
+		{"createAllowedHost", host, `[]`, `["10.0.0.0/16"` + strings.Repeat(`,"10.0.0.0/16"`, 50) + `]`, "/networks"},
+		{"replaceLiveSettings", settings, `"shared"`, `"some"`, "/slots"},
+		{"replaceLiveSettings", settings, `"open"`, `"closed"`, "/admission"},
+		{"replaceLiveSettings", settings, `5,`, `0.01,`, "/heartbeat_s"},
+		{"replaceLiveSettings", settings, `600`, `90000`, "/node_timeout_s"},
+		{"replaceLiveSettings", settings, `"min":0`, `"min":-1`, "/shares/0/min"},
+		{"replaceLiveSettings", settings, `"weight":1`, `"weight":1e7`, "/shares/0/weight"},
+		{"putLiveNode", node, `4`, `0`, "/cores"},
+		{"putLiveNode", node, `"map":2`, `"map":501`, "/slots/map"},
+		{"putLiveNode", node, `"compute_units":0`, `"compute_units":-1`, "/compute_units"},
+		{"createLiveJob", job, `"maps":3`, `"maps":100001`, "/maps"},
+		{"createLiveJob", job, `"weight":1`, `"weight":0`, "/weight"},
+		{"createLiveJob", job, `"slowstart":1`, `"slowstart":1.1`, "/slowstart"},
+		{"createLiveJob", job, `"slowstart":1`, `"max_attempts":101`, "/max_attempts"},
+		{"createLiveJob", job, `"cpu":3`, `"cpu":11`, "/usage/map/cpu"},
+		{"createLiveJob", job, `["a"]`, `["a","b","c","d","e","f","g","h","i","j","k"]`, "/local/0/nodes"},
+		{"createAdmission", place, `60`, `5`, "/ttl_s"},
+		{"createAdmission", place, `"deadline_s":5`, `"deadline_s":0`, "/deadline_s"},
+		{"createAdmission", place, `"maps":1`, `"maps":10000001`, "/maps"},
+		{"createAdmission", place, `"h"`, `"` + strings.Repeat("h", 201) + `"`, "/holder"},
+		{"keepAdmission", `{"ttl_s":60,"maps":1}`, `60`, `3601`, "/ttl_s"},
+		{"keepAdmission", `{"ttl_s":60,"maps":1}`, `1`, `-1`, "/maps"},
+		{"dryRunPolicy", `{"policy":{"kind":"fifo"},"window_s":60}`, `60`, `0`, "/window_s"},
+		{"replacePoolSettings", pool, `"rounds":2`, `"rounds":25`, "/rounds"},
+		{"replacePoolSettings", pool, `"measured_hours":3`, `"measured_hours":0`, "/measured_hours"},
+		{"replacePoolSettings", pool, `"submissions":1`, `"submissions":-1`, "/jobs/0/submissions"},
+		{"replacePoolSettings", pool, `"leaves_gb":1`, `"leaves_gb":1e13`, "/jobs/0/leaves_gb"},
+		{"replacePoolMachines", machines, `"core"`, `"spare"`, "/machines/0/as"},
+		{"replacePoolMachines", machines, `"count":1`, `"count":100001`, "/machines/0/count"},
+		{"addStorageSamples", `{"samples":[{"data_gb":1}]}`, `{"data_gb":1}`, ``, "/samples"},
+	} {
+		if err := checkBody([]byte(c.good), bodies[c.operation].Body); err != nil {
+			t.Fatalf("%s: %s: %v", c.operation, c.good, err)
+		}
+		text := strings.Replace(c.good, c.old, c.new, 1)
+		refused, ok := checkBody([]byte(text), bodies[c.operation].Body).(refusal)
+		if !ok || len(refused.problem.Errors) != 1 || *refused.problem.Errors[0].Pointer != c.at {
+			t.Errorf("%s: %.300s is answered with %+v, want one fault at %s", c.operation, text, refused.problem.Errors, c.at)
+		}
+	}
+}
+
 // Parameters are answered like bodies.
 func TestRulesGiveTheVerdictsOfParameters(t *testing.T) {
 	t.Parallel()
