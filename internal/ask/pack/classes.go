@@ -72,16 +72,7 @@ func ReadClassBatch(data []byte, limits capacity.Limits) (ClassBatch, error) {
 
 func readClassJob(r *strict.Reader, j *ClassJob) {
 	j.Count = 1
-	r.Object(classJobShape, func(name string) {
-		switch name {
-		case "fit":
-			strict.Word(r, &j.Fit, perf.FitMethods)
-		case "role":
-			strict.Word(r, &j.Role, perf.JobRoles)
-		default:
-			r.Field(j, name)
-		}
-	})
+	r.Fields(classJobShape, j)
 }
 
 // UntilClock returns the seconds from a moment until clocks of a zone next show hh:mm.

@@ -73,10 +73,6 @@ func readBatchJob(r *strict.Reader, j *BatchJob) {
 			if j.Measurements == nil {
 				j.Measurements = []perf.Measurement{} // given, and too few
 			}
-		case "fit":
-			strict.Word(r, &j.Fit, perf.FitMethods)
-		case "role":
-			strict.Word(r, &j.Role, perf.JobRoles)
 		case "usage":
 			j.Usage = new(perf.Usage)
 			perf.ReadUsage(r, j.Usage)
@@ -88,18 +84,15 @@ func readBatchJob(r *strict.Reader, j *BatchJob) {
 
 func readPackingOptions(r *strict.Reader, o *PackingOptions) {
 	r.Object(packingOptionsShape, func(name string) {
-		switch name {
-		case "algorithm":
-			strict.Word(r, &o.Algorithm, packingAlgorithms)
-		case "seed":
-			seed := int64(o.Seed)
-			r.Whole(&seed)
-			if seed < 0 && seed != strict.Unread {
-				r.Found("range", "The seed is negative; give a whole number from 0 on.", nil)
-			}
-			o.Seed = uint64(max(0, seed))
-		default:
+		if name != "seed" {
 			r.Field(o, name)
+			return
 		}
+		seed := int64(o.Seed)
+		r.Whole(&seed)
+		if seed < 0 && seed != strict.Unread {
+			r.Found("range", "The seed is negative; give a whole number from 0 on.", nil)
+		}
+		o.Seed = uint64(max(0, seed))
 	})
 }

@@ -28,14 +28,6 @@ func ReadPolicy(data []byte) (PolicyConfig, error) {
 func readPolicy(r *strict.Reader, p *PolicyConfig) {
 	r.Object(policyShape, func(name string) {
 		switch name {
-		case "kind":
-			strict.Word(r, &p.Kind, PolicyKinds)
-		case "mode":
-			strict.Word(r, &p.Mode, progressModes)
-		case "late":
-			strict.Word(r, &p.Late, latePolicies)
-		case "classifier":
-			strict.Word(r, &p.Classifier, classifiers)
 		case "rules":
 			p.Rules = strict.List(r, "of rules", MaxRules, readOverloadRule)
 		case "utilities":
@@ -48,38 +40,19 @@ func readPolicy(r *strict.Reader, p *PolicyConfig) {
 	})
 }
 
-func readOverloadRule(r *strict.Reader, o *OverloadRule) {
-	r.Object(overloadRuleShape, func(name string) {
-		switch name {
-		case "metric":
-			strict.Word(r, &o.Metric, nodeMetrics)
-		case "per":
-			strict.Word(r, &o.Per, metricPers)
-		default:
-			r.Field(o, name)
-		}
-	})
-}
+func readOverloadRule(r *strict.Reader, o *OverloadRule) { r.Fields(overloadRuleShape, o) }
 
-func readUtility(r *strict.Reader, u *Utility) {
-	r.Object(utilityShape, func(name string) {
-		if name == "kind" {
-			strict.Word(r, &u.Kind, utilityKinds)
-		} else {
-			r.Field(u, name)
-		}
-	})
-}
+func readUtility(r *strict.Reader, u *Utility) { r.Fields(utilityShape, u) }
 
 func readNodeFeature(r *strict.Reader, f *NodeFeature) {
 	r.Object(nodeFeatureShape, func(name string) {
 		switch name {
-		case "name":
-			f.Name, _ = r.Text()
 		case "edges":
 			f.Edges = strict.List(r, "of edges", MaxBins, (*strict.Reader).Float)
 		case "words":
 			f.Words = strict.List(r, "of words", MaxBins, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
+		default:
+			r.Field(f, name)
 		}
 	})
 }

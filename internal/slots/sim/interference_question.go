@@ -155,26 +155,17 @@ func readInteractive(r *strict.Reader, i *Interactive) {
 			return
 		}
 		r.Object(requestTimingShape, func(name string) {
-			switch name {
-			case "kind":
-				strict.Word(r, &i.Service.Kind, serviceKinds)
-			case "mean_ms":
-				r.Float(&i.Service.MeanMs)
-			case "samples_ms":
+			if name == "samples_ms" {
 				i.Service.SamplesMs = strict.List(r, "of times", MaxServiceSamples, (*strict.Reader).Float)
+			} else {
+				r.Field(&i.Service, name)
 			}
 		})
 	})
 }
 
 func readCorePolicy(r *strict.Reader, p *CorePolicy) {
-	r.Object(corePolicyShape, func(name string) {
-		if name == "kind" {
-			strict.Word(r, &p.Kind, corePolicyKinds)
-		} else {
-			r.Field(p, name)
-		}
-	})
+	r.Fields(corePolicyShape, p)
 	if p.SliceMs == 0 && p.takesSlices() {
 		p.SliceMs = DefaultSliceMs
 	}
