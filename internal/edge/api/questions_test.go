@@ -8,12 +8,8 @@ import (
 // TestQuestionsAreThoseOfTheContract compares the addresses of all questions with the operations that the contract calls
 // questions. Routes, rates and reading follow from them, so that a new question needs no line in this package.
 func TestQuestionsAreThoseOfTheContract(t *testing.T) {
-	doc, err := requests()
-	if err != nil {
-		t.Fatal(err)
-	}
 	described := 0
-	for path, item := range doc.Paths.Map() {
+	for path, item := range contract(t).Paths.Map() {
 		for method, op := range item.Operations() {
 			if is, _ := op.Extensions["x-question"].(bool); !is {
 				continue

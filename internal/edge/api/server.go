@@ -70,14 +70,11 @@ func New(c Config) (http.Handler, error) {
 	if c.UploadWithin == 0 {
 		c.UploadWithin = 30 * time.Second
 	}
-	doc, err := requests()
-	if err != nil {
-		return nil, fmt.Errorf("read the contract of requests: %w", err)
-	}
 	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
 		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond), largeBodies: make(chan struct{}, 2)}
-	if s.operations, err = readOperations(doc); err != nil {
-		return nil, fmt.Errorf("read the contract of requests: %w", err)
+	var err error
+	if s.operations, err = readOperations(); err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	if err := s.renderPages(); err != nil {
 		return nil, err
