@@ -62,13 +62,14 @@ func solvedInFull(p *capacity.Problem) bool {
 
 // inBriefOf removes from a plan what a series leaves out.
 func inBriefOf(pl capacity.Plan) capacity.Plan {
-	pl.Relaxed, pl.Integer, pl.Layout, pl.Warnings = nil, nil, nil, []capacity.Warning{}
+	pl.Relaxed, pl.Integer, pl.Layout, pl.Warnings, pl.Stays = nil, nil, nil, []capacity.Warning{}, nil
 	if pl.Prices != nil {
 		pl.Prices = &capacity.Prices{Capacity: pl.Prices.Capacity}
 	}
 	for i := range pl.Classes {
 		c := &pl.Classes[i]
 		c.Time, c.Verdict, c.Reason, c.BreakEvenPenalty, c.Flips = nil, "", "", nil, capacity.Flips{}
+		c.OneMore, c.OneLess, c.Stays = nil, nil, nil
 	}
 	return pl
 }

@@ -13,6 +13,7 @@ type Plan struct {
 	Cost      Cost            `json:"cost"`
 	VMs       VMs             `json:"vms"`
 	Classes   []ClassPlan     `json:"classes"`
+	Stays     *PlanStays      `json:"stays,omitempty"`
 	Prices    *Prices         `json:"prices,omitempty"`
 	Relaxed   *RelaxedPlan    `json:"relaxed,omitempty"`
 	Integer   *IntegerPlan    `json:"integer,omitempty"`
@@ -90,6 +91,9 @@ type ClassPlan struct {
 	Reason           string        `json:"reason"`
 	BreakEvenPenalty *money.Amount `json:"break_even_penalty"` // the penalty below which one more job is not worth its VMs
 	Flips            Flips         `json:"flips"`
+	OneMore          *JobChange    `json:"one_more,omitempty"`
+	OneLess          *JobChange    `json:"one_less,omitempty"`
+	Stays            *Stays        `json:"stays,omitempty"`
 
 	// Where the problem has several VM types, what runs on which; those with jobs, in the problem's order.
 	// VMsPerJob is then the average of the admitted jobs, or that of the cheapest type where there are

@@ -68,7 +68,7 @@ func (d *decision) plan() capacity.Plan {
 	pl.Integer = d.integerSummary()
 	pl.Layout = d.layout
 	pl.Warnings = append(pl.Warnings, d.warnings...)
-	d.explain(&pl, d.relaxed, d.next)
+	d.explain(&pl, d.relaxed, d.beside)
 	return pl
 }
 

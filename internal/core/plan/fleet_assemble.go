@@ -247,7 +247,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
-	case more < c.penalty && !tied(more, c.penalty):
+	case more < c.penalty && !words.Tied(more, c.penalty):
 		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
 		said = d.compared(more, c.penalty, in)

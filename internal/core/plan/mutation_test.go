@@ -23,12 +23,12 @@ import (
 )
 
 // unchecked matches the places at which a plan may be changed and stay accepted, as proof.NotChecked says in words.
-var unchecked = regexp.MustCompile(`^/classes/\d+/reason$|^/warnings(/|$)|^/conflicts(/|$)|^/integer/(objective|vms|short_vms)$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$`)
+var unchecked = regexp.MustCompile(`^/warnings(/|$)|^/conflicts(/|$)|^/integer/(objective|vms|short_vms)$|^/relaxed/capacity$|^/proof/(engine|agreed|solve_ms)$|^/stays$|^/classes/\d+/(stays|one_more|one_less|one_more/vms|one_less/vms)$`)
 
 // uncheckedHere is the same of what depends on the plan.
 func uncheckedHere(p capacity.Problem, pl capacity.Plan, at string) bool {
 	switch parts := strings.Split(at, "/"); {
-	case unchecked.MatchString(at):
+	case unchecked.MatchString(at), strings.HasSuffix(at, "/reason") && isFleet(&p):
 		return true
 	case strings.HasSuffix(at, "/worth") && p.Budget != nil && p.Budget.VMCost != nil:
 		var contracts []capacity.Contract

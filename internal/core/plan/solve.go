@@ -96,12 +96,14 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	if m.Options.Integrality == capacity.Integer {
 		d.settle(ctx, solver, f, s, d.integer)
 		d.integer = d.best
+		d.lookBeside(ctx)
 		return d.plan()
 	}
 	o := m.newOptions(true)
 	result, search := integer.Solve(ctx, o, target)
 	d.settle(ctx, solver, o, search, result)
 	d.layOut(ctx, o, target)
+	d.lookBeside(ctx)
 	return d.plan()
 }
 
@@ -178,6 +180,8 @@ type decision struct {
 	best     integer.Result
 	second   second
 	warnings []capacity.Warning
+
+	beside *counterfactual // what would change the plan; nil where that was not worked out
 
 	load   int64 // of the chosen jobs
 	layout []capacity.VMLayout

@@ -431,7 +431,7 @@ type FigureSpread = history.Numbers
 // Finding One thing that contradicts, with its cure.
 type Finding = fault.Finding
 
-// Flips The nearest value of each input alone at which the class's jobs would change in the relaxation; null where there is none.
+// Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. Where a range was not worked out, and in relaxed plans, it is the nearest value at which the class's jobs change in the relaxation. Null where there is none.
 type Flips = capacity.Flips
 
 // Forecast The expected number of jobs of a class that run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
@@ -487,6 +487,9 @@ type IntegerPlan = capacity.IntegerPlan
 
 // Interval From low to high.
 type Interval = perf.Interval
+
+// JobChange What one job more of the class costs, or one less saves, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise it is the relaxation's, which comes near it. Of an exact one, `bill` is what the bill for VMs changes by. `value_refused` is what other jobs are worth that give way, less what jobs are worth that come along.
+type JobChange = capacity.JobChange
 
 // JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
 type JobFit = perf.JobFit
@@ -609,6 +612,9 @@ type Money = money.Amount
 // MoneyChange One cost line in both plans.
 type MoneyChange = whatif.MoneyChange
 
+// MoneyRange A range of amounts; an end is null where there is none in the legal range.
+type MoneyRange = capacity.MoneyRange
+
 // MoneySplit One line of both bills.
 type MoneySplit = whatif.MoneySplit
 
@@ -641,6 +647,9 @@ type NodeReport = live.NodeReport
 
 // NodeSlots The number of tasks of each kind that a node runs at once. If slots are shared, their sum counts.
 type NodeSlots = live.NodeSlots
+
+// NumberRange A range of numbers; an end is null where there is none in the legal range.
+type NumberRange = capacity.Range
 
 // Observation The VMs and slots in use at a moment, compared with the plan that was current then. It never changes.
 type Observation = plans.Observation
@@ -710,6 +719,9 @@ type PlanRecord = plans.PlanRecord
 
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
+
+// PlanStays How far prices may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null.
+type PlanStays = capacity.PlanStays
 
 // PlanSummary A stored plan in one flat row; money is per period.
 type PlanSummary = plans.PlanSummary
@@ -1012,6 +1024,9 @@ type StandingOfferList = list[inputs.StandingOffer]
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
+
+// Stays How far figures of the class may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null; an end is null where the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
+type Stays = capacity.Stays
 
 // StorageSample The amount of data at a moment.
 type StorageSample = pool.StorageSample

@@ -107,6 +107,10 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 	if pl.Prices != nil {
 		said = append(said, explanation{"capacity", "", capacitySentences(p, pl)})
 	}
+	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
+		r := s.OnDemandPrice
+		said = append(said, explanation{"capacity", "", "These VMs and jobs stay the best with " + rangeWords("price on demand", r.Low, r.High, inCurrency(p)) + " a VM and hour."})
+	}
 	for _, line := range moneyLines(p, pl) {
 		said = append(said, explanation{"money", "", line})
 	}
@@ -177,24 +181,68 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 	if c.Reason != "" {
 		s = append(s, shell.Sentence(c.Reason))
 	}
-	if flips := flipWords(p, given, c.Flips); len(flips) > 0 && asked > 0 {
+	stays := staysWords(p, &c)
+	flips := flipWords(p, given, pl, &c)
+	switch {
+	case asked == 0:
+	case len(stays) > 0 && len(flips) > 0:
+		say("These VMs and jobs stay the best with %s. By the relaxation the nearest other change that would decide otherwise is %s.", shell.Listed(stays), strings.Join(flips, ", or "))
+	case len(stays) > 0:
+		say("These VMs and jobs stay the best with %s.", shell.Listed(stays))
+	case len(flips) > 0:
 		say("By the relaxation the nearest change that would decide otherwise is %s.", strings.Join(flips, ", or "))
-	} else if asked > 0 && c.Verdict != capacity.VerdictImpossible {
+	case c.Verdict != capacity.VerdictImpossible:
 		say("By the relaxation no other penalty, deadline or on-demand price alone would decide otherwise.")
 	}
 	return explanation{"class", c.Name, strings.Join(s, " ")}
 }
 
-func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (words []string) {
-	about := plan.About(p.Options.Integrality)
-	if f.Penalty != nil {
+// staysWords is the ranges in which the plan stays the best, as far as they were worked out.
+func staysWords(p capacity.Problem, c *capacity.ClassPlan) (words []string) {
+	if c.Stays == nil {
+		return nil
+	}
+	if r := c.Stays.Penalty; r != nil {
+		words = append(words, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
+	}
+	if r := c.Stays.DeadlineSeconds; r != nil {
+		words = append(words, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
+	}
+	return words
+}
+
+func inCurrency(p capacity.Problem) func(money.Amount) string {
+	return func(m money.Amount) string { return short(m) + " " + p.Currency }
+}
+
+// rangeWords is a range of a figure; without an end where that is nil.
+func rangeWords[T any](what string, low, high *T, words func(T) string) string {
+	switch {
+	case low == nil && high == nil:
+		return "any " + what
+	case high == nil:
+		return "a " + what + " of " + words(*low) + " or more"
+	case low == nil:
+		return "a " + what + " up to " + words(*high)
+	}
+	return "a " + what + " from " + words(*low) + " to " + words(*high)
+}
+
+// flipWords is the nearest changes in the relaxation, where no range says more.
+func flipWords(p capacity.Problem, given capacity.Class, pl capacity.Plan, c *capacity.ClassPlan) (words []string) {
+	about, f := plan.About(p.Options.Integrality), c.Flips
+	known := capacity.Stays{}
+	if c.Stays != nil {
+		known = *c.Stays
+	}
+	if f.Penalty != nil && known.Penalty == nil {
 		words = append(words, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
 	}
-	if f.DeadlineSeconds != nil {
+	if f.DeadlineSeconds != nil && known.DeadlineSeconds == nil {
 		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds),
 			shell.Figure(given.DeadlineSeconds)))
 	}
-	if f.OnDemandPrice != nil {
+	if f.OnDemandPrice != nil && (pl.Stays == nil || pl.Stays.OnDemandPrice == nil) {
 		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice),
 			p.Supply.OnDemand.Price, p.Currency))
 	}
