@@ -109,7 +109,8 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 	}
 	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
 		r := s.OnDemandPrice
-		said = append(said, explanation{"capacity", "", "These VMs and jobs stay the best with " + rangeWords("price on demand", r.Low, r.High, inCurrency(p)) + " a VM and hour."})
+		said = append(said, explanation{"capacity", "", "These VMs and jobs stay the best with " +
+			rangeWords("price on demand", r.Low, r.High, inCurrency(p)) + " a VM and hour."})
 	}
 	for _, line := range moneyLines(p, pl) {
 		said = append(said, explanation{"money", "", line})
@@ -186,7 +187,8 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 	switch {
 	case asked == 0:
 	case len(stays) > 0 && len(flips) > 0:
-		say("These VMs and jobs stay the best with %s. By the relaxation the nearest other change that would decide otherwise is %s.", shell.Listed(stays), strings.Join(flips, ", or "))
+		say("These VMs and jobs stay the best with %s. By the relaxation the nearest other change that would decide otherwise is %s.",
+			shell.Listed(stays), strings.Join(flips, ", or "))
 	case len(stays) > 0:
 		say("These VMs and jobs stay the best with %s.", shell.Listed(stays))
 	case len(flips) > 0:
