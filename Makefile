@@ -60,7 +60,7 @@ fuzz: ## fuzz all that reads what others write: make fuzz FUZZTIME=60s
 
 GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/edge/api/rules/rules_gen.go internal/edge/web/ui/src/api/contract.ts
 
-generate: ## make the command line's requests, the server's and the page's types from openapi.yaml
+generate: ## make the command line's requests, the server's types and rules and the page's types from openapi.yaml
 	go generate ./openapi ./internal/edge/api/... ./internal/edge/web
 
 check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, modules
