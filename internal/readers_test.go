@@ -15,6 +15,7 @@ import (
 	"headroom/internal/ask/pack"
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/trial"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
@@ -50,10 +51,10 @@ var readers = []struct {
 	{"heartbeat", reads(live.ReadHeartbeat), `{"seq":1,"boot":"b","at":"2026-03-01T22:00:00Z","tasks":[{"assignment":1,"state":"running"}],"load":{"cpu_percent":5}}`},
 	{"interference", reads(sim.ReadInterference), `{"cores":2,"rate_per_s":10,"service_ms":3}`},
 	{"measured tasks", reads(trial.ReadMeasuredTasks), `{"a":{"map":[1,2,3],"reduce":[4]}}`},
-	{"what if", limited(capacity.ReadWhatIf), `{"problem":{},"scenarios":[{"changes":[{"what":"deadline","class":"a","factor":0.9}]}]}`},
-	{"what if of a cluster", reads(capacity.ReadClusterWhatIf), `{"at":"2026-03-01T22:00:00Z","scenarios":[{"saved":"a"}]}`},
-	{"sweep", limited(capacity.ReadSweep), `{"problem":{},"parameter":{"what":"deadline","class":"a"},"from":1,"to":2,"steps":3}`},
-	{"sweep of a cluster", reads(capacity.ReadClusterSweep), `{"parameter":{"what":"deadline","class":"a"},"values":[1,2]}`},
+	{"what if", limited(whatif.ReadWhatIf), `{"problem":{},"scenarios":[{"changes":[{"what":"deadline","class":"a","factor":0.9}]}]}`},
+	{"what if of a cluster", reads(whatif.ReadClusterWhatIf), `{"at":"2026-03-01T22:00:00Z","scenarios":[{"saved":"a"}]}`},
+	{"sweep", limited(whatif.ReadSweep), `{"problem":{},"parameter":{"what":"deadline","class":"a"},"from":1,"to":2,"steps":3}`},
+	{"sweep of a cluster", reads(whatif.ReadClusterSweep), `{"parameter":{"what":"deadline","class":"a"},"values":[1,2]}`},
 	{"simulation", limited(trial.ReadSimulation), `{"problem":{},"replications":3,"seed":1}`},
 	{"simulation of a cluster", reads(trial.ReadClusterSimulation), `{"replications":3}`},
 	{"question", limited(goal.ReadQuestion), `{"problem":{},"kind":"deadline","class":"a"}`},
@@ -120,7 +121,7 @@ func stores[T any](t *testing.T, text []byte) {
 var stored = []func(*testing.T, []byte){
 	stores[inputs.Cluster], stores[inputs.VMType], stores[inputs.PricePeriod], stores[inputs.SignedContract], stores[inputs.StandingOffer], stores[inputs.PlannedClass], stores[inputs.ProfileVersion],
 	stores[live.LiveSettings], stores[live.LiveNode], stores[live.LiveJobRequest], stores[live.FeatureValue], stores[reporting.ReportSchedule], stores[pool.PoolSettings], stores[pool.PoolMachine],
-	stores[hooks.Webhook], stores[fetch.AllowedHost], stores[capacity.SlotsPerVM], stores[money.Amount], stores[capacity.Scenario], stores[dispatch.PolicyConfig],
+	stores[hooks.Webhook], stores[fetch.AllowedHost], stores[capacity.SlotsPerVM], stores[money.Amount], stores[whatif.Scenario], stores[dispatch.PolicyConfig],
 }
 
 func FuzzStored(f *testing.F) {

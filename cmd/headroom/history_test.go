@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 )
 
 // What is read here and what the server reads of the same files are the same executions.
@@ -44,7 +44,7 @@ func TestHistoriesReadHereAndThere(t *testing.T) {
 	}
 	var ignored any
 	ask(&ignored, "cluster", "create", "--name", "shop")
-	var here, there app.HistoryImport
+	var here, there clusters.HistoryImport
 	ask(&here, "history", "import", "shop", dir, "--job", "unnamed")
 	ask(&there, append([]string{"history", "import", "shop", "--upload", "--job", "unnamed"}, files...)...)
 	// Two files tell of the same cluster, so that some executions are there twice.

@@ -115,8 +115,8 @@ func (a *asking) aboutBudget(err error) error {
 	return err
 }
 
-// asPromised is what is wrong with promises that the question made, and not the problem: to promise less is no
-// cure for it.
+// asPromised returns the conflicts that remain if the promises were made by the question and not by the problem.
+// Promising less is no cure for those.
 func (a *asking) asPromised(conflicts []fault.Finding, asked *capacity.Problem) []fault.Finding {
 	conflicts = slices.Clone(conflicts)
 	for i := range asked.Classes {
@@ -249,8 +249,8 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	return nil
 }
 
-// marginal is what the linear program says of a job more and a job less of a class. Of several VM types each
-// has a price of its own, and what a job more costs on the cheapest is the penalty at which it breaks even.
+// marginal says in words what the linear program knows of one job more and one job less of a class. With several VM
+// types each has a price of its own. One job more on the cheapest costs the penalty at which the class breaks even.
 func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) string {
 	c, price := &before.Classes[at], before.Prices
 	if price == nil {

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/words"
 )
 
-// DeadlineCost is what promising a deadline costs.
+// DeadlineCost gives the cost of promising a deadline.
 type DeadlineCost struct {
 	What     string          `json:"what"`     // given, earlier, cheapest, least
 	Deadline float64         `json:"deadline"` // in seconds, or the common factor of all
@@ -23,7 +23,7 @@ type DeadlineCost struct {
 	VMs      float64         `json:"vms"`
 }
 
-// earlierBy is which deadlines are always priced, in per cent earlier than the given one.
+// earlierBy lists the deadlines that are always priced, in per cent earlier than the given one.
 var earlierBy = []float64{10, 20, 30, 40, 50}
 
 // cheapestDeadline says how early a class's jobs, or by one factor all classes' jobs, can be promised.

@@ -13,7 +13,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Kind is which question it is.
+// Kind names a question.
 type Kind string
 
 // The questions. What each one means exactly stands in plan.Answer.
@@ -36,7 +36,7 @@ type Question struct {
 	Budget   *AskedBudget `json:"budget,omitempty"` // of most_for_budget
 	Class    string       `json:"class,omitempty"`  // of one_more_job; of cheapest_deadline too, "" is all by a common factor
 
-	// ExtraPercent is how much more than now a plan may cost whose deadlines are the answer to cheapest_deadline.
+	// ExtraPercent limits the cost of a plan with the deadlines that answer cheapest_deadline: per cent above the cost of now.
 	ExtraPercent *float64 `json:"extra_percent,omitempty"`
 }
 
@@ -45,7 +45,7 @@ type AskedBudget struct {
 	Amount   money.Amount `json:"amount"`
 	Per      BudgetPeriod `json:"per,omitempty"`      // default: hour
 	Of       BudgetKind   `json:"of,omitempty"`       // default: vm_cost
-	Currency string       `json:"currency,omitempty"` // must be the problem's, which it is where it is left out
+	Currency string       `json:"currency,omitempty"` // must be the problem's; default that
 }
 
 // BudgetPeriod is the time in which a budget may be spent.
@@ -57,7 +57,7 @@ const (
 	PerMonth  BudgetPeriod = "month" // 730 hours
 )
 
-// BudgetKind is what a budget is spent on.
+// BudgetKind names the costs that a budget limits.
 type BudgetKind string
 
 const (
@@ -77,7 +77,7 @@ type ClusterQuestion struct {
 	Question
 }
 
-// MaxExtraPercent is how much more than now a deadline may cost at most.
+// MaxExtraPercent limits ExtraPercent.
 const MaxExtraPercent = 1000
 
 var (
@@ -155,7 +155,7 @@ func readQuestion(r *strict.Reader, name string, q *Question) {
 	}
 }
 
-// Check is what is wrong with a question by itself.
+// Check finds the faults of a question on its own.
 func (q *Question) Check() error { return strict.Check(q.check) }
 
 func (q *Question) check(c *strict.Checker) {
@@ -203,7 +203,7 @@ func (q *Question) check(c *strict.Checker) {
 	}
 }
 
-// CheckFor is what is wrong with a question, itself in order, about a problem.
+// CheckFor finds the faults of a valid question about a problem.
 func (q *Question) CheckFor(p *capacity.Problem) error {
 	return strict.Check(func(c *strict.Checker) {
 		if b := q.Budget; b != nil && b.Currency != "" && b.Currency != p.Currency {
@@ -238,7 +238,7 @@ func classNames(p *capacity.Problem) []string {
 	return names
 }
 
-// perPeriod is how many of a budget's times a period has.
+// perPeriod returns the number of a budget's times in a period, as a fraction.
 func (b *AskedBudget) perPeriod(p *capacity.Problem) (times, of decimal.Decimal) {
 	seconds := decimal.NewFromInt(p.PeriodSeconds)
 	switch b.Per {

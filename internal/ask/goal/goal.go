@@ -29,7 +29,7 @@ type Answer struct {
 	Conflicts   []fault.Finding `json:"conflicts"` // where there is no plan: what is missing, with cures
 }
 
-// ServedClass is what becomes of a class in the answer.
+// ServedClass gives the jobs of a class in the answer.
 type ServedClass struct {
 	Name     string           `json:"name"`
 	Admitted float64          `json:"admitted"`
@@ -133,7 +133,7 @@ func (a *asking) period() string {
 	return a.problem.Currency + " " + words.PerPeriod(a.problem.PeriodSeconds)
 }
 
-// served is how many jobs are served, in words.
+// served gives the number of served jobs, in words.
 func served(o plan.Outcome) string {
 	switch {
 	case o.Refused == 0 && o.Admitted == 0:
@@ -146,7 +146,7 @@ func served(o plan.Outcome) string {
 	return words.Number(o.Admitted) + " of " + words.Jobs(o.Admitted+o.Refused)
 }
 
-// vmCost is what an outcome's VMs cost, those of idle contracts too.
+// vmCost returns the cost of an outcome's VMs, idle contracts included.
 func vmCost(o plan.Outcome) money.Amount {
 	return money.Amount{Decimal: o.Cost.Total.Sub(o.Cost.Penalties.Decimal)}
 }

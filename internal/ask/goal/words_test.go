@@ -22,8 +22,8 @@ func twoTypes(t *testing.T) capacity.Problem {
 	return p
 }
 
-// Of several VM types each has a price of its own: that of the cheapest is not what a job costs which no longer
-// fits there, and that it has no more VMs does not mean that there are none.
+// With several VM types each has a price of its own. A job that no longer fits on the cheapest one does not cost the
+// price of that type. If that type has no more VMs, others may have some.
 func TestPricesOfSeveralTypesAreNamed(t *testing.T) {
 	t.Parallel()
 	a := asked(t, twoTypes(t), Question{Question: AskOneMoreJob, Class: "a"})

@@ -11,7 +11,7 @@ import (
 	"headroom/internal/core/plan"
 )
 
-// settlement is what a horizon keeps of a situation's plan: its counts, and money as exact rates.
+// settlement holds the counts of a situation's plan, and its money as exact rates.
 type settlement struct {
 	SituationAnswer
 	status            capacity.Status
@@ -30,7 +30,7 @@ type settlement struct {
 	amounts map[int64]*amounts // by seconds
 }
 
-// classPenalty is what a class's refused jobs cost per period of the problem, not rounded.
+// classPenalty holds the penalties of a class's refused jobs per period of the problem, not rounded.
 type classPenalty struct {
 	class  int
 	amount decimal.Decimal
@@ -229,11 +229,11 @@ func (a *Answer) infeasible(start time.Time, hours float64, conflict string) {
 }
 
 // Show leaves out what is not asked for.
-func (a *Answer) Show(detail capacity.Detail) {
+func (a *Answer) Show(detail Detail) {
 	if a.Detail = detail; detail != DetailClasses {
 		a.Situations = []SituationAnswer{}
 	}
-	if detail == capacity.DetailSummary {
+	if detail == DetailSummary {
 		a.Periods = []PeriodAnswer{}
 	}
 }

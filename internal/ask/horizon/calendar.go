@@ -35,7 +35,7 @@ type situation struct {
 	seconds int64          // of all its stints
 }
 
-// term is when something is in force.
+// term is a time in which something is in force.
 type term struct{ from, until time.Time }
 
 func (t term) covers(at time.Time) bool { return !at.Before(t.from) && at.Before(t.until) }

@@ -23,10 +23,10 @@ type Stint struct {
 	Penalties money.Amount
 }
 
-// End is when the stint is over.
+// End returns the end of the stint.
 func (s *Stint) End() time.Time { return s.Start.Add(time.Duration(s.Seconds) * time.Second) }
 
-// TypeCharge is what is rented of a VM type by the hour.
+// TypeCharge holds the VMs of a type that are rented by the hour.
 type TypeCharge struct {
 	Name           string
 	OnDemand, Spot RentCharge

@@ -44,9 +44,9 @@ type HorizonPeriod struct {
 	Start   time.Time `json:"start"`
 	Hours   int64     `json:"hours,omitzero"`   // exactly one of the two
 	Seconds int64     `json:"seconds,omitzero"` // of what is no whole number of hours
-	// Jobs is how many jobs of each class are expected at once, in the order of the problem's classes; null
-	// is every class's own jobs.max. It takes the place of jobs.max, and jobs.min becomes the smaller of
-	// itself and this. Periods may share one slice.
+	// Jobs holds the expected number of concurrent jobs of each class, in the order of the problem's classes. It takes
+	// the place of jobs.max, and jobs.min becomes at most as large; null stands for every class's own jobs.max. Periods
+	// may share one slice.
 	Jobs []float64 `json:"jobs,omitempty"`
 	// Prices that differ from the problem's: of the one kind of VM there is, or by VM type.
 	OnDemandPrice *money.Amount           `json:"on_demand_price,omitempty"`
@@ -60,7 +60,7 @@ type PeriodPrices struct {
 	Spot     *money.Amount `json:"spot,omitempty"`
 }
 
-// length is how many seconds the period has.
+// length returns the seconds of the period.
 func (p *HorizonPeriod) length() int64 {
 	if p.Seconds != 0 {
 		return p.Seconds
@@ -68,7 +68,7 @@ func (p *HorizonPeriod) length() int64 {
 	return 3600 * p.Hours
 }
 
-// End is when the period is over.
+// End returns the end of the period.
 func (p HorizonPeriod) End() time.Time {
 	return p.Start.Add(time.Duration(p.length()) * time.Second)
 }
@@ -137,10 +137,10 @@ const (
 	MaxDemandFactor = 10
 )
 
-// Start is when the horizon begins, and End when it is over.
+// Start returns the beginning of the horizon.
 func (h Horizon) Start() time.Time { return h.Periods[0].Start }
 
-// End is when the horizon is over.
+// End returns the end of the horizon.
 func (h Horizon) End() time.Time { return h.Periods[len(h.Periods)-1].End() }
 
 // First is so many hours of the horizon from its start.
@@ -288,7 +288,7 @@ func (h Horizon) checkPeriods(c *strict.Checker) {
 	}
 }
 
-// checkPrices looks at a period's prices: they are of what the problem has.
+// checkPrices checks a period's prices, which must be for things that the problem has.
 func (h *Horizon) checkPrices(c *strict.Checker, p *HorizonPeriod) {
 	typed := len(h.Problem.Supply.VMTypes) > 0
 	for _, price := range []struct {

@@ -31,7 +31,7 @@ type Answer struct {
 	Classes     []ClassTotal       `json:"classes"`   // in the order of the problem
 	Infeasible  []InfeasibleSpan   `json:"infeasible"`
 	Days        []SpanTotal        `json:"days"` // by UTC
-	Detail      capacity.Detail    `json:"detail"`
+	Detail      Detail             `json:"detail"`
 	Periods     []PeriodAnswer     `json:"periods"`    // none in a summary; a period in which a contract begins or ends is answered in parts
 	Situations  []SituationAnswer  `json:"situations"` // with the detail classes alone: what the plans of the different problems are, by class and type
 	Solved      int                `json:"solved"`     // different problems; periods that are alike are solved once
@@ -48,7 +48,7 @@ type InfeasibleSpan struct {
 // infeasibleShown bounds the spans that are told; Total has the hours of all.
 const infeasibleShown = 100
 
-// ClassTotal is what became of a class.
+// ClassTotal adds up the jobs and costs of a class.
 type ClassTotal struct {
 	Name          string       `json:"name"`
 	AdmittedHours float64      `json:"admitted_job_hours"`
@@ -57,7 +57,7 @@ type ClassTotal struct {
 	Penalties     money.Amount `json:"penalties"`
 }
 
-// SituationAnswer is what all periods that are alike have in common besides their totals.
+// SituationAnswer holds the common answer of all periods that are alike, without their totals.
 type SituationAnswer struct {
 	Classes []ClassShare       `json:"classes"`         // in the problem's order; empty where there is no plan
 	Types   []capacity.TypeVMs `json:"types,omitempty"` // where the problem has several
@@ -107,7 +107,7 @@ func (c *SpanCost) add(x *SpanCost) {
 	}
 }
 
-// SpanTotal is what a day, a month or the whole horizon comes to.
+// SpanTotal adds up a day, a month or the whole horizon.
 type SpanTotal struct {
 	Start           time.Time `json:"start"`
 	Hours           float64   `json:"hours"`
@@ -121,7 +121,7 @@ type SpanTotal struct {
 	RefusedHours    float64   `json:"refused_job_hours"`
 }
 
-// ContractTotal is what became of a contract in the hours in which it was in force and there was a plan.
+// ContractTotal adds up the use of a contract over the hours in which it was in force and there was a plan.
 type ContractTotal struct {
 	Name         string       `json:"name"`
 	VMType       string       `json:"vm_type,omitempty"`
@@ -151,7 +151,7 @@ func planWith(ctx context.Context, h Horizon, solve plan.Planner, crew Crew, pro
 	return c.Answer(), nil
 }
 
-// Crew is who does work that falls into many pieces.
+// Crew carries out work that falls into many pieces.
 type Crew struct {
 	Workers int
 	// Turn, if given, is asked before every piece, and waits until it may be done, under the context that it gives:
@@ -189,10 +189,10 @@ func NewCourse(h Horizon, solve plan.Planner) *Course {
 
 func (c *Course) total() int { return len(c.calendar.situations) }
 
-// Total is how many different problems there are, and Done how many are solved.
+// Total returns the number of different problems.
 func (c *Course) Total() int64 { return int64(c.total()) }
 
-// Done is how many problems are solved.
+// Done returns the number of solved problems.
 func (c *Course) Done() int64 { return c.done.Load() }
 
 // Work solves until nothing is left or the context ends; several may work at once.
@@ -226,7 +226,7 @@ func (c *Course) one(ctx context.Context, i int) error {
 	return err
 }
 
-// Answer is what is known once all workers have ended: up to the first hour that nobody has come to.
+// Answer returns the results until the first hour that is not solved. All workers must have ended.
 func (c *Course) Answer() Answer {
 	stints := c.calendar.stints
 	for i, p := range stints {

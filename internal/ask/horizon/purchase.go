@@ -16,7 +16,7 @@ import (
 	"headroom/internal/core/words"
 )
 
-// PurchaseAnswer is how many VMs of each offer to buy, and what that is worth.
+// PurchaseAnswer says how many VMs of each offer to buy, and what that saves.
 type PurchaseAnswer struct {
 	Answer       string             `json:"answer"`      // one sentence
 	Explanation  string             `json:"explanation"` // the sentence and what it rests on, as one paragraph that can be forwarded
@@ -58,7 +58,7 @@ type OfferAnswer struct {
 	Utilisation *float64     `json:"utilisation"`
 }
 
-// PurchaseCost is what the horizon costs. Total is its cost and the upfront payments' share, Bill is Total without
+// PurchaseCost holds the cost of the horizon. Total is its cost and the upfront payments' share. Bill is Total without
 // the penalties of refused jobs, which nobody pays.
 type PurchaseCost struct {
 	Status  capacity.Status `json:"status"`
@@ -74,8 +74,8 @@ type Saving struct {
 	Share  float64      `json:"share"`
 }
 
-// SavingMonth is what the offers save in a month of the calendar by lower running costs, what is paid upfront
-// for them in it, in full, and what remains of both since the start: of the bill, and with penalties as well.
+// SavingMonth holds the savings of the offers in a month of the calendar, by lower running costs. It also holds the
+// upfront payments made in that month, in full, and the sum of both since the start: of the bill, and with penalties.
 type SavingMonth struct {
 	Month       time.Time    `json:"month"`
 	BillSaved   money.Amount `json:"bill_saved"`
@@ -85,7 +85,7 @@ type SavingMonth struct {
 	Balance     money.Amount `json:"balance"`
 }
 
-// SavingCurve is what other numbers of one offer come to, the others as recommended.
+// SavingCurve holds the costs of other numbers of one offer, with the other offers as recommended.
 type SavingCurve struct {
 	Offer  string        `json:"offer"`
 	Bought int64         `json:"bought"`
@@ -209,7 +209,7 @@ func (a *PurchaseAnswer) compare(ctx context.Context, w *weighing, found *choice
 	return nil
 }
 
-// settle makes the money of the curves and of other demands close: the search adds up in floats, so the recommendation
+// settle makes the money of the curves and of other demands close. The search adds up in floats. So the recommendation
 // gets the exact cost of its plans there too, and differences are those of the amounts that stand beside them.
 func (a *PurchaseAnswer) settle(bought []int64) {
 	for i := range a.Curves {
@@ -257,7 +257,7 @@ const (
 	regretSteps  = 30
 )
 
-// steps is how far the work on a question is.
+// steps counts the steps of the work on a question.
 type steps struct {
 	tell               func(done, total int)
 	before, done, part int
@@ -312,7 +312,7 @@ func costOf(h *Answer) PurchaseCost {
 		Bill: money.Amount{Decimal: total.Sub(h.Total.Cost.Penalties.Decimal)}, Total: money.Amount{Decimal: total}}
 }
 
-// savings is what the bill falls by against another cost, and what bill and penalties together fall by.
+// savings compares with another cost: the savings of the bill, and of bill and penalties together.
 func (to *PurchaseCost) savings(from *PurchaseCost) (bill, both *Saving) {
 	if from.Status == capacity.InfeasibleStatus {
 		return nil, nil
@@ -474,7 +474,7 @@ func (w *weighing) curve(ctx context.Context, bought []int64, offer int) (Saving
 	return c, nil
 }
 
-// regret is what the recommendation costs at another demand, and what the best purchase there would.
+// regret compares the cost of the recommendation at another demand with that of the best purchase there.
 func (w *weighing) regret(ctx context.Context, factor float64, recommended *choiceOfOffers) (RegretPoint, error) {
 	point, there, best := RegretPoint{Factor: factor}, w, *recommended
 	if factor != 1 {

@@ -11,11 +11,10 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// What is bought is weighed on a convex program that is never dearer than the plans: in every situation each
-// class's jobs and loads are replaced by the convex hull of its own (for whole slots the hull of the loads
-// that whole slots really take, which is much nearer than gamma·jobs), and VMs may be fractions. Its value is
-// convex and piecewise linear in what is bought, and its prices of capacity prove a bound for every purchase
-// at once (see bound).
+// Purchases are weighed on a convex program that is never dearer than the plans. In every situation each class's jobs
+// and loads are replaced by the convex hull of its own, and VMs may be fractions. For whole slots that is the hull of
+// the loads that whole slots really take, which is much nearer than gamma·jobs. The program's value is convex and
+// piecewise linear in the VMs bought, and its prices of capacity prove a bound for every purchase at once (see bound).
 
 // weighing is a purchase question made ready.
 type weighing struct {
@@ -99,8 +98,8 @@ func (w *weighing) lowest(s *stage, bought []float64) (cost, price float64) {
 	}
 }
 
-// proved is what a stage costs per period at least, whatever is bought, less what each VM bought may save: by
-// its price of capacity alone.
+// proved returns a lower bound on the cost of a stage per period, for any purchase, less the most that each VM bought
+// may save. It follows from the price of capacity alone.
 func (w *weighing) proved(s *stage, price float64) float64 {
 	worth := &w.worths[s.demand]
 	served, vms := 0, worth.Floor-plan.CapacityNoise
@@ -126,9 +125,9 @@ func (s *stage) ceiling() float64 {
 	return math.Inf(1)
 }
 
-// bound is the least that any purchase can cost, by one price of capacity for each stage: what one VM bought
-// saves at these prices is known, and buying it or not is then decided offer by offer. Any prices prove a
-// bound; good ones prove a good one. Nothing of the search enters here.
+// bound returns a lower bound on the cost of every purchase, by one price of capacity for each stage. At these prices
+// the savings of one VM bought are known, so each offer is decided on its own. Any prices prove a bound; good ones
+// prove a good one. Nothing of the search enters here.
 func (w *weighing) bound(prices []float64) float64 {
 	var sum, size money.Sum
 	sum.Add(w.constant)
@@ -154,7 +153,7 @@ func (w *weighing) bound(prices []float64) float64 {
 	return sum.Value() - boundNoise*size.Value()
 }
 
-// boundNoise, relative to all terms of a bound, is what their float64 may be wrong by.
+// boundNoise is the float64 error of a bound, relative to all its terms.
 const boundNoise = 1e-12
 
 // cut is a straight line that the convex program's cost is nowhere below: its value at a purchase, and how

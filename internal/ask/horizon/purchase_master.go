@@ -7,8 +7,9 @@ import (
 // region is the purchases between two corners, both included.
 type region struct{ low, high []int64 }
 
-// lowestPoint is where the highest of all cuts is lowest in a region: a lower bound on everything in it, and the
-// point. It is a linear program in as many rows as there are offers and one more, solved as its dual:
+// lowestPoint returns the point of a region at which the highest of all cuts is lowest, and the value there: a lower
+// bound on everything in the region. It is a linear program with one row for each offer and one more, solved as its
+// dual:
 //
 //	max Σ share·value − Σ width·s   subject to   Σ share = 1,   Σ share·slope + s − r = 0 per offer
 //

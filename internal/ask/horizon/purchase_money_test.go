@@ -14,8 +14,8 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// Whoever adds up an answer by its own figures gets what stands in it, to the last of nine decimals: the
-// recommendation costs the same in its curve, at the demand that is expected and in the total.
+// The figures of an answer add up to its sums, to the last of nine decimals. The recommendation costs the same in its
+// curve, at the expected demand and in the total.
 func TestPurchaseMoneyCloses(t *testing.T) {
 	p := oneClass(t, "0.123456789")
 	p.Classes[0].Jobs.Max, p.Classes[0].Penalty = 5000, plantest.AmountIn(t, "900000000")

@@ -16,7 +16,7 @@ type PurchaseQuestion struct {
 	Horizon
 	Offers  []capacity.Offer `json:"offers"`
 	Factors []float64        `json:"factors,omitzero"` // demands at which the recommendation is tried; null is −30 to +30 %, empty is none
-	Detail  capacity.Detail  `json:"detail,omitempty"`
+	Detail  Detail           `json:"detail,omitempty"`
 }
 
 // DefaultFactors is the demands at which a recommendation is tried where the question names none.

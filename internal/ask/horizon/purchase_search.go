@@ -28,7 +28,7 @@ var (
 	quickEffort = weighEffort{exact: 30_000, relaxed: 3_000_000, regions: 2_000}
 )
 
-// choiceOfOffers is what a search has found.
+// choiceOfOffers is a purchase that a search has found.
 type choiceOfOffers struct {
 	bought []int64
 	cost   float64 // +Inf where nothing is feasible

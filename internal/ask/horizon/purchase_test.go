@@ -88,8 +88,8 @@ func drawQuestion(t testing.TB, r *rand.Rand, integrality capacity.Integrality, 
 	return q
 }
 
-// byHours is what a question's horizon costs with so many VMs bought, hour by hour and by trying all jobs; +Inf
-// where the promised jobs of an hour do not fit. Contracts and offers are in force for whole hours here.
+// byHours computes the cost of a question's horizon with so many VMs bought, hour by hour and by trying all jobs. It
+// is +Inf if the promised jobs of an hour do not fit. Contracts and offers are in force for whole hours here.
 type byHours struct {
 	question *PurchaseQuestion
 	known    map[string]float64

@@ -104,8 +104,8 @@ func (w *weighing) addStages() {
 	w.kept.values = make([]map[boughtKey]plan.Spent, len(w.stages))
 }
 
-// exactCost is what the horizon costs with so many VMs bought of each offer, every stage solved by the core:
-// +Inf where the promised jobs of one do not fit. The gap says how much less it may be in truth.
+// exactCost returns the cost of the horizon with so many VMs bought of each offer; the core solves every stage. It is
+// +Inf if the promised jobs of one do not fit. The true cost may be lower by the gap.
 func (w *weighing) exactCost(ctx context.Context, bought []int64) (cost, gap float64, err error) {
 	all, err := w.exactAll(ctx, bought)
 	return all.Cost, all.Gap, err
@@ -147,8 +147,8 @@ func (w *weighing) heed(int, int) {
 	}
 }
 
-// keptValues is what stages have been found to cost. Purchases that differ in VMs which a stage does not
-// need are the same to it.
+// keptValues holds the known costs of stages. Purchases that differ only in VMs that a stage does not need share an
+// entry.
 type keptValues struct {
 	values []map[boughtKey]plan.Spent // by stage
 	count  atomic.Int64
@@ -211,5 +211,5 @@ func (w *weighing) tiersWith(s *stage, most int64, bought []int64) (tiers []inte
 	return tiers, key
 }
 
-// coreNoise, relative to the penalties of all jobs, is what float64 sums may miss an optimum by.
+// coreNoise is the float64 error of an optimum, relative to the penalties of all jobs.
 const coreNoise = 1e-15

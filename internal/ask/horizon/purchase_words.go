@@ -54,8 +54,7 @@ func (a *PurchaseAnswer) fact(name, of, value, unit string) {
 	a.Facts = append(a.Facts, words.Fact{Name: name, Of: of, Value: value, Unit: unit})
 }
 
-// advice is what to buy, and what that does to the VM bill. What refused jobs are valued at is on no bill and stands
-// beside it.
+// advice says what to buy, and the effect on the VM bill. The value of refused jobs is on no bill and stands beside it.
 func (a *PurchaseAnswer) advice(span string) string {
 	var buy []string
 	for i := range a.Offers {
@@ -186,7 +185,7 @@ func (a *PurchaseAnswer) tellUse(b *strings.Builder) {
 	}
 }
 
-// nearlyBest is how much more than the recommendation a number of VMs may cost that is as good as it.
+// nearlyBest is the extra cost, relative to the recommendation, up to which a number of VMs counts as equally good.
 const nearlyBest = 0.005
 
 // flatness says what a curve shows: over which numbers the cost hardly changes, and what none would cost.

@@ -12,13 +12,17 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// How much of a horizon is answered: a summary is totals, months and days.
+// Detail says how much of a horizon is answered.
+type Detail string
+
+// The details of an answer, each with those before it.
 const (
-	DetailPeriods capacity.Detail = "periods" // every period as well
-	DetailClasses capacity.Detail = "classes" // and what becomes of each class in it
+	DetailSummary Detail = "summary" // totals, months and days
+	DetailPeriods Detail = "periods" // every period
+	DetailClasses Detail = "classes" // the jobs and VMs of each class in every period
 )
 
-var horizonDetails = []capacity.Detail{capacity.DetailSummary, DetailPeriods, DetailClasses}
+var horizonDetails = []Detail{DetailSummary, DetailPeriods, DetailClasses}
 
 // How much of a horizon is answered: its periods where there are few, and never more of them than fit into
 // an answer that is kept.
@@ -33,13 +37,13 @@ const (
 // HorizonQuestion asks what a horizon comes to.
 type HorizonQuestion struct {
 	Horizon
-	Detail capacity.Detail `json:"detail,omitempty"` // left out: periods, where there are few of them
+	Detail Detail `json:"detail,omitempty"` // left out: periods, where there are few of them
 }
 
 // ClusterHorizonQuestion is about a cluster's forecasts, prices and contracts of some time.
 type ClusterHorizonQuestion struct {
 	Span
-	Detail capacity.Detail `json:"detail,omitempty"`
+	Detail Detail `json:"detail,omitempty"`
 }
 
 // ClusterPurchaseQuestion asks what a cluster should buy.
@@ -51,7 +55,7 @@ type ClusterPurchaseQuestion struct {
 	Factors  []float64        `json:"factors,omitzero"`    // as in PurchaseQuestion
 	Gap      *float64         `json:"gap,omitempty"`       // null is DefaultPurchaseGap
 	LeaveOut []LeftOut        `json:"leave_out,omitempty"` // what the cluster has and purchases are not weighed with
-	Detail   capacity.Detail  `json:"detail,omitempty"`
+	Detail   Detail           `json:"detail,omitempty"`
 }
 
 // LeftOut is something of a cluster that is left out of a question.
@@ -145,7 +149,7 @@ func ReadHorizon(data []byte, limits capacity.Limits, overrides ...func(*capacit
 	return q, nil
 }
 
-// Check is what is wrong with the question, which it brings in order.
+// Check sets the defaults of the question and finds its faults.
 func (q *HorizonQuestion) Check() error { return strict.Check(q.check) }
 
 func (q *HorizonQuestion) check(c *strict.Checker) {
@@ -182,7 +186,7 @@ func ReadPurchase(data []byte, limits capacity.Limits, overrides ...func(*capaci
 	return q, nil
 }
 
-// Check is what is wrong with the question, which it brings in order.
+// Check sets the defaults of the question and finds its faults.
 func (q *PurchaseQuestion) Check() error { return strict.Check(q.checkAsked) }
 
 func (q *PurchaseQuestion) checkAsked(c *strict.Checker) {
@@ -293,27 +297,27 @@ func checkShort(c *strict.Checker, member, text string) {
 	}
 }
 
-func checkHorizonDetail(c *strict.Checker, detail capacity.Detail) {
+func checkHorizonDetail(c *strict.Checker, detail Detail) {
 	if detail != "" {
 		strict.OneOf(c, "detail", detail, horizonDetails)
 	}
 }
 
-// CheckDetail is what is wrong with how much of the horizon is answered, which it decides where nobody has.
-func (h *Horizon) CheckDetail(detail *capacity.Detail) error {
+// CheckDetail finds the faults of a detail, and sets the default if it is empty.
+func (h *Horizon) CheckDetail(detail *Detail) error {
 	return strict.Check(func(c *strict.Checker) { h.checkDetail(c, detail) })
 }
 
 // checkDetail says how much is answered where nobody has said, and refuses an answer that is too large.
-func (h *Horizon) checkDetail(c *strict.Checker, detail *capacity.Detail) {
+func (h *Horizon) checkDetail(c *strict.Checker, detail *Detail) {
 	checkHorizonDetail(c, *detail)
 	if *detail == "" {
-		if *detail = capacity.DetailSummary; len(h.Periods) <= ShownPeriods {
+		if *detail = DetailSummary; len(h.Periods) <= ShownPeriods {
 			*detail = DetailPeriods
 		}
 	}
 	if size := h.answerBytes(*detail); size > mostHorizon {
-		less := capacity.DetailSummary
+		less := DetailSummary
 		if h.answerBytes(DetailPeriods) <= mostHorizon {
 			less = DetailPeriods
 		}
@@ -323,8 +327,8 @@ func (h *Horizon) checkDetail(c *strict.Checker, detail *capacity.Detail) {
 }
 
 // answerBytes is about how large an answer is.
-func (h *Horizon) answerBytes(detail capacity.Detail) int {
-	if detail == capacity.DetailSummary {
+func (h *Horizon) answerBytes(detail Detail) int {
+	if detail == DetailSummary {
 		return 0
 	}
 	contracts := len(h.Contracts)
@@ -338,7 +342,7 @@ func (h *Horizon) answerBytes(detail capacity.Detail) int {
 	return len(h.Periods) * each
 }
 
-func readDetail(r *strict.Reader, into *capacity.Detail) {
+func readDetail(r *strict.Reader, into *Detail) {
 	before := len(r.Findings)
 	if strict.Word(r, into, horizonDetails); *into == "" && len(r.Findings) == before {
 		detail, _ := fault.UnknownWord("", fault.Words(horizonDetails))

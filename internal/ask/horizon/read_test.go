@@ -35,7 +35,7 @@ func question(t *testing.T) PurchaseQuestion {
 	return q
 }
 
-// What is documented is what is read, and it comes back as it was.
+// A documented question is read, and comes back unchanged when it is written.
 func TestPurchaseQuestionIsWrittenAsItIsRead(t *testing.T) {
 	q := question(t)
 	if err := q.Validate(); err != nil {

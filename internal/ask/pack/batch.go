@@ -175,8 +175,7 @@ func (b *batch) everything() contents {
 // below returns findings about a part of the input, with pointers from its root.
 func below(at string, wrong *fault.InputError) (findings []fault.Finding) {
 	for _, f := range wrong.Findings {
-		f.Pointer = at + f.Pointer
-		findings = append(findings, f)
+		findings = append(findings, f.Move(fault.Under(at)))
 	}
 	return findings
 }

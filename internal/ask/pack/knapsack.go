@@ -58,38 +58,53 @@ func knapsack(items []item, plain, other int, beside func(plain int) int) *sack 
 		taken := k.taken[n*len(k.best) : (n+1)*len(k.best)]
 		for p := plain; p >= 0; p-- { // downwards, so that the values read are still without this item
 			row, took := k.best[p*width:p*width+limits[p]], taken[p*width:p*width+limits[p]]
-			if p >= it.plain {
-				less := k.best[(p-it.plain)*width : (p-it.plain)*width+limits[p]]
-				if it.special == 0 {
-					for o, w := range less {
-						if w += it.price; w > row[o] {
-							row[o], took[o] = w, 1
-						}
-					}
-					continue
-				}
-				for o := limits[p] - 1; o >= 0; o-- {
-					best, how := row[o], byte(0)
-					if w := less[o] + it.price; w > best {
-						best, how = w, 1
-					}
-					if o >= it.special {
-						if w := row[o-it.special] + it.price; w > best {
-							best, how = w, 2
-						}
-					}
-					row[o], took[o] = best, how
-				}
+			if p < it.plain {
+				putSpecial(it, row, took)
 				continue
 			}
-			for o := limits[p] - 1; it.special > 0 && o >= it.special; o-- {
-				if w := row[o-it.special] + it.price; w > row[o] {
-					row[o], took[o] = w, 2
-				}
+			less := k.best[(p-it.plain)*width : (p-it.plain)*width+limits[p]]
+			if it.special == 0 {
+				putPlain(it, row, less, took)
+			} else {
+				putEither(it, row, less, took)
 			}
 		}
 	}
 	return k
+}
+
+// putPlain puts an item into the plain VMs of a row of rooms. less is the row with as many plain VMs fewer.
+func putPlain(it item, row, less []float64, took []byte) {
+	for o, w := range less {
+		if w += it.price; w > row[o] {
+			row[o], took[o] = w, 1
+		}
+	}
+}
+
+// putSpecial puts an item into the other VMs of a row of rooms.
+func putSpecial(it item, row []float64, took []byte) {
+	for o := len(row) - 1; it.special > 0 && o >= it.special; o-- {
+		if w := row[o-it.special] + it.price; w > row[o] {
+			row[o], took[o] = w, 2
+		}
+	}
+}
+
+// putEither puts an item into the plain VMs or the other VMs of a row of rooms, whichever is worth more.
+func putEither(it item, row, less []float64, took []byte) {
+	for o := len(row) - 1; o >= 0; o-- {
+		best, how := row[o], byte(0)
+		if w := less[o] + it.price; w > best {
+			best, how = w, 1
+		}
+		if o >= it.special {
+			if w := row[o-it.special] + it.price; w > best {
+				best, how = w, 2
+			}
+		}
+		row[o], took[o] = best, how
+	}
 }
 
 func (k *sack) worth(plain, other int) float64 { return k.best[plain*(k.other+1)+other] }

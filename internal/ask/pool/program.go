@@ -29,78 +29,11 @@ func (m *model) program(lack float64) *program {
 		work[j] = p.Row(1, math.Inf(1))
 		p.parts[j] = make([]int, len(m.Types))
 	}
-	for i, t := range m.Types {
-		due := m.due(i)
-		rows := make([]int, len(due))
-		for k := range due {
-			rows[k] = p.Row(math.Inf(-1), 0)
-		}
-		price, limit, alone := t.PerHour.Float(), float64(m.limits[i]), m.alone(i)
-		together := -1
-		var before int
-		p.core[i] = -1
-		lasting := 0
-		if t.Accelerator {
-			if lasting = m.lasting(i); alone <= limit {
-				lasting = min(lasting, 1)
-			}
-			before = len(p.RowLower)
-			for range lasting - 1 {
-				p.Row(math.Inf(-1), 0) // hour h+1 - hour h
-			}
-		}
-		if t.Core && lasting > 0 {
-			together = p.Row(math.Inf(-1), limit)
-		}
-		if t.Core {
-			var entries []lp.Entry
-			if storage >= 0 && t.DiskGB > 0 {
-				entries = append(entries, lp.Entry{Row: storage, Coefficient: t.DiskGB / m.needed})
-			}
-			for k, end := range due {
-				if hours := end - m.startups[i]; hours > 0 {
-					entries = append(entries, lp.Entry{Row: rows[k], Coefficient: -hours})
-				}
-			}
-			if together >= 0 {
-				entries = append(entries, lp.Entry{Row: together, Coefficient: 1})
-			}
-			if len(entries) > 0 {
-				p.core[i] = p.Column(price*float64(m.Hours), 0, limit, true, entries...)
-			}
-		}
-		for h := range lasting {
-			var entries []lp.Entry
-			for k, end := range due {
-				from := max(float64(h), m.startups[i])
-				if hours := min(end, float64(h+1)) - from; hours > 0 {
-					entries = append(entries, lp.Entry{Row: rows[k], Coefficient: -hours})
-				}
-			}
-			if h > 0 {
-				entries = append(entries, lp.Entry{Row: before + h - 1, Coefficient: 1})
-			}
-			if h+1 < lasting {
-				entries = append(entries, lp.Entry{Row: before + h, Coefficient: -1})
-			}
-			if h == 0 && together >= 0 {
-				entries = append(entries, lp.Entry{Row: together, Coefficient: 1})
-			}
-			p.hours[i] = append(p.hours[i], p.Column(price, 0, limit, true, entries...))
-		}
-		for j, job := range m.Jobs {
-			p.parts[j][i] = -1
-			if m.rates[j][i] == 0 || p.core[i] < 0 && lasting == 0 {
-				continue
-			}
-			entries := []lp.Entry{{Row: work[j], Coefficient: 1}}
-			for k, end := range due {
-				if end >= m.deadlines[j] {
-					entries = append(entries, lp.Entry{Row: rows[k], Coefficient: job.Work / m.rates[j][i]})
-				}
-			}
-			p.parts[j][i] = p.Column(0, 0, 1, false, entries...)
-		}
+	for i := range m.Types {
+		r := m.rowsOf(p, i)
+		p.core[i] = m.coreColumn(p, r, storage)
+		p.hours[i] = m.hourColumns(p, r)
+		m.partColumns(p, r, work)
 	}
 	if lack > 0 {
 		if storage >= 0 {
@@ -111,6 +44,108 @@ func (m *model) program(lack float64) *program {
 		}
 	}
 	return p
+}
+
+// typeRows holds the rows of one type, for its columns.
+type typeRows struct {
+	index    int
+	limit    float64
+	due      []float64 // deadlines
+	work     []int     // the row of the work due by each deadline
+	lasting  int       // the hours for which accelerators may be rented
+	hours    int       // the first row that keeps the accelerators of an hour at most as many as in the hour before
+	together int       // the row of core instances and accelerators together; -1 without one
+}
+
+// rowsOf adds the rows of a type.
+func (m *model) rowsOf(p *program, i int) *typeRows {
+	t := &m.Types[i]
+	r := &typeRows{index: i, limit: float64(m.limits[i]), due: m.due(i), together: -1}
+	r.work = make([]int, len(r.due))
+	for k := range r.due {
+		r.work[k] = p.Row(math.Inf(-1), 0)
+	}
+	if t.Accelerator {
+		if r.lasting = m.lasting(i); m.alone(i) <= r.limit {
+			r.lasting = min(r.lasting, 1)
+		}
+		r.hours = len(p.RowLower)
+		for range r.lasting - 1 {
+			p.Row(math.Inf(-1), 0) // hour h+1 - hour h
+		}
+	}
+	if t.Core && r.lasting > 0 {
+		r.together = p.Row(math.Inf(-1), r.limit)
+	}
+	return r
+}
+
+// coreColumn adds the core instances of a type; it returns -1 if they are of no use. storage is the row of the data,
+// or -1 without data.
+func (m *model) coreColumn(p *program, r *typeRows, storage int) int {
+	t := &m.Types[r.index]
+	if !t.Core {
+		return -1
+	}
+	var entries []lp.Entry
+	if storage >= 0 && t.DiskGB > 0 {
+		entries = append(entries, lp.Entry{Row: storage, Coefficient: t.DiskGB / m.needed})
+	}
+	for k, end := range r.due {
+		if hours := end - m.startups[r.index]; hours > 0 {
+			entries = append(entries, lp.Entry{Row: r.work[k], Coefficient: -hours})
+		}
+	}
+	if r.together >= 0 {
+		entries = append(entries, lp.Entry{Row: r.together, Coefficient: 1})
+	}
+	if len(entries) == 0 {
+		return -1
+	}
+	return p.Column(t.PerHour.Float()*float64(m.Hours), 0, r.limit, true, entries...)
+}
+
+// hourColumns adds the accelerators of a type in each hour.
+func (m *model) hourColumns(p *program, r *typeRows) (columns []int) {
+	price := m.Types[r.index].PerHour.Float()
+	for h := range r.lasting {
+		var entries []lp.Entry
+		for k, end := range r.due {
+			from := max(float64(h), m.startups[r.index])
+			if hours := min(end, float64(h+1)) - from; hours > 0 {
+				entries = append(entries, lp.Entry{Row: r.work[k], Coefficient: -hours})
+			}
+		}
+		if h > 0 {
+			entries = append(entries, lp.Entry{Row: r.hours + h - 1, Coefficient: 1})
+		}
+		if h+1 < r.lasting {
+			entries = append(entries, lp.Entry{Row: r.hours + h, Coefficient: -1})
+		}
+		if h == 0 && r.together >= 0 {
+			entries = append(entries, lp.Entry{Row: r.together, Coefficient: 1})
+		}
+		columns = append(columns, p.Column(price, 0, r.limit, true, entries...))
+	}
+	return columns
+}
+
+// partColumns adds the shares of the jobs' work on a type. work holds the row of each job's whole work.
+func (m *model) partColumns(p *program, r *typeRows, work []int) {
+	i := r.index
+	for j, job := range m.Jobs {
+		p.parts[j][i] = -1
+		if m.rates[j][i] == 0 || p.core[i] < 0 && r.lasting == 0 {
+			continue
+		}
+		entries := []lp.Entry{{Row: work[j], Coefficient: 1}}
+		for k, end := range r.due {
+			if end >= m.deadlines[j] {
+				entries = append(entries, lp.Entry{Row: r.work[k], Coefficient: job.Work / m.rates[j][i]})
+			}
+		}
+		p.parts[j][i] = p.Column(0, 0, 1, false, entries...)
+	}
 }
 
 // due returns the deadlines of the jobs that run on a type, each once, the earliest first.

@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 )
@@ -11,16 +12,16 @@ import (
 // reference, with its price, its limit and its speeds for the classes named like the jobs. The reference is the type
 // of the plan's own VMs. Speeds are those of a slot, and types have their slots. With wholeVMs they are those of a
 // VM, for classes with given VMs per job.
-func Scenario(p PoolProblem, reference string, wholeVMs bool) (capacity.Scenario, error) {
+func Scenario(p PoolProblem, reference string, wholeVMs bool) (whatif.Scenario, error) {
 	m, err := ready(p)
 	if err != nil {
-		return capacity.Scenario{}, err
+		return whatif.Scenario{}, err
 	}
 	at, known := m.places[reference]
 	if !known {
-		return capacity.Scenario{}, fmt.Errorf("there is no instance type %q that speeds could be relative to: %w", reference, fault.Invalid)
+		return whatif.Scenario{}, fmt.Errorf("there is no instance type %q that speeds could be relative to: %w", reference, fault.Invalid)
 	}
-	s := capacity.Scenario{Name: "instance types of a pool", Note: "Speeds are relative to " + reference + "."}
+	s := whatif.Scenario{Name: "instance types of a pool", Note: "Speeds are relative to " + reference + "."}
 	per := func(j, i int) float64 {
 		if wholeVMs {
 			return m.rates[j][i]
@@ -40,7 +41,7 @@ func Scenario(p PoolProblem, reference string, wholeVMs bool) (capacity.Scenario
 		if i == at || len(findings) > 0 {
 			continue
 		}
-		add := capacity.AddedSupply{
+		add := whatif.AddedSupply{
 			VMType: &capacity.VMTypeSupply{Name: t.Name, OnDemand: capacity.OnDemand{Price: *t.PerHour, Quota: t.Most}},
 			Speed:  map[string]float64{},
 		}
@@ -60,14 +61,14 @@ func Scenario(p PoolProblem, reference string, wholeVMs bool) (capacity.Scenario
 			}
 		}
 		if runs {
-			s.Changes = append(s.Changes, capacity.ScenarioChange{What: capacity.AddVMType, Add: &add})
+			s.Changes = append(s.Changes, whatif.ScenarioChange{What: whatif.AddVMType, Add: &add})
 		}
 	}
 	if len(s.Changes) >= capacity.MaxVMTypes {
 		findings = append(findings, fault.Finding{Pointer: "/types", Code: "too_many", Detail: fmt.Sprintf("%d types are too many for a capacity plan, which has at most %d.", len(s.Changes)+1, capacity.MaxVMTypes)})
 	}
 	if len(findings) > 0 {
-		return capacity.Scenario{}, fault.Refusal(findings, 0)
+		return whatif.Scenario{}, fault.Refusal(findings, 0)
 	}
 	return s, nil
 }

@@ -209,19 +209,7 @@ func (m machine) stays() int64 {
 // ends. If more are needed before, it stays.
 func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
 	all := []PoolStep{}
-	machines := []*machine{}
-	for _, m := range b.Machines {
-		if m.Type != k.name || m.As != k.as || m.Count == 0 {
-			continue
-		}
-		runs := &machine{count: m.Count}
-		if m.PaidUntil != nil {
-			runs.paid, runs.given = *m.PaidUntil, true
-		} else if m.Since != nil {
-			runs.paid = *m.Since
-		}
-		machines = append(machines, runs)
-	}
+	machines := runningMachines(b, k)
 	own := []PoolTarget{}
 	for _, t := range s.Targets {
 		if t.Type == k.name && t.As == k.as {
@@ -236,19 +224,7 @@ func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
 		if at.Before(b.At) {
 			at = b.At
 		}
-		stay := int64(0)
-		for _, m := range machines {
-			stay += m.stays()
-		}
-		for _, m := range slices.Backward(machines) { // the last to leave stay first
-			for n := len(m.goes) - 1; n >= 0 && stay < t.Count; n-- {
-				if x := &m.goes[n]; x.at.After(at) {
-					kept := min(x.count, t.Count-stay)
-					x.count -= kept
-					stay += kept
-				}
-			}
-		}
+		stay := keepMachines(machines, t.Count, at)
 		if more := t.Count - stay; more > 0 {
 			machines = append(machines, &machine{count: more, paid: at})
 			all = append(all, PoolStep{At: at, Type: k.name, As: k.as, Count: more, Why: needs(s, t)})
@@ -262,12 +238,53 @@ func steps(b PoolBasis, s PoolSchedule, k kind) []PoolStep {
 			}
 		}
 	}
+	return append(all, leavingSteps(machines, k)...)
+}
+
+// runningMachines returns the machines of a kind that run at the beginning.
+func runningMachines(b PoolBasis, k kind) []*machine {
+	machines := []*machine{}
+	for _, m := range b.Machines {
+		if m.Type != k.name || m.As != k.as || m.Count == 0 {
+			continue
+		}
+		runs := &machine{count: m.Count}
+		if m.PaidUntil != nil {
+			runs.paid, runs.given = *m.PaidUntil, true
+		} else if m.Since != nil {
+			runs.paid = *m.Since
+		}
+		machines = append(machines, runs)
+	}
+	return machines
+}
+
+// keepMachines lets machines stay that would leave after a moment, until as many stay as are needed. It returns the
+// number of machines that stay.
+func keepMachines(machines []*machine, needed int64, at time.Time) (stay int64) {
+	for _, m := range machines {
+		stay += m.stays()
+	}
+	for _, m := range slices.Backward(machines) { // the last to leave stay first
+		for n := len(m.goes) - 1; n >= 0 && stay < needed; n-- {
+			if x := &m.goes[n]; x.at.After(at) {
+				kept := min(x.count, needed-stay)
+				x.count -= kept
+				stay += kept
+			}
+		}
+	}
+	return stay
+}
+
+// leavingSteps returns the steps in which machines leave; those at one moment for one reason are one step.
+func leavingSteps(machines []*machine, k kind) (all []PoolStep) {
 	for _, m := range machines {
 		for _, x := range m.goes {
 			if x.count == 0 {
 				continue
 			}
-			if n := slices.IndexFunc(all, func(y PoolStep) bool { return y.At.Equal(x.at) && y.Count < 0 && y.Why == x.why }); n >= 0 {
+			if n := slices.IndexFunc(all, func(y PoolStep) bool { return y.At.Equal(x.at) && y.Why == x.why }); n >= 0 {
 				all[n].Count -= x.count
 				continue
 			}

@@ -349,50 +349,59 @@ func PoolCourse(p pool.PoolCourseProblem, a pool.PoolCourse) []fault.Finding {
 		if r.FromHour != int64(n)*p.Hours || r.UntilHour != r.FromHour+p.Hours || !poolAlike(r.DataGB, data) {
 			c.wrong(at, "the round is from hour %d to %d with %g GB", int64(n)*p.Hours, int64(n+1)*p.Hours, data)
 		}
-		accelerators := map[string]int64{} // instance-hours
-		left := map[string]int64{}
-		for _, x := range r.Changes {
-			if x.Hour < r.FromHour || x.Hour > r.UntilHour || x.Count == 0 || x.As == pool.AsCore && x.Hour != r.FromHour {
-				c.wrong(at+"/changes", "%d instances of %s cannot change at hour %d", x.Count, x.Type, x.Hour)
-			}
-			if x.As == pool.AsCore {
-				core[x.Type] += x.Count
-				continue
-			}
-			left[x.Type] += x.Count
-			accelerators[x.Type] += x.Count * (r.UntilHour - x.Hour)
-		}
-		if r.Plan.Status == pool.PoolInfeasible {
-			if len(r.Changes) > 0 {
-				c.wrong(at+"/changes", "a round that cannot be done changes nothing")
-			}
-			continue
-		}
-		cost = cost.Add(r.Plan.Cost.Decimal)
-		disks := 0.0
-		for _, t := range p.Types {
-			planned, hours := int64(0), int64(0)
-			for _, x := range r.Plan.Mix.Core {
-				if x.Type == t.Name {
-					planned += x.Count
-				}
-			}
-			for _, x := range r.Plan.Mix.Accelerators {
-				if x.Type == t.Name {
-					hours += x.Count * x.Hours
-				}
-			}
-			if core[t.Name] != planned || accelerators[t.Name] != hours || left[t.Name] != 0 {
-				c.wrong(at+"/changes", "they leave %d core instances of %s and %d hours of accelerators, but the plan has %d and %d", core[t.Name], t.Name, accelerators[t.Name], planned, hours)
-			}
-			disks += float64(planned) * t.DiskGB
-		}
-		if disks < data*p.Storage.Replication/p.Storage.Fill*(1-poolTolerance) {
-			c.wrong(at+"/plan", "the disks hold %g GB of %g GB", disks, data*p.Storage.Replication/p.Storage.Fill)
+		c.roundMix(p, r, at, core, data)
+		if r.Plan.Status != pool.PoolInfeasible {
+			cost = cost.Add(r.Plan.Cost.Decimal)
 		}
 	}
 	if !a.Cost.Equal(cost) {
 		c.wrong("/cost", "the rounds cost %s, not %s", cost, a.Cost)
 	}
 	return c.findings
+}
+
+// roundMix checks the changes of a round, which must lead to its plan's mix, and the disks for its data. core counts
+// the core instances before the round, and afterwards those after it.
+func (c *poolCheck) roundMix(p pool.PoolCourseProblem, r pool.PoolRound, at string, core map[string]int64, data float64) {
+	accelerators := map[string]int64{} // instance-hours
+	left := map[string]int64{}
+	for _, x := range r.Changes {
+		if x.Hour < r.FromHour || x.Hour > r.UntilHour || x.Count == 0 || x.As == pool.AsCore && x.Hour != r.FromHour {
+			c.wrong(at+"/changes", "%d instances of %s cannot change at hour %d", x.Count, x.Type, x.Hour)
+		}
+		if x.As == pool.AsCore {
+			core[x.Type] += x.Count
+			continue
+		}
+		left[x.Type] += x.Count
+		accelerators[x.Type] += x.Count * (r.UntilHour - x.Hour)
+	}
+	if r.Plan.Status == pool.PoolInfeasible {
+		if len(r.Changes) > 0 {
+			c.wrong(at+"/changes", "a round that cannot be done changes nothing")
+		}
+		return
+	}
+	disks := 0.0
+	for _, t := range p.Types {
+		planned, hours := int64(0), int64(0)
+		for _, x := range r.Plan.Mix.Core {
+			if x.Type == t.Name {
+				planned += x.Count
+			}
+		}
+		for _, x := range r.Plan.Mix.Accelerators {
+			if x.Type == t.Name {
+				hours += x.Count * x.Hours
+			}
+		}
+		if core[t.Name] != planned || accelerators[t.Name] != hours || left[t.Name] != 0 {
+			c.wrong(at+"/changes", "they leave %d core instances of %s and %d hours of accelerators, but the plan has %d and %d",
+				core[t.Name], t.Name, accelerators[t.Name], planned, hours)
+		}
+		disks += float64(planned) * t.DiskGB
+	}
+	if disks < data*p.Storage.Replication/p.Storage.Fill*(1-poolTolerance) {
+		c.wrong(at+"/plan", "the disks hold %g GB of %g GB", disks, data*p.Storage.Replication/p.Storage.Fill)
+	}
 }

@@ -62,32 +62,12 @@ func runLearning(ctx context.Context, b *bench) error {
 	b.total = seeds * (len(settings)*len(heavyToLight) + len(targets) + len(curves))
 	b.Columns = []string{"figure", "classifier", "delay_heartbeats", "job", "target", "instances", "tasks_paper", "tasks_mean", "load_over_target", "time_above_target", "judged_part", "accuracy"}
 
-	// run returns the mean of some nodes.
-	run := func(job int, swing float64, p dispatch.PolicyConfig) (all borne, accuracy [accuracyParts]float64, err error) {
-		b.drawn = 0 // the same seeds for every setting
-		for range seeds {
-			if err := ctx.Err(); err != nil {
-				return all, accuracy, context.Cause(ctx)
-			}
-			j := heavyToLight[job]
-			r := loaded{load: borneLoad / j.tasks, cv: swing, seed: b.nextSeed(), Usage: j.usage, policy: p, hours: 6}.run()
-			all.tasks += r.tasks / float64(seeds)
-			all.use += r.use / float64(seeds)
-			all.above += r.above / float64(seeds)
-			for part := range accuracy {
-				accuracy[part] += mean(r.right[part*len(r.right)/accuracyParts:(part+1)*len(r.right)/accuracyParts]) / float64(seeds)
-			}
-			b.step()
-		}
-		return all, accuracy, nil
-	}
-
 	var uses, above []float64 // by setting: the mean of the jobs, and the heaviest job
 	order := math.Inf(1)
 	for _, s := range settings {
 		use, before := 0.0, 0.0
 		for i, j := range heavyToLight {
-			r, accuracy, err := run(i, 0.5, learns(s.kind, s.delay, 1))
+			r, accuracy, err := b.meanOfNodes(ctx, seeds, i, 0.5, learns(s.kind, s.delay, 1))
 			if err != nil {
 				return err
 			}
@@ -110,7 +90,7 @@ func runLearning(ctx context.Context, b *bench) error {
 
 	achieved := map[float64]float64{}
 	for _, target := range targets {
-		r, _, err := run(1, 0.5, learns(dispatch.NaiveBayes, 1, target))
+		r, _, err := b.meanOfNodes(ctx, seeds, 1, 0.5, learns(dispatch.NaiveBayes, 1, target))
 		if err != nil {
 			return err
 		}
@@ -121,7 +101,7 @@ func runLearning(ctx context.Context, b *bench) error {
 
 	var gains []float64
 	for _, c := range curves {
-		_, accuracy, err := run(c.job, c.swing, learns(dispatch.NaiveBayes, 1, 1))
+		_, accuracy, err := b.meanOfNodes(ctx, seeds, c.job, c.swing, learns(dispatch.NaiveBayes, 1, 1))
 		if err != nil {
 			return err
 		}
@@ -136,4 +116,24 @@ func runLearning(ctx context.Context, b *bench) error {
 	b.note(fmt.Sprintf("A perceptron learns from its mistakes alone, and a choice that looks bad is not made: without tasks that are tried on idle nodes it would stop giving any. With them it comes to %.2f of the target.", uses[2]))
 	b.note("At most one task is given at a heartbeat, so that no more than 12 can run: that is what the lightest tasks and the highest targets meet.")
 	return nil
+}
+
+// meanOfNodes runs a job on nodes of different seeds, and returns their mean.
+func (b *bench) meanOfNodes(ctx context.Context, seeds, job int, swing float64, p dispatch.PolicyConfig) (all borne, accuracy [accuracyParts]float64, err error) {
+	b.drawn = 0 // the same seeds for every setting
+	for range seeds {
+		if err := ctx.Err(); err != nil {
+			return all, accuracy, context.Cause(ctx)
+		}
+		j := heavyToLight[job]
+		r := loaded{load: borneLoad / j.tasks, cv: swing, seed: b.nextSeed(), Usage: j.usage, policy: p, hours: 6}.run()
+		all.tasks += r.tasks / float64(seeds)
+		all.use += r.use / float64(seeds)
+		all.above += r.above / float64(seeds)
+		for part := range accuracy {
+			accuracy[part] += mean(r.right[part*len(r.right)/accuracyParts:(part+1)*len(r.right)/accuracyParts]) / float64(seeds)
+		}
+		b.step()
+	}
+	return all, accuracy, nil
 }

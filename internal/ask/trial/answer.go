@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -245,16 +244,7 @@ func Percent(part float64) string {
 }
 
 // placed moves the simulator's findings to the plan's problem.
-func (t *Trial) placed(p *part, err error) error {
-	var input *fault.InputError
-	if !errors.As(err, &input) {
-		return err
-	}
-	for i := range input.Findings {
-		input.Findings[i].Pointer = p.pointer(input.Findings[i].Pointer)
-	}
-	return input
-}
+func (t *Trial) placed(p *part, err error) error { return fault.Move(err, p.pointer) }
 
 // pointer translates the simulator's pointer into one into the question.
 func (p *part) pointer(pointer string) string {

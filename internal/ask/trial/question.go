@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
@@ -22,8 +23,8 @@ type SimulationQuestion struct {
 // ClusterSimulationQuestion is about a cluster: its current plan, or with a scenario the plan of its present problem
 // with those changes.
 type ClusterSimulationQuestion struct {
-	Scenario *capacity.AskedScenario `json:"scenario,omitempty"`
-	Options  SimulationOptions       `json:"options"`
+	Scenario *whatif.AskedScenario `json:"scenario,omitempty"`
+	Options  SimulationOptions     `json:"options"`
 }
 
 // SimulationOptions configures the trial of a plan.
@@ -163,8 +164,8 @@ func ReadClusterSimulation(data []byte) (ClusterSimulationQuestion, error) {
 	r := strict.NewReader(data)
 	r.Object(clusterSimulationShape, func(name string) {
 		if name == "scenario" {
-			q.Scenario = new(capacity.AskedScenario)
-			capacity.ReadScenarioInto(r, q.Scenario, capacity.AskedScenarioShape)
+			q.Scenario = new(whatif.AskedScenario)
+			whatif.ReadScenarioInto(r, q.Scenario, whatif.AskedScenarioShape)
 		} else {
 			readSimulationOptions(r, &q.Options)
 		}

@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/money"
 )
 
-// use is what a plan rents of one VM type and what runs on it.
+// use holds the rented VMs of one type and the jobs that run on them.
 type use struct {
 	vmType         string    // "" in a problem of one kind of machine
 	contracts      []float64 // used, in the order of the type's contracts
@@ -58,14 +58,14 @@ func usesOf(p *capacity.Problem, pl *capacity.Plan) []use {
 	return uses
 }
 
-// bill is what decisions cost per period, line by line as a plan's cost.
+// bill holds the cost of decisions per period, in the lines of a plan's cost.
 type bill struct {
 	onDemand, spot, reserved, idle, penalties money.Amount
 
 	paid []decimal.Decimal // per hour for the VMs in use, by type
 }
 
-// billOf is what it costs to rent and admit just this at a problem's figures.
+// billOf returns the cost of renting and admitting just this at a problem's figures.
 func billOf(p *capacity.Problem, uses []use) bill {
 	b := bill{paid: make([]decimal.Decimal, len(uses))}
 	rented, spot, reserved, idle := decimal.Zero, decimal.Zero, decimal.Zero, decimal.Zero
@@ -108,7 +108,7 @@ func jobsOf(uses []use, class int) float64 {
 	return sum
 }
 
-// vmCost is what all VMs cost, idle ones too.
+// vmCost returns the cost of all VMs, idle ones included.
 func (b *bill) vmCost() decimal.Decimal {
 	return b.onDemand.Add(b.spot.Decimal).Add(b.reserved.Decimal).Add(b.idle.Decimal)
 }

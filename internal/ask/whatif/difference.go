@@ -16,7 +16,7 @@ type Answered struct {
 	Plan    capacity.Plan
 }
 
-// Difference is what changed from one plan to another, and which inputs changed.
+// Difference holds the changes from one plan to another, and of their inputs.
 type Difference struct {
 	Sentence string                 `json:"sentence"`
 	Cost     []MoneyChange          `json:"cost"` // every line, changed or not; per period

@@ -21,20 +21,20 @@ type same struct {
 	reasons           []string
 }
 
-// sameDecisions carries the base's decisions over to a scenario's problem: the same jobs of each class on
-// the same VMs of each tier, as far as that can be.
+// sameDecisions carries the base's decisions over to a scenario's problem: the same jobs of each class on the same
+// VMs of each tier, as far as possible.
 //
-//   - Each class keeps its admitted jobs on the VM types they run on: fewer only where fewer are asked for,
-//     where no number of slots meets the new deadline, or where the type is gone.
-//   - Each tier (contract, on demand, spot) keeps its VMs, needed or not, as far as contract, quota and
-//     share still have them. To give some back would be a new decision.
-//   - Where the jobs need more VMs than that, because of a shorter deadline or a lost contract, just those
-//     are rented besides, from the cheapest contracts and on demand. Where there are none, jobs go: those
-//     worth least per VM first, promised ones last.
-//   - More demand is refused, higher promises are not kept, budgets are overdrawn: to act on them would
-//     be a new decision.
+//   - Each class keeps its admitted jobs on the VM types they run on. It keeps fewer if fewer are asked for, if no
+//     number of slots meets the new deadline, or if the type is gone.
+//   - Each tier (contract, on demand, spot) keeps its VMs, needed or not, as far as contract, quota and share still
+//     have them. To give some back would be a new decision.
+//   - If the jobs need more VMs than that, because of a shorter deadline or a lost contract, just those are rented
+//     besides, from the cheapest contracts and on demand. If there are none, jobs go: first those worth least per
+//     VM, promised ones last.
+//   - More demand is refused, higher promises are not kept, budgets are overdrawn: to act on them would be a new
+//     decision.
 //
-// Whatever is not as it was, or may not be so, is said in reasons.
+// Every deviation has a sentence in reasons.
 func (b *Base) sameDecisions(p *capacity.Problem) (*same, error) {
 	types := p.Supply.Types()
 	s := &same{Problem: p, base: b, uses: make([]use, len(types))}
@@ -67,10 +67,10 @@ func (s *same) say(sentence string, values ...any) {
 	s.reasons = append(s.reasons, fmt.Sprintf(sentence, values...))
 }
 
-// useOn is what the base does on a VM type; nil where it does not know the type.
+// useOn returns the base's use of a VM type, or nil for a type it does not have.
 func (b *Base) useOn(vmType string) *use {
 	for t := range b.uses {
-		if name := b.uses[t].vmType; name == vmType || name == "" && vmType == capacity.SoleVMType {
+		if name := b.uses[t].vmType; name == vmType || name == "" && vmType == SoleVMType {
 			return &b.uses[t]
 		}
 	}
@@ -304,7 +304,7 @@ func shed(needs *plan.Needs, u *use, p *capacity.Problem) (gone []float64) {
 // mostReasons bounds the sentences about what could not be kept.
 const mostReasons = 5
 
-// because is why the base's decisions cannot be carried out as they were; empty where they can.
+// because gives the reasons why the base's decisions cannot be carried out unchanged.
 func (s *same) because(kept *bill) []string {
 	if b := s.Budget; b != nil {
 		if b.VMCost != nil && kept.vmCost().GreaterThan(b.VMCost.Decimal) {

@@ -84,7 +84,7 @@ func (b *Base) Outcome(full bool) plan.Outcome { return plan.OutcomeOf("", b.Pla
 
 // Answer lays a scenario over the base. What is wrong with its changes is an error; what no plan can
 // meet is an answer. A full answer has the plan and what happens to each class.
-func (b *Base) Answer(ctx context.Context, s capacity.Scenario, full bool) (ScenarioAnswer, error) {
+func (b *Base) Answer(ctx context.Context, s Scenario, full bool) (ScenarioAnswer, error) {
 	p, err := s.Apply(b.Problem)
 	if err != nil {
 		return ScenarioAnswer{}, err
@@ -157,7 +157,7 @@ func (b *Base) splitClasses(d *ScenarioDifference, p *capacity.Problem, pl *capa
 }
 
 // CompareScenarios answers scenarios one after the other.
-func CompareScenarios(ctx context.Context, p capacity.Problem, scenarios []capacity.Scenario, full bool, solve plan.Planner) (Comparison, error) {
+func CompareScenarios(ctx context.Context, p capacity.Problem, scenarios []Scenario, full bool, solve plan.Planner) (Comparison, error) {
 	b, err := NewBase(ctx, p, solve)
 	if err != nil {
 		return Comparison{}, err

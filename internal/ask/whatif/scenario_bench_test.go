@@ -40,11 +40,11 @@ func BenchmarkManyScenarios(b *testing.B) {
 	}
 }
 
-func thousandScenarios() (all []capacity.Scenario) {
-	whats := []capacity.What{capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePrice, capacity.ChangePenalty}
+func thousandScenarios() (all []Scenario) {
+	whats := []What{ChangeDeadline, ChangeDemand, ChangePrice, ChangePenalty}
 	for i := range 1000 {
 		factor := float64(900+i/5) / 1000
-		all = append(all, capacity.Scenario{Name: fmt.Sprintf("s%d", i), Changes: []capacity.ScenarioChange{{What: whats[i%4], Factor: &factor}}})
+		all = append(all, Scenario{Name: fmt.Sprintf("s%d", i), Changes: []ScenarioChange{{What: whats[i%4], Factor: &factor}}})
 	}
 	return all
 }

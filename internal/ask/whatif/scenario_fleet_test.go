@@ -27,16 +27,16 @@ func TestScenariosOfSeveralVMTypesClose(t *testing.T) {
 				t.Fatal(err)
 			}
 			added := plantest.AmountIn(t, "0.05")
-			for _, changes := range [][]capacity.ScenarioChange{
+			for _, changes := range [][]ScenarioChange{
 				nil,
-				{{What: capacity.ChangePrice, Factor: factor(1.5)}},
-				{{What: capacity.ChangeDeadline, Factor: factor(0.8)}},
-				{{What: capacity.ChangeDemand, Factor: factor(0.5)}},
-				{{What: capacity.ChangeSpotShare, Factor: factor(0.5)}},
-				{{What: capacity.DropVMType, VMType: "type-1"}},
-				{{What: capacity.AddVMType, Add: &capacity.AddedSupply{VMType: &capacity.VMTypeSupply{Name: "added", OnDemand: capacity.OnDemand{Price: added}}}}},
+				{{What: ChangePrice, Factor: factor(1.5)}},
+				{{What: ChangeDeadline, Factor: factor(0.8)}},
+				{{What: ChangeDemand, Factor: factor(0.5)}},
+				{{What: ChangeSpotShare, Factor: factor(0.5)}},
+				{{What: DropVMType, VMType: "type-1"}},
+				{{What: AddVMType, Add: &AddedSupply{VMType: &capacity.VMTypeSupply{Name: "added", OnDemand: capacity.OnDemand{Price: added}}}}},
 			} {
-				s := capacity.Scenario{Changes: changes}
+				s := Scenario{Changes: changes}
 				changed, err := s.Apply(p)
 				if err != nil {
 					continue // such as a type that this problem does not have

@@ -20,10 +20,9 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// TestScenariosCloseAndCanBeCarriedOut draws problems and scenarios of every kind. Every line and every
-// class must add up; the scenario's plan must be the changed problem's, and pass the independent proof;
-// and what is called the same decisions must be such, by an own count of the money and by a plan of just
-// the kept jobs on just the kept VMs.
+// TestScenariosCloseAndCanBeCarriedOut draws problems and scenarios of every kind. Every line and every class must add
+// up. The scenario's plan must be the changed problem's, and pass the independent proof. The same decisions must be
+// the same by the test's own count of the money, and by a plan of just the kept jobs on just the kept VMs.
 func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 5))
 	kept, lost, shed, infeasible := 0, 0, 0, 0
@@ -33,7 +32,7 @@ func TestScenariosCloseAndCanBeCarriedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, changed := plantest.DrawScenario(r, &p)
+		s, changed := drawScenario(r, &p)
 		a, err := base.Answer(t.Context(), s, true)
 		if err != nil {
 			t.Fatalf("%d: %v", n, err)
@@ -181,7 +180,7 @@ func TestNoChangeChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := base.Answer(t.Context(), capacity.Scenario{}, true)
+		a, err := base.Answer(t.Context(), Scenario{}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,8 +209,8 @@ func TestNoChangeChangesNothing(t *testing.T) {
 	}
 }
 
-// market2 is 30 VMs of a contract at 0.10 and on-demand VMs at 0.20, and two classes: 20 jobs that take
-// two VMs each at 600 s, worth 5 each, and 5 jobs of one VM worth 0.15.
+// market2 has a contract of 30 VMs at 0.10 and on-demand VMs at 0.20. Its classes have 20 jobs that take two VMs each
+// at 600 s, worth 5 each, and 5 jobs of one VM worth 0.15.
 func market2(t *testing.T) capacity.Problem {
 	p := plantest.Market(t, 30, "0.10", "0.20", capacity.Executable)
 	etl := capacity.Class{Name: "etl", Demand: &capacity.Demand{MapWorkSeconds: 1200}, DeadlineSeconds: 600, SlotsPerVM: capacity.SlotsPerVM{Map: 1, Reduce: 1},
@@ -225,36 +224,36 @@ func TestSameDecisionsByHand(t *testing.T) {
 	value := func(text string) *money.Amount { m := plantest.AmountIn(t, text); return &m }
 	for _, c := range []struct {
 		name    string
-		changes []capacity.ScenarioChange
+		changes []ScenarioChange
 		// of the total: base 30·0.10 + 10·0.20 + 5·0.15 = 5.75
 		values, decisions string
 		because           string
 		sentence          string
 	}{
-		{"a longer deadline keeps the VMs until one decides", []capacity.ScenarioChange{{What: capacity.ChangeDeadline, Factor: factor(2)}}, "0.00", "-3.25", "",
+		{"a longer deadline keeps the VMs until one decides", []ScenarioChange{{What: ChangeDeadline, Factor: factor(2)}}, "0.00", "-3.25", "",
 			// 20 VMs for etl, 5 for adhoc at 0.10, which is less than 0.15
 			"Longer deadlines of all classes save 3.25 USD an hour: 10 VMs fewer on demand, 5 VMs fewer in contracts; nothing is refused any more."},
-		{"a shorter deadline needs VMs whoever decides", []capacity.ScenarioChange{{What: capacity.ChangeDeadline, Class: "etl", Factor: factor(0.5)}}, "8.00", "0.00", "The same jobs need 40 VMs more.",
+		{"a shorter deadline needs VMs whoever decides", []ScenarioChange{{What: ChangeDeadline, Class: "etl", Factor: factor(0.5)}}, "8.00", "0.00", "The same jobs need 40 VMs more.",
 			`Shorter deadlines of class "etl" cost 8.00 USD an hour more: 40 VMs more on demand; 5 jobs are refused as before.`},
-		{"a price of what is rented", []capacity.ScenarioChange{{What: capacity.ChangePrice, Value: value("0.30")}}, "1.00", "0.00", "",
+		{"a price of what is rented", []ScenarioChange{{What: ChangePrice, Value: value("0.30")}}, "1.00", "0.00", "",
 			"A price of 0.30 for VMs on demand costs 1.00 USD an hour more: the same VMs; 5 jobs are refused as before."},
-		{"a price that pays for another decision", []capacity.ScenarioChange{{What: capacity.ChangePrice, Value: value("0.14")}}, "-0.60", "-0.05", "",
+		{"a price that pays for another decision", []ScenarioChange{{What: ChangePrice, Value: value("0.14")}}, "-0.60", "-0.05", "",
 			"A price of 0.14 for VMs on demand saves 0.65 USD an hour: 5 VMs more on demand; nothing is refused any more."},
-		{"more demand is refused until one decides", []capacity.ScenarioChange{{What: capacity.ChangeDemand, Class: "etl", Value: value("22")}}, "10.00", "-9.20", "",
+		{"more demand is refused until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("22")}}, "10.00", "-9.20", "",
 			`A demand of 22 jobs of class "etl" costs 0.80 USD an hour more: 4 VMs more on demand; 5 jobs are refused as before.`},
-		{"less demand leaves VMs empty until one decides", []capacity.ScenarioChange{{What: capacity.ChangeDemand, Class: "etl", Value: value("15")}}, "0.00", "-2.00", `5 jobs of class "etl" are no longer asked for.`,
+		{"less demand leaves VMs empty until one decides", []ScenarioChange{{What: ChangeDemand, Class: "etl", Value: value("15")}}, "0.00", "-2.00", `5 jobs of class "etl" are no longer asked for.`,
 			`A demand of 15 jobs of class "etl" saves 2.00 USD an hour: 10 VMs fewer on demand; 5 jobs are refused as before.`},
-		{"a penalty of who is refused", []capacity.ScenarioChange{{What: capacity.ChangePenalty, Class: "adhoc", Factor: factor(2)}}, "0.75", "-0.50", "",
+		{"a penalty of who is refused", []ScenarioChange{{What: ChangePenalty, Class: "adhoc", Factor: factor(2)}}, "0.75", "-0.50", "",
 			`Higher penalties of class "adhoc" cost 0.25 USD an hour more: 5 VMs more on demand; nothing is refused any more.`},
-		{"a smaller contract is replaced on demand", []capacity.ScenarioChange{{What: capacity.ChangeContract, Contract: "reserved", Value: value("20")}}, "1.00", "0.00", "10 VMs can no longer be had from where they came.\nThe same jobs need 10 VMs more.",
+		{"a smaller contract is replaced on demand", []ScenarioChange{{What: ChangeContract, Contract: "reserved", Value: value("20")}}, "1.00", "0.00", "10 VMs can no longer be had from where they came.\nThe same jobs need 10 VMs more.",
 			`20 VMs in contract "reserved" cost 1.00 USD an hour more: 10 VMs more on demand, 10 VMs fewer in contracts; 5 jobs are refused as before.`},
-		{"no contract at all", []capacity.ScenarioChange{{What: capacity.DropContract, Contract: "reserved"}}, "3.00", "0.00", "30 VMs can no longer be had from where they came.\nThe same jobs need 30 VMs more.",
+		{"no contract at all", []ScenarioChange{{What: DropContract, Contract: "reserved"}}, "3.00", "0.00", "30 VMs can no longer be had from where they came.\nThe same jobs need 30 VMs more.",
 			`Dropping contract "reserved" costs 3.00 USD an hour more: 30 VMs more on demand, 30 VMs fewer in contracts; 5 jobs are refused as before.`},
-		{"a quota under what is rented", []capacity.ScenarioChange{{What: capacity.ChangeQuota, Value: value("4")}}, "13.80", "0.00", "6 VMs can no longer be had from where they came.\nThere is no room any more for 3 jobs of class \"etl\" on the VMs there are.",
+		{"a quota under what is rented", []ScenarioChange{{What: ChangeQuota, Value: value("4")}}, "13.80", "0.00", "6 VMs can no longer be had from where they came.\nThere is no room any more for 3 jobs of class \"etl\" on the VMs there are.",
 			"A quota of 4 VMs costs 13.80 USD an hour more: 6 VMs fewer on demand; 8 jobs are refused, 3 more than before."},
-		{"a promise costs nothing until one keeps it", []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
+		{"a promise costs nothing until one keeps it", []ScenarioChange{{What: ChangePromised, Class: "adhoc", Value: value("3")}}, "0.00", "0.15", `Of class "adhoc" 3 jobs are promised now, and the plan admitted 0.`,
 			`A promise of 3 jobs of class "adhoc" costs 0.15 USD an hour more: 3 VMs more on demand; 2 jobs are refused, 3 fewer than before.`},
-		{"a contract that is paid in any case", []capacity.ScenarioChange{{What: capacity.AddContract, Add: &capacity.AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
+		{"a contract that is paid in any case", []ScenarioChange{{What: AddContract, Add: &AddedSupply{Contract: &capacity.Contract{Name: "new", VMs: 20, Price: plantest.AmountIn(t, "0.05"), Billing: capacity.BilledAlways}}}}, "1.00", "-3.25", "",
 			`Contract "new" saves 2.25 USD an hour: 10 VMs fewer on demand, 15 VMs more in contracts; nothing is refused any more.`},
 	} {
 		base, err := NewBase(t.Context(), market2(t), alone)
@@ -264,7 +263,7 @@ func TestSameDecisionsByHand(t *testing.T) {
 		if got := base.Plan.Cost.Total.String(); got != "5.75" {
 			t.Fatalf("the base costs %s", got)
 		}
-		a, err := base.Answer(t.Context(), capacity.Scenario{Changes: c.changes}, true)
+		a, err := base.Answer(t.Context(), Scenario{Changes: c.changes}, true)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -284,9 +283,9 @@ func TestSameDecisionsByHand(t *testing.T) {
 
 func TestScenariosOfInfeasibleProblems(t *testing.T) {
 	none := money.Amount{}
-	tight := capacity.Scenario{Name: "tight", Changes: []capacity.ScenarioChange{{What: capacity.DropContract, Contract: "reserved"}, {What: capacity.ChangeQuota, Value: &none}}}
+	tight := Scenario{Name: "tight", Changes: []ScenarioChange{{What: DropContract, Contract: "reserved"}, {What: ChangeQuota, Value: &none}}}
 	p := market2(t)
-	w, err := CompareScenarios(context.Background(), p, []capacity.Scenario{tight}, true, alone)
+	w, err := CompareScenarios(context.Background(), p, []Scenario{tight}, true, alone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,8 +297,8 @@ func TestScenariosOfInfeasibleProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back := capacity.Scenario{Changes: []capacity.ScenarioChange{{What: capacity.ChangeQuota}}}
-	w, err = CompareScenarios(context.Background(), p, []capacity.Scenario{back}, true, alone)
+	back := Scenario{Changes: []ScenarioChange{{What: ChangeQuota}}}
+	w, err = CompareScenarios(context.Background(), p, []Scenario{back}, true, alone)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +330,7 @@ func TestABudgetIsOverdrawnByTheSameDecisions(t *testing.T) {
 // BenchmarkScenario is one scenario over a hundred classes, by integrality.
 func BenchmarkScenario(b *testing.B) {
 	for _, integrality := range []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable} {
-		for _, what := range []capacity.What{capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePrice} {
+		for _, what := range []What{ChangeDeadline, ChangeDemand, ChangePrice} {
 			b.Run(fmt.Sprintf("%s/%s", integrality, what), func(b *testing.B) {
 				p, err := capacity.ReadProblem(plantest.CallBody(b, "mixed", integrality, 100), capacity.Limits{})
 				if err != nil {
@@ -345,7 +344,7 @@ func BenchmarkScenario(b *testing.B) {
 				proved, before := 0, plantest.CPUSeconds(b)
 				for b.Loop() {
 					factor += 0.0001
-					a, err := base.Answer(context.Background(), capacity.Scenario{Changes: []capacity.ScenarioChange{{What: what, Factor: &factor}}}, false)
+					a, err := base.Answer(context.Background(), Scenario{Changes: []ScenarioChange{{What: what, Factor: &factor}}}, false)
 					if err != nil {
 						b.Fatal(err)
 					}

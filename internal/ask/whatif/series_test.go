@@ -28,9 +28,9 @@ func TestScenariosInBriefAgreeWithThoseInFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 8 {
-			var s capacity.Scenario
+			var s Scenario
 			for range 1 + r.IntN(2) {
-				s.Changes = append(s.Changes, plantest.DrawChange(r, &p))
+				s.Changes = append(s.Changes, drawChange(r, &p))
 			}
 			want, err := inFull.Answer(t.Context(), s, false)
 			if err != nil {

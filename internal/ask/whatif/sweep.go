@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/words"
 )
 
-// SweepPoint is what a problem comes to at one value of each parameter.
+// SweepPoint holds the outcome of a problem at one value of each parameter.
 type SweepPoint struct {
 	Parameters []float64               `json:"parameters"` // in the order of what is varied
 	Status     capacity.Status         `json:"status"`
@@ -27,20 +27,20 @@ type SweepPoint struct {
 
 // SweepAnswer is the points of a sweep: those of the first parameter's first value first.
 type SweepAnswer struct {
-	Vary          []capacity.Vary `json:"vary"`
-	Currency      string          `json:"currency"`
-	PeriodSeconds int64           `json:"period_s"`
-	Complete      bool            `json:"complete"` // false: points are missing, because the work was ended before
-	Total         int64           `json:"total"`    // points that were asked for
-	Points        []SweepPoint    `json:"points"`
-	Curve         *plan.Curve     `json:"curve"`
-	Explanation   string          `json:"explanation"`
-	Facts         []words.Fact    `json:"facts"`
+	Vary          []Vary       `json:"vary"`
+	Currency      string       `json:"currency"`
+	PeriodSeconds int64        `json:"period_s"`
+	Complete      bool         `json:"complete"` // false: points are missing, because the work was ended before
+	Total         int64        `json:"total"`    // points that were asked for
+	Points        []SweepPoint `json:"points"`
+	Curve         *plan.Curve  `json:"curve"`
+	Explanation   string       `json:"explanation"`
+	Facts         []words.Fact `json:"facts"`
 }
 
 // Sweep is a sweep at work: any number of workers take points until none is left.
 type Sweep struct {
-	question capacity.SweepQuestion
+	question SweepQuestion
 	numbers  [][]money.Amount
 	points   []SweepPoint
 	plans    []*capacity.Plan // of the first and the last point, which are explained
@@ -51,9 +51,11 @@ type Sweep struct {
 }
 
 // NewSweep makes a checked question ready.
-func NewSweep(q capacity.SweepQuestion) *Sweep {
+func NewSweep(q SweepQuestion) *Sweep {
 	s := &Sweep{question: q, numbers: make([][]money.Amount, len(q.Vary))}
-	s.curve = sync.OnceValues(func() (plan.Curve, error) { return plan.NewCurve(q.Problem, q.Vary[0]) })
+	s.curve = sync.OnceValues(func() (plan.Curve, error) {
+		return plan.NewCurve(q.Problem, parameterOf(&q.Vary[0], s.numbers[0]))
+	})
 	total := 1
 	for i := range q.Vary {
 		s.numbers[i] = q.Vary[i].Numbers()
@@ -63,10 +65,27 @@ func NewSweep(q capacity.SweepQuestion) *Sweep {
 	return s
 }
 
-// Total is how many points there are, and Done how many are planned.
+// parameterOf returns the parameter that a curve follows. It is one of the figures that a checked question
+// may ask a curve for, with a range.
+func parameterOf(v *Vary, numbers []money.Amount) plan.Parameter {
+	figures := map[What]plan.Figure{
+		ChangeDeadline: plan.Deadlines, ChangePenalty: plan.Penalties, ChangePrice: plan.OnDemandPrice,
+		ChangeContract: plan.ContractVMs, ChangeBudget: plan.VMBudget,
+	}
+	return plan.Parameter{
+		Figure: figures[v.What], Class: v.Class, Contract: v.Contract, Absolute: v.By == ByValue,
+		From: v.From.Float(), To: v.To.Float(), Numbers: numbers,
+		With: func(p capacity.Problem, number money.Amount) (capacity.Problem, error) {
+			s := Scenario{Changes: []ScenarioChange{v.Change(number)}}
+			return s.Apply(p)
+		},
+	}
+}
+
+// Total returns the number of points.
 func (s *Sweep) Total() int64 { return int64(len(s.points)) }
 
-// Done is how many points are planned.
+// Done returns the number of planned points.
 func (s *Sweep) Done() int64 { return s.done.Load() }
 
 // Work plans points until none is left or the context ends; several may work at once. Each point is the
@@ -90,8 +109,8 @@ func (s *Sweep) Work(ctx context.Context, solve, brief plan.Planner) error {
 }
 
 // at is the numbers of a point, and the scenario they make.
-func (s *Sweep) at(i int) (numbers []float64, scenario capacity.Scenario) {
-	numbers, scenario.Changes = make([]float64, len(s.numbers)), make([]capacity.ScenarioChange, len(s.numbers))
+func (s *Sweep) at(i int) (numbers []float64, scenario Scenario) {
+	numbers, scenario.Changes = make([]float64, len(s.numbers)), make([]ScenarioChange, len(s.numbers))
 	for k := len(s.numbers) - 1; k >= 0; k-- {
 		x := s.numbers[k][i%len(s.numbers[k])]
 		i /= len(s.numbers[k])

@@ -18,9 +18,9 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-func swept(t *testing.T, q capacity.SweepQuestion, workers int) SweepAnswer {
+func swept(t *testing.T, q SweepQuestion, workers int) SweepAnswer {
 	t.Helper()
-	if err := capacity.CheckVaried(q.Vary, q.Curve); err != nil {
+	if err := CheckVaried(q.Vary, q.Curve); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Check(); err != nil {
@@ -52,9 +52,9 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 		integrality := []capacity.Integrality{capacity.Relaxed, capacity.Integer, capacity.Executable}[trial%3]
 		p := plantest.DrawProblem(t, r, 1+r.IntN(8), integrality)
 		class := p.Classes[r.IntN(len(p.Classes))].Name
-		q := capacity.SweepQuestion{Problem: p, Vary: []capacity.Vary{
-			{What: capacity.ChangePenalty, Class: class, From: plantest.Number(0.5), To: plantest.Number(8), Steps: 4, Spacing: capacity.Geometric},
-			{What: capacity.ChangeQuota, By: capacity.ByValue, Values: []money.Amount{*plantest.Number(0), *plantest.Number(30), *plantest.Number(500)}},
+		q := SweepQuestion{Problem: p, Vary: []Vary{
+			{What: ChangePenalty, Class: class, From: plantest.Number(0.5), To: plantest.Number(8), Steps: 4, Spacing: Geometric},
+			{What: ChangeQuota, By: ByValue, Values: []money.Amount{*plantest.Number(0), *plantest.Number(30), *plantest.Number(500)}},
 		}}
 		a := swept(t, q, 3)
 		if !a.Complete || a.Total != 12 || len(a.Points) != 12 {
@@ -97,8 +97,8 @@ func TestSweepPointsEqualSolve(t *testing.T) {
 
 func TestASweepThatIsEndedKeepsItsPoints(t *testing.T) {
 	t.Parallel()
-	q := capacity.SweepQuestion{Problem: plantest.Market(t, 3, "0.10", "0.20", capacity.Executable),
-		Vary: []capacity.Vary{{What: capacity.ChangeDemand, By: capacity.ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: 31}}}
+	q := SweepQuestion{Problem: plantest.Market(t, 3, "0.10", "0.20", capacity.Executable),
+		Vary: []Vary{{What: ChangeDemand, By: ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: 31}}}
 	q.Problem.Classes = []capacity.Class{plantest.ByGamma(t, "a", "1.5", "5", 1, 10)}
 	s := NewSweep(q)
 	ctx, stop := context.WithCancel(t.Context())
@@ -134,7 +134,7 @@ func TestAThousandPoints(t *testing.T) {
 		}
 		p.Options.Engine = capacity.EngineAuto
 		began := time.Now()
-		a := swept(t, capacity.SweepQuestion{Problem: p, Vary: []capacity.Vary{{What: capacity.ChangeDemand, By: capacity.ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: n}}}, 2)
+		a := swept(t, SweepQuestion{Problem: p, Vary: []Vary{{What: ChangeDemand, By: ByFactor, From: plantest.Number(0.5), To: plantest.Number(2), Steps: n}}}, 2)
 		proved := 0
 		for _, point := range a.Points {
 			if point.Status == capacity.Optimal {

@@ -81,7 +81,7 @@ func (s *Sweep) explainEnds(a *SweepAnswer, b *strings.Builder) {
 }
 
 // ParameterName is a parameter as a heading.
-func ParameterName(v capacity.Vary) string {
+func ParameterName(v Vary) string {
 	name := string(v.What)
 	for _, of := range []string{v.VMType, v.Contract, v.Class} {
 		if of != "" {
@@ -91,13 +91,13 @@ func ParameterName(v capacity.Vary) string {
 	if v.Purchase == capacity.PurchaseSpot {
 		name += " spot"
 	}
-	if v.By != capacity.ByValue {
+	if v.By != ByValue {
 		name += " factor"
 	}
 	return name
 }
 
-func parameterNames(vary []capacity.Vary) string {
+func parameterNames(vary []Vary) string {
 	names := make([]string, len(vary))
 	for i := range vary {
 		names[i] = ParameterName(vary[i])
@@ -105,8 +105,8 @@ func parameterNames(vary []capacity.Vary) string {
 	return strings.Join(names, " and ")
 }
 
-// placeOf is where a point lies.
-func placeOf(vary []capacity.Vary, numbers []float64) string {
+// placeOf names the place of a point.
+func placeOf(vary []Vary, numbers []float64) string {
 	parts := make([]string, len(vary))
 	for i := range vary {
 		parts[i] = ParameterName(vary[i]) + " " + money.Round(numbers[i]).Decimal.String()

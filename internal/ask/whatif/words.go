@@ -11,7 +11,7 @@ import (
 )
 
 // sentence says what a scenario comes to.
-func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
+func (b *Base) sentence(s Scenario, a *ScenarioAnswer) string {
 	subject, plural := subjectOf(s)
 	verb := func(one, many string) string {
 		if plural {
@@ -47,7 +47,7 @@ func (b *Base) sentence(s capacity.Scenario, a *ScenarioAnswer) string {
 	return text + ": " + vmsSentence(was.VMs, a.VMs) + "; " + refusedSentence(was.Refused, a.Refused) + "."
 }
 
-// vmsSentence is where VMs are more or fewer.
+// vmsSentence says where there are more or fewer VMs.
 func vmsSentence(was, is plan.RentedVMs) string {
 	var parts []string
 	for _, from := range []struct {
@@ -86,7 +86,7 @@ func refusedSentence(was, is float64) string {
 }
 
 // subjectOf is a scenario as the subject of a sentence, and whether it is a plural.
-func subjectOf(s capacity.Scenario) (text string, plural bool) {
+func subjectOf(s Scenario) (text string, plural bool) {
 	switch len(s.Changes) {
 	case 0:
 		return "No change", false
@@ -104,7 +104,7 @@ func subjectOf(s capacity.Scenario) (text string, plural bool) {
 }
 
 // changeSubject is one change as the subject of a sentence.
-func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
+func changeSubject(ch *ScenarioChange) (text string, plural bool) {
 	class := " of all classes"
 	if ch.Class != "" {
 		class = fmt.Sprintf(" of class %q", ch.Class)
@@ -127,15 +127,15 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 		value, jobs, vms = ch.Value.Decimal.String(), words.Jobs(ch.Value.Float()), words.VMs(ch.Value.Float())
 	}
 	switch ch.What {
-	case capacity.ChangeDeadline:
+	case ChangeDeadline:
 		return of("Longer deadlines"+class, "Shorter deadlines"+class, "The same deadlines"+class, "A deadline of "+value+" s"+class)
-	case capacity.ChangeDemand:
+	case ChangeDemand:
 		return of("More jobs"+class, "Fewer jobs"+class, "As many jobs"+class, "A demand of "+jobs+class)
-	case capacity.ChangePromised:
+	case ChangePromised:
 		return of("More promised jobs"+class, "Fewer promised jobs"+class, "As many promised jobs"+class, "A promise of "+jobs+class)
-	case capacity.ChangePenalty:
+	case ChangePenalty:
 		return of("Higher penalties"+class, "Lower penalties"+class, "The same penalties"+class, "A penalty of "+amountText(ch)+class)
-	case capacity.ChangePrice:
+	case ChangePrice:
 		what := "VMs on demand" + vmType
 		switch {
 		case ch.Contract != "":
@@ -144,40 +144,40 @@ func changeSubject(ch *capacity.ScenarioChange) (text string, plural bool) {
 			what = "spot VMs" + vmType
 		}
 		return of("Dearer "+what, "Cheaper "+what, "As dear "+what, "A price of "+amountText(ch)+" for "+what)
-	case capacity.ChangeQuota:
+	case ChangeQuota:
 		if ch.Factor == nil && ch.Value == nil {
 			return "No quota on demand" + vmType, false
 		}
 		return of("Larger quotas"+vmType, "Smaller quotas"+vmType, "The same quotas"+vmType, "A quota of "+vms+vmType)
-	case capacity.ChangeContract:
+	case ChangeContract:
 		what := fmt.Sprintf(" in contract %q", ch.Contract)
 		text, plural := of("More VMs"+what, "Fewer VMs"+what, "As many VMs"+what, vms+what)
 		return text, plural || vms != "1 VM"
-	case capacity.ChangeBudget, capacity.ChangeTotal:
+	case ChangeBudget, ChangeTotal:
 		purpose := " for VMs"
-		if ch.What == capacity.ChangeTotal {
+		if ch.What == ChangeTotal {
 			purpose = " for everything"
 		}
 		if ch.Factor == nil && ch.Value == nil {
 			return "No budget" + purpose, false
 		}
 		return of("Larger budgets"+purpose, "Smaller budgets"+purpose, "The same budgets"+purpose, "A budget of "+amountText(ch)+purpose)
-	case capacity.ChangeSpotShare:
+	case ChangeSpotShare:
 		return of("Larger shares of spot VMs"+vmType, "Smaller shares of spot VMs"+vmType, "The same shares of spot VMs"+vmType, "A share of "+value+" of spot VMs"+vmType)
-	case capacity.ChangeBound:
+	case ChangeBound:
 		return map[capacity.Bound]string{capacity.LowerBound: "Planning with optimistic times", capacity.AverageBound: "Planning with expected times", capacity.UpperBound: "Planning with cautious times", capacity.CalibratedBound: "Planning with calibrated times"}[ch.Bound], false
-	case capacity.AddContract:
+	case AddContract:
 		return fmt.Sprintf("Contract %q", ch.Add.Contract.Name), false
-	case capacity.DropContract:
+	case DropContract:
 		return fmt.Sprintf("Dropping contract %q", ch.Contract), false
-	case capacity.AddVMType:
+	case AddVMType:
 		return fmt.Sprintf("VM type %q", ch.Add.VMType.Name), false
 	default:
 		return fmt.Sprintf("Dropping VM type %q", ch.VMType), false
 	}
 }
 
-func amountText(ch *capacity.ScenarioChange) string {
+func amountText(ch *ScenarioChange) string {
 	if ch.Value == nil {
 		return ""
 	}

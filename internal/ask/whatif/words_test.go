@@ -17,10 +17,10 @@ func TestSentencesCountOneAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := plantest.AmountIn(t, "1")
-	for want, s := range map[string]capacity.Scenario{
-		`A demand of 1 job of class "a"`:  {Changes: []capacity.ScenarioChange{{What: capacity.ChangeDemand, Class: "a", Value: &one}}},
-		`A promise of 1 job of class "a"`: {Changes: []capacity.ScenarioChange{{What: capacity.ChangePromised, Class: "a", Value: &one}}},
-		"A quota of 1 VM ":                {Changes: []capacity.ScenarioChange{{What: capacity.ChangeQuota, Value: &one}}},
+	for want, s := range map[string]Scenario{
+		`A demand of 1 job of class "a"`:  {Changes: []ScenarioChange{{What: ChangeDemand, Class: "a", Value: &one}}},
+		`A promise of 1 job of class "a"`: {Changes: []ScenarioChange{{What: ChangePromised, Class: "a", Value: &one}}},
+		"A quota of 1 VM ":                {Changes: []ScenarioChange{{What: ChangeQuota, Value: &one}}},
 	} {
 		a, err := base.Answer(t.Context(), s, true)
 		if err != nil || !strings.HasPrefix(a.Sentence, want) {

@@ -40,5 +40,5 @@ func (class Class) OnType(name string) Class {
 	return class
 }
 
-// speedPlaces is how many decimals a ratio of VMs per job and speed keeps.
+// speedPlaces is the number of decimals in a ratio of VMs per job and speed.
 const speedPlaces = 18

@@ -10,8 +10,8 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// DifferentMembers is which members of two values' JSON differ. Lists of named things are compared by
-// name, whatever their order; a member that is not there is nil.
+// DifferentMembers returns the members that differ in the JSON of two values. Lists of named things are compared by
+// name, in any order. A missing member is nil.
 func DifferentMembers(before, after any) []FieldChange {
 	var fields []FieldChange
 	collectDifferences(&fields, "", generic(before), generic(after))

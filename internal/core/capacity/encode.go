@@ -30,7 +30,7 @@ func WritePlan(w io.Writer, p Plan) error {
 	return t.err
 }
 
-// pieceSize is how long a text becomes before it is handed on.
+// pieceSize is the length at which a text is handed on.
 const pieceSize = 32 << 10
 
 // planText is the text of a plan as it grows, or what of it has not been written to out yet.
@@ -53,6 +53,10 @@ func (t *planText) plan(p *Plan) {
 	t.text = appendCost(append(t.text, `,"cost":`...), &p.Cost)
 	t.text = appendVMs(append(t.text, `,"vms":`...), &p.VMs)
 	writeList(t, `,"classes":`, p.Classes, appendClassPlan)
+	if p.Stays != nil {
+		t.text = appendMoneyRange(append(t.text, `,"stays":{"on_demand_price":`...), p.Stays.OnDemandPrice)
+		t.text = append(t.text, '}')
+	}
 	if p.Prices != nil {
 		t.text = appendPrices(append(t.text, `,"prices":`...), p.Prices)
 	}
@@ -166,9 +170,52 @@ func appendClassPlan(dst []byte, c *ClassPlan) []byte {
 	dst = appendOptional(append(dst, `,"deadline_s":`...), c.Flips.DeadlineSeconds)
 	dst = appendOptionalMoney(append(dst, `,"on_demand_price":`...), c.Flips.OnDemandPrice)
 	dst = append(dst, '}')
+	if c.OneMore != nil {
+		dst = appendJobChange(append(dst, `,"one_more":`...), c.OneMore)
+	}
+	if c.OneLess != nil {
+		dst = appendJobChange(append(dst, `,"one_less":`...), c.OneLess)
+	}
+	if c.Stays != nil {
+		dst = appendMoneyRange(append(dst, `,"stays":{"penalty":`...), c.Stays.Penalty)
+		dst = append(dst, `,"deadline_s":`...)
+		if d := c.Stays.DeadlineSeconds; d == nil {
+			dst = append(dst, "null"...)
+		} else {
+			dst = appendOptional(append(dst, `{"low":`...), d.Low)
+			dst = appendOptional(append(dst, `,"high":`...), d.High)
+			dst = append(dst, '}')
+		}
+		dst = append(dst, '}')
+	}
 	if len(c.Types) > 0 {
 		dst = appendList(append(dst, `,"types":`...), c.Types, appendClassOnType)
 	}
+	return append(dst, '}')
+}
+
+func appendJobChange(dst []byte, c *JobChange) []byte {
+	dst = strconv.AppendBool(append(dst, `{"exact":`...), c.Exact)
+	dst = strconv.AppendBool(append(dst, `,"fits":`...), c.Fits)
+	dst = appendOptionalMoney(append(dst, `,"amount":`...), c.Amount)
+	if c.Bill != nil {
+		dst = money.AppendMoney(append(dst, `,"bill":`...), *c.Bill)
+	}
+	if c.ValueRefused != nil {
+		dst = money.AppendMoney(append(dst, `,"value_refused":`...), *c.ValueRefused)
+	}
+	if c.VMs != nil {
+		dst = strict.AppendNumber(append(dst, `,"vms":`...), *c.VMs)
+	}
+	return append(dst, '}')
+}
+
+func appendMoneyRange(dst []byte, r *MoneyRange) []byte {
+	if r == nil {
+		return append(dst, "null"...)
+	}
+	dst = appendOptionalMoney(append(dst, `{"low":`...), r.Low)
+	dst = appendOptionalMoney(append(dst, `,"high":`...), r.High)
 	return append(dst, '}')
 }
 

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// standard is what encoding/json writes, without escapes for HTML.
+// standard returns the text of encoding/json, without escapes for HTML.
 func standard(t testing.TB, x any) string {
 	t.Helper()
 	var text bytes.Buffer

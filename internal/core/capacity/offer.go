@@ -17,9 +17,9 @@ const (
 
 // Offer is a contract that may be bought: any number of VMs up to Max. It holds for its term from From on.
 //
-// An offer counts by what of it lies in the horizon: the hourly price (used: of the VM-hours used; always: of
-// every hour) for the hours that lie in both, and of the upfront payment the share of the term's seconds that
-// do. A term that ends before the horizon does is not renewed.
+// An offer counts by the part of it that lies in the horizon. The hourly price counts for the hours in both: for the
+// VM-hours used, or always. The upfront payment counts by the share of the term's seconds in both. A term that ends
+// before the horizon does is not renewed.
 type Offer struct {
 	Name      string       `json:"name"`
 	Price     money.Amount `json:"price"`   // per VM-hour
@@ -31,7 +31,7 @@ type Offer struct {
 	Max       int64        `json:"max"`
 }
 
-// Term is when the offer is in force, in a horizon that begins at start.
+// Term returns the time in which the offer is in force, in a horizon that begins at start.
 func (o Offer) Term(start time.Time) (from, until time.Time) {
 	from = start
 	if o.From != nil {

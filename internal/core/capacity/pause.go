@@ -5,8 +5,8 @@ import "context"
 // pausing is the key of a context's pause.
 type pausing struct{}
 
-// WithPause is a context under which long work calls pause now and then, at the latest after 40 ms of processor
-// time. Pause may take as long as it likes: that is how others get the processor in between.
+// WithPause returns a context under which long work calls pause now and then, at the latest after 40 ms of processor
+// time. Pause may take any time: others get the processor meanwhile.
 func WithPause(ctx context.Context, pause func(context.Context)) context.Context {
 	return context.WithValue(ctx, pausing{}, pause)
 }

@@ -13,6 +13,7 @@ type Plan struct {
 	Cost      Cost            `json:"cost"`
 	VMs       VMs             `json:"vms"`
 	Classes   []ClassPlan     `json:"classes"`
+	Stays     *PlanStays      `json:"stays,omitempty"`
 	Prices    *Prices         `json:"prices,omitempty"`
 	Relaxed   *RelaxedPlan    `json:"relaxed,omitempty"`
 	Integer   *IntegerPlan    `json:"integer,omitempty"`
@@ -22,7 +23,7 @@ type Plan struct {
 	Conflicts []fault.Finding `json:"conflicts"` // infeasible problems: what contradicts what, with cures
 }
 
-// Status is what is known about an answer.
+// Status says what is known about an answer.
 type Status string
 
 const (
@@ -45,10 +46,10 @@ type Cost struct {
 	PerMonth      money.Amount `json:"per_month"` // 730 hours
 }
 
-// HoursPerMonth is what a month means wherever no calendar is at hand.
+// HoursPerMonth is the length of a month without a calendar.
 const HoursPerMonth = 730
 
-// VMs is what is rented. Rounding is the total minus the classes' shares.
+// VMs counts the machines a plan rents. Rounding is the total minus the classes' shares.
 type VMs struct {
 	Total     float64       `json:"total"`
 	Reserved  float64       `json:"reserved"`
@@ -59,7 +60,7 @@ type VMs struct {
 	Types     []TypeVMs     `json:"types,omitempty"` // where the problem has several, in its order
 }
 
-// TypeVMs is what is rented of one type.
+// TypeVMs counts the rented machines of one type.
 type TypeVMs struct {
 	Name     string  `json:"name"`
 	Total    float64 `json:"total"`
@@ -69,7 +70,7 @@ type TypeVMs struct {
 	Rounding float64 `json:"rounding"`
 }
 
-// ContractUse is how many of a contract's VMs the plan uses.
+// ContractUse counts the VMs of a contract that the plan uses.
 type ContractUse struct {
 	Name   string  `json:"name"`
 	VMType string  `json:"vm_type,omitempty"` // where the problem has several
@@ -90,6 +91,9 @@ type ClassPlan struct {
 	Reason           string        `json:"reason"`
 	BreakEvenPenalty *money.Amount `json:"break_even_penalty"` // the penalty below which one more job is not worth its VMs
 	Flips            Flips         `json:"flips"`
+	OneMore          *JobChange    `json:"one_more,omitempty"`
+	OneLess          *JobChange    `json:"one_less,omitempty"`
+	Stays            *Stays        `json:"stays,omitempty"`
 
 	// Where the problem has several VM types, what runs on which; those with jobs, in the problem's order.
 	// VMsPerJob is then the average of the admitted jobs, or that of the cheapest type where there are
@@ -137,7 +141,7 @@ func (t *Times) At(bound Bound) *float64 {
 	return t.Average
 }
 
-// Verdict is what became of a class, the first that fits.
+// Verdict names the outcome of a class, the first that fits.
 type Verdict string
 
 const (
@@ -156,7 +160,7 @@ type Flips struct {
 	OnDemandPrice   *money.Amount `json:"on_demand_price"`
 }
 
-// Prices is what scarcity costs per period at the margin; from the relaxation.
+// Prices holds the prices of scarce things per period at the margin, from the relaxation.
 type Prices struct {
 	Capacity  CapacityPrice   `json:"capacity"` // with several types that of the cheapest one
 	Contracts []ContractWorth `json:"contracts"`
@@ -206,14 +210,14 @@ type VMLayout struct {
 	Slots  []ClassSlots `json:"slots"`
 }
 
-// ClassSlots is how many slots of a class stand on one VM.
+// ClassSlots counts the slots of a class on one VM.
 type ClassSlots struct {
 	Class  string `json:"class"`
 	Map    int64  `json:"map,omitempty"`
 	Reduce int64  `json:"reduce,omitempty"`
 }
 
-// Proof is what the answer rests on.
+// Proof names the evidence for the answer.
 type Proof struct {
 	Bound   money.Amount `json:"bound"`  // no plan costs less; found without CBC
 	Gap     float64      `json:"gap"`    // (objective - bound) / |objective|

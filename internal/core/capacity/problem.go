@@ -36,9 +36,9 @@ type Class struct {
 	Penalty         money.Amount     `json:"penalty"` // per refused concurrent place and period
 }
 
-// Profile is what one execution of a job looks like: per phase the number of tasks, the mean and
-// the longest task. ReduceTasks may be 0 (a map-only job; the other reduce members are then 0 too).
-// A job whose work is stages has them instead of the map and reduce figures, which are all 0.
+// Profile describes one execution of a job: per phase the number of tasks, the mean and the longest task.
+// ReduceTasks may be 0 (a map-only job); the other reduce members are then 0 too. A job whose work is stages has
+// them instead of the map and reduce figures, which are all 0.
 type Profile struct {
 	MapTasks               int64   `json:"map_tasks"`
 	ReduceTasks            int64   `json:"reduce_tasks"`
@@ -78,7 +78,7 @@ type Calibration struct {
 	Factor float64 `json:"factor"`
 }
 
-// JobRange is how many jobs of a class run at once: Min are promised, Max is the demand.
+// JobRange limits the concurrent jobs of a class: Min are promised, Max is the demand.
 // Fractions are allowed in relaxed problems alone.
 type JobRange struct {
 	Min float64 `json:"min"`
@@ -105,7 +105,7 @@ const (
 	CalibratedBound Bound = "calibrated" // what each class's Calibration says; the average of one without
 )
 
-// Engine chooses who solves. Whoever solves, the answer is proved without CBC.
+// Engine chooses the solver. With any of them, the answer is proved without CBC.
 type Engine string
 
 const (
@@ -122,7 +122,7 @@ const (
 	Dedicated Sharing = "dedicated"
 )
 
-// Options is how a problem is to be solved.
+// Options sets how to solve a problem.
 type Options struct {
 	Integrality   Integrality `json:"integrality"`
 	Bound         Bound       `json:"bound"`
@@ -140,7 +140,7 @@ type Near struct {
 	Jobs map[string]float64 `json:"jobs"` // admitted jobs by class name
 }
 
-// DefaultOptions is what a problem without options is solved with.
+// DefaultOptions returns the options of a problem that gives none.
 func DefaultOptions() Options {
 	return Options{
 		Integrality: Executable, Bound: AverageBound, Engine: EngineCBC, Gap: 1e-6,

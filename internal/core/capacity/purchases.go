@@ -1,6 +1,6 @@
 package capacity
 
-// Purchase is how a VM is paid for.
+// Purchase names a way to pay for a VM.
 type Purchase string
 
 // The purchases that have a price of their own besides contracts.

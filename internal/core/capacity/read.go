@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Limits is how large a problem may be; a member that is 0 limits nothing.
+// Limits bounds the size of a problem; a member that is 0 limits nothing.
 type Limits struct {
 	Bytes     int
 	Classes   int
@@ -20,13 +20,13 @@ type Limits struct {
 	VMTypes   int
 }
 
-// DefaultLimits is what a service accepts from strangers.
+// DefaultLimits returns the limits of a service that strangers may use.
 func DefaultLimits() Limits {
 	return Limits{Bytes: 8 << 20, Classes: 10_000, Contracts: 1_000, VMTypes: MaxVMTypes}
 }
 
-// gammaPlaces is how many decimal places VMs per job may have: as many as any float64 that means
-// something is written with.
+// gammaPlaces is the maximum number of decimal places of VMs per job. Any float64 with a meaning is written with as
+// many.
 const gammaPlaces = 30
 
 var (
@@ -42,20 +42,19 @@ var (
 	nearShape        = strict.NewShape("a previous plan", []string{"vms", "jobs"})
 )
 
-// mapMembers is what a profile must give unless it has stages.
+// mapMembers lists the members that a profile must give unless it has stages.
 var mapMembers = [...]string{"map_tasks", "reduce_tasks", "map_avg_s", "map_max_s"}
 
-// reduceMembers is what a profile must give as well when it has reduce tasks.
+// reduceMembers lists the members that a profile with reduce tasks must give as well.
 var reduceMembers = [...]string{
 	"first_shuffle_avg_s", "first_shuffle_max_s", "shuffle_avg_s", "shuffle_max_s", "reduce_avg_s", "reduce_max_s",
 }
 
 var reduceGiven = profileShape.Given(reduceMembers[:]...)
 
-// ReadProblem reads and validates a problem. Members left out get their defaults (see
-// DefaultOptions; period_s 3600, billing used, quota null, overhead_s 0). Whatever is wrong comes as
-// one *InputError with every finding, or with the first place where the text is not JSON. The
-// overrides change the options read before the problem is validated with them.
+// ReadProblem reads and validates a problem. Members left out get their defaults (see DefaultOptions; period_s 3600,
+// billing used, quota null, overhead_s 0). Faults come as one *InputError with every finding, or with the first place
+// at which the text is not JSON. The overrides change the options before the problem is validated with them.
 func ReadProblem(data []byte, limits Limits, overrides ...func(*Options)) (Problem, error) {
 	p := Problem{PeriodSeconds: 3600, Options: DefaultOptions()}
 	if limits.Bytes > 0 && len(data) > limits.Bytes {
@@ -254,7 +253,7 @@ func readOptions(r *strict.Reader, o *Options, limits Limits) {
 		case "integrality":
 			strict.Word(r, &o.Integrality, integralities)
 		case "bound":
-			strict.Word(r, &o.Bound, bounds)
+			strict.Word(r, &o.Bound, Bounds)
 		case "engine":
 			strict.Word(r, &o.Engine, engines)
 		case "gap":

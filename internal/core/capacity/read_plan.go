@@ -8,8 +8,8 @@ import (
 )
 
 // ReadPlan reads a plan as Headroom writes it, strictly: every member that all plans have, each of them once, and
-// no others. Whatever is wrong comes as one *InputError with its pointers. It says nothing about whether the plan
-// is a good one, or one at all (see package proof).
+// no others. Faults come as one *InputError with its pointers. It does not check the decisions of the plan (see
+// package proof).
 func ReadPlan(data []byte) (Plan, error) {
 	return readPlan(data, func(r *planReader, p *Plan) { r.plan(p) })
 }

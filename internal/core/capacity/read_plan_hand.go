@@ -12,16 +12,20 @@ import (
 )
 
 var (
-	planShape          = strict.NewShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "prices", "relaxed", "integer", "layout", "proof")
+	planShape          = strict.NewShape("a plan", []string{"status", "objective", "cost", "vms", "classes", "warnings", "conflicts"}, "stays", "prices", "relaxed", "integer", "layout", "proof")
 	costShape          = strict.NewShape("a cost", []string{"total", "on_demand", "reserved", "reserved_idle", "penalties", "currency", "period_s", "per_hour", "per_month"}, "spot")
 	vmsShape           = strict.NewShape("what is rented", []string{"total", "reserved", "on_demand", "contracts", "rounding"}, "spot", "types")
 	typeVMsShape       = strict.NewShape("what is rented of a type", []string{"name", "total", "reserved", "on_demand", "rounding"}, "spot")
 	contractUseShape   = strict.NewShape("a contract's use", []string{"name", "vms", "used"}, "vm_type")
-	classPlanShape     = strict.NewShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "types")
+	classPlanShape     = strict.NewShape("a class's part", []string{"name", "admitted", "refused", "vms", "vms_per_job", "slots", "time_s", "verdict", "reason", "break_even_penalty", "flips"}, "one_more", "one_less", "stays", "types")
 	classOnTypeShape   = strict.NewShape("a class's part on a type", []string{"vm_type", "admitted", "vms", "vms_per_job", "slots", "time_s"})
 	planSlotsShape     = strict.NewShape("a number of slots", []string{"map", "reduce"})
 	timesShape         = strict.NewShape("a predicted time", []string{"lower", "average", "upper"}, "calibrated")
 	flipsShape         = strict.NewShape("what would change a decision", []string{"penalty", "deadline_s", "on_demand_price"})
+	jobChangeShape     = strict.NewShape("what a job more or less changes", []string{"exact", "fits", "amount"}, "bill", "value_refused", "vms")
+	staysShape         = strict.NewShape("where the plan stays the best", []string{"penalty", "deadline_s"})
+	planStaysShape     = strict.NewShape("where the plan stays the best", []string{"on_demand_price"})
+	rangeShape         = strict.NewShape("a range", []string{"low", "high"})
 	pricesShape        = strict.NewShape("the list of prices", []string{"capacity", "contracts"}, "types", "budget")
 	capacityPriceShape = strict.NewShape("a price", []string{"low", "high"})
 	typePriceShape     = strict.NewShape("a type's price", []string{"name", "low", "high"})
@@ -48,7 +52,7 @@ type planReader struct {
 	amounts room[money.Amount]
 }
 
-// room is where values that are pointed at stand, many to an allocation.
+// room holds values that are pointed at, many to an allocation.
 type room[T any] []T
 
 func (r *room[T]) next() *T {
@@ -73,6 +77,8 @@ func (r *planReader) plan(p *Plan) {
 			r.vms(&p.VMs)
 		case "classes":
 			p.Classes = listOrNull(r.Reader, r.classPlan)
+		case "stays":
+			p.Stays = orNull(r, new(PlanStays), r.planStays)
 		case "prices":
 			p.Prices = orNull(r, new(Prices), r.prices)
 		case "relaxed":
@@ -243,6 +249,12 @@ func (r *planReader) classPlan(c *ClassPlan) {
 			c.BreakEvenPenalty = r.optionalMoney()
 		case "flips":
 			r.flips(&c.Flips)
+		case "one_more":
+			c.OneMore = orNull(r, new(JobChange), r.jobChange)
+		case "one_less":
+			c.OneLess = orNull(r, new(JobChange), r.jobChange)
+		case "stays":
+			c.Stays = orNull(r, new(Stays), r.stays)
 		case "types":
 			c.Types = listOrNull(r.Reader, r.classOnType)
 		}
@@ -258,6 +270,59 @@ func (r *planReader) flips(f *Flips) {
 			f.DeadlineSeconds = r.optionalFloat()
 		case "on_demand_price":
 			f.OnDemandPrice = r.optionalMoney()
+		}
+	})
+}
+
+func (r *planReader) jobChange(c *JobChange) {
+	r.Object(jobChangeShape, func(name string) {
+		switch name {
+		case "exact":
+			r.Flag(&c.Exact)
+		case "fits":
+			r.Flag(&c.Fits)
+		case "amount":
+			c.Amount = r.optionalMoney()
+		case "bill":
+			c.Bill = r.optionalMoney()
+		case "value_refused":
+			c.ValueRefused = r.optionalMoney()
+		case "vms":
+			c.VMs = r.optionalFloat()
+		}
+	})
+}
+
+func (r *planReader) planStays(s *PlanStays) {
+	r.Object(planStaysShape, func(string) { s.OnDemandPrice = orNull(r, new(MoneyRange), r.moneyRange) })
+}
+
+func (r *planReader) stays(s *Stays) {
+	r.Object(staysShape, func(name string) {
+		if name == "penalty" {
+			s.Penalty = orNull(r, new(MoneyRange), r.moneyRange)
+		} else {
+			s.DeadlineSeconds = orNull(r, new(Range), r.numberRange)
+		}
+	})
+}
+
+func (r *planReader) moneyRange(m *MoneyRange) {
+	r.Object(rangeShape, func(name string) {
+		if name == "low" {
+			m.Low = r.optionalMoney()
+		} else {
+			m.High = r.optionalMoney()
+		}
+	})
+}
+
+func (r *planReader) numberRange(m *Range) {
+	r.Object(rangeShape, func(name string) {
+		if name == "low" {
+			m.Low = r.optionalFloat()
+		} else {
+			m.High = r.optionalFloat()
 		}
 	})
 }
@@ -479,7 +544,7 @@ func (r *planReader) hint(h *fault.Hint) {
 			r.string(&h.Detail)
 		case "pointer":
 			r.string(&h.Pointer)
-		case "value": // whatever the member it is for may hold
+		case "value": // of any type
 			from := r.At
 			if r.Value(); r.Failure != nil || len(r.Findings) > 0 {
 				return

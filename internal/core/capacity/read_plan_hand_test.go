@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// TestPlansAreReadAsTheStandardLibraryDoes: what is read by hand is what encoding/json reads, also of texts that
-// were damaged, and nearly every plan is read by hand.
+// TestPlansAreReadAsTheStandardLibraryDoes compares the hand-written reader with encoding/json, also on texts that
+// were damaged. Nearly every plan must be read by hand.
 func TestPlansAreReadAsTheStandardLibraryDoes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 10))

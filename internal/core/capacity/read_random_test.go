@@ -26,7 +26,7 @@ func anyProblem(t *rapid.T) Problem {
 	p := Problem{
 		Currency: rapid.StringMatching(`[A-Z]{3}`).Draw(t, "currency"), PeriodSeconds: rapid.Int64Range(1, MaxPeriodSeconds).Draw(t, "period"),
 		Options: Options{
-			Integrality: integrality, Bound: rapid.SampledFrom(bounds).Draw(t, "bound"), Engine: rapid.SampledFrom(engines).Draw(t, "engine"),
+			Integrality: integrality, Bound: rapid.SampledFrom(Bounds).Draw(t, "bound"), Engine: rapid.SampledFrom(engines).Draw(t, "engine"),
 			Gap: rapid.Float64Range(0, MaxGap).Draw(t, "gap"), MaxSolveMs: rapid.Int64Range(1, MaxSolveMs).Draw(t, "ms"),
 			OneSlotPerJob: rapid.Bool().Draw(t, "floors"), Sharing: rapid.SampledFrom(sharings).Draw(t, "sharing"),
 		},

@@ -22,7 +22,7 @@ func readSupply(r *strict.Reader, s *Supply, limits Limits) {
 	had := r.Object(supplyShape, func(name string) {
 		switch name {
 		case "contracts":
-			s.Contracts = strict.List(r, "of contracts", limits.Contracts, readContract)
+			s.Contracts = strict.List(r, "of contracts", limits.Contracts, ReadContract)
 		case "on_demand":
 			readOnDemand(r, &s.OnDemand)
 		case "spot":
@@ -54,7 +54,7 @@ func besideTypes(name string) string {
 
 func readVmTypes(r *strict.Reader, s *Supply, limits Limits) {
 	isArray := r.Space() == '['
-	s.VMTypes = strict.List(r, "of VM types", limits.VMTypes, func(r *strict.Reader, t *VMTypeSupply) { readVmType(r, t, limits) })
+	s.VMTypes = strict.List(r, "of VM types", limits.VMTypes, func(r *strict.Reader, t *VMTypeSupply) { ReadVMType(r, t, limits) })
 	if isArray && len(s.VMTypes) == 0 {
 		r.Found("missing", "There is no VM type; give at least one.", nil)
 	}
@@ -65,13 +65,13 @@ func readVmTypes(r *strict.Reader, s *Supply, limits Limits) {
 	r.TooMany("contracts", contracts, limits.Contracts)
 }
 
-func readVmType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
+func ReadVMType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
 	r.Object(vmTypeShape, func(name string) {
 		switch name {
 		case "name":
 			t.Name, _ = r.Text()
 		case "contracts":
-			t.Contracts = strict.List(r, "of contracts", limits.Contracts, readContract)
+			t.Contracts = strict.List(r, "of contracts", limits.Contracts, ReadContract)
 		case "on_demand":
 			readOnDemand(r, &t.OnDemand)
 		case "spot":
@@ -81,7 +81,7 @@ func readVmType(r *strict.Reader, t *VMTypeSupply, limits Limits) {
 	})
 }
 
-func readContract(r *strict.Reader, c *Contract) {
+func ReadContract(r *strict.Reader, c *Contract) {
 	c.Billing = BilledUsed
 	r.Object(contractShape, func(name string) { ReadContractMember(r, name, c) })
 }
@@ -144,13 +144,13 @@ func readBudget(r *strict.Reader, b *Budget) {
 // readSlotsPerVM reads either form: slots, or slots by type.
 func readSlotsPerVM(r *strict.Reader, s *SlotsPerVM) {
 	if r.HoldsObjects() {
-		s.ByType = strict.Named(r, "of slots per VM by VM type", "VM type", MaxVMTypes, readSlotsOnVM)
+		s.ByType = strict.Named(r, "of slots per VM by VM type", "VM type", MaxVMTypes, ReadSlotsOnVM)
 		return
 	}
-	readSlotsOnVM(r, s)
+	ReadSlotsOnVM(r, s)
 }
 
-func readSlotsOnVM(r *strict.Reader, s *SlotsPerVM) {
+func ReadSlotsOnVM(r *strict.Reader, s *SlotsPerVM) {
 	r.Object(slotsShape, func(name string) {
 		if name == "map" {
 			r.Whole(&s.Map)

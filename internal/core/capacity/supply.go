@@ -6,9 +6,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Supply is where virtual machines come from: contracts already signed, on-demand, and spot. A problem
-// with one kind of machine gives them directly; one with several gives VMTypes instead, and then
-// nothing else.
+// Supply lists the sources of virtual machines: contracts already signed, on-demand, and spot. A problem with one
+// kind of machine gives them directly; one with several gives VMTypes instead, and then nothing else.
 type Supply struct {
 	Contracts []Contract     `json:"contracts,omitempty"`
 	OnDemand  OnDemand       `json:"on_demand"` // left out with VMTypes
@@ -16,7 +15,7 @@ type Supply struct {
 	VMTypes   []VMTypeSupply `json:"vm_types,omitempty"`
 }
 
-// VMTypeSupply is where the VMs of one type come from. Names of contracts differ across types.
+// VMTypeSupply lists the sources of the VMs of one type. Names of contracts differ across types.
 type VMTypeSupply struct {
 	Name      string     `json:"name"`
 	Contracts []Contract `json:"contracts,omitempty"`
@@ -59,14 +58,14 @@ const (
 	BilledAlways Billing = "always" // every hour, so that one more used costs nothing
 )
 
-// OnDemand is what is rented by the hour; Quota, if any, is the most that may be rented at once.
+// OnDemand is the supply of VMs by the hour. Quota, if any, limits the VMs rented at once.
 type OnDemand struct {
 	Price money.Amount `json:"price"`
 	Quota *int64       `json:"quota"`
 }
 
-// Spot is what is rented cheaply and can be taken away: of all VMs of a type at most MaxShare may be
-// such. No interruption is modelled, and a warning says so.
+// Spot is the supply of cheap VMs that can be taken away. At most MaxShare of all VMs of a type may be spot. No
+// interruption is modelled, and a warning says so.
 type Spot struct {
 	Price    money.Amount `json:"price"`
 	MaxShare float64      `json:"max_share"` // 0 to 1
@@ -78,9 +77,9 @@ type Budget struct {
 	Total  *money.Amount `json:"total"`   // with the penalties of refused jobs
 }
 
-// SlotsPerVM is how many map slots or reduce slots one VM offers. A VM's share is one or the other:
-// a map slot takes 1/Map of a VM and a reduce slot 1/Reduce (erratum E16). With several VM types it may
-// be given for each by name; the class then runs on those alone.
+// SlotsPerVM counts the map slots or reduce slots of one VM. A VM's share is one or the other: a map slot takes 1/Map
+// of a VM and a reduce slot 1/Reduce (erratum E16). With several VM types it may be given for each by name; the class
+// then runs on those alone.
 type SlotsPerVM struct {
 	Map    int64
 	Reduce int64
@@ -90,7 +89,7 @@ type SlotsPerVM struct {
 // IsZero says that nothing is given.
 func (s SlotsPerVM) IsZero() bool { return s.Map == 0 && s.Reduce == 0 && s.ByType == nil }
 
-// On is what a VM of a type offers; zero where the class does not run on it.
+// On returns the slots of a VM of a type; zero if the class does not run on it.
 func (s SlotsPerVM) On(vmType string) SlotsPerVM {
 	if s.ByType != nil {
 		return s.ByType[vmType]
@@ -109,9 +108,9 @@ func (s SlotsPerVM) MarshalJSON() ([]byte, error) {
 	}{s.Map, s.Reduce})
 }
 
-// Speed is how fast a class's tasks run on VMs of each type: at 2 they take half their time. A type that
-// is not named has speed 1; at 0 the class does not run on it. All of a demand and all of a profile but
-// its overhead_s is divided by it, and so are VMs per job.
+// Speed gives the speed of a class's tasks on VMs of each type: at 2 they take half their time. A type that is not
+// named has speed 1; at 0 the class does not run on it. All of a demand and all of a profile but its overhead_s is
+// divided by it, and so are VMs per job.
 type Speed map[string]float64
 
 // On is the speed on a type.

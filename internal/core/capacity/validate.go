@@ -34,7 +34,7 @@ const (
 var (
 	Billings      = []Billing{BilledUsed, BilledAlways}
 	integralities = []Integrality{Relaxed, Integer, Executable}
-	bounds        = []Bound{LowerBound, AverageBound, UpperBound, CalibratedBound}
+	Bounds        = []Bound{LowerBound, AverageBound, UpperBound, CalibratedBound}
 	formulas      = []Bound{LowerBound, AverageBound, UpperBound} // bounds that follow from a profile alone
 	engines       = []Engine{EngineCBC, EngineExact, EngineAuto}
 	sharings      = []Sharing{Shared, Dedicated}
@@ -87,9 +87,9 @@ func (p Problem) Check(c *strict.Checker) {
 	c.Leave()
 }
 
-// checkChanged finds what check does, where the problem was valid before and at most its supply, its budget
+// CheckChanged finds what check does, where the problem was valid before and at most its supply, its budget
 // and its classes' deadlines, jobs and penalties have changed since, each class in its place.
-func (p *Problem) checkChanged(c *strict.Checker, before *Problem) {
+func (p *Problem) CheckChanged(c *strict.Checker, before *Problem) {
 	c.Enter("supply")
 	p.Supply.check(c)
 	fleet := p.Supply.fleet(c)
@@ -127,7 +127,7 @@ func rising(classes []Class) bool {
 
 func (o Options) Check(c *strict.Checker, classes strict.Names) {
 	strict.OneOf(c, "integrality", o.Integrality, integralities)
-	strict.OneOf(c, "bound", o.Bound, bounds)
+	strict.OneOf(c, "bound", o.Bound, Bounds)
 	strict.OneOf(c, "engine", o.Engine, engines)
 	strict.OneOf(c, "sharing", o.Sharing, sharings)
 	c.Number("gap", "The gap", "", o.Gap, MaxGap)
@@ -161,8 +161,8 @@ func (n Near) check(c *strict.Checker, classes strict.Names) {
 	}
 }
 
-// PremiseSlack is the relative slack with which a profile's premises (mean ≤ max ≤ sum of the tasks)
-// and a class's range of jobs are compared, so that figures rounded on their way are not refused.
+// PremiseSlack is the relative slack in comparing a profile's premises (mean ≤ max ≤ sum of the tasks) and a class's
+// range of jobs, so that figures rounded on their way are not refused.
 const PremiseSlack = 1e-9
 
 func (class *Class) Check(c *strict.Checker, integrality Integrality) {

@@ -7,7 +7,7 @@ import (
 	"headroom/internal/core/strict"
 )
 
-// Findings is what is wrong with the profile, with JSON pointers below pointer; empty if nothing is.
+// Findings returns the faults of the profile, with JSON pointers below pointer.
 func (p Profile) Findings(pointer string) []fault.Finding {
 	c := strict.Checker{Base: pointer}
 	p.Check(&c)

@@ -38,7 +38,7 @@ func (s Supply) check(c *strict.Checker) {
 	c.Leave()
 }
 
-// check checks what a type offers; owners is which type has a contract of a name so far.
+// check checks the supply of a type; owners maps the names of contracts so far to their types.
 func (t VMTypeSupply) check(c *strict.Checker, owners map[string]string) {
 	c.Enter("contracts")
 	named := make(strict.Names, len(t.Contracts))

@@ -85,6 +85,11 @@ func (e *InputError) Error() string {
 // Is makes an InputError an error of kind Invalid.
 func (e *InputError) Is(target error) bool { return target == Invalid }
 
+// At returns an error with one finding, which has no hint.
+func At(pointer, code, detail string) error {
+	return &InputError{Findings: []Finding{{Pointer: pointer, Code: code, Detail: detail}}}
+}
+
 // Findings returns the findings of an InputError, or nil for any other error.
 func Findings(err error) []Finding {
 	var input *InputError

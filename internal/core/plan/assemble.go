@@ -68,7 +68,7 @@ func (d *decision) plan() capacity.Plan {
 	pl.Integer = d.integerSummary()
 	pl.Layout = d.layout
 	pl.Warnings = append(pl.Warnings, d.warnings...)
-	d.explain(&pl, d.relaxed, d.next)
+	d.explain(&pl, d.relaxed, d.beside)
 	return pl
 }
 
@@ -123,8 +123,8 @@ func relativeGap(gap float64, pl *capacity.Plan) float64 {
 	return 1
 }
 
-// tolerance is how much more than the best a plan with this objective may cost and be optimal. Contracts
-// that are billed always are a constant beside the objective.
+// tolerance returns the extra cost up to which a plan with this objective counts as optimal. Contracts that are billed
+// always are a constant beside the objective.
 func (m *model) tolerance(objective float64) float64 {
 	return max(m.Options.Gap, integer.ProofResolution) * integer.Yardstick(objective+m.committed(), m.wanted())
 }
@@ -160,7 +160,7 @@ func (m *model) priced(a answer) capacity.Plan {
 	return pl
 }
 
-// money is what the VMs and the refused jobs cost, and P2's objective: VMs minus penalties avoided.
+// money returns the cost of the VMs and the refused jobs, and P2's objective: VMs minus penalties avoided.
 func (m *model) money(v capacity.VMs, admitted []float64) (capacity.Cost, money.Amount) {
 	var penalties, avoided money.Tally
 	for i := range m.classes {
@@ -191,8 +191,8 @@ func (m *model) vms(total float64) capacity.VMs {
 	return v
 }
 
-// hourlyCost is what is paid per hour, by line; contracts once for their VMs in use and once for the
-// idle ones that are paid as well.
+// hourlyCost holds the payments per hour, by line. Contracts have two: for their VMs in use, and for the idle ones that
+// are paid as well.
 type hourlyCost struct{ onDemand, spot, used, idle decimal.Decimal }
 
 func (h hourlyCost) add(x hourlyCost) hourlyCost {
@@ -201,7 +201,7 @@ func (h hourlyCost) add(x hourlyCost) hourlyCost {
 
 func (h hourlyCost) sum() decimal.Decimal { return h.onDemand.Add(h.spot).Add(h.used).Add(h.idle) }
 
-// hourly is what the VMs cost per hour, exactly.
+// hourly returns the cost of the VMs per hour, exactly.
 func (m *model) hourly(v capacity.VMs) hourlyCost {
 	used, idle := decimal.Zero, decimal.Zero
 	for i, c := range m.Supply.Contracts {
@@ -244,7 +244,7 @@ func (m *model) cost(v hourlyCost, penalties, avoided decimal.Decimal) (capacity
 	return cost, money.Amount{Decimal: exact.DivRound(hour, money.Places)}
 }
 
-// committed is what contracts billed always cost per period for certain: a constant of every objective.
+// committed returns the certain cost per period of contracts billed always: a constant of every objective.
 func (m *model) committed() float64 {
 	sum := 0.0
 	for _, c := range m.Supply.Contracts {

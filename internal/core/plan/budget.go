@@ -41,8 +41,8 @@ func (m *model) keepWithin(budget money.Amount) {
 	}
 }
 
-// budgetWorth is what one more unit of money for VMs would save, at the margin of the linear program; nil
-// where there is no budget.
+// budgetWorth returns the saving by one more unit of money for VMs, at the margin of the linear program. It is nil
+// without a budget.
 func (m *model) budgetWorth(r *relaxation) *money.Amount {
 	if m.Budget == nil || m.Budget.VMCost == nil {
 		return nil
@@ -73,8 +73,8 @@ func (m *model) fullTier(k int) int64 {
 	return integer.Unlimited
 }
 
-// overBudget is the conflict of promised jobs that need more VMs than the budget pays for; the cure is
-// what so many VMs cost.
+// overBudget returns the conflict of promised jobs that need more VMs than the budget pays for. The cure is the cost
+// of so many VMs.
 func (m *model) overBudget(need float64) fault.Finding {
 	f := fault.Finding{
 		Pointer: "/budget/vm_cost", Code: "shortage",
@@ -108,7 +108,7 @@ func (m *model) paysWithQuota(quota int64, need float64) bool {
 	return m.atMost(all.hourly(all.vms(math.Ceil(need))).sum(), *m.Budget.VMCost)
 }
 
-// spend is what so many VMs of each type cost per hour, idle contracts included, exactly.
+// spend returns the cost of so many VMs of each type per hour, idle contracts included, exactly.
 func (f *fleet) spend(vms []float64) decimal.Decimal {
 	sum := decimal.Zero
 	for v := range f.types {
@@ -167,7 +167,7 @@ func (m *model) wanted() (sum float64) {
 	return sum
 }
 
-// likelihood is how certain it is that every plan costs more than the budget.
+// likelihood grades the belief that every plan costs more than the budget.
 type likelihood int
 
 const (

@@ -10,8 +10,8 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// BenchmarkCall is what a call of the service costs beside HTTP: the text of a problem read, solved
-// and its plan written as text.
+// BenchmarkCall measures a call of the service without HTTP: it reads the text of a problem, solves it, and writes the
+// plan as text.
 func BenchmarkCall(b *testing.B) {
 	for _, family := range []string{"table2", "mixed", "hard"} {
 		for _, integrality := range []capacity.Integrality{capacity.Integer, capacity.Executable} {

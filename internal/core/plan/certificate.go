@@ -12,10 +12,9 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and
-// the slots it gives, against the problem written down once more as one program whose rows are
-// summed in exact decimals, and against the deadlines. It shares no sum with the search. A plan that
-// fails is our mistake and is not shown to anybody.
+// certify re-checks a finished plan from its own figures: the VMs it rents, the jobs it admits and the slots it gives.
+// It holds them against the problem, written down once more as one program whose rows are summed in exact decimals,
+// and against the deadlines. It shares no sum with the search. A plan that fails is our mistake and is shown to nobody.
 func (m *model) certify(pl *capacity.Plan) error {
 	p, x, err := m.certificate(pl)
 	if err != nil {
@@ -30,8 +29,8 @@ func (m *model) certify(pl *capacity.Plan) error {
 			}
 		}
 	}
-	// Money is rounded to nine places where a period is not a whole number of hours; that is all the
-	// objective may be off, on five cost lines, and what floats lose of the amounts whose difference it is.
+	// Money is rounded to nine places if a period is not a whole number of hours. The objective may be off by that, on
+	// five cost lines, and by the float error of the amounts whose difference it is.
 	objective := pl.Objective.Float() - committed
 	value, magnitude := 0.0, 0.0
 	for j, c := range p.Cost {

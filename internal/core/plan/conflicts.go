@@ -15,8 +15,8 @@ import (
 // conflictsMost bounds the classes named in one conflict; the ones that take most come first.
 const conflictsMost = 10
 
-// conflicts is why no plan can exist, each with what would cure it; none where one does. It needs
-// no solver: the promised jobs fit or they do not.
+// conflicts returns the reasons why no plan can exist, each with a cure; it returns none if a plan exists. It needs no
+// solver: the promised jobs fit or they do not.
 func (m *model) conflicts() []fault.Finding {
 	var found []fault.Finding
 	for i := range m.classes {

@@ -11,7 +11,7 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// The least budget that is offered is what the VMs cost, to the next billionth.
+// The least budget that is offered equals the cost of the VMs, to the next billionth.
 func TestLeastBudgetIsRoundedUpOnce(t *testing.T) {
 	hourly := map[capacity.Integrality]decimal.Decimal{ // ten VMs that are paid anyhow, and 6.25 or 7 besides
 		capacity.Relaxed: decimal.RequireFromString("10.625"), capacity.Integer: decimal.RequireFromString("10.7"),

@@ -33,44 +33,66 @@ type CurvePoint struct {
 	Margin string        `json:"margin"` // what changes from here on: a class, a contract, on_demand; "" is nothing
 }
 
+// Parameter names the figure of a problem that a curve follows, and the numbers it takes.
+type Parameter struct {
+	Figure   Figure
+	Class    string // of Penalties and Deadlines; "" stands for every class
+	Contract string // of ContractVMs
+	Absolute bool   // the numbers are new figures; otherwise they multiply the figure of the problem
+	From, To float64
+	Numbers  []money.Amount // of Deadlines: the points of the curve
+
+	// With returns the problem with the figure changed to, or multiplied by, a number.
+	With func(p capacity.Problem, number money.Amount) (capacity.Problem, error)
+}
+
+// Figure is a kind of figure that a curve can follow.
+type Figure int
+
+// The figures that curves follow.
+const (
+	Deadlines Figure = iota
+	Penalties
+	OnDemandPrice
+	ContractVMs
+	VMBudget
+)
+
 // NewCurve follows a parameter through the linear program of a problem with one kind of VM and no other
-// budget (spec 5.6). The parameter has a range, and the question has been checked.
-func NewCurve(p capacity.Problem, v capacity.Vary) (Curve, error) {
+// budget (spec 5.6). The parameter must fit the problem: it names a class or a contract that is there.
+func NewCurve(p capacity.Problem, v Parameter) (Curve, error) {
 	p.Options.Integrality = capacity.Relaxed
 	var spend money.Amount
 	if p.Budget != nil && p.Budget.VMCost != nil {
 		spend = *p.Budget.VMCost
 	}
 	p.Budget = nil
-	from, to := v.From.Float(), v.To.Float()
-	if from > to {
-		from, to = to, from
-	}
+	from, to := min(v.From, v.To), max(v.From, v.To)
 	c := curving{problem: p, vary: v, from: from, to: to, unit: 1, spend: spend}
-	switch v.What {
-	case capacity.ChangeContract:
+	switch v.Figure {
+	case ContractVMs:
 		return c.contract()
-	case capacity.ChangePrice:
+	case OnDemandPrice:
 		return c.price()
-	case capacity.ChangePenalty:
+	case Penalties:
 		return c.penalty()
-	case capacity.ChangeBudget:
+	case VMBudget:
 		return c.budget()
 	}
 	return c.deadline()
 }
 
-// curving is a curve in the making. Numbers of the parameter times unit are what the program has.
+// curving holds a curve while it is computed. A number of the parameter times unit is a figure of the program.
 type curving struct {
 	problem  capacity.Problem
-	vary     capacity.Vary
+	vary     Parameter
 	from, to float64
 	unit     float64
 	spend    money.Amount // the budget for VMs
 	curve    Curve
 }
 
-// curveNoise is how far two numbers of a parameter lie apart at least, relative to their size.
+// curveNoise is the smallest relative distance of two numbers of a parameter.
 const curveNoise = 1e-12
 
 // piece is a straight part of a curve: its length in the program's unit, its slope, and what changes there.
@@ -134,7 +156,7 @@ type stretch struct {
 	class                int
 }
 
-// demand is what is asked for, dearest first.
+// demand holds the jobs that ask for VMs, dearest first.
 type demand struct {
 	*model
 	rank      []int
@@ -165,7 +187,7 @@ func (d *demand) span(i int) float64 {
 	return c.gamma * (c.high - c.low)
 }
 
-// source is where VMs come from.
+// source is a supply of VMs at one price.
 type source struct {
 	vms, price float64
 	name       string
@@ -185,7 +207,7 @@ func (m *model) sources(without int) (all []source) {
 	return all
 }
 
-// rentUpTo is what so many VMs cost from the sources, and what is left of them.
+// rentUpTo returns the cost of so many VMs from the sources, and the rest of the sources.
 func rentUpTo(all []source, vms float64) (cost float64, rest []source) {
 	rest = slices.Clone(all)
 	for len(rest) > 0 && vms > 0 {

@@ -15,13 +15,13 @@ import (
 // shortest is the shortest straight part that is told from rounding, in VMs.
 const shortest = 1e-9
 
-// contract is the cost over the VMs of a contract: each takes the place of the dearest VM in use, or serves
-// the job worth most that is refused, whichever is worth more, until neither is worth its price.
+// contract computes the cost over the VMs of a contract. Each takes the place of the dearest VM in use, or serves the
+// refused job that is worth most, whichever is worth more, until neither is worth its price.
 func (c *curving) contract() (Curve, error) {
 	c.curve = Curve{Shape: "convex", Exact: true}
 	at := slices.IndexFunc(c.problem.Supply.Contracts, func(x capacity.Contract) bool { return x.Name == c.vary.Contract })
 	contract := c.problem.Supply.Contracts[at]
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		if c.unit = float64(contract.VMs); c.unit == 0 {
 			return c.constant()
 		}
@@ -115,8 +115,7 @@ func skip(pieces []piece, length, cost float64) ([]piece, float64) {
 
 // solved is the linear program of a changed problem, and its whole cost; false where there is no plan.
 func (c *curving) solved(number float64) (r *relaxation, cost float64, ok bool, err error) {
-	s := capacity.Scenario{Changes: []capacity.ScenarioChange{c.vary.Change(money.Round(number))}}
-	p, err := s.Apply(c.problem)
+	p, err := c.vary.With(c.problem, money.Round(number))
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -157,11 +156,11 @@ type drop struct {
 	name      string
 }
 
-// price is the cost over the price of VMs on demand: its slope is how many of them are used, which drops
-// where the price passes a contract's or what a class is worth per VM.
+// price computes the cost over the price of VMs on demand. Its slope is the number of them in use. That drops where the
+// price passes a contract's, or the worth of a class per VM.
 func (c *curving) price() (Curve, error) {
 	c.curve = Curve{Shape: "concave", Exact: true}
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		c.unit = c.problem.Supply.OnDemand.Price.Float()
 	}
 	if c.unit == 0 {
@@ -211,8 +210,8 @@ func (c *curving) price() (Curve, error) {
 	return c.curve, nil
 }
 
-// penalty is the cost over a factor of all penalties, or over those of one class: its slope is what is
-// refused, and a job is served from the number on at which its penalty passes what its VMs cost.
+// penalty computes the cost over a factor of all penalties, or over those of one class. Its slope is the refused jobs.
+// A job is served from the number on at which its penalty passes the cost of its VMs.
 func (c *curving) penalty() (Curve, error) {
 	c.curve = Curve{Shape: "concave", Exact: true}
 	if c.vary.Class != "" {
@@ -256,7 +255,7 @@ func (c *curving) penalty() (Curve, error) {
 
 func (c *curving) penaltyOf() (Curve, error) {
 	at := slices.IndexFunc(c.problem.Classes, func(x capacity.Class) bool { return x.Name == c.vary.Class })
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		c.unit = c.problem.Classes[at].Penalty.Float()
 	}
 	if c.unit == 0 {
@@ -296,7 +295,7 @@ func (c *curving) penaltyOf() (Curve, error) {
 // saves most penalties for it, as long as that is more than it costs.
 func (c *curving) budget() (Curve, error) {
 	c.curve = Curve{Shape: "convex", Exact: true}
-	if c.vary.By != capacity.ByValue {
+	if !c.vary.Absolute {
 		c.unit = c.spend.Float()
 	}
 	m, err := newModel(&c.problem)
@@ -343,7 +342,7 @@ func (c *curving) deadline() (Curve, error) {
 	c.asymptote()
 	var infeasible, feasible float64
 	known := false
-	numbers := c.vary.Numbers()
+	numbers := slices.Clone(c.vary.Numbers)
 	slices.SortFunc(numbers, func(a, b money.Amount) int { return a.Cmp(b.Decimal) })
 	for _, x := range numbers {
 		_, cost, ok, err := c.feasible(x.Float())
@@ -388,7 +387,7 @@ func (c *curving) feasible(number float64) (r *relaxation, cost float64, ok bool
 	return r, cost, ok, err
 }
 
-// asymptote is where the promised jobs of the changed classes have no time left for their work.
+// asymptote finds the number at which the promised jobs of the changed classes have no time left for their work.
 func (c *curving) asymptote() {
 	m, err := newModel(&c.problem)
 	if err != nil {
@@ -400,7 +399,7 @@ func (c *curving) asymptote() {
 			continue
 		}
 		fixed := class.shape.work.FixedSeconds
-		if c.vary.By != capacity.ByValue {
+		if !c.vary.Absolute {
 			fixed /= class.DeadlineSeconds
 		}
 		if c.curve.Asymptote == nil || fixed > *c.curve.Asymptote {

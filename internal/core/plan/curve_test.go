@@ -14,22 +14,20 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// clpCost is the whole cost of the linear program at a number of the parameter, as Clp finds it; false
-// where Clp says that there is no plan. At a budget of NaN it is what the promised jobs cost. Counts of contracts need not be whole.
-func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v capacity.Vary, number float64) (float64, bool) {
+// clpCost returns the whole cost of the linear program at a number of the parameter, as Clp finds it; false if Clp says
+// that there is no plan. At a budget of NaN it returns the cost of the promised jobs. Counts of contracts need not be
+// whole.
+func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v Parameter, number float64) (float64, bool) {
 	t.Helper()
 	p.Options.Integrality = capacity.Relaxed
 	var m *model
 	var err error
 	contract := 0.0
-	if v.What == capacity.ChangeContract || v.What == capacity.ChangeBudget {
+	if v.Figure == ContractVMs || v.Figure == VMBudget {
 		p.Budget = nil
 		m, err = newModel(&p)
 	} else {
-		changed, applied := capacity.Scenario{Changes: []capacity.ScenarioChange{v.Change(money.Round(number))}}.Apply(p)
-		if applied != nil {
-			t.Fatal(applied)
-		}
+		changed, _ := v.With(p, money.Round(number))
 		m, err = newModel(&changed)
 	}
 	if err != nil {
@@ -42,17 +40,17 @@ func clpCost(t *testing.T, solver lp.Solver, p capacity.Problem, v capacity.Vary
 	}
 	var program lp.Program
 	rows := []lp.Entry{{Row: program.Row(math.Inf(-1), 0), Coefficient: -1}}
-	budget := v.What == capacity.ChangeBudget && !math.IsNaN(number)
+	budget := v.Figure == VMBudget && !math.IsNaN(number)
 	if budget {
 		program.Row(math.Inf(-1), number-m.committed())
 	}
 	constant := m.committed()
 	for k, tier := range m.tiers {
 		vms := float64(tier.VMs)
-		if at := m.source[k]; v.What == capacity.ChangeContract && at != onDemand && m.Supply.Contracts[at].Name == v.Contract {
+		if at := m.source[k]; v.Figure == ContractVMs && at != onDemand && m.Supply.Contracts[at].Name == v.Contract {
 			c := m.Supply.Contracts[at]
 			vms = number
-			if v.By != capacity.ByValue {
+			if !v.Absolute {
 				vms *= float64(c.VMs)
 			}
 			if c.Billing == capacity.BilledAlways {
@@ -96,8 +94,37 @@ func height(c Curve, number float64) float64 {
 	return c.Points[len(c.Points)-1].Cost.Float()
 }
 
-func drawCurve(r *rand.Rand, p *capacity.Problem) (v capacity.Vary) {
-	number := func(x float64) *money.Amount { m := money.Round(x); return &m }
+// withFigure returns a problem with the figure of a parameter changed by a number.
+func withFigure(p capacity.Problem, v Parameter, number money.Amount) capacity.Problem {
+	amount := func(before money.Amount) money.Amount {
+		if v.Absolute {
+			return number
+		}
+		return money.Amount{Decimal: before.Mul(number.Decimal).Round(money.Places)}
+	}
+	p.Classes, p.Supply.Contracts = slices.Clone(p.Classes), slices.Clone(p.Supply.Contracts)
+	switch v.Figure {
+	case OnDemandPrice:
+		p.Supply.OnDemand.Price = amount(p.Supply.OnDemand.Price)
+	case ContractVMs:
+		at := slices.IndexFunc(p.Supply.Contracts, func(c capacity.Contract) bool { return c.Name == v.Contract })
+		vms := money.Round(float64(p.Supply.Contracts[at].VMs))
+		p.Supply.Contracts[at].VMs = amount(vms).Round(0).IntPart()
+	}
+	for i := range p.Classes {
+		c := &p.Classes[i]
+		switch {
+		case v.Class != "" && c.Name != v.Class:
+		case v.Figure == Penalties:
+			c.Penalty = amount(c.Penalty)
+		case v.Figure == Deadlines:
+			c.DeadlineSeconds *= number.Float()
+		}
+	}
+	return p
+}
+
+func drawCurve(r *rand.Rand, p *capacity.Problem) (v Parameter) {
 	class := &p.Classes[r.IntN(len(p.Classes))]
 	kind := r.IntN(6)
 	if kind == 0 && len(p.Supply.Contracts) == 0 {
@@ -106,28 +133,35 @@ func drawCurve(r *rand.Rand, p *capacity.Problem) (v capacity.Vary) {
 	if kind == 5 && !slices.ContainsFunc(p.Classes, func(c capacity.Class) bool { return c.DeadlineSeconds > 0 }) {
 		kind = 2
 	}
-	v = capacity.Vary{Steps: 5, By: capacity.ByFactor, From: number(0), To: number(3)}
+	v = Parameter{To: 3}
 	switch kind {
 	case 0:
 		c := p.Supply.Contracts[r.IntN(len(p.Supply.Contracts))]
-		v.What, v.Contract = capacity.ChangeContract, c.Name
+		v.Figure, v.Contract = ContractVMs, c.Name
 		if r.IntN(2) == 0 {
-			v.By, v.To = capacity.ByValue, number(float64(3*c.VMs+50))
+			v.Absolute, v.To = true, float64(3*c.VMs+50)
 		}
 	case 1:
-		v.What, v.From = capacity.ChangePrice, number(0.1)
+		v.Figure, v.From = OnDemandPrice, 0.1
 	case 2:
-		v.What = capacity.ChangePenalty
+		v.Figure = Penalties
 	case 3:
-		v.What, v.Class = capacity.ChangePenalty, class.Name
+		v.Figure, v.Class = Penalties, class.Name
 	case 4:
-		v.What, v.By = capacity.ChangeBudget, capacity.ByValue
-		v.To = number(0)
+		v.Figure, v.Absolute, v.To = VMBudget, true, 0
 		for i := range p.Classes {
-			v.To = number(v.To.Float() + 2*p.Classes[i].Penalty.Float()*p.Classes[i].Jobs.Max + 10)
+			v.To += 2*p.Classes[i].Penalty.Float()*p.Classes[i].Jobs.Max + 10
 		}
+		v.To = money.Round(v.To).Float()
 	case 5:
-		v.What, v.From, v.To = capacity.ChangeDeadline, number(0.3), number(2)
+		v.Figure, v.From, v.To = Deadlines, 0.3, 2
+		for k := range 5 {
+			v.Numbers = append(v.Numbers, money.Round(v.From+float64(k)/4*(v.To-v.From)))
+		}
+	}
+	parameter := v
+	v.With = func(p capacity.Problem, number money.Amount) (capacity.Problem, error) {
+		return withFigure(p, parameter, number), nil
 	}
 	return v
 }
@@ -139,7 +173,7 @@ func TestCurvesEqualClp(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
 	r := rand.New(rand.NewPCG(5, 6))
-	bends, begun, nowhere, compared, unanswered := map[capacity.What]int{}, 0, 0, 0, 0
+	bends, begun, nowhere, compared, unanswered := map[Figure]int{}, 0, 0, 0, 0
 	for trial := range plantest.Trials(250, 6_000) {
 		p := plantest.DrawProblem(t, r, 1+r.IntN(12), capacity.Relaxed)
 		p.Budget = nil
@@ -148,7 +182,7 @@ func TestCurvesEqualClp(t *testing.T) {
 		if err != nil {
 			t.Fatalf("trial %d, %+v: %v", trial, v, err)
 		}
-		from, to := v.From.Float(), v.To.Float()
+		from, to := v.From, v.To
 		if c.Least != nil || len(c.Points) == 0 {
 			begun++
 			below := from
@@ -157,7 +191,7 @@ func TestCurvesEqualClp(t *testing.T) {
 			} else {
 				nowhere++
 			}
-			if v.What == capacity.ChangeBudget { // Clp gives up on budgets that are too small
+			if v.Figure == VMBudget { // Clp gives up on budgets that are too small
 				if cost, ok := clpCost(t, pool, p, v, math.NaN()); ok && c.Least != nil && !math.IsNaN(cost) && !plantest.Near(cost, *c.Least, 1e-7) || !ok && c.Least != nil {
 					t.Fatalf("trial %d: the promised jobs cost %v, Clp says %g (%v)", trial, c.Least, cost, ok)
 				}
@@ -205,7 +239,7 @@ func TestCurvesEqualClp(t *testing.T) {
 				t.Fatalf("trial %d, %+v at %.12g: the curve says %.12g, Clp %.12g (%v)\n%+v\n%+v", trial, v, x, got, cost, ok, c.Points, p)
 			}
 		}
-		bends[v.What] += max(0, len(c.Points)-2)
+		bends[v.Figure] += max(0, len(c.Points)-2)
 		for k := 1; k < len(c.Points)-1 && c.Exact; k++ {
 			a, b := c.Points[k-1].Slope.Float(), c.Points[k].Slope.Float()
 			if c.Shape == "convex" && b < a || c.Shape == "concave" && b > a || c.Points[k].At <= c.Points[k-1].At {
@@ -214,9 +248,9 @@ func TestCurvesEqualClp(t *testing.T) {
 		}
 	}
 	t.Logf("breakpoints: %v; %d curves begin inside the range or nowhere (%d); %d comparisons", bends, begun, nowhere, compared)
-	for _, what := range []capacity.What{capacity.ChangeContract, capacity.ChangePrice, capacity.ChangePenalty, capacity.ChangeBudget} {
-		if bends[what] < 10 {
-			t.Errorf("only %d breakpoints of %s were met", bends[what], what)
+	for _, figure := range []Figure{ContractVMs, OnDemandPrice, Penalties, VMBudget} {
+		if bends[figure] < 10 {
+			t.Errorf("only %d breakpoints of figure %d were met", bends[figure], figure)
 		}
 	}
 	if unanswered*200 > compared {

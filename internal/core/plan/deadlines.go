@@ -8,10 +8,9 @@ import (
 	"headroom/internal/core/words"
 )
 
-// ImpossibleDeadlines names the classes of a valid problem whose deadline no number of slots meets,
-// in their order: those that promise jobs as findings, which make the problem infeasible whatever is
-// rented, the others as warnings, because all their jobs will be refused. Of several VM types it is
-// enough if one meets it.
+// ImpossibleDeadlines names the classes of a valid problem whose deadline no number of slots meets, in their order.
+// Those that promise jobs come as findings, which make the problem infeasible with any supply. The others come as
+// warnings, because all their jobs will be refused. With several VM types it is enough if one meets the deadline.
 func ImpossibleDeadlines(p capacity.Problem) (findings []fault.Finding, warnings []capacity.Warning, err error) {
 	p.Budget, p.Options.Integrality = nil, capacity.Relaxed // neither changes how long an execution takes
 	if isFleet(&p) {

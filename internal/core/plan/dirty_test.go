@@ -208,8 +208,8 @@ func (e *exactly) best(hair *big.Rat) (lowest *big.Rat) {
 	return lowest
 }
 
-// unsound is what is wrong with an answer that can be seen without another: it errs, the check that shares nothing with
-// planning refuses it, or the second engine is said to differ or to fail.
+// unsound returns the faults of an answer that show without another answer: it errs, the independent check refuses it,
+// or the second engine is said to differ or to fail.
 func unsound(p capacity.Problem, pl capacity.Plan, err error) string {
 	if err != nil {
 		return err.Error()
@@ -228,8 +228,8 @@ func unsound(p capacity.Problem, pl capacity.Plan, err error) string {
 	return ""
 }
 
-// Plans of ratios that sums make whole VMs but for a hair equal what trying everything in fractions finds, are accepted by
-// the check that shares nothing with planning, and whoever is asked beside has nothing to warn of.
+// Sums of some ratios make whole VMs but for a hair. Plans of them equal the best of trying everything in fractions, are
+// accepted by the independent check, and have no warnings of a second engine.
 func TestDirtyRatiosEqualEnumeration(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()

@@ -78,8 +78,8 @@ func TestEnginesAgreeOnSmallInstances(t *testing.T) {
 	}
 }
 
-// A load a hair above whole VMs is within CBC's tolerance of one VM less: it is asked such that it sees the difference,
-// and what it says of half a hair is no failure of its.
+// A load a hair above whole VMs is within CBC's tolerance of one VM less. The question is put so that CBC sees the
+// difference, and its answer about half a hair is no failure.
 func TestSecondOpinionSeesAHair(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()
@@ -187,7 +187,7 @@ func unproved(t *testing.T) (capacity.Problem, context.Context, context.CancelFu
 	return p, ctx, cancel
 }
 
-// Whatever a solver answers, the plan is the core's, and what is said of the solver is true.
+// The plan is the core's with any answer of a solver, and the statements about the solver are true.
 func TestSolversThatMisbehave(t *testing.T) {
 	p := plantest.Market(t, 5, "0.10", "0.20", capacity.Integer)
 	p.Classes = []capacity.Class{plantest.ByGamma(t, "worth it", "1", "1.00", 1, 3), plantest.ByGamma(t, "at the margin", "1.5", "0.26", 0, 4)}

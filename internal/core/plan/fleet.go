@@ -34,7 +34,7 @@ type fleet struct {
 // ended says that the time is up, or the work that may be done: what goes on comes to an end at once.
 func (f *fleet) ended() bool { return f.done != nil && (f.work > f.most || f.done()) }
 
-// committed is what contracts billed always cost per period for certain, on all types.
+// committed returns the certain cost per period of contracts billed always, on all types.
 func (f *fleet) committed() (sum float64) {
 	for v := range f.types {
 		sum += f.types[v].committed()

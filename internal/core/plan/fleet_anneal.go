@@ -127,8 +127,8 @@ func (a *annealing) fraction() float64 {
 	return (float64(a.random.Below(1<<53)) + 1) / (1 << 53)
 }
 
-// choose lists where the jobs of each class may be without costing more than what is open: a job in another place
-// costs at least what the place is worth more than the cheapest, so no better plan has it there.
+// choose lists the places in which the jobs of each class may run without costing more than the gap that is open. A job
+// in another place costs at least the difference of the places' worth, so no better plan has it there.
 func (a *annealing) choose(nu []float64, gap float64) {
 	a.places = make([][]int, len(a.penalty))
 	for i := range a.penalty {

@@ -57,7 +57,7 @@ func (d *fleetDecision) plan() capacity.Plan {
 // named says that the plan tells VM types apart.
 func (f *fleet) named() bool { return len(f.Supply.VMTypes) > 0 }
 
-// part is what runs on one type, as a plan of that type alone.
+// part returns the part of a plan on one type, as a plan of that type alone.
 func (d *fleetDecision) part(v int) answer {
 	t := &d.types[v]
 	a := newAnswer(len(t.classes), d.vms[v])
@@ -158,7 +158,7 @@ func (d *fleetDecision) rentAll(pl *capacity.Plan, own []capacity.Plan) (hourly 
 	return hourly
 }
 
-// rented is how a number of VMs of the type is rented.
+// rented splits a number of VMs of the type into contracts, on-demand and spot VMs.
 func (t *vmType) rented(n float64, whole bool) capacity.VMs {
 	spot := 0.0
 	switch {
@@ -247,7 +247,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
 	case d.relaxed.mu > 0:
 		said = "The budget for VMs is used up, and by jobs that are worth more for the VMs they take: refusing one of these costs only " + penalty + " " + period + "."
-	case more < c.penalty && !tied(more, c.penalty):
+	case more < c.penalty && !words.Tied(more, c.penalty):
 		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
 		said = d.compared(more, c.penalty, in)

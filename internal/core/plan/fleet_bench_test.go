@@ -144,8 +144,8 @@ func TestSmallFleetsAreDecided(t *testing.T) {
 	}
 }
 
-// largestGap is what tight quotas on every type may leave open, as a share of the cost; others leave less
-// than a thousandth.
+// largestGap is the gap that tight quotas on every type may leave open, as a share of the cost. Other problems leave
+// less than a thousandth.
 const largestGap = 0.005
 
 // A hundred classes on six types are planned close to the best.

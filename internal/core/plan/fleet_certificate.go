@@ -11,9 +11,9 @@ import (
 	"headroom/internal/core/money"
 )
 
-// certify re-checks a fleet's finished plan from its own figures: each type's part as a program of its
-// own (see model.certify), and then what binds the types: the classes' jobs, the share of spot VMs, the
-// budgets and all the money, summed once more in exact decimals.
+// certify re-checks a fleet's finished plan from its own figures. Each type's part is a program of its own (see
+// model.certify). Then come the bonds between the types: the classes' jobs, the share of spot VMs, the budgets and all
+// the money, summed once more in exact decimals.
 func (f *fleet) certify(pl *capacity.Plan) error {
 	whole := f.Options.Integrality != capacity.Relaxed
 	hourly := hourlyCost{}
@@ -137,7 +137,7 @@ func (f *fleet) certifyWhole(pl *capacity.Plan, hourly hourlyCost) error {
 	return nil
 }
 
-// moneyNoise, relative, is how far sums of the same amounts in other orders may differ.
+// moneyNoise is the relative difference that sums of the same amounts in other orders may have.
 var moneyNoise = decimal.New(1, -15)
 
 // lenient leaves a relaxed plan, whose VMs are fractions, the noise of float64: a share of what it spends, and the

@@ -16,8 +16,8 @@ import (
 	"headroom/internal/core/words"
 )
 
-// shortages is why the promised jobs of a fleet cannot all run, each with what would cure it alone. A
-// cure is offered only after it has been tried; where the time runs out the others are not.
+// shortages returns the reasons why the promised jobs of a fleet cannot all run, each with a cure that works alone. A
+// cure is offered only after it has been tried; if the time runs out the others are not.
 func (f *fleet) shortages(ctx context.Context) []fault.Finding {
 	found := f.supplyConflicts(ctx)
 	order := make([]int, 0, len(f.classes))

@@ -80,7 +80,7 @@ func TestCBCAgreesOnSmallFleets(t *testing.T) {
 	t.Logf("%d agreed, %d without an answer", agreed, silent)
 }
 
-// Whatever can only help never makes a plan worse, and the order of classes and types changes nothing.
+// Changes that can only help never make a plan worse, and the order of classes and types changes nothing.
 func TestFleetsAreMonotone(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 3))
 	changes := map[string]func(p *capacity.Problem){
@@ -237,7 +237,7 @@ func setAt(document any, pointer string, value any) {
 	}
 }
 
-// What a plan over the budget for everything is said to cost at least is what the cheapest costs, whoever is asked.
+// The least cost named for plans over the budget is that of the cheapest plan, with any engine.
 func TestCheapestPlanOverBudgetIsNamed(t *testing.T) {
 	pool := worker.New(worker.Config{Processes: 1})
 	defer pool.Close()

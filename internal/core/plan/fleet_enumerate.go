@@ -50,7 +50,7 @@ func (d *field) enumerate(n *treeNode) bool {
 	return complete
 }
 
-// ranges is what the classes yet to come load on each type at least and at most.
+// ranges computes the smallest and largest load of the remaining classes on each type.
 func (e *enumeration) ranges() {
 	types := len(e.types)
 	e.least, e.most = make([][]int64, len(e.order)+1), make([][]int64, len(e.order)+1)
@@ -123,8 +123,8 @@ func (e *enumeration) visit(k int, extra, avoided float64) bool {
 	return true
 }
 
-// typeExcess is what so many VMs of a type cost above their part of the bound: at least upTo[n] for n or
-// fewer, and at least from[n] for n or more.
+// typeExcess bounds the cost of so many VMs of a type above their part of the bound: at least upTo[n] for n or fewer,
+// and at least from[n] for n or more.
 type typeExcess struct{ upTo, from []float64 }
 
 // excessMost bounds the VMs of a type whose excess is written down; more are not looked at.
@@ -159,7 +159,7 @@ func (d *field) excessOf(b *box, v int) (e typeExcess) {
 	return e
 }
 
-// between is what any number of VMs in a range costs above the bound at least.
+// between returns the smallest cost above the bound of any number of VMs in a range.
 func (e *typeExcess) between(low, high int64) float64 {
 	if e.from == nil {
 		return 0

@@ -130,8 +130,7 @@ func hostileClass(r *rand.Rand, i int, types []capacity.VMTypeSupply, integralit
 	return c
 }
 
-// Whatever stands at the edges of what is allowed is answered, in the time there is, and never with a
-// fault of our own.
+// Problems at the edges of the limits are answered in time, and never with a fault of our own.
 func TestHostileFleetsAreAnswered(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 7))
 	answers := map[string]int{}
@@ -202,7 +201,7 @@ func TestWorkIsBoundedWithinOneClass(t *testing.T) {
 	if most := s.effort * 3 / 2; s.best == nil || tried > most || f.work > most {
 		t.Errorf("%d whole slots were looked at, with %d units of work; want at most %d", tried, f.work, most)
 	}
-	// Whatever the time, what comes back is a plan, or that the time was too short.
+	// With any time, the answer is a plan, or that the time was too short.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if pl, err := Solve(ctx, p, nil); !errors.Is(err, fault.Busy) && (err != nil || !pl.Proof.Checked) {
@@ -252,7 +251,7 @@ func TestRaisedBudgetsAreRoundedUp(t *testing.T) {
 	}
 }
 
-// What another VM of a type costs is what its VMs cost, also where none is rented.
+// The price of another VM of a type is the cost of its VMs, also if none is rented.
 func TestPricesOfTypesThatAreNotRented(t *testing.T) {
 	p, err := capacity.ReadProblem([]byte(`{"currency":"USD","supply":{"vm_types":[{"name":"x","on_demand":{"price":"0.20","quota":null}},{"name":"y","on_demand":{"price":"9.00","quota":null}}]},
 		"classes":[{"name":"a","vms_per_job":"2","jobs":{"min":0,"max":3},"penalty":"1"}],"options":{"engine":"exact"}}`), capacity.DefaultLimits())

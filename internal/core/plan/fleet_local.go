@@ -58,7 +58,7 @@ func (s *fleetSearch) lookAround(n *treeNode, p *prices) (complete bool) {
 	return d.enumerate(n)
 }
 
-// wide is how much more than the bound a plan may cost where none is known: a few VMs of each type.
+// wide returns the extra cost above the bound that a plan may have if none is known: a few VMs of each type.
 func (s *fleetSearch) wide(n *treeNode) float64 {
 	sum := 0.0
 	for _, x := range n.nu {
@@ -226,11 +226,11 @@ func (d *field) ready() {
 	}
 }
 
-// rentsMost is how many VMs up and down from the start are priced in advance.
+// rentsMost is the number of VMs up and down from the start that are priced in advance.
 const rentsMost = 64
 
-// scarce is how much more a VM or an amount of money that is not there costs than it is worth: local
-// search may pass there, but does not stay.
+// scarce is the factor by which a VM or an amount of money that is not there costs more than it is worth. Local search
+// may pass there, but does not stay.
 const scarce = 4
 
 func (d *field) rentOf(v int, n int64) float64 {
@@ -255,8 +255,7 @@ func (d *field) sum() {
 	}
 }
 
-// above is what the loads cost beside the classes' worth, but for a constant: the rent less the price
-// of the load.
+// above returns the cost of the loads beside the classes' worth, but for a constant: the rent less the price of the load.
 func (d *field) above(load []int64) float64 {
 	d.work += len(load)
 	sum, spend := 0.0, 0.0

@@ -216,7 +216,7 @@ func processorTime(t *testing.T) time.Duration {
 	return sum
 }
 
-// cbcPlan is what the best plan costs that CBC's program finds in so much processor time; false where it finds none.
+// cbcPlan returns the cost of the best plan that CBC's program finds in so much processor time; false if it finds none.
 func cbcPlan(t *testing.T, p capacity.Problem, limit time.Duration) (cost float64, found bool) {
 	f, err := newFleet(&p)
 	if err != nil {

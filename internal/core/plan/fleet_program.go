@@ -8,9 +8,9 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// fleetProgram is a fleet as a program for Clp or CBC: VMs of every tier of every type, spot VMs, and for
-// each class and type either its jobs or, where whole slots make them cost different amounts and that
-// counts, one yes or no for every number of them.
+// fleetProgram is a fleet as a program for Clp or CBC. It has the VMs of every tier of every type, and spot VMs. For
+// each class and type it has the jobs, or one yes or no for every number of them if whole slots give these different
+// costs and that counts.
 type fleetProgram struct {
 	lp.Program
 	start   []float64
@@ -23,7 +23,7 @@ type jobColumn struct {
 	jobs               float64
 }
 
-// fidelity is how true a program is to the fleet.
+// fidelity grades the truth of a program to the fleet.
 type fidelity int
 
 const (

@@ -18,8 +18,8 @@ type fleetRelaxation struct {
 	bound     float64 // by the identity, from the prices alone
 	nu        []float64
 	mu        float64
-	// nuLow and nuHigh are the worth of a VM of each type, one less and one more; budgetWorth is what one
-	// more unit of the budget saves. nuHigh is +Inf where nothing more can be had.
+	// nuLow and nuHigh are the worth of a VM of each type, one less and one more. budgetWorth is the saving by one more
+	// unit of the budget. nuHigh is +Inf if nothing more can be had.
 	nuLow, nuHigh []float64
 	budgetWorth   float64
 
@@ -130,8 +130,8 @@ func (f *fleet) provedMissing(b *box, p *prices) bool {
 	return f.boundAt(b, f.straightWeigher, nu, mu, true) > integer.LoadNoise/2
 }
 
-// marginStep, in VMs or money, is how far the linear program is moved to see what one more is worth: the
-// prices are those of the piece of the line it comes to.
+// marginStep is the step of the linear program, in VMs or money, for the worth of one more. The prices are those of the
+// piece of the line at its end.
 const marginStep = 1e-6
 
 // margins finds what a little more or less is worth, from the linear program a little to either side of each
@@ -145,7 +145,7 @@ func (f *fleet) margins(r *fleetRelaxation) {
 		near.more = make([]float64, len(f.types)+1)
 		near.more[row] = by
 		p, _ := f.newPrices(&near, f.straightOracle, r.nu)
-		if ok = p.solve() == 0; f.ended() { // whatever it says, it is not the end
+		if ok = p.solve() == 0; f.ended() { // with any status, it is not the end
 			return r.nu, r.mu, true
 		}
 		return p.nu, p.mu, ok

@@ -14,12 +14,12 @@ import (
 // The search of a fleet rests on the identity of one type's (see search.go), written for several. For
 // any prices nu >= 0 of the types' capacity and mu >= 0 of the budget,
 //
-//	cost(plan) = bound + sum of extras + sum of the types' excess + mu·(what the budget leaves)
+//	cost(plan) = bound + sum of extras + sum of the types' excess + mu·(the rest of the budget)
 //
-// where a class's extra is what its mix is worth above its cheapest one, and a type's excess is what
-// whole VMs cost above nu·load. No part is negative, so whoever proposed the prices, bound is one. A
-// best-first tree splits the mixes and the VM counts until the bounds meet the best plan; every part
-// of it gets prices of its own, and is looked at in full once few mixes cost less than what is open.
+// A class's extra is the worth of its mix above its cheapest one. A type's excess is the cost of whole VMs above
+// nu·load. No part is negative, so any prices give a bound. A best-first tree splits the mixes and the VM counts until
+// the bounds meet the best plan. Every part of it gets prices of its own, and is looked at in full once few mixes cost
+// less than the gap that is open.
 
 // fleetPlan is a plan of a fleet: its classes' mixes and what they come to.
 type fleetPlan struct {
@@ -69,10 +69,9 @@ func (o *openNodes) Pop() any {
 	return last
 }
 
-// fleetEffort is how much work a search may do: one unit is ten to twenty nanoseconds. A limit on work and
-// not on time gives the same plan whatever else the machine does.
-// A problem of few classes gets more: it can be decided. So does one that is given more time than usual,
-// and one for which no plan has been found gets all the time there is.
+// fleetEffort limits the work of a search: one unit is ten to twenty nanoseconds. A limit on work and not on time gives
+// the same plan on a busy machine. A problem of few classes gets more, since it can be decided. So does one that is
+// given more time than usual. One without a plan so far gets all the time there is.
 const (
 	fleetEffort     = 20_000_000
 	fewClassesShare = 8
@@ -80,7 +79,7 @@ const (
 	trialShare      = 20 // of a search that is one of many
 )
 
-// effortFor is how much work a search with so much time may do once it has a plan.
+// effortFor returns the work that a search with so much time may do once it has a plan.
 func (f *fleet) effortFor() int {
 	effort := max(fleetEffort, int(float64(f.Options.MaxSolveMs)/float64(capacity.DefaultOptions().MaxSolveMs)*fleetEffort))
 	if len(f.penalty) <= fewClasses {
@@ -129,8 +128,8 @@ func (s *fleetSearch) allow(share float64) {
 	}
 }
 
-// grant lets the search work for a share of the time from now on, and for half of a whole search at most: where the
-// time is long, plans that stay open would otherwise take seconds more.
+// grant lets the search work for a share of the time from now on, and for half of a whole search at most. With a long
+// time, plans that stay open would otherwise take seconds more.
 func (s *fleetSearch) grant(share float64) {
 	s.effort = s.work + min(int(share*float64(s.Options.MaxSolveMs)*effortPerMs), s.effortFor()/2)
 	s.most = max(s.most, s.effort)
@@ -163,7 +162,7 @@ func (s *fleetSearch) run() {
 	s.bound = max(s.bound, min(s.costOfBest(), s.closed()))
 }
 
-// closed is what is known of the parts that were left for being hardly better than the best plan.
+// closed returns the lower bound of the parts that were left for being hardly better than the best plan.
 func (s *fleetSearch) closed() float64 {
 	if s.best == nil {
 		return math.Inf(1)
@@ -213,7 +212,7 @@ func (f *fleet) oracle(b *box) oracle {
 	}
 }
 
-// weigher is what no choice of a class is worth less than; false if it has none.
+// weigher returns the least worth of any choice of a class; false if it has no choice.
 type weigher func(class int, nu []float64, penalty float64) (least float64, ok bool)
 
 // weigher weighs mixes within a box.

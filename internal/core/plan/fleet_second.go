@@ -12,9 +12,9 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// What CBC does for fleets. Where our own search has proved its plan, CBC checks it and may find it wrong. Where
-// the search leaves a gap, CBC gets the whole program and may use its cuts and its preprocessing: what it
-// proposes is made to fit, added up by us and improved by exchanges, and our own bound says how good it is.
+// CBC helps with fleets in two ways. If our own search has proved its plan, CBC checks it and may find it wrong. If the
+// search leaves a gap, CBC gets the whole program and may use its cuts and its preprocessing. Its proposal is made to
+// fit, added up by us and improved by exchanges, and our own bound grades it.
 
 const (
 	// checkedClasses bounds the classes that CBC may choose for when it checks a plan.

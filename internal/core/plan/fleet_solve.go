@@ -91,7 +91,7 @@ func (f *fleet) sparing(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithDeadline(ctx, end.Add(-min(spared, time.Duration(f.Options.MaxSolveMs)*time.Millisecond/10)))
 }
 
-// wordsFor is what the words and the check take for a class on a type.
+// wordsFor is the time of the words and the check for a class on a type.
 const wordsFor = 2 * time.Microsecond
 
 // undecided is the answer where the time was too short to find a plan or to prove that there is none.
@@ -160,9 +160,9 @@ func (d *fleetDecision) takeWhole(ctx context.Context, solver lp.Solver) (decide
 // heldMost bounds the VMs that are held back because slots do not lay out.
 const heldMost = 3
 
-// laidOut is a plan whose slots have been put onto VMs. Where those of the promised jobs cannot be, a VM
-// is held back of the type that is short, so that the search finds them other places; nil where it
-// finds none, and whether that is decided.
+// laidOut returns a plan whose slots have been put onto VMs. If those of the promised jobs do not fit, a VM is held back
+// of the type that is short, so that the search finds them other places. It returns nil if the search finds none, and
+// says if that is decided.
 func (d *fleetDecision) laidOut(ctx context.Context, best *fleetPlan) (laidOut *fleetPlan, decided bool) {
 	g := *d.fleet
 	g.types = slices.Clone(d.types)

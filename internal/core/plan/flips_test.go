@@ -71,8 +71,7 @@ func (k *knob) at(p capacity.Problem, i int, to float64) (float64, bool) {
 	return whole(relaxed.jobs[i]), true
 }
 
-// gauge is how exactly a knob's values are told: money by its places, and everything by what counts
-// as a whole job.
+// gauge returns the precision of a knob's values: that of money by its places, and the unit of whole jobs.
 func (k *knob) gauge(p capacity.Problem, i int, value float64) float64 {
 	if k.name == "deadline_s" {
 		return 1e-7 * max(value-p.Classes[i].Demand.FixedSeconds, 1e-3)
@@ -115,7 +114,7 @@ func slackOf(s shape, gamma float64) float64 {
 	return high
 }
 
-// flipCount is what checkFlips has seen.
+// flipCount counts the answers that checkFlips has seen.
 type flipCount struct{ given, none, atOnce int }
 
 // checkFlips turns every knob of every class to its flip, and everywhere nearer.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"context"
 	"testing"
 
 	"headroom/internal/core/capacity"
@@ -27,6 +26,3 @@ func solved(t testing.TB, p capacity.Problem) capacity.Plan {
 	}
 	return pl
 }
-
-// alone is the core without a second engine.
-func alone(ctx context.Context, p capacity.Problem) (capacity.Plan, error) { return Solve(ctx, p, nil) }

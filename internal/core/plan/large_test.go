@@ -49,7 +49,7 @@ func TestLargeProblemsGrowAsTheirText(t *testing.T) {
 	}
 }
 
-// large is what a class of a large problem takes.
+// large holds the memory and the time for a class of a large problem.
 type large struct{ kept, given, micros float64 }
 
 func measureLarge(t *testing.T, text []byte, n int) large {

@@ -33,7 +33,7 @@ func (d *decision) pack(jobs []int64) (all []capacity.VMLayout, vms int64) {
 	return all, vms + d.looseVMs(jobs)
 }
 
-// vmsFor is how many VMs pack takes.
+// vmsFor returns the number of VMs that pack takes.
 func (d *decision) vmsFor(jobs []int64) (vms int64) {
 	kinds, least := d.slotKinds(jobs)
 	if d.Options.Sharing != capacity.Dedicated {
@@ -127,7 +127,7 @@ func bySize(kinds []slotKind) []slotKind {
 	return sorted
 }
 
-// vmCount is how many VMs layout takes: what is on which VM makes no difference to it.
+// vmCount returns the number of VMs that layout takes, in any order.
 func vmCount(kinds []slotKind) (count int64) {
 	var slots [capacity.MaxSlotsPerVM + 1]int64 // of each size
 	for _, k := range kinds {

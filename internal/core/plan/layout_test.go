@@ -48,7 +48,7 @@ func checkLayout(vms []capacity.VMLayout, perVM map[string]capacity.SlotsPerVM, 
 	return count, nil
 }
 
-// inputOf is what checkLayout needs of slot kinds.
+// inputOf returns the input of checkLayout for slot kinds.
 func inputOf(kinds []slotKind) (perVM map[string]capacity.SlotsPerVM, want map[string]capacity.ClassSlots, sum *big.Rat) {
 	perVM, want, sum = make(map[string]capacity.SlotsPerVM), make(map[string]capacity.ClassSlots), new(big.Rat)
 	for _, k := range kinds {
@@ -70,7 +70,7 @@ func roundUp(x *big.Rat) int64 {
 	return n.Div(n, x.Denom()).Int64()
 }
 
-// residue is how many odd slots of each size there are: index k holds those of 1/(k+2) VM.
+// residue counts the odd slots of each size: index k holds those of 1/(k+2) VM.
 type residue [5]int64
 
 // unit makes the sizes 1/2 to 1/6 whole.

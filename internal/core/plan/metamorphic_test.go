@@ -14,7 +14,7 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// A change is what may be done to a problem without making its plan worse.
+// A change is a change to a problem that does not make its plan worse.
 type change struct {
 	name string
 	// of answers the changed problem; false where it does not apply. Its objective must be the old one

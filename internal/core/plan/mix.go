@@ -8,11 +8,11 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// A class's choice in a fleet is a mix: how many of its jobs run on each type. For any prices of
-// capacity its worth is the price of the mix's loads less the penalties it avoids. What the cheapest
-// mix is worth is found exactly, by adding type after type over the numbers of jobs that can still
-// matter: since whole slots round up, a job costs at least its gamma, and a mix that strays from the
-// cheapest type, or from all or none of the jobs, by more than rounding can repay is never cheapest.
+// A class's choice in a fleet is a mix: the number of its jobs on each type. For any prices of capacity its worth is
+// the price of the mix's loads less the penalties it avoids. The worth of the cheapest mix is found exactly, by adding
+// type after type over the numbers of jobs that can still matter. Whole slots round up, so a job costs at least its
+// gamma. So a mix that strays from the cheapest type, or from all or none of the jobs, by more than rounding can repay
+// is never cheapest.
 
 // limits is the mixes of a class that one part of the search tree may still choose from; nil: all.
 type limits struct {
@@ -20,7 +20,7 @@ type limits struct {
 	from, to  []int64 // on each type
 }
 
-// pricing is what mixes are weighed with.
+// pricing holds the prices with which mixes are weighed.
 type pricing struct {
 	nu       []float64 // of a VM of each type
 	penalty  float64   // of a job refused
@@ -41,7 +41,7 @@ type mixScratch struct {
 // straight line bounds the worth of those left out.
 const mixesTried = 1 << 17
 
-// worthOn is what so many jobs of a class on a type are worth.
+// worthOn returns the worth of so many jobs of a class on a type.
 func (f *fleet) worthOn(i, v int, jobs int64, nu float64) float64 {
 	if jobs == 0 || nu == 0 {
 		return 0
@@ -301,7 +301,7 @@ func (f *fleet) alternatives(i int, p pricing, least, below float64, most int) (
 	if net < 0 {
 		end = w.high
 	}
-	line := net * float64(end) // whatever the other types' excess
+	line := net * float64(end) // for any excess of the other types
 	noise := 0.0
 	for _, v := range w.order {
 		noise += p.nu[v]*integer.LoadNoise + 1e-13*p.penalty*float64(f.high[i])

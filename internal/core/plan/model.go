@@ -217,7 +217,7 @@ func (m *model) rounded(exact bool) bool {
 	return false
 }
 
-// lack is how far a sum of loads, with whole slots if exact, may exceed so many VMs that carry it.
+// lack returns the excess over so many VMs that a sum of loads may have, with whole slots if exact.
 func (m *model) lack(vms float64, exact bool) float64 {
 	switch {
 	case m.Options.Integrality == capacity.Relaxed:
@@ -228,7 +228,7 @@ func (m *model) lack(vms float64, exact bool) float64 {
 	return sumNoise * vms
 }
 
-// sumNoise, relative, is what floats may leave of a sum of loads that are exact.
+// sumNoise is the relative float error of a sum of loads that are exact.
 const sumNoise = 1e-15
 
 // instance is the paper's integer program of the model.

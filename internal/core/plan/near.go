@@ -46,7 +46,7 @@ func (m *model) within(bound, committed float64) float64 {
 	return bound + m.Options.Gap*integer.Yardstick(bound+committed, m.wanted())/(1+m.Options.Gap)*(1-1e-9)
 }
 
-// away is how far a plan is from the previous one.
+// away is the distance of a plan from the previous one.
 type away struct{ vms, jobs float64 }
 
 func (a away) less(b away) bool { return a.vms < b.vms || a.vms == b.vms && a.jobs < b.jobs }
@@ -113,7 +113,7 @@ func (w *walker) move(i int, h int64) {
 // nearestMost bounds the plans of a problem that is searched in full.
 const nearestMost = 20_000
 
-// plans is how many ways there are to choose the jobs.
+// plans returns the number of ways to choose the jobs.
 func (d *decision) plans() float64 {
 	n := 1.0
 	for i := range d.classes {

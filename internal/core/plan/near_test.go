@@ -45,7 +45,7 @@ func nearTo(pl capacity.Plan) *capacity.Near {
 	return n
 }
 
-// distanceTo is how far a plan is from the previous one.
+// distanceTo returns the distance of a plan from the previous one.
 func distanceTo(n *capacity.Near, pl capacity.Plan) away {
 	a := away{vms: math.Abs(pl.VMs.Total - n.VMs)}
 	for _, c := range pl.Classes {

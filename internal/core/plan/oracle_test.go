@@ -212,8 +212,8 @@ func compareWithNonlinear(t *testing.T, r *rand.Rand, promised bool, form func(*
 	}
 }
 
-// Slots and gamma in closed form are what the search finds, floors or not, for demands and for the
-// profiles of the paper's Table 2.
+// Slots and gamma in closed form equal those of a search, floors or not, for demands and for the profiles of the paper's
+// Table 2.
 func TestSlotsEqualTheNumericMinimum(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	floored, free := 0, 0

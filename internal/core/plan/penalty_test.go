@@ -11,8 +11,8 @@ import (
 	"headroom/internal/core/money"
 )
 
-// Whatever refusing a job costs, the VMs of a plan are as cheap as they can be: a gap is a share of the bill
-// and not of the penalties that nobody pays.
+// The VMs of a plan are as cheap as they can be with any penalty: a gap is a share of the bill and not of the penalties
+// that nobody pays.
 func TestPenaltiesThatSayNever(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 9))

@@ -7,12 +7,11 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// The prices of a fleet come from its linear program: every class mixes some of its choices, every
-// type rents VMs along a convex line, and few rows bind them, one of capacity for each type and one
-// of the budget. It is solved by the simplex method over choices that are made when they are needed.
-// All but as many classes as there are rows keep to a single choice; that one is the class's key, and
-// the basis that has to be inverted is no larger than the rows (generalised upper bounds). No
-// promise rests on this: any prices give a bound, and these give a good one.
+// The prices of a fleet come from its linear program. Every class mixes some of its choices, every type rents VMs along
+// a convex line, and few rows bind them: one of capacity for each type and one of the budget. The simplex method solves
+// it over choices that are made when they are needed. All but as many classes as there are rows keep to a single
+// choice, the class's key. So the basis that has to be inverted is no larger than the rows (generalised upper bounds).
+// No promise rests on this: any prices give a bound, and these give a good one.
 
 // choiceOf is one choice of a class: VMs of each type, and jobs.
 type choiceOf struct {
@@ -73,7 +72,7 @@ type box struct {
 	more      []float64 // VMs of each type, and money, that are there besides; nil where none are
 }
 
-// line is what VMs of a type cost within a box.
+// line returns the cost of VMs of a type within a box.
 func (f *fleet) line(b *box, v int, dst []segment) (start float64, line []segment) {
 	r := &f.types[v].rental
 	if b.real {

@@ -25,8 +25,8 @@ const printedPlan = `{
   "classes": [{
     "name": "nightly-etl", "admitted": 10, "refused": 0, "vms": 40.5, "vms_per_job": 4.0315, "slots": {"map": 52, "reduce": 29},
     "time_s": {"lower": 2530.4, "average": 2694.5, "upper": 2858.7}, "verdict": "full",
-    "reason": "One more job costs about 0.81 an hour in VMs, refusing it 5.00.",
-    "break_even_penalty": "0.81", "flips": {"penalty": "0.81", "deadline_s": 599.8, "on_demand_price": "1.24"}
+    "reason": "One more job costs 0.80 an hour in VMs, refusing it 5.00.",
+    "break_even_penalty": "0.80", "flips": {"penalty": "0.80", "deadline_s": 2719.8, "on_demand_price": "1.25"}
   }],
   "prices": {"capacity": {"low": "0.20", "high": "0.20"}, "contracts": [{"name": "three-year", "worth": "0.10"}]},
   "relaxed": {"objective": "-44.936956", "capacity": 40.3152, "jobs": [10]},
@@ -36,7 +36,7 @@ const printedPlan = `{
   "conflicts": []
 }`
 
-// halfPlace is how far a full number may be from the printed one: half of the printed last place.
+// halfPlace returns half of the last printed place: the largest distance of a full number from the printed one.
 func halfPlace(printed string) float64 {
 	_, decimals, _ := strings.Cut(printed, ".")
 	if decimals == "" {
@@ -45,7 +45,7 @@ func halfPlace(printed string) float64 {
 	return 0.5000001 * math.Pow(10, -float64(len(decimals)))
 }
 
-// compare says where an answer is not what was printed. Members that were not printed are free.
+// compare reports the differences of an answer from the printed one. Members that were not printed are free.
 func compare(t *testing.T, at string, printed, got any) {
 	t.Helper()
 	switch want := printed.(type) {

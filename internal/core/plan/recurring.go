@@ -44,8 +44,8 @@ func (r *Recurring) Tiers(s capacity.Supply) (tiers []integer.Tier, committed fl
 	return slices.DeleteFunc(m.tiers, func(t integer.Tier) bool { return t.VMs == 0 }), m.committed()
 }
 
-// Spent is what VMs and refused jobs cost per period, the part of it that is paid for VMs, and how much less it may be
-// in truth. Cost is +Inf where the promised jobs do not fit.
+// Spent holds the cost of VMs and refused jobs per period, the part paid for VMs, and the gap to the true cost. Cost is
+// +Inf if the promised jobs do not fit.
 type Spent struct{ Cost, VMs, Gap float64 }
 
 // Least returns what a demand costs at least with the VMs of some tiers, cheapest first. Jobs of classes whose deadline
@@ -62,7 +62,7 @@ func (r *Recurring) Least(ctx context.Context, jobs []capacity.JobRange, tiers [
 	return m.least(ctx)
 }
 
-// least is what VMs and refused jobs of the model cost as the core plans them, without a plan; +Inf where nothing
+// least returns the cost of the VMs and refused jobs of the model as the core plans them, without a plan; +Inf if nothing
 // fits. They are added up from its jobs and VMs, because its objective is a difference that large penalties drown.
 func (m *model) least(ctx context.Context) Spent {
 	target := m.target()

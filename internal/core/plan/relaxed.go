@@ -18,8 +18,8 @@ type relaxation struct {
 	jobs      []float64
 	capacity  float64
 	objective float64
-	// nuLow and nuHigh are what one VM of capacity is worth at the margin: one less, one more.
-	// nuHigh is +Inf where nothing more can be had.
+	// nuLow and nuHigh are the worth of one VM of capacity at the margin: one less, one more. nuHigh is +Inf if nothing
+	// more can be had.
 	nuLow, nuHigh float64
 
 	// rank is the classes by falling theta, place where each stands there, before[k] the load above their promised jobs of the
@@ -182,8 +182,8 @@ func (r *relaxation) fill() {
 	r.objective = cost.Value()
 }
 
-// realNoise is how far a real number of VMs may stand beside a whole one that it counts as: what floats of relations
-// between large sums can tell apart, and no more.
+// realNoise returns the distance within which a real number of VMs counts as a whole one: the float error of relations
+// between large sums, and no more.
 func realNoise(vms float64) float64 { return integer.ProofResolution * (1 + vms) }
 
 // margins is the interval of optimal duals of the capacity row.

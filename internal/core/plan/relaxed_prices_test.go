@@ -13,8 +13,8 @@ import (
 	"headroom/internal/test/plantest"
 )
 
-// The optimum is convex in every amount of VMs and jobs, so that a difference lies between the price
-// where it starts and the price where it ends, and equals them where both are the same.
+// The optimum is convex in every amount of VMs and jobs. So a difference lies between the price at its start and the
+// price at its end, and equals them if both are the same.
 
 // slopes counts how many differences were pinned down to one number.
 type slopes struct{ exact, between int }

@@ -10,9 +10,9 @@ import (
 	"headroom/internal/core/plan/integer"
 )
 
-// rental is what VMs of one type cost: its contracts and on-demand VMs, and spot VMs for a share of
-// all. In whole VMs it is not convex where there is spot, because a share of five VMs is rounded
-// down; the linear program sees the convex line below it.
+// rental gives the cost of VMs of one type: its contracts and on-demand VMs, and spot VMs for a share of all. With spot
+// it is not convex in whole VMs, because a share of five VMs is rounded down. The linear program sees the convex line
+// below it.
 type rental struct {
 	integer.Supply
 	spot  *spot
@@ -28,7 +28,7 @@ type spot struct {
 	numerator, denominator uint64
 }
 
-// shareDigits is how many decimals of a share count: a float64 has no more.
+// shareDigits is the number of decimals of a share that count: a float64 has no more.
 const shareDigits = 18
 
 func newRental(tiers []integer.Tier, offer *capacity.Spot, hours float64, need int64) rental {
@@ -48,8 +48,8 @@ func newRental(tiers []integer.Tier, offer *capacity.Spot, hours float64, need i
 	return r
 }
 
-// steady is what one VM that is not spot is worth, where VMs are worth nu and a budget's money costs mu
-// more: where spot is cheap, it brings a share of spot with it.
+// steady returns the worth of one VM that is not spot, if VMs are worth nu and a budget's money costs mu more. Where spot
+// is cheap, it brings a share of spot with it.
 func (r *rental) steady(nu, mu float64) float64 {
 	if r.spot == nil || r.spot.share >= 1 || nu <= r.spot.price*(1+mu) {
 		return nu
@@ -73,7 +73,7 @@ func wholePower(n int32) int64 {
 	return power
 }
 
-// most is how many of n VMs may be spot.
+// most returns the number of spot VMs allowed among n.
 func (s *spot) most(n int64) int64 {
 	if s == nil {
 		return 0
@@ -83,7 +83,7 @@ func (s *spot) most(n int64) int64 {
 	return int64(quotient)
 }
 
-// mostVMs is how many VMs can be had at all.
+// mostVMs returns the number of VMs that can be had at all.
 func (r *rental) mostVMs() int64 {
 	most := r.Supply.Most()
 	if r.spot == nil || most >= integer.Unlimited {
@@ -100,7 +100,7 @@ func (r *rental) mostVMs() int64 {
 	return low
 }
 
-// spotOf is how many of n VMs are spot in the cheapest rental, the fewest where several cost the same.
+// spotOf returns the number of spot VMs among n in the cheapest rental, the fewest if several cost the same.
 func (r *rental) spotOf(n int64) int64 {
 	if r.spot == nil {
 		return 0
@@ -124,8 +124,8 @@ type segment struct{ length, price float64 }
 // hullMost bounds the VMs over which the convex line below whole rentals is found by trying all.
 const hullMost = 64
 
-// segments is a convex line that is never above phi at any whole number of VMs from low to high, and
-// meets it at both ends where they are near each other: what low VMs cost, and what each more does.
+// segments returns the cost of low VMs, and a convex line for each more up to high. The line is never above phi at any
+// whole number of VMs, and meets it at both ends if they are near each other.
 func (r *rental) segments(low, high int64, dst []segment) (start float64, line []segment) {
 	if r.spot != nil && high-low <= hullMost {
 		return r.hull(low, high, dst)
@@ -148,7 +148,7 @@ func (r *rental) straight(low, high int64, dst []segment) (start float64, line [
 	return start, dst
 }
 
-// reach is how many real VMs can be had.
+// reach returns the number of real VMs that can be had.
 func (r *rental) reach() (vms float64) {
 	for _, l := range r.lines() {
 		vms += l.length

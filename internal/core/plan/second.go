@@ -20,7 +20,7 @@ const (
 	provedNodes = 5_000
 )
 
-// second is what the other engine said.
+// second holds the answer of the other engine.
 type second struct {
 	engine  string
 	agreed  *bool
@@ -28,8 +28,8 @@ type second struct {
 	warning *capacity.Warning
 }
 
-// claimed is what a solver takes its plan to cost, beside one that costs so much and that it was started from. A plan that
-// costs more misses a row by the solver's tolerance: it is the best plan of another program than ours.
+// claimed returns the cost of a plan by the solver's own count, which was started from a plan of a known cost. A plan
+// that costs more misses a row by the solver's tolerance: it is the best plan of another program than ours.
 func claimed(p *lp.Program, sol lp.Solution, start []float64, cost float64) float64 {
 	for j, c := range p.Cost {
 		cost -= c * start[j]

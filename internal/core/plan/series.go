@@ -11,13 +11,13 @@ import (
 	"headroom/internal/core/perf"
 )
 
-// Series solves problems that differ little from one, such as those of scenarios, in brief: a plan has
-// its status, money, VMs, each class's jobs and slots, the proof and the price of capacity, checked as every plan
-// is, and the same figures as Solve finds. It has no times, reasons, flips, layout, relaxed or integer plan
-// and no warnings, and what a class needs is not worked out again where nothing of it has changed. Problems
-// of several VM types are solved in full. It may be used by several at once.
+// Series solves problems that differ little from one, such as those of scenarios, in brief. A plan has its status,
+// money, VMs, each class's jobs and slots, the proof and the price of capacity. It is checked as every plan is, and has
+// the same figures as Solve finds. It has no times, reasons, flips, layout, relaxed or integer plan and no warnings.
+// The needs of a class are not worked out again if nothing of it has changed. Problems of several VM types are solved in
+// full. Several goroutines may use it at once.
 //
-// Profiles, calibrations and demands are taken for unchanged where the pointers are: whoever changes one makes another.
+// Profiles, calibrations and demands count as unchanged if the pointers are: a changed one must be a new value.
 type Series struct {
 	base   capacity.Problem
 	solver lp.Solver
@@ -47,7 +47,7 @@ func (s *Series) take() *prepared {
 	return prepare(&s.base)
 }
 
-// prepared is what is known of the classes of a problem.
+// prepared holds what newModel has found about the classes of a problem.
 type prepared struct {
 	classes []preparedClass // in the order of the problem
 	order   []int           // by name
@@ -59,7 +59,7 @@ type prepared struct {
 	kinds   []slotKind
 }
 
-// preparedClass is what newModel finds out about a class, and from what.
+// preparedClass holds the findings of newModel about a class, and their source.
 type preparedClass struct {
 	name     string
 	profile  *capacity.Profile
@@ -81,8 +81,8 @@ type preparedClass struct {
 	recent   [recentWhole]wholeSlots
 }
 
-// recentWhole is how many answers of shape.whole a prepared class keeps: the jobs that solves of like
-// problems ask for are few.
+// recentWhole is the number of answers of shape.whole that a prepared class keeps: solves of like problems ask for few
+// numbers of jobs.
 const recentWhole = 16
 
 func prepare(p *capacity.Problem) *prepared {
@@ -124,8 +124,8 @@ func (k *prepared) orderOf(classes []capacity.Class) []int {
 	return k.order
 }
 
-// class is what is known about the class at an index; nil where it needs something else than the one that
-// is known. The penalty may differ.
+// class returns the knowledge about the class at an index, or nil if the class needs something else than the known one.
+// The penalty may differ.
 func (k *prepared) class(c *capacity.Class, index int, o *capacity.Options) *preparedClass {
 	if k == nil || index >= len(k.classes) || c.VMsPerJob != nil {
 		return nil

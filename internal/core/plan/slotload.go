@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/shopspring/decimal"
@@ -23,10 +24,10 @@ type slotLoads struct {
 	rare      map[[2]int64]int64 // for classes with too many possible job counts for a table
 }
 
-// memoMost is how many job counts of one class are kept in a table.
+// memoMost is the number of job counts of one class that are kept in a table.
 const memoMost = 1 << 12
 
-// memoRoom is how many job counts' room is made at once, for the tables of several classes.
+// memoRoom is the number of job counts for which room is made at once, for the tables of several classes.
 const memoRoom = 1 << 10
 
 // newOptions makes the program whose loads are not multiples of one job: with whole slots if exact,
@@ -142,6 +143,9 @@ func (s *slotLoads) Units(class int, jobs int64) int64 {
 		}
 		return u
 	}
+	if jobs < first || jobs >= first+width {
+		return s.worked(c, jobs)
+	}
 	if s.memo[class] == nil {
 		if int64(len(s.room)) < width {
 			s.room = make([]int64, max(width, memoRoom))
@@ -153,6 +157,17 @@ func (s *slotLoads) Units(class int, jobs int64) int64 {
 		*at = s.worked(c, jobs) + 1
 	}
 	return *at - 1
+}
+
+// other is the load of a class's jobs where its deadline is another, with whole slots or with whole VMs.
+func (s *slotLoads) other(c *class, jobs int64) int64 {
+	switch {
+	case jobs == 0:
+		return 0
+	case s.exact:
+		return s.worked(c, jobs)
+	}
+	return int64(max(0, math.Ceil(c.gamma*float64(jobs)-integer.LoadNoise))) // the grid may be too coarse for its gamma
 }
 
 // worked is the load that is worth keeping: of whole slots, or whole VMs of a given gamma.

@@ -6,8 +6,7 @@ import (
 	"headroom/internal/core/capacity"
 )
 
-// shape is what planning needs to know of a class's executions: their work, the time there is for
-// it, and how many slots a VM offers.
+// shape describes a class's executions for planning: their work, the time for it, and the slots of a VM.
 type shape struct {
 	work               capacity.Demand // A, B and C of T = A·h/s_M + B·h/s_R + C
 	slack              float64         // deadline minus C; positive, or the class cannot be planned
@@ -23,8 +22,9 @@ type shape struct {
 // wholeSlots is the whole slots of so many jobs; of none where it has not been filled in.
 type wholeSlots struct{ jobs, mapSlots, redSlots int64 }
 
-// deadlineTolerance, relative to the deadline or the time for the work, whichever is shorter, is how late a plan's execution may be: far below what any clock
-// shows, far above float noise. The promise to others is 1e-9.
+// deadlineTolerance is the lateness that a plan's execution may have, relative to the deadline or to the time for the
+// work, whichever is shorter. It is far below what any clock shows, and far above float noise. The promise to others
+// is 1e-9.
 const deadlineTolerance = 0.9e-9
 
 // newShape is false where the deadline leaves no time: C >= D.
@@ -41,8 +41,8 @@ func newShape(c *capacity.Class, work capacity.Demand, oneSlotPerJob bool) (shap
 	return s, s.slack > noSlack*c.DeadlineSeconds
 }
 
-// noSlack, relative to the deadline, is what a sum of decimal seconds may be off: a fixed time that is written
-// as long as the deadline leaves nothing.
+// noSlack is the error of a sum of decimal seconds, relative to the deadline: a fixed time that is written as long as
+// the deadline leaves nothing.
 const noSlack = 1e-15
 
 // latestSlack is the time for the work of an execution that is as late as may be. An average or
@@ -126,9 +126,9 @@ func (s *shape) whole(jobs int64) (mapSlots, redSlots int64) {
 	return answer.mapSlots, answer.redSlots
 }
 
-// cheapestWhole finds what whole answers. For so many map slots the reduce slots follow; and a number
-// of map slots whose cost with real reduce slots already exceeds a known cost cannot do better, which
-// leaves a short window around the real optimum.
+// cheapestWhole finds the answer of whole. For so many map slots the reduce slots follow. A number of map slots whose
+// cost with real reduce slots already exceeds a known cost cannot do better. That leaves a short window around the real
+// optimum.
 func (s *shape) cheapestWhole(jobs int64) (mapSlots, redSlots int64) {
 	h := float64(jobs)
 	leastMap, leastRed := s.least(jobs)

@@ -118,8 +118,8 @@ func TestWholeSlotsGrowWithJobsAndCostAtLeastGamma(t *testing.T) {
 	}
 }
 
-// The VMs that whole slots take above the formula, on the paper's Table 2: measured once with a
-// program of its own as mean .164, median .126, 90 % .373, 99 % .770 and most .969.
+// The VMs that whole slots take above the formula, on the paper's Table 2. A program of its own measured once: mean
+// .164, median .126, 90 % .373, 99 % .770 and most .969.
 func TestWholeSlotsExtraOnTable2(t *testing.T) {
 	var extra []float64
 	sum := 0.0

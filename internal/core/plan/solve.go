@@ -96,19 +96,20 @@ func (m *model) wholePlan(ctx context.Context, solver lp.Solver, relaxed *relaxa
 	if m.Options.Integrality == capacity.Integer {
 		d.settle(ctx, solver, f, s, d.integer)
 		d.integer = d.best
+		d.lookBeside(ctx)
 		return d.plan()
 	}
 	o := m.newOptions(true)
 	result, search := integer.Solve(ctx, o, target)
 	d.settle(ctx, solver, o, search, result)
 	d.layOut(ctx, o, target)
+	d.lookBeside(ctx)
 	return d.plan()
 }
 
-// layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more
-// than their sum: it is rented or, where none is left, jobs give way (the fewest, or those that a
-// search with VMs held back gives up). The bound stays the one of the plan without it, so the gap
-// says what that may cost.
+// layOut puts the slots onto VMs. In rare cases odd slots of five or more sizes take a VM more than their sum. It is
+// rented or, if none is left, jobs give way: the fewest, or those that a search with VMs held back gives up. The bound
+// stays that of the plan without it, so the gap holds the possible cost.
 func (d *decision) layOut(ctx context.Context, o *integer.Options, target func(float64) float64) {
 	bound := d.best.Objective - d.best.Gap
 	supply := integer.NewSupply(d.tiers)
@@ -179,6 +180,8 @@ type decision struct {
 	best     integer.Result
 	second   second
 	warnings []capacity.Warning
+
+	beside *counterfactual // what would change the plan; nil where that was not worked out
 
 	load   int64 // of the chosen jobs
 	layout []capacity.VMLayout

@@ -17,8 +17,8 @@ func newTimetable(classes int) timetable {
 	return timetable{make([]capacity.Times, 0, classes), make([]float64, 0, 3*classes)}
 }
 
-// of is how long an execution takes on the class's slots; null where a bound that the plan was not
-// made with needs slots of a phase that got none.
+// of returns the time of an execution on the class's slots. It is null if a bound that the plan was not made with needs
+// slots of a phase that got none.
 func (k *timetable) of(c *class, jobs float64, slots *capacity.Slots) *capacity.Times {
 	if slots == nil || jobs == 0 {
 		return nil

@@ -55,8 +55,8 @@ func TestPlansAreProvedIndependently(t *testing.T) {
 	}
 }
 
-// Ratios of more than nine places, as programs print 2/3, are used up to 1e-7 of a VM in all: plans of them are
-// accepted though their loads lie a hair above whole VMs that classes share.
+// Ratios of more than nine places, as programs print 2/3, are used up to 1e-7 of a VM in all. Plans of them are accepted
+// though their loads lie a hair above whole VMs that classes share.
 func TestRatiosOfManyPlacesAreProved(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 17))
 	count := map[capacity.Status]int{}

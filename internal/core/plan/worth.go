@@ -75,7 +75,7 @@ func (m *model) wholeLoads() bool {
 	return m.Options.Integrality == capacity.Executable || m.Options.Integrality == capacity.Integer && m.Options.Sharing == capacity.Dedicated
 }
 
-// load is what so many jobs take at least, in VMs.
+// load returns the smallest load of so many jobs, in VMs.
 func (h *hulls) load(class int, jobs int64) float64 {
 	if jobs == 0 {
 		return 0
@@ -125,7 +125,7 @@ func (h *hulls) class(i int, low, high float64) classHull {
 	return found
 }
 
-// worth is what the jobs of a demand are worth.
+// worth returns the worth of the jobs of a demand.
 func (h *hulls) worth(jobs []capacity.JobRange) Worth {
 	var d Worth
 	most := 1.0

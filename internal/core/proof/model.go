@@ -63,7 +63,6 @@ func newModel(p capacity.Problem) *model {
 		bound:       cmp.Or(p.Options.Bound, capacity.AverageBound),
 		dedicated:   p.Options.Sharing == capacity.Dedicated,
 		hours:       big.NewRat(p.PeriodSeconds, 3600),
-		fixed:       zero(),
 		hair:        zero(),
 		steps:       maxSteps,
 	}
@@ -71,6 +70,13 @@ func newModel(p capacity.Problem) *model {
 		m.classes = append(m.classes, newClass(&p.Classes[i], m.bound, p.Options.OneSlotPerJob))
 	}
 	m.rank()
+	return m.supplied()
+}
+
+// supplied fills in the supply of the problem.
+func (m *model) supplied() *model {
+	p := &m.problem
+	m.supply, m.fixed, m.overspent = nil, zero(), false
 	for i, c := range p.Supply.Contracts {
 		price := mul(amount(c.Price.Decimal), m.hours)
 		if c.Billing == capacity.BilledAlways {

@@ -2,6 +2,7 @@ package proof
 
 import (
 	"math/big"
+	"slices"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
@@ -9,12 +10,14 @@ import (
 
 // NotChecked lists the contents of plans that no check covers.
 var NotChecked = []string{
-	"the sentences of reasons",
+	"the sentences of reasons with several prices of capacity",
 	"warnings",
 	"the engine beside the proof, whether it agreed and how long it took",
 	"the integer program's objective, VMs and missing VMs in an executable plan, but for being no better than the linear program's",
 	"the VMs of the linear program where there are several prices of capacity, but for their range",
 	"what would change a decision that is a tie, where a hair of a job decides",
+	"ranges in which the plan stays the best that are not there",
+	"how many VMs come or go with a job more or less where the bill is the same with others",
 	"times on less than a billionth of a slot, where floats lose them",
 	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",
 	"the conflicts of a problem without a plan, but for what cures them",
@@ -32,6 +35,20 @@ func (m *model) parts(pl capacity.Plan, fleet bool) []string {
 	}
 	if len(pl.Layout) > 0 && m.integrality != capacity.Executable {
 		f.addf("layout is there, and only executable plans have one.")
+	}
+	tells := told(pl)
+	for i := range pl.Classes {
+		c := &pl.Classes[i]
+		if possible := i < len(m.classes) && !m.classes[i].impossible; tells && possible && (c.OneMore == nil || c.OneLess == nil && c.Admitted > 0) {
+			f.addf("%s: one_more or one_less is missing, and other classes have it.", c.Name)
+		}
+		exact := c.OneMore != nil && c.OneMore.Exact || c.OneLess != nil && c.OneLess.Exact || c.Stays != nil
+		if exact && (fleet || m.integrality == capacity.Relaxed) {
+			f.addf("%s: one_more, one_less or stays is there, and only whole plans of one price of capacity have them.", c.Name)
+		}
+	}
+	if pl.Stays != nil && (fleet || m.integrality == capacity.Relaxed) {
+		f.addf("stays is there, and only whole plans of one price of capacity have it.")
 	}
 	without := fleet || m.integrality == capacity.Relaxed
 	switch {
@@ -199,4 +216,9 @@ func (f *fleet) penaltyFlip(all *faults, i int, stated *capacity.ClassPlan, jobs
 	case shown != nil && !flips(jobs >= highest-near, low) && !flips(jobs <= lowest+near, high):
 		all.addf("%s: its jobs do not change at a penalty of %s, or at a nearer one.", stated.Name, shown)
 	}
+}
+
+// told says whether the plan tells what a job more or less changes: older ones do not.
+func told(pl capacity.Plan) bool {
+	return slices.ContainsFunc(pl.Classes, func(c capacity.ClassPlan) bool { return c.OneMore != nil })
 }

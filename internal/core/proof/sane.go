@@ -168,6 +168,27 @@ func sane(pl capacity.Plan) []string {
 			figure("Class "+c.Name+" on "+on.VMType, on.Admitted, on.VMs, on.VMsPerJob)
 			slots, times = append(slots, on.Slots), append(times, on.Time)
 		}
+		for _, change := range []*capacity.JobChange{c.OneMore, c.OneLess} {
+			if change != nil {
+				amounts("A job more or less of class "+c.Name, change.Amount, change.Bill, change.ValueRefused)
+				if change.VMs != nil {
+					figure("A job more or less of class "+c.Name, *change.VMs)
+				}
+			}
+		}
+		amounts("Class "+c.Name, c.BreakEvenPenalty, c.Flips.Penalty, c.Flips.OnDemandPrice)
+		if r := c.Stays; r != nil {
+			if r.Penalty != nil {
+				amounts("Class "+c.Name, r.Penalty.Low, r.Penalty.High)
+			}
+			if d := r.DeadlineSeconds; d != nil {
+				for _, x := range []*float64{d.Low, d.High} {
+					if x != nil {
+						figure("Class "+c.Name, *x)
+					}
+				}
+			}
+		}
 		for _, s := range slots {
 			if s != nil {
 				figure("Class "+c.Name, s.Map, s.Reduce)
@@ -183,6 +204,9 @@ func sane(pl capacity.Plan) []string {
 				}
 			}
 		}
+	}
+	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
+		amounts("The range of prices", s.OnDemandPrice.Low, s.OnDemandPrice.High)
 	}
 	if p := pl.Prices; p != nil {
 		amounts("The prices", &p.Capacity.Low, p.Capacity.High, p.Budget)

@@ -40,6 +40,8 @@ const (
 	CertificateCheck   = "certificate"   // bound, gap and status agree with each other
 	RelaxationCheck    = "relaxation"    // the linear program's answer
 	PricesCheck        = "prices"        // marginal prices of capacity and contracts
+	ChangesCheck       = "changes"       // what one job more or less changes, and how long the plan stays the best
+	ReasonsCheck       = "reasons"       // the sentence about each class
 	FlipsCheck         = "flips"         // changes that would flip a decision, and the penalty from which a job is worth its VMs
 	IntegerCheck       = "integer"       // the integer program's answer and its missing VMs
 	InfeasibilityCheck = "infeasibility" // there is indeed no plan
@@ -165,6 +167,10 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 	}
 	if pl.Integer != nil {
 		r.add(IntegerCheck, m.integer(pl, a, lp, bill), "The integer program's answer agrees with the rest.")
+	}
+	r.changes(m, pl, a, bill, o)
+	if !o.Brief {
+		r.add(ReasonsCheck, m.reasons(pl), "Each reason says what the figures say.")
 	}
 	r.add(FlipsCheck, m.flips(pl), "Penalties, deadlines and prices that would change a decision are right.")
 	return *r

@@ -33,9 +33,9 @@ func Cents(x float64) string {
 // mostCents keeps an amount's hundredths exact in a float64.
 const mostCents = 1e12
 
-// twoPlaces is what strconv writes with two places, in a fifth of its time: it takes the long way for
-// a fixed number of places. The product's rounding error is known exactly, so that the nearest
-// hundredth is found, the even one of two equally near.
+// twoPlaces writes a number with two places as strconv does, in a fifth of its time: strconv takes the long way for a
+// fixed number of places. The product's rounding error is known exactly. So the nearest hundredth is found, the even
+// one of two equally near.
 func twoPlaces(x float64) string {
 	product := x * 100
 	missing := math.FMA(x, 100, -product)

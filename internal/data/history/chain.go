@@ -62,19 +62,13 @@ func TakeChain(e *Execution) (Chain, error) {
 	retried, skipped, cut := 0, 0, 0
 	for _, n := range order {
 		stage, took := e.Stages[n], tasks[n]
-		if len(took) == 0 {
-			if stage.Tasks > 0 && stage.Tries > 0 {
-				return Chain{}, e.refusal("Stage %d ran with %d tasks, of which none that succeeded is on record; the log is not whole.", stage.ID, stage.Tasks)
-			}
+		p, err := e.phaseOf(&stage, took, again[n])
+		if err != nil {
+			return Chain{}, err
+		}
+		if p.Tasks == 0 {
 			skipped++
 			continue
-		}
-		p := Phase{Stage: stage.ID, Name: stage.Name, Tasks: int64(len(took)), Task: durations(took), After: []int{}}
-		switch {
-		case again[n]: // the tasks it repeats are missing from the first try
-			p.Tasks = max(p.Tasks, stage.Tasks)
-		case p.Tasks < stage.Tasks:
-			return Chain{}, e.refusal("Stage %d ran with %d tasks, of which %d that succeeded are on record; the log is not whole.", stage.ID, stage.Tasks, p.Tasks)
 		}
 		if stage.Tries > 1 {
 			retried++
@@ -112,6 +106,25 @@ func TakeChain(e *Execution) (Chain, error) {
 		note("When it was submitted or ended is not on record, so that its fixed overhead is not known and taken for 0.")
 	}
 	return c, nil
+}
+
+// phaseOf returns the phase of a stage, or one without tasks if it was skipped. again marks a stage whose later tries
+// repeat tasks of the first.
+func (e *Execution) phaseOf(stage *StageInfo, took []float64, again bool) (Phase, error) {
+	if len(took) == 0 {
+		if stage.Tasks > 0 && stage.Tries > 0 {
+			return Phase{}, e.refusal("Stage %d ran with %d tasks, of which none that succeeded is on record; the log is not whole.", stage.ID, stage.Tasks)
+		}
+		return Phase{}, nil
+	}
+	p := Phase{Stage: stage.ID, Name: stage.Name, Tasks: int64(len(took)), Task: durations(took), After: []int{}}
+	switch {
+	case again: // the tasks it repeats are missing from the first try
+		p.Tasks = max(p.Tasks, stage.Tasks)
+	case p.Tasks < stage.Tasks:
+		return Phase{}, e.refusal("Stage %d ran with %d tasks, of which %d that succeeded are on record; the log is not whole.", stage.ID, stage.Tasks, p.Tasks)
+	}
+	return p, nil
 }
 
 // stageOrder returns each stage after its parents, and otherwise by number.

@@ -74,24 +74,9 @@ var figures = []struct {
 func Merge(samples []Sample) (Merged, error) {
 	m := noneMerged()
 	warn := m.warn
-	var all []*Sample
-	seen := map[string]bool{}
-	for i := range samples {
-		s := &samples[i]
-		if s.Name != samples[0].Name {
-			return m, Refusal{s.ID, fmt.Sprintf("It is of the job %q and others are of %q; merge those of one job.", s.Name, samples[0].Name)}
-		}
-		if s.ID != "" && seen[s.ID] {
-			continue
-		}
-		seen[s.ID] = true
-		all = append(all, s)
-	}
-	if len(all) == 0 {
-		return m, Refusal{"the merge", "There is no execution that can be merged."}
-	}
-	if all[0].Name == "" && len(all) > 1 {
-		return m, Refusal{"the merge", "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
+	all, err := distinct(samples)
+	if err != nil {
+		return m, err
 	}
 	m.Name, m.Executions = all[0].Name, int64(len(all))
 	if twice := len(samples) - len(all); twice > 0 {
@@ -113,9 +98,50 @@ func Merge(samples []Sample) (Merged, error) {
 	}
 	m.counts(warn)
 	p := &m.Profile
+	m.phases(all)
+	var overheads []float64
+	for _, s := range all {
+		if s.Seconds != nil {
+			overheads = append(overheads, s.Profile.OverheadSeconds)
+		}
+	}
+	p.OverheadSeconds = m.overhead(overheads, warn)
+	if findings := p.Findings(""); len(findings) > 0 {
+		return m, Refusal{"the merge", "Its figures are no profile: " + findings[0].Detail}
+	}
+	return m, nil
+}
+
+// distinct returns the samples of different executions, which must all be of one job.
+func distinct(samples []Sample) ([]*Sample, error) {
+	var all []*Sample
+	seen := map[string]bool{}
+	for i := range samples {
+		s := &samples[i]
+		if s.Name != samples[0].Name {
+			return nil, Refusal{s.ID, fmt.Sprintf("It is of the job %q and others are of %q; merge those of one job.", s.Name, samples[0].Name)}
+		}
+		if s.ID != "" && seen[s.ID] {
+			continue
+		}
+		seen[s.ID] = true
+		all = append(all, s)
+	}
+	if len(all) == 0 {
+		return nil, Refusal{"the merge", "There is no execution that can be merged."}
+	}
+	if all[0].Name == "" && len(all) > 1 {
+		return nil, Refusal{"the merge", "The history does not name the jobs, so that nothing says which executions belong together; name the job of those that do."}
+	}
+	return all, nil
+}
+
+// phases merges the task times of the phases.
+func (m *Merged) phases(all []*Sample) {
+	p := &m.Profile
 	phase := func(name string, avg, longest *float64, tasks int64, of func(*Sample) (Durations, int)) {
 		if tasks > 0 {
-			*avg, *longest = m.phase(all, name, tasks, of, warn)
+			*avg, *longest = m.phase(all, name, tasks, of, m.warn)
 		}
 	}
 	measured := 2 // knowledge of a phase: 2 measured, 1 guessed
@@ -144,17 +170,6 @@ func Merge(samples []Sample) (Merged, error) {
 	phase("reduce", &p.ReduceAvgSeconds, &p.ReduceMaxSeconds, p.ReduceTasks, func(s *Sample) (Durations, int) {
 		return orProfile(s.Reduce, s.Profile.ReduceTasks, s.Profile.ReduceAvgSeconds, s.Profile.ReduceMaxSeconds)
 	})
-	var overheads []float64
-	for _, s := range all {
-		if s.Seconds != nil {
-			overheads = append(overheads, s.Profile.OverheadSeconds)
-		}
-	}
-	p.OverheadSeconds = m.overhead(overheads, warn)
-	if findings := p.Findings(""); len(findings) > 0 {
-		return m, Refusal{"the merge", "Its figures are no profile: " + findings[0].Detail}
-	}
-	return m, nil
 }
 
 func noneMerged() Merged {

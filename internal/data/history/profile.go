@@ -71,53 +71,28 @@ func Take(e *Execution) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	lastMap := int64(math.MinInt64)
-	for a := range chosen.All() {
-		if a.Kind == Map {
-			lastMap = max(lastMap, a.Finish)
-		}
+	t, err := e.taskTimes(chosen)
+	if err != nil {
+		return Sample{}, err
 	}
-	maps, reduces := make([]float64, 0, chosen.tasks[group{Map, 0}]), make([]float64, 0, chosen.tasks[group{Reduce, 0}])
-	var first, typical []float64
-	for a := range chosen.All() {
-		switch {
-		case a.Kind == Map:
-			maps = append(maps, a.Seconds())
-		case a.Kind == Reduce:
-			if e.Unsplit {
-				a.Shuffled = a.Start
-			}
-			if a.Shuffled < a.Start || a.Shuffled > a.Finish {
-				return refuse("A reduce attempt on record from %s to %s has no end of its shuffle between them, so that its phases cannot be told apart.", at(a.Start), at(a.Finish))
-			}
-			reduces = append(reduces, float64(a.Finish-a.Shuffled)/1000)
-			switch {
-			case e.Unsplit:
-			case a.Start < lastMap && e.Clock != Untimed:
-				first = append(first, float64(max(0, a.Shuffled-lastMap))/1000)
-			default:
-				typical = append(typical, float64(a.Shuffled-a.Start)/1000)
-			}
-		}
-	}
-	if len(maps) == 0 {
+	if len(t.maps) == 0 {
 		return refuse("It has no map task that succeeded.")
 	}
-	if e.Reduces > 0 && len(reduces) == 0 {
+	if e.Reduces > 0 && len(t.reduces) == 0 {
 		return refuse("It declared %d reduces, of which none that succeeded is on record; the history is not whole.", e.Reduces)
 	}
 	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
-	if e.Maps >= 0 && e.Maps != int64(len(maps)) || e.Reduces >= 0 && e.Reduces != int64(len(reduces)) {
-		note("The job declared %d maps and %d reduces; %d and %d that succeeded are on record.", e.Maps, e.Reduces, len(maps), len(reduces))
+	if e.Maps >= 0 && e.Maps != int64(len(t.maps)) || e.Reduces >= 0 && e.Reduces != int64(len(t.reduces)) {
+		note("The job declared %d maps and %d reduces; %d and %d that succeeded are on record.", e.Maps, e.Reduces, len(t.maps), len(t.reduces))
 	}
-	s.Map, s.First, s.Shuffle, s.Reduce = durations(maps), durations(first), durations(typical), durations(reduces)
+	s.Map, s.First, s.Shuffle, s.Reduce = durations(t.maps), durations(t.first), durations(t.typical), durations(t.reduces)
 	p := &s.Profile
 	p.MapTasks, p.ReduceTasks = s.Map.Count, s.Reduce.Count
 	p.MapAvgSeconds, p.MapMaxSeconds = s.Map.Mean, s.Map.Max
 	p.ReduceAvgSeconds, p.ReduceMaxSeconds = s.Reduce.Mean, s.Reduce.Max
 	one, more := s.First, s.Shuffle
 	switch {
-	case len(reduces) == 0:
+	case len(t.reduces) == 0:
 	case e.Unsplit:
 		note("Shuffles are not on record: the whole time of a reduce attempt is taken for its reduce phase, with what it waited for maps.")
 	case e.Clock == Untimed:
@@ -128,7 +103,7 @@ func Take(e *Execution) (Sample, error) {
 		note("No reduce started before the last map ended, so that a first shuffle is taken to be like the others.")
 	case more.Count == 0:
 		waves := chosen.mapWaves()
-		more = durations(chosen.guessed(lastMap, waves))
+		more = durations(chosen.guessed(t.lastMap, waves))
 		note("All reduces started before the last map ended, so that how long a later shuffle takes is not on record. It is guessed from what the first ones had left then, times the %d waves of maps, and from how long they took in all.", waves)
 	}
 	p.FirstShuffleAvgSeconds, p.FirstShuffleMaxSeconds = one.Mean, one.Max
@@ -146,6 +121,46 @@ func Take(e *Execution) (Sample, error) {
 		return refuse("Its figures are no profile: %s", findings[0].Detail)
 	}
 	return s, nil
+}
+
+// taskTimes holds the seconds of the chosen attempts, by phase.
+type taskTimes struct {
+	maps, first, typical, reduces []float64
+	lastMap                       int64 // the end of the last map
+}
+
+// taskTimes splits the chosen attempts into phases.
+func (e *Execution) taskTimes(chosen *choice) (*taskTimes, error) {
+	t := &taskTimes{lastMap: math.MinInt64}
+	for a := range chosen.All() {
+		if a.Kind == Map {
+			t.lastMap = max(t.lastMap, a.Finish)
+		}
+	}
+	t.maps, t.reduces = make([]float64, 0, chosen.tasks[group{Map, 0}]), make([]float64, 0, chosen.tasks[group{Reduce, 0}])
+	for a := range chosen.All() {
+		switch {
+		case a.Kind == Map:
+			t.maps = append(t.maps, a.Seconds())
+		case a.Kind == Reduce:
+			if e.Unsplit {
+				a.Shuffled = a.Start
+			}
+			if a.Shuffled < a.Start || a.Shuffled > a.Finish {
+				return nil, e.refusal("A reduce attempt on record from %s to %s has no end of its shuffle between them, so that its phases cannot be told apart.",
+					at(a.Start), at(a.Finish))
+			}
+			t.reduces = append(t.reduces, float64(a.Finish-a.Shuffled)/1000)
+			switch {
+			case e.Unsplit:
+			case a.Start < t.lastMap && e.Clock != Untimed:
+				t.first = append(t.first, float64(max(0, a.Shuffled-t.lastMap))/1000)
+			default:
+				t.typical = append(t.typical, float64(a.Shuffled-a.Start)/1000)
+			}
+		}
+	}
+	return t, nil
 }
 
 func (e *Execution) refusal(format string, args ...any) error {

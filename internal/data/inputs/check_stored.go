@@ -92,6 +92,15 @@ func (c Cluster) check(k *strict.Checker) {
 	k.Leave()
 }
 
+// Zone returns the cluster's time zone. It is a conflict if this server does not know it.
+func (c Cluster) Zone() (*time.Location, error) {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("the time zone %q of the cluster is not known to this server; give the cluster another: %w", c.TimeZone, fault.Conflict)
+	}
+	return zone, nil
+}
+
 // ClusterNameFault explains why a name is no slug; it returns "" for a slug.
 func ClusterNameFault(name string) string {
 	const small = "abcdefghijklmnopqrstuvwxyz0123456789"

@@ -27,7 +27,7 @@ func (s *server) ListAdmissionCounts(ctx context.Context, r ListAdmissionCountsR
 
 // CreateAdmission answers 201 with a lease, or 200 with the time to ask again.
 func (s *server) CreateAdmission(ctx context.Context, r CreateAdmissionRequest) (reply[Admission], error) {
-	a, err := s.app.Admit(ctx, r.Cluster, *r.Body)
+	a, err := s.app.Live.Admit(ctx, r.Cluster, *r.Body)
 	return reply[Admission]{body: a, created: a.ID, retry: a.RetryAfterSeconds}, err
 }
 
@@ -36,7 +36,7 @@ func (s *server) GetAdmission(ctx context.Context, r GetAdmissionRequest) (reply
 }
 
 func (s *server) KeepAdmission(ctx context.Context, r KeepAdmissionRequest) (reply[Lease], error) {
-	return plain(s.app.KeepLease(ctx, r.Cluster, r.Id, *r.Body))
+	return plain(s.app.Live.KeepLease(ctx, r.Cluster, r.Id, *r.Body))
 }
 
 func (s *server) EndAdmission(ctx context.Context, r EndAdmissionRequest) (reply[nothing], error) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -16,11 +16,11 @@ func (s *server) GetClassCalibration(ctx context.Context, r GetClassCalibrationR
 	if err != nil {
 		return reply[ClassCalibration]{}, err
 	}
-	ask := app.CalibrationAsk{Job: of.Job, From: of.From, Until: of.Until}
+	ask := clusters.CalibrationAsk{Job: of.Job, From: of.From, Until: of.Until}
 	if r.Params.Coverage != nil {
 		ask.Coverage = *r.Params.Coverage
 	}
-	c, err := s.app.Calibrate(ctx, r.Cluster, r.Name, ask)
+	c, err := s.app.Clusters.Calibrate(ctx, r.Cluster, r.Name, ask)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) { // here the members are parameters
 		f := input.Findings[0]
 		return reply[ClassCalibration]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}
@@ -41,6 +41,6 @@ func (s *server) AdoptClassCalibration(ctx context.Context, r AdoptClassCalibrat
 	if from, until := r.Body.From, r.Body.Until; !from.IsZero() && !until.IsZero() && from.After(until) {
 		return reply[Class]{}, &fault.InputError{Findings: []fault.Finding{{Pointer: "/from", Code: "range", Detail: "from must not be after until."}}}
 	}
-	c, err := s.app.AdoptCalibration(ctx, r.Cluster, r.Name, version, *r.Body)
+	c, err := s.app.Clusters.AdoptCalibration(ctx, r.Cluster, r.Name, version, *r.Body)
 	return versioned(c, c.Version, err)
 }

@@ -19,6 +19,7 @@ import (
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 const (
@@ -67,7 +68,7 @@ func TestClassesAreCalibrated(t *testing.T) {
 	const class, at = "/v1/clusters/mine/classes/calibrated", "/v1/clusters/mine/classes/calibrated/calibration"
 	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles", calibratedProfile).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", calibratedClass).want(t, 201)
-	report := func(query string) (c app.ClassCalibration) {
+	report := func(query string) (c clusters.ClassCalibration) {
 		t.Helper()
 		s.ask(s.admin, "GET", at+query, nil).want(t, 200).into(t, &c)
 		return c
@@ -234,7 +235,7 @@ func TestCalibrationsAreRefused(t *testing.T) {
 	}
 	s.ask(s.admin, "GET", classes+"ad-hoc/calibration?job=a", nil).want(t, 409)
 	s.ask(s.admin, "GET", classes+"none/calibration?job=a", nil).want(t, 404)
-	var c app.ClassCalibration
+	var c clusters.ClassCalibration
 	if s.ask(s.admin, "GET", classes+"calibrated/calibration?job=none", nil).want(t, 200).into(t, &c); c.Fit.Executions != 0 {
 		t.Errorf("of a job that nobody knows: %+v", c)
 	}
@@ -288,7 +289,7 @@ func TestRealHistoriesAreCompared(t *testing.T) {
 	}
 	s.ask(s.admin, "POST", "/v1/clusters/mine/profiles", string(profile)).want(t, 201)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/classes", strings.Replace(calibratedClass, `"maps"`, `"real"`, 1)).want(t, 201)
-	var c app.ClassCalibration
+	var c clusters.ClassCalibration
 	s.ask(s.admin, "GET", "/v1/clusters/mine/classes/calibrated/calibration", nil).want(t, 200).into(t, &c)
 	// Its own profile on its own slots predicts its time: the measured time agrees with the bounds from the API.
 	question, err := json.Marshal(map[string]any{"kind": "job", "profile": one.Sample.Profile, "slots": map[string]any{"map": *kept.MapSlots, "reduce": *kept.ReduceSlots}, "share": map[string]any{"map": 1, "reduce": 1}, "jobs": 1})

@@ -36,6 +36,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/reporting"
@@ -206,7 +207,7 @@ var overlaid = map[string]reflect.Type{
 	"list[reporting.ReportSchedule]": reflect.TypeFor[list[reporting.ReportSchedule]](), "list[pack.PackingSummary]": reflect.TypeFor[list[pack.PackingSummary]](), "list[live.LiveNode]": reflect.TypeFor[list[live.LiveNode]](), "list[live.LiveJob]": reflect.TypeFor[list[live.LiveJob]](), "list[live.LiveDecision]": reflect.TypeFor[list[live.LiveDecision]](), "list[reporting.Report]": reflect.TypeFor[list[reporting.Report]](),
 	"executionBatch": reflect.TypeFor[executionBatch](), "list[history.StoredExecution]": reflect.TypeFor[list[history.StoredExecution]](), "list[history.RecordedJob]": reflect.TypeFor[list[history.RecordedJob]](),
 	"list[inputs.StandingOffer]": reflect.TypeFor[list[inputs.StandingOffer]](),
-	"list[capacity.Scenario]":    reflect.TypeFor[list[capacity.Scenario]](), "list[inputs.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[inputs.VMType]": reflect.TypeFor[list[inputs.VMType]](),
+	"list[whatif.Scenario]":      reflect.TypeFor[list[whatif.Scenario]](), "list[inputs.Cluster]": reflect.TypeFor[list[inputs.Cluster]](), "list[inputs.VMType]": reflect.TypeFor[list[inputs.VMType]](),
 	"list[inputs.PricePeriod]": reflect.TypeFor[list[inputs.PricePeriod]](), "list[inputs.SignedContract]": reflect.TypeFor[list[inputs.SignedContract]](),
 	"list[inputs.ProfileVersion]": reflect.TypeFor[list[inputs.ProfileVersion]](), "list[inputs.PlannedClass]": reflect.TypeFor[list[inputs.PlannedClass]](),
 	"list[inputs.Forecast]": reflect.TypeFor[list[inputs.Forecast]](), "list[plans.PlanSummary]": reflect.TypeFor[list[plans.PlanSummary]](),
@@ -217,24 +218,24 @@ var overlaid = map[string]reflect.Type{
 func init() {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[inputs.Document](), reflect.TypeFor[capacity.Problem](), reflect.TypeFor[plans.PlanRecord](), reflect.TypeFor[plans.Scaling](), reflect.TypeFor[plans.Freshness](), reflect.TypeFor[capacity.Plan](),
-		reflect.TypeFor[inputs.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[app.Applied](), reflect.TypeFor[app.AuditEntry](),
+		reflect.TypeFor[inputs.Change](), reflect.TypeFor[auth.Key](), reflect.TypeFor[clusters.Applied](), reflect.TypeFor[app.AuditEntry](),
 		reflect.TypeFor[whatif.Difference](), reflect.TypeFor[proof.Report](),
 		reflect.TypeFor[fetch.AllowedHost](), reflect.TypeFor[hooks.Webhook](), reflect.TypeFor[hooks.Delivery](),
 		reflect.TypeFor[hooks.PlanChangedEvent](), reflect.TypeFor[hooks.PlanFailedEvent](), reflect.TypeFor[hooks.RunFinishedEvent](), reflect.TypeFor[hooks.PingEvent](),
 		reflect.TypeFor[reporting.ReportMadeEvent](), reflect.TypeFor[reporting.ReportSchedule](), reflect.TypeFor[reporting.ReportRequest](),
-		reflect.TypeFor[executionBatch](), reflect.TypeFor[app.HistoryImport](), reflect.TypeFor[app.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
-		reflect.TypeFor[app.ProfileFromHistory](), reflect.TypeFor[app.ProfileMade](), reflect.TypeFor[app.ForecastFromHistory](), reflect.TypeFor[app.ForecastMade](),
-		reflect.TypeFor[app.ClassCalibration](), reflect.TypeFor[app.CalibrationAsk](),
-		reflect.TypeFor[app.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[capacity.Scenario](), reflect.TypeFor[capacity.WhatIfQuestion](), reflect.TypeFor[capacity.ClusterWhatIfQuestion](),
+		reflect.TypeFor[executionBatch](), reflect.TypeFor[clusters.HistoryImport](), reflect.TypeFor[clusters.HistorySource](), reflect.TypeFor[history.SampledExecution](), reflect.TypeFor[history.RecordedJob](),
+		reflect.TypeFor[clusters.ProfileFromHistory](), reflect.TypeFor[clusters.ProfileMade](), reflect.TypeFor[clusters.ForecastFromHistory](), reflect.TypeFor[clusters.ForecastMade](),
+		reflect.TypeFor[clusters.ClassCalibration](), reflect.TypeFor[clusters.CalibrationAsk](),
+		reflect.TypeFor[clusters.PriceImport](), reflect.TypeFor[whatif.Comparison](), reflect.TypeFor[whatif.Scenario](), reflect.TypeFor[whatif.WhatIfQuestion](), reflect.TypeFor[whatif.ClusterWhatIfQuestion](),
 		reflect.TypeFor[sim.InterferenceQuestion](), reflect.TypeFor[sim.InterferenceAnswer](),
 		reflect.TypeFor[trial.Answer](), reflect.TypeFor[sim.Input](), reflect.TypeFor[sim.Report](), reflect.TypeFor[trial.SimulationQuestion](), reflect.TypeFor[trial.ClusterSimulationQuestion](),
-		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[capacity.SweepQuestion](), reflect.TypeFor[capacity.ClusterSweepQuestion](), reflect.TypeFor[goal.ProblemQuestion](), reflect.TypeFor[goal.ClusterQuestion](),
+		reflect.TypeFor[whatif.SweepAnswer](), reflect.TypeFor[goal.Answer](), reflect.TypeFor[whatif.SweepQuestion](), reflect.TypeFor[whatif.ClusterSweepQuestion](), reflect.TypeFor[goal.ProblemQuestion](), reflect.TypeFor[goal.ClusterQuestion](),
 		reflect.TypeFor[horizon.Answer](), reflect.TypeFor[horizon.PurchaseAnswer](), reflect.TypeFor[horizon.HorizonQuestion](), reflect.TypeFor[horizon.PurchaseQuestion](), reflect.TypeFor[horizon.ClusterHorizonQuestion](), reflect.TypeFor[horizon.ClusterPurchaseQuestion](),
 		reflect.TypeFor[live.AdmissionRequest](), reflect.TypeFor[live.LeaseBeat](), reflect.TypeFor[dispatch.DeadlineVerdict](), reflect.TypeFor[dispatch.TaskTimesFrom](), reflect.TypeFor[dispatch.LateJob](), reflect.TypeFor[dispatch.DeadlineCures](), reflect.TypeFor[live.Admission](), reflect.TypeFor[live.Lease](), reflect.TypeFor[live.ClassAdmissions](), reflect.TypeFor[runs.Run](),
 		reflect.TypeFor[pack.PackingProblem](), reflect.TypeFor[pack.PackingAnswer](), reflect.TypeFor[pack.KeptPacking](),
 		reflect.TypeFor[pool.PoolProblem](), reflect.TypeFor[pool.PoolPlan](), reflect.TypeFor[pool.PoolEvaluation](), reflect.TypeFor[pool.PoolCourseProblem](), reflect.TypeFor[pool.PoolCourse](), reflect.TypeFor[pool.SharePlanProblem](), reflect.TypeFor[pool.SharePlan](), reflect.TypeFor[pool.InstanceCatalogues](),
 		reflect.TypeFor[live.LiveSettings](), reflect.TypeFor[live.Heartbeat](), reflect.TypeFor[live.HeartbeatAnswer](), reflect.TypeFor[live.LiveNode](), reflect.TypeFor[live.LiveJobRequest](), reflect.TypeFor[live.LiveJob](), reflect.TypeFor[live.TasksPrediction](), reflect.TypeFor[live.Completable](), reflect.TypeFor[live.LiveDecision](), reflect.TypeFor[live.PolicyTrialRequest](), reflect.TypeFor[live.PolicyTrial](),
-		reflect.TypeFor[inputs.Written](), reflect.TypeFor[inputs.WeeklyForecast](), reflect.TypeFor[app.WeekPattern](), reflect.TypeFor[dispatch.Knowledge](),
+		reflect.TypeFor[inputs.Written](), reflect.TypeFor[inputs.WeeklyForecast](), reflect.TypeFor[clusters.WeekPattern](), reflect.TypeFor[dispatch.Knowledge](),
 	} {
 		collectTypes(t)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"headroom/internal/data/history"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -31,7 +31,7 @@ func (s *server) ListExecutions(ctx context.Context, r ListExecutionsRequest) (r
 	})
 }
 
-func executionFilter(job, user, queue *string, from, until *time.Time) (of app.ExecutionFilter, err error) {
+func executionFilter(job, user, queue *string, from, until *time.Time) (of clusters.ExecutionFilter, err error) {
 	for _, p := range []struct {
 		to   *string
 		from *string
@@ -55,7 +55,7 @@ func executionFilter(job, user, queue *string, from, until *time.Time) (of app.E
 
 func (s *server) ImportExecutions(ctx context.Context, r ImportExecutionsRequest) (reply[HistoryImport], error) {
 	dryRun := r.Params.DryRun != nil && *r.Params.DryRun
-	return plain(s.app.TakeExecutions(ctx, r.Cluster, r.Body.Executions, app.TakeOptions{DryRun: dryRun}))
+	return plain(s.app.Clusters.TakeExecutions(ctx, r.Cluster, r.Body.Executions, clusters.TakeOptions{DryRun: dryRun}))
 }
 
 // historyWords: the form of a history follows from its content.
@@ -67,9 +67,9 @@ var historyWords = uploadWords{
 
 // importHistory takes the executions of a history that is the request's body.
 func (s *server) importHistory(w http.ResponseWriter, r *http.Request) {
-	takeUpload(s, w, r, historyWords, func(r *http.Request, sent *upload) (app.HistoryImport, error) {
+	takeUpload(s, w, r, historyWords, func(r *http.Request, sent *upload) (clusters.HistoryImport, error) {
 		query := r.URL.Query()
-		made, err := s.app.ImportHistory(r.Context(), pathValue(r, "cluster"), app.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
+		made, err := s.app.Clusters.ImportHistory(r.Context(), pathValue(r, "cluster"), clusters.TakeOptions{DryRun: query.Get("dry_run") == "true", Job: query.Get("job")}, sent)
 		if sent.err != nil {
 			err = sent.err // the part that was read may look like a fault of the history
 		}
@@ -85,7 +85,7 @@ func (s *server) DeleteExecutions(ctx context.Context, r DeleteExecutionsRequest
 	if r.Params.Outcome != nil {
 		of.Outcome = string(*r.Params.Outcome)
 	}
-	if of == (app.ExecutionFilter{}) {
+	if of == (clusters.ExecutionFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which executions to delete: by job, outcome, user, queue, from, until, or several of them.", nil)}
 	}
 	n, err := s.app.Stores.Executions.DeleteExecutions(ctx, r.Cluster, of)
@@ -105,13 +105,13 @@ func (s *server) ListRecordedJobs(ctx context.Context, r ListRecordedJobsRequest
 }
 
 func (s *server) ProfileFromHistory(ctx context.Context, r ProfileFromHistoryRequest) (reply[ProfileMade], error) {
-	return plain(s.app.ProfileFromHistory(ctx, r.Cluster, *r.Body))
+	return plain(s.app.Clusters.ProfileFromHistory(ctx, r.Cluster, *r.Body))
 }
 
 func (s *server) ForecastFromHistory(ctx context.Context, r ForecastFromHistoryRequest) (reply[ForecastMade], error) {
-	return plain(s.app.ForecastFromHistory(ctx, r.Cluster, *r.Body))
+	return plain(s.app.Clusters.ForecastFromHistory(ctx, r.Cluster, *r.Body))
 }
 
 func (s *server) FetchHistory(ctx context.Context, r FetchHistoryRequest) (reply[Run], error) {
-	return startedRun[Run](s.app.StartHistoryImport(ctx, r.Cluster, *r.Body))
+	return startedRun[Run](s.app.Clusters.StartHistoryImport(ctx, r.Cluster, *r.Body))
 }

@@ -7,6 +7,7 @@ import (
 
 	"headroom/internal/data/history"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 const someExecution = `{"executions":[{"job":"nightly etl","execution":"job_1","user":"ann","queue":"prod","submitted_at":"2026-03-01T22:00:00Z","finished_at":"2026-03-01T22:09:20Z",
@@ -26,12 +27,12 @@ func TestExecutionsAreKept(t *testing.T) {
 	s := newService(t)
 	s.cluster("mine")
 	const at = "/v1/clusters/mine/executions"
-	post := func(query, body string) (made app.HistoryImport) {
+	post := func(query, body string) (made clusters.HistoryImport) {
 		t.Helper()
 		s.ask(s.admin, "POST", at+query, body).want(t, 200).into(t, &made)
 		return made
 	}
-	came := func(made app.HistoryImport, want string) {
+	came := func(made clusters.HistoryImport, want string) {
 		t.Helper()
 		if got := fmt.Sprintf("%d: %d created, %d updated, %d unchanged, %d unusable, %d refused", made.Executions, made.Created, made.Updated, made.Unchanged, made.Unusable.Count, made.Refused.Count); got != want {
 			t.Errorf("got %s, want %s; %+v", got, want, made)
@@ -75,7 +76,7 @@ func TestExecutionsAreKept(t *testing.T) {
 			t.Errorf("refused %q, want %q", got, want)
 		}
 	}
-	if len(made.Jobs) != 1 || made.Jobs[0] != (app.ImportedJob{Job: "j", Executions: 3, Created: 2, Unchanged: 1, Unusable: 1}) {
+	if len(made.Jobs) != 1 || made.Jobs[0] != (clusters.ImportedJob{Job: "j", Executions: 3, Created: 2, Unchanged: 1, Unusable: 1}) {
 		t.Errorf("jobs %+v", made.Jobs)
 	}
 

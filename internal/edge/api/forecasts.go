@@ -13,7 +13,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -42,7 +42,7 @@ func (s *server) putForecasts(w http.ResponseWriter, r *http.Request) {
 		} else if holes := query.Get("holes"); holes != "" && holes != string(inputs.HolesKeep) {
 			err = refusal{aboutParameter("holes", "not_taken", "Rows of JSON leave what is stored for other hours; leave \"holes\" out, or send CSV.", nil)}
 		} else {
-			done, err = s.app.PutForecasts(r.Context(), pathValue(r, "cluster"), rows, dryRun)
+			done, err = s.app.Clusters.PutForecasts(r.Context(), pathValue(r, "cluster"), rows, dryRun)
 		}
 	}
 	s.answerWritten(w, r, done, err)
@@ -55,7 +55,7 @@ func (s *server) importForecasts(r *http.Request, dryRun bool) (inputs.Written, 
 		holes = inputs.Holes(said)
 	}
 	body := &watchedReader{in: r.Body}
-	done, err := s.app.ImportForecasts(r.Context(), pathValue(r, "cluster"), body, holes, dryRun)
+	done, err := s.app.Clusters.ImportForecasts(r.Context(), pathValue(r, "cluster"), body, holes, dryRun)
 	if body.err != nil {
 		return done, s.cutOff(body.err)
 	}
@@ -82,7 +82,7 @@ func (s *server) putWeeklyForecast(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		err = readingProblem(err)
 	} else {
-		done, err = s.app.PutWeekly(r.Context(), pathValue(r, "cluster"), weekly)
+		done, err = s.app.Clusters.PutWeekly(r.Context(), pathValue(r, "cluster"), weekly)
 	}
 	s.answerWritten(w, r, done, err)
 }
@@ -97,7 +97,7 @@ func (s *server) answerWritten(w http.ResponseWriter, r *http.Request, done inpu
 }
 
 func (s *server) GetForecastPattern(ctx context.Context, r GetForecastPatternRequest) (reply[WeekPattern], error) {
-	return plain(s.app.WeekPattern(ctx, r.Cluster, forecastFilter(&r.Params.Class, r.Params.From, r.Params.Until)))
+	return plain(s.app.Clusters.WeekPattern(ctx, r.Cluster, forecastFilter(&r.Params.Class, r.Params.From, r.Params.Until)))
 }
 
 func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (reply[ForecastList], error) {
@@ -112,7 +112,7 @@ func (s *server) ListForecasts(ctx context.Context, r ListForecastsRequest) (rep
 }
 
 // wideForecasts returns the rows as a table with a row an hour and a column a class.
-func (s *server) wideForecasts(ctx context.Context, cluster string, of app.ForecastFilter, p paging) (reply[ForecastList], error) {
+func (s *server) wideForecasts(ctx context.Context, cluster string, of clusters.ForecastFilter, p paging) (reply[ForecastList], error) {
 	switch {
 	case p.Format == nil || *p.Format != "csv":
 		return reply[ForecastList]{}, refusal{aboutParameter("wide", "not_taken", "Only as CSV forecasts have a column a class; add format=csv.", nil)}
@@ -139,7 +139,7 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of app.Forec
 			rows = rows[:0]
 			return err
 		}
-		err := s.app.ForecastTable(ctx, cluster, of, classes, func(hour time.Time, jobs []*float64) error {
+		err := s.app.Clusters.ForecastTable(ctx, cluster, of, classes, func(hour time.Time, jobs []*float64) error {
 			if rows = append(rows, report.ForecastHour(hour, jobs)); len(rows)*len(classes) < 10_000 {
 				return nil
 			}
@@ -157,14 +157,14 @@ func (s *server) wideForecasts(ctx context.Context, cluster string, of app.Forec
 
 func (s *server) DeleteForecasts(ctx context.Context, r DeleteForecastsRequest) (reply[Deleted], error) {
 	of := forecastFilter(r.Params.Class, r.Params.From, r.Params.Until)
-	if of == (app.ForecastFilter{}) {
+	if of == (clusters.ForecastFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("class", "missing", "Say which rows to delete: by class, from, until, or several of them.", nil)}
 	}
 	n, err := s.app.Stores.Forecasts.DeleteForecasts(ctx, r.Cluster, of)
 	return plain(deleted{n}, err)
 }
 
-func forecastFilter(class *string, from, until *time.Time) (of app.ForecastFilter) {
+func forecastFilter(class *string, from, until *time.Time) (of clusters.ForecastFilter) {
 	if class != nil {
 		of.Class = *class
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 const (
@@ -153,7 +153,7 @@ func TestWeeklyForecasts(t *testing.T) {
 		}
 	}
 	// The mean week gives the same rows again.
-	var p app.WeekPattern
+	var p clusters.WeekPattern
 	s.ask(s.admin, "GET", atForecasts+"/pattern?class=nightly&from=2026-10-19T00:00:00Z", nil).want(t, 200).into(t, &p)
 	if p.Rows != 336 || p.TimeZone != "Europe/Berlin" || *p.Week.Sun[2] != 7 || *p.Week.Fri[17] != 40 || *p.Week.Fri[18] != 5 {
 		t.Errorf("got %+v", p)

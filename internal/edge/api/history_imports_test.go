@@ -17,13 +17,13 @@ import (
 	"time"
 
 	"headroom/internal/data/history"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 const histories = "/v1/clusters/mine/history-imports"
 
 // uploaded sends a history and takes the report.
-func (s *service) uploaded(query, text string) (made app.HistoryImport) {
+func (s *service) uploaded(query, text string) (made clusters.HistoryImport) {
 	s.Helper()
 	s.ask(s.admin, "POST", histories+query, text, "Content-Type", "application/octet-stream").want(s, 200).into(s, &made)
 	return made
@@ -369,7 +369,7 @@ func TestTheSameHistoryTwiceAtOnce(t *testing.T) {
 	for n := range all {
 		text.WriteString(traced(n, 3))
 	}
-	made := make([]app.HistoryImport, 2)
+	made := make([]clusters.HistoryImport, 2)
 	var both sync.WaitGroup
 	for i := range made {
 		both.Go(func() { made[i] = s.uploaded("", text.String()) })
@@ -405,7 +405,7 @@ func TestALargeHistoryTakesNoMemory(t *testing.T) {
 	text, _ := io.ReadAll(answer.Body)
 	took := time.Since(began)
 	by := grown()
-	var made app.HistoryImport
+	var made clusters.HistoryImport
 	if err := json.Unmarshal(text, &made); err != nil || made.Created != int64(executions) || len(made.Jobs) != 3 {
 		t.Fatalf("got %s %.600s (%v)", answer.Status, text, err)
 	}

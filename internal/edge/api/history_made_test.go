@@ -11,7 +11,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 // nightly returns executions of a job: for each of some days from Monday, 5 January 2026, one from 22:00 to 23:30 of
@@ -45,7 +45,7 @@ func TestProfilesAreMadeOfHistories(t *testing.T) {
 	s.cluster("mine")
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", executionBatch{nightly(10)}).want(t, 200)
 	const at = "/v1/clusters/mine/profiles/from-history"
-	ask := func(body string) (made app.ProfileMade) {
+	ask := func(body string) (made clusters.ProfileMade) {
 		t.Helper()
 		s.ask(s.admin, "POST", at, body).want(t, 200).into(t, &made)
 		return made
@@ -122,7 +122,7 @@ func TestForecastsAreMadeOfHistories(t *testing.T) {
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", executionBatch{nightly(15)}).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters/mine/executions", `{"executions":[{"job":"Nightly ETL (v2)","execution":"undated","outcome":"failed"}]}`).want(t, 200)
 	const at = "/v1/clusters/mine/forecasts/from-history"
-	ask := func(body string) (made app.ForecastMade) {
+	ask := func(body string) (made clusters.ForecastMade) {
 		t.Helper()
 		s.ask(s.admin, "POST", at, body).want(t, 200).into(t, &made)
 		return made

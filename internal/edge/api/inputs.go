@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
@@ -22,7 +22,7 @@ func (s *server) ListClusters(ctx context.Context, r ListClustersRequest) (reply
 }
 
 func (s *server) CreateCluster(ctx context.Context, r CreateClusterRequest) (reply[Cluster], error) {
-	c, err := s.app.CreateCluster(ctx, *r.Body)
+	c, err := s.app.Clusters.Create(ctx, *r.Body)
 	return created(c, c.Version, c.Name, err)
 }
 
@@ -39,7 +39,7 @@ func (s *server) ReplaceCluster(ctx context.Context, r ReplaceClusterRequest) (r
 	if err != nil {
 		return reply[Cluster]{}, err
 	}
-	c, err := s.app.ReplaceCluster(ctx, version, *r.Body)
+	c, err := s.app.Clusters.Replace(ctx, version, *r.Body)
 	return versioned(c, c.Version, err)
 }
 
@@ -48,17 +48,15 @@ func (s *server) DeleteCluster(ctx context.Context, r DeleteClusterRequest) (rep
 	if err != nil {
 		return done(err)
 	}
-	return done(s.app.DeleteCluster(ctx, r.Cluster, version))
+	return done(s.app.Clusters.Delete(ctx, r.Cluster, version))
 }
 
-// sameName refuses to rename: the name is part of the address.
+// sameName refuses a body that renames the thing of its address.
 func sameName(pointer, inPath, inBody string) error {
-	if inPath == inBody {
-		return nil
+	if findings := fault.Findings(storage.SameName(pointer, inPath, inBody)); findings != nil {
+		return refusal{invalid.aboutBody(findings)}
 	}
-	return refusal{invalid.aboutBody([]fault.Finding{{Pointer: pointer, Code: "other_name",
-		Detail: fmt.Sprintf("The body names %.60q and the address %.60q; a name stays as it is.", inBody, inPath),
-		Hint:   &fault.Hint{Detail: fmt.Sprintf("Write %q.", inPath), Pointer: pointer, Value: inPath}}})}
+	return nil
 }
 
 // key returns the name of a stored thing in addresses, and its version.
@@ -72,7 +70,7 @@ func key(item any) (name string, version int64) {
 		return x.Name, x.Version
 	case inputs.PlannedClass:
 		return x.Name, x.Version
-	case capacity.Scenario:
+	case whatif.Scenario:
 		return x.Name, x.Version
 	case inputs.StandingOffer:
 		return x.Name, x.Version
@@ -123,105 +121,105 @@ func deleteInput[T any](ctx context.Context, in storage.Collection[T], cluster, 
 }
 
 func (s *server) ListVMTypes(ctx context.Context, r ListVMTypesRequest) (reply[VMTypeList], error) {
-	return listInputs(ctx, s, s.app.VMTypes(), r.Cluster, "vm-types", paging(r.Params), report.VMTypes)
+	return listInputs(ctx, s, s.app.Clusters.VMTypes(), r.Cluster, "vm-types", paging(r.Params), report.VMTypes)
 }
 
 func (s *server) CreateVMType(ctx context.Context, r CreateVMTypeRequest) (reply[VMType], error) {
-	return createInput(ctx, s.app.VMTypes(), r.Cluster, r.Body)
+	return createInput(ctx, s.app.Clusters.VMTypes(), r.Cluster, r.Body)
 }
 
 func (s *server) GetVMType(ctx context.Context, r GetVMTypeRequest) (reply[VMType], error) {
-	return getInput(ctx, s.app.VMTypes(), r.Cluster, r.Name)
+	return getInput(ctx, s.app.Clusters.VMTypes(), r.Cluster, r.Name)
 }
 
 func (s *server) ReplaceVMType(ctx context.Context, r ReplaceVMTypeRequest) (reply[VMType], error) {
-	return replaceInput(ctx, s.app.VMTypes(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+	return replaceInput(ctx, s.app.Clusters.VMTypes(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
 }
 
 func (s *server) DeleteVMType(ctx context.Context, r DeleteVMTypeRequest) (reply[nothing], error) {
-	return deleteInput(ctx, s.app.VMTypes(), r.Cluster, r.Name, r.Params.IfMatch)
+	return deleteInput(ctx, s.app.Clusters.VMTypes(), r.Cluster, r.Name, r.Params.IfMatch)
 }
 
 func (s *server) ListPrices(ctx context.Context, r ListPricesRequest) (reply[PriceList], error) {
-	l, err := listInputs(ctx, s, s.app.Prices(), r.Cluster, "prices", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Prices)
+	l, err := listInputs(ctx, s, s.app.Clusters.Prices(), r.Cluster, "prices", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Prices)
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreatePrice(ctx context.Context, r CreatePriceRequest) (reply[Price], error) {
-	return createInput(ctx, s.app.Prices(), r.Cluster, r.Body)
+	return createInput(ctx, s.app.Clusters.Prices(), r.Cluster, r.Body)
 }
 
 func (s *server) GetPrice(ctx context.Context, r GetPriceRequest) (reply[Price], error) {
-	return getInput(ctx, s.app.Prices(), r.Cluster, r.Id)
+	return getInput(ctx, s.app.Clusters.Prices(), r.Cluster, r.Id)
 }
 
 func (s *server) ReplacePrice(ctx context.Context, r ReplacePriceRequest) (reply[Price], error) {
-	return replaceInput(ctx, s.app.Prices(), r.Cluster, r.Id, r.Params.IfMatch, r.Body)
+	return replaceInput(ctx, s.app.Clusters.Prices(), r.Cluster, r.Id, r.Params.IfMatch, r.Body)
 }
 
 func (s *server) DeletePrice(ctx context.Context, r DeletePriceRequest) (reply[nothing], error) {
-	return deleteInput(ctx, s.app.Prices(), r.Cluster, r.Id, r.Params.IfMatch)
+	return deleteInput(ctx, s.app.Clusters.Prices(), r.Cluster, r.Id, r.Params.IfMatch)
 }
 
 func (s *server) ListContracts(ctx context.Context, r ListContractsRequest) (reply[ContractList], error) {
-	l, err := listInputs(ctx, s, s.app.Contracts(), r.Cluster, "contracts", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Contracts)
+	l, err := listInputs(ctx, s, s.app.Clusters.Contracts(), r.Cluster, "contracts", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Contracts)
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreateContract(ctx context.Context, r CreateContractRequest) (reply[Contract], error) {
-	return createInput(ctx, s.app.Contracts(), r.Cluster, r.Body)
+	return createInput(ctx, s.app.Clusters.Contracts(), r.Cluster, r.Body)
 }
 
 func (s *server) GetContract(ctx context.Context, r GetContractRequest) (reply[Contract], error) {
-	return getInput(ctx, s.app.Contracts(), r.Cluster, r.Name)
+	return getInput(ctx, s.app.Clusters.Contracts(), r.Cluster, r.Name)
 }
 
 func (s *server) ReplaceContract(ctx context.Context, r ReplaceContractRequest) (reply[Contract], error) {
-	return replaceInput(ctx, s.app.Contracts(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+	return replaceInput(ctx, s.app.Clusters.Contracts(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
 }
 
 func (s *server) DeleteContract(ctx context.Context, r DeleteContractRequest) (reply[nothing], error) {
-	return deleteInput(ctx, s.app.Contracts(), r.Cluster, r.Name, r.Params.IfMatch)
+	return deleteInput(ctx, s.app.Clusters.Contracts(), r.Cluster, r.Name, r.Params.IfMatch)
 }
 
 func (s *server) ListOffers(ctx context.Context, r ListOffersRequest) (reply[StandingOfferList], error) {
-	l, err := listInputs(ctx, s, s.app.Offers(), r.Cluster, "offers", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Offers)
+	l, err := listInputs(ctx, s, s.app.Clusters.Offers(), r.Cluster, "offers", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.Offers)
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreateOffer(ctx context.Context, r CreateOfferRequest) (reply[StandingOffer], error) {
-	return createInput(ctx, s.app.Offers(), r.Cluster, r.Body)
+	return createInput(ctx, s.app.Clusters.Offers(), r.Cluster, r.Body)
 }
 
 func (s *server) GetOffer(ctx context.Context, r GetOfferRequest) (reply[StandingOffer], error) {
-	return getInput(ctx, s.app.Offers(), r.Cluster, r.Name)
+	return getInput(ctx, s.app.Clusters.Offers(), r.Cluster, r.Name)
 }
 
 func (s *server) ReplaceOffer(ctx context.Context, r ReplaceOfferRequest) (reply[StandingOffer], error) {
-	return replaceInput(ctx, s.app.Offers(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+	return replaceInput(ctx, s.app.Clusters.Offers(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
 }
 
 func (s *server) DeleteOffer(ctx context.Context, r DeleteOfferRequest) (reply[nothing], error) {
-	return deleteInput(ctx, s.app.Offers(), r.Cluster, r.Name, r.Params.IfMatch)
+	return deleteInput(ctx, s.app.Clusters.Offers(), r.Cluster, r.Name, r.Params.IfMatch)
 }
 
 func (s *server) ListClasses(ctx context.Context, r ListClassesRequest) (reply[ClassList], error) {
-	l, err := listInputs(ctx, s, s.app.Classes(), r.Cluster, "classes", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.PlannedClasses)
+	l, err := listInputs(ctx, s, s.app.Clusters.Classes(), r.Cluster, "classes", paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, report.PlannedClasses)
 	return withNumbers(r.Params.Numbers, l, err)
 }
 
 func (s *server) CreateClass(ctx context.Context, r CreateClassRequest) (reply[Class], error) {
-	return createInput(ctx, s.app.Classes(), r.Cluster, r.Body)
+	return createInput(ctx, s.app.Clusters.Classes(), r.Cluster, r.Body)
 }
 
 func (s *server) GetClass(ctx context.Context, r GetClassRequest) (reply[Class], error) {
-	return getInput(ctx, s.app.Classes(), r.Cluster, r.Name)
+	return getInput(ctx, s.app.Clusters.Classes(), r.Cluster, r.Name)
 }
 
 func (s *server) ReplaceClass(ctx context.Context, r ReplaceClassRequest) (reply[Class], error) {
-	return replaceInput(ctx, s.app.Classes(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+	return replaceInput(ctx, s.app.Clusters.Classes(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
 }
 
 func (s *server) DeleteClass(ctx context.Context, r DeleteClassRequest) (reply[nothing], error) {
-	return deleteInput(ctx, s.app.Classes(), r.Cluster, r.Name, r.Params.IfMatch)
+	return deleteInput(ctx, s.app.Clusters.Classes(), r.Cluster, r.Name, r.Params.IfMatch)
 }

@@ -13,7 +13,7 @@ import (
 
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	"headroom/internal/test/oidctest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/report"
 	"headroom/internal/slots/live"
 )
@@ -21,28 +21,28 @@ func (s *server) ReplaceLiveSettings(ctx context.Context, r ReplaceLiveSettingsR
 	if err != nil {
 		return reply[LiveSettings]{}, err
 	}
-	settings, err := s.app.SetLiveSettings(ctx, r.Cluster, version, *r.Body)
+	settings, err := s.app.Live.SetSettings(ctx, r.Cluster, version, *r.Body)
 	return versioned(settings, settings.Version, err)
 }
 
 func (s *server) ListLiveNodes(ctx context.Context, r ListLiveNodesRequest) (reply[LiveNodeList], error) {
 	return listed(ctx, s, paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}, r.Cluster+"-nodes", report.LiveNodes, func(ctx context.Context, p storage.Page) (storage.Listed[live.LiveNode], error) {
-		return s.app.LiveNodes(ctx, r.Cluster, p)
+		return s.app.Live.Nodes(ctx, r.Cluster, p)
 	})
 }
 
 func (s *server) GetLiveNode(ctx context.Context, r GetLiveNodeRequest) (reply[LiveNode], error) {
-	return plain(s.app.LiveNode(ctx, r.Cluster, r.Node))
+	return plain(s.app.Live.Node(ctx, r.Cluster, r.Node))
 }
 
 func (s *server) PutLiveNode(ctx context.Context, r PutLiveNodeRequest) (reply[LiveNode], error) {
 	declared := *r.Body
 	declared.Name = r.Node
-	return plain(s.app.PutLiveNode(ctx, r.Cluster, declared))
+	return plain(s.app.Live.PutNode(ctx, r.Cluster, declared))
 }
 
 func (s *server) RemoveLiveNode(ctx context.Context, r RemoveLiveNodeRequest) (reply[nothing], error) {
-	return done(s.app.RemoveLiveNode(ctx, r.Cluster, r.Node))
+	return done(s.app.Live.RemoveNode(ctx, r.Cluster, r.Node))
 }
 
 func (s *server) GetClassifier(ctx context.Context, r GetClassifierRequest) (reply[Knowledge], error) {
@@ -50,7 +50,7 @@ func (s *server) GetClassifier(ctx context.Context, r GetClassifierRequest) (rep
 }
 
 func (s *server) Relearn(ctx context.Context, r RelearnRequest) (reply[Knowledge], error) {
-	return plain(s.app.Relearn(ctx, r.Cluster))
+	return plain(s.app.Live.Relearn(ctx, r.Cluster))
 }
 
 // heartbeat handles a node's report. There are many, so that their bodies are read by hand.
@@ -58,7 +58,7 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 	text := bodyOf(r)
 	h, err := live.ReadHeartbeat(text)
 	if err = readingProblem(err); err == nil {
-		if text, err = s.app.Heartbeat(r.Context(), pathValue(r, "cluster"), pathValue(r, "node"), h, text); err == nil {
+		if text, err = s.app.Live.Heartbeat(r.Context(), pathValue(r, "cluster"), pathValue(r, "node"), h, text); err == nil {
 			writeJSON(w, http.StatusOK, text)
 			return
 		}
@@ -67,18 +67,18 @@ func (s *server) heartbeat(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) ListLiveJobs(ctx context.Context, r ListLiveJobsRequest) (reply[LiveJobList], error) {
-	var of app.LiveJobFilter
+	var of heartbeat.JobFilter
 	if r.Params.State != nil {
 		of.State = live.JobState(*r.Params.State)
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-jobs", report.LiveJobs, func(ctx context.Context, p storage.Page) (storage.Listed[live.LiveJob], error) {
-		return s.app.LiveJobs(ctx, r.Cluster, of, p)
+		return s.app.Live.Jobs(ctx, r.Cluster, of, p)
 	})
 }
 
 func (s *server) CreateLiveJob(ctx context.Context, r CreateLiveJobRequest) (reply[LiveJob], error) {
-	j, err := s.app.SubmitLiveJob(ctx, r.Cluster, *r.Body)
+	j, err := s.app.Live.SubmitJob(ctx, r.Cluster, *r.Body)
 	if j.State == live.JobRefused {
 		return reply[LiveJob]{body: j, retry: j.Admission.RetryAfterSeconds}, err
 	}
@@ -86,15 +86,15 @@ func (s *server) CreateLiveJob(ctx context.Context, r CreateLiveJobRequest) (rep
 }
 
 func (s *server) GetLiveJob(ctx context.Context, r GetLiveJobRequest) (reply[LiveJob], error) {
-	return plain(s.app.LiveJob(ctx, r.Cluster, r.Job))
+	return plain(s.app.Live.Job(ctx, r.Cluster, r.Job))
 }
 
 func (s *server) KillLiveJob(ctx context.Context, r KillLiveJobRequest) (reply[nothing], error) {
-	return done(s.app.KillLiveJob(ctx, r.Cluster, r.Job))
+	return done(s.app.Live.KillJob(ctx, r.Cluster, r.Job))
 }
 
 func (s *server) ListLiveDecisions(ctx context.Context, r ListLiveDecisionsRequest) (reply[LiveDecisionList], error) {
-	var of app.LiveDecisionFilter
+	var of heartbeat.DecisionFilter
 	if r.Params.From != nil {
 		of.From = *r.Params.From
 	}
@@ -112,10 +112,10 @@ func (s *server) ListLiveDecisions(ctx context.Context, r ListLiveDecisionsReque
 	}
 	page := paging{r.Params.Limit, r.Params.Cursor, r.Params.Format}
 	return listed(ctx, s, page, r.Cluster+"-decisions", report.LiveDecisions, func(ctx context.Context, p storage.Page) (storage.Listed[live.LiveDecision], error) {
-		return s.app.LiveDecisions(ctx, r.Cluster, of, p)
+		return s.app.Live.Decisions(ctx, r.Cluster, of, p)
 	})
 }
 
 func (s *server) DryRunPolicy(ctx context.Context, r DryRunPolicyRequest) (reply[PolicyTrial], error) {
-	return plain(s.app.DryRunPolicy(ctx, r.Cluster, *r.Body))
+	return plain(s.app.Live.DryRunPolicy(ctx, r.Cluster, *r.Body))
 }

@@ -87,7 +87,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 					return
 				}
 				began := time.Now()
-				answer, err := []*app.App{s.app, other}[int(seq)%2].Heartbeat(t.Context(), "night", fmt.Sprint("n", i), h, text)
+				answer, err := []*app.App{s.app, other}[int(seq)%2].Live.Heartbeat(t.Context(), "night", fmt.Sprint("n", i), h, text)
 				took := time.Since(began)
 				var said live.HeartbeatAnswer
 				if err == nil {

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/report"
 )
 
@@ -20,7 +20,7 @@ type measurementBatch struct {
 }
 
 func (s *server) AddMeasurements(ctx context.Context, r AddMeasurementsRequest) (reply[MeasurementsTaken], error) {
-	return plain(s.app.Measure(ctx, r.Cluster, r.Body.Measurements))
+	return plain(s.app.Clusters.Measure(ctx, r.Cluster, r.Body.Measurements))
 }
 
 func (s *server) ListMeasurements(ctx context.Context, r ListMeasurementsRequest) (reply[MeasurementList], error) {
@@ -39,14 +39,14 @@ func (s *server) DeleteMeasurements(ctx context.Context, r DeleteMeasurementsReq
 	if err != nil {
 		return reply[Deleted]{}, err
 	}
-	if of == (app.MeasurementFilter{}) {
+	if of == (clusters.MeasurementFilter{}) {
 		return reply[Deleted]{}, refusal{aboutParameter("job", "missing", "Say which measurements to delete: by job, kind, from, until, or several of them.", nil)}
 	}
-	n, err := s.app.ForgetMeasurements(ctx, r.Cluster, of)
+	n, err := s.app.Clusters.ForgetMeasurements(ctx, r.Cluster, of)
 	return plain(deleted{n}, err)
 }
 
-func measurementFilter(job, kind *string, from, until *time.Time) (of app.MeasurementFilter, err error) {
+func measurementFilter(job, kind *string, from, until *time.Time) (of clusters.MeasurementFilter, err error) {
 	if job != nil {
 		of.Job = *job
 	}
@@ -75,14 +75,14 @@ func (s *server) ListFits(ctx context.Context, r ListFitsRequest) (reply[JobFitL
 }
 
 func (s *server) GetFit(ctx context.Context, r GetFitRequest) (reply[JobFit], error) {
-	ask := app.FitAsk{VMs: r.Params.Vms, Residual: r.Params.Residual}
+	ask := clusters.FitAsk{VMs: r.Params.Vms, Residual: r.Params.Residual}
 	if r.Params.Version != nil {
 		ask.Version = *r.Params.Version
 	}
 	if r.Params.Method != nil {
 		ask.Method = perf.FitChoice(*r.Params.Method)
 	}
-	f, err := s.app.FitOf(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), ask)
+	f, err := s.app.Clusters.FitOf(ctx, r.Cluster, r.Job, perf.FitKind(r.Kind), ask)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) { // here the members are parameters
 		f := input.Findings[0]
 		return reply[JobFit]{}, refusal{aboutParameter(strings.TrimPrefix(f.Pointer, "/"), f.Code, f.Detail, nil)}

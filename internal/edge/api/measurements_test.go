@@ -13,8 +13,8 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/perf"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 )
 
 func init() { // types that the overlay names
@@ -25,7 +25,7 @@ func init() { // types that the overlay names
 	}
 	collectTypes(reflect.TypeFor[perf.MeasurementRequest]())
 	collectTypes(reflect.TypeFor[perf.JobMeasurement]())
-	collectTypes(reflect.TypeFor[app.MeasurementsTaken]())
+	collectTypes(reflect.TypeFor[clusters.MeasurementsTaken]())
 	collectTypes(reflect.TypeFor[pack.ClassBatch]())
 }
 
@@ -42,7 +42,7 @@ func TestMeasurementsAreFitted(t *testing.T) {
 	agent := s.key("host-7", auth.Agent, nil)
 	viewer := s.key("look", auth.Viewer, nil)
 
-	var taken app.MeasurementsTaken
+	var taken clusters.MeasurementsTaken
 	s.ask(agent, "POST", measurements, `{"measurements":[{"job":"sort","kind":"power","vms":6,"seconds":870}]}`).want(t, 200).into(t, &taken)
 	if len(taken.Fits) != 1 || taken.Fits[0].Version != 0 || !strings.Contains(taken.Fits[0].Refused, "give at least two") {
 		t.Errorf("one measurement: got %+v", taken)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 
 	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
@@ -67,14 +66,14 @@ func (s *server) clusterPurchase(w http.ResponseWriter, r *http.Request) {
 
 // horizonForm and purchaseForm return the detail that the requested form needs, or "" if any will do. Every answer
 // has days, months and recommended purchases.
-func horizonForm(r *http.Request) capacity.Detail {
+func horizonForm(r *http.Request) horizon.Detail {
 	if formatOf(r) == "csv" && spanOf(r) == report.PerPeriod {
 		return horizon.DetailPeriods
 	}
 	return purchaseForm(r)
 }
 
-func purchaseForm(r *http.Request) capacity.Detail {
+func purchaseForm(r *http.Request) horizon.Detail {
 	if format := formatOf(r); format == "xlsx" || format == "focus" {
 		return horizon.DetailClasses
 	}
@@ -82,7 +81,7 @@ func purchaseForm(r *http.Request) capacity.Detail {
 }
 
 // detailFor returns the detail that is stored of an answer: the requested one, and that which its form needs.
-func detailFor(asked, form capacity.Detail) capacity.Detail {
+func detailFor(asked, form horizon.Detail) horizon.Detail {
 	if form == "" || asked == horizon.DetailClasses {
 		return asked
 	}
@@ -90,7 +89,7 @@ func detailFor(asked, form capacity.Detail) capacity.Detail {
 }
 
 // inForm adds a remedy to the error about an answer that is too large in the requested form.
-func inForm(form capacity.Detail, err error) error {
+func inForm(form horizon.Detail, err error) error {
 	input := (*fault.InputError)(nil)
 	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/detail" || form == "" {
 		return err
@@ -229,7 +228,7 @@ func readBoth(input json.RawMessage, asked any, result []byte, answer any) error
 
 // exportable refuses an answer that was stored with less than its form needs, and gives a remedy. Planning again here
 // might take as long as the run did.
-func exportable(r *http.Request, cluster, what string, kept, form capacity.Detail) error {
+func exportable(r *http.Request, cluster, what string, kept, form horizon.Detail) error {
 	if form == "" || kept == form || kept == horizon.DetailClasses {
 		return nil
 	}
@@ -237,7 +236,7 @@ func exportable(r *http.Request, cluster, what string, kept, form capacity.Detai
 	if cluster != "" {
 		at = "/v1/clusters/" + cluster + "/"
 	}
-	of := map[capacity.Detail]string{horizon.DetailPeriods: "of every period", horizon.DetailClasses: "of what every class takes in every period"}[form]
+	of := map[horizon.Detail]string{horizon.DetailPeriods: "of every period", horizon.DetailClasses: "of what every class takes in every period"}[form]
 	detail := fmt.Sprintf("The run was asked for the detail %q, and %s is made %s.", kept, formatOf(r), of)
 	hint := fmt.Sprintf("Ask the same of POST %s%s?format=%s: then everything is kept that this form is made of.", at, what, formatOf(r))
 	if what == "horizons" {

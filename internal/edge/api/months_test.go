@@ -364,7 +364,7 @@ func (s *service) summaryThatWasEnded(location string, run runs.Run) {
 	var part horizon.Answer
 	result := s.ask(s.admin, "GET", location+"/result", nil).want(t, 200)
 	result.into(t, &part)
-	if part.Complete || !run.Partial || part.Total.Hours == 0 || part.Total.Hours >= 8760 || part.Detail != capacity.DetailSummary || len(part.Periods) != 0 || len(result.text) > 1<<20 {
+	if part.Complete || !run.Partial || part.Total.Hours == 0 || part.Total.Hours >= 8760 || part.Detail != horizon.DetailSummary || len(part.Periods) != 0 || len(result.text) > 1<<20 {
 		t.Errorf("the part has %g hours in %d bytes: %.300s", part.Total.Hours, len(result.text), result.text)
 	}
 	days := s.ask(s.admin, "GET", location+"/result?format=csv&per=day", nil).want(t, 200)

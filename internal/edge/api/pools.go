@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"headroom/internal/ask/pool"
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/service/runs"
 )
 
@@ -75,13 +75,13 @@ func (s *server) evaluatePool(w http.ResponseWriter, r *http.Request) {
 
 // poolVMTypes makes a scenario for capacity plans from a pool's types.
 func (s *server) poolVMTypes(w http.ResponseWriter, r *http.Request) {
-	var made capacity.Scenario
+	var made whatif.Scenario
 	p, err := pool.ReadPool(bodyOf(r), s.config.Limits)
 	if err = readingProblem(err); err == nil {
 		made, err = pool.Scenario(p, r.URL.Query().Get("reference"), r.URL.Query().Get("whole_vms") == "true")
 	}
 	if err == nil {
-		err = reply[capacity.Scenario]{body: made}.write(w, r)
+		err = reply[whatif.Scenario]{body: made}.write(w, r)
 	}
 	if err != nil {
 		s.fail(w, r, err)

@@ -10,6 +10,7 @@ import (
 
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/lp/worker"
@@ -184,7 +185,7 @@ func TestPoolTypesInCapacityPlans(t *testing.T) {
 	made := s.ask(s.admin, "POST", "/v1/pools/vm-types?reference=a&whole_vms=true", body).want(t, 200)
 	var whatIf struct{ Scenarios []struct{ Status string } }
 	s.ask(s.admin, "POST", "/v1/what-if", `{"problem":`+smallProblem+`,"scenarios":[`+string(made.text)+`]}`).want(t, 200).into(t, &whatIf)
-	var scenario capacity.Scenario
+	var scenario whatif.Scenario
 	made.into(t, &scenario)
 	if add := scenario.Changes[0].Add; add.Speed["a"] != 1.25 || add.VMType.Name != "b" || add.VMType.OnDemand.Price.String() != "0.17" {
 		t.Errorf("got %+v", scenario)

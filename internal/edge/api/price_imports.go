@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 // sheetTypes lists the accepted media types of price sheets. The form follows from the content.
@@ -26,12 +26,12 @@ var sheetWords = uploadWords{
 	smaller: "take that of one region, or ask the administrator to raise HEADROOM_IMPORT_MAX_BYTES",
 }
 
-func (s *server) importSent(r *http.Request, sent *upload) (app.PriceImport, error) {
+func (s *server) importSent(r *http.Request, sent *upload) (clusters.PriceImport, error) {
 	o, err := selectionOf(r)
 	if err != nil {
-		return app.PriceImport{}, err
+		return clusters.PriceImport{}, err
 	}
-	made, err := s.app.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
+	made, err := s.app.Clusters.ImportPrices(r.Context(), pathValue(r, "cluster"), o, sent)
 	if err != nil && sent.err != nil {
 		err = sent.err // the part that was read may look like a fault of the sheet
 	}
@@ -39,10 +39,10 @@ func (s *server) importSent(r *http.Request, sent *upload) (app.PriceImport, err
 }
 
 // selectionOf returns the query's selection; openapi.yaml's rules were already checked.
-func selectionOf(r *http.Request) (o app.PriceSelection, err error) {
+func selectionOf(r *http.Request) (o clusters.PriceSelection, err error) {
 	query := r.URL.Query()
 	flag := func(name string) bool { return query.Get(name) == "true" }
-	o = app.PriceSelection{Region: query.Get("region"), Instances: query["instance"], OnDemandOnly: flag("on_demand_only"), ZeroPrices: flag("zero_prices"), DryRun: flag("dry_run")}
+	o = clusters.PriceSelection{Region: query.Get("region"), Instances: query["instance"], OnDemandOnly: flag("on_demand_only"), ZeroPrices: flag("zero_prices"), DryRun: flag("dry_run")}
 	if text := query.Get("from"); text != "" {
 		from, err := time.Parse(time.RFC3339, text)
 		if err != nil {
@@ -90,9 +90,9 @@ func aboutSheet(err error) error {
 // priceFetch asks for a price sheet at an address.
 type priceFetch struct {
 	URL string `json:"url"`
-	app.PriceSelection
+	clusters.PriceSelection
 }
 
 func (s *server) FetchPrices(ctx context.Context, r FetchPricesRequest) (reply[Run], error) {
-	return startedRun[Run](s.app.StartPriceImport(ctx, r.Cluster, r.Body.URL, r.Body.PriceSelection))
+	return startedRun[Run](s.app.Clusters.StartPriceImport(ctx, r.Cluster, r.Body.URL, r.Body.PriceSelection))
 }

@@ -25,6 +25,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/telemetry"
 )
 
@@ -39,7 +40,7 @@ r5.xlarge,on_demand,0.252,,,,,4,32
 const regional = "vm_type,price_per_hour,region\na,1,east\na,2,eden\n"
 
 // importing sends a sheet and takes the report.
-func (s *service) importing(query, text string) (made app.PriceImport) {
+func (s *service) importing(query, text string) (made clusters.PriceImport) {
 	s.Helper()
 	s.ask(s.admin, "POST", "/v1/clusters/mine/price-imports?from=2026-03-01T00:00:00Z"+query, text, "Content-Type", "text/csv").want(s, 200).into(s, &made)
 	return made
@@ -56,7 +57,7 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
 	empty := s.kept("mine")
-	none := app.ImportCount{}
+	none := clusters.ImportCount{}
 	said := s.importing("&dry_run=true", sheet)
 	if said.VMTypes.Created != 2 || said.Prices.Created != 2 || said.Offers.Created != 2 || !said.DryRun || s.kept("mine") != empty {
 		t.Errorf("a dry run says %+v, and leaves %s", said, s.kept("mine"))
@@ -87,7 +88,7 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 	before := s.kept("mine")
 	var audit list[app.AuditEntry]
 	s.ask(s.admin, "GET", "/v1/audit?limit=1000", nil).want(t, 200).into(t, &audit)
-	for _, again := range []app.PriceImport{s.importing("", sheet), s.importing("", packed(t, sheet)), s.importing("&instance=m5.*", sheet)} {
+	for _, again := range []clusters.PriceImport{s.importing("", sheet), s.importing("", packed(t, sheet)), s.importing("&instance=m5.*", sheet)} {
 		if len(again.Changes) != 0 || again.VMTypes.Unchanged+again.Prices.Unchanged+again.Offers.Unchanged < 4 || again.Prices.Created != 0 || again.Version != made.Version {
 			t.Errorf("again: %+v", again)
 		}
@@ -100,9 +101,9 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 
 	// Another price ends the open period; people's own changes stay.
 	s.ask(s.admin, "PUT", "/v1/clusters/mine/offers/"+url.PathEscape(made.Items[0].Offers[0].Name), `{"name":"m5.xlarge 1yr standard Partial Upfront","vm_type":"m5.xlarge","price":"0.0605","upfront":507,"billing":"always","term_years":1,"max":7}`, "If-Match", `"1"`).want(t, 200)
-	var later app.PriceImport
+	var later clusters.PriceImport
 	s.ask(s.admin, "POST", "/v1/clusters/mine/price-imports?from=2026-06-01T00:00:00Z", strings.NewReplacer("0.192", "0.2", "0.0605", "0.06").Replace(sheet), "Content-Type", "application/octet-stream").want(t, 200).into(t, &later)
-	if later.VMTypes.Created+later.VMTypes.Updated != 0 || later.Prices != (app.ImportCount{Created: 1, Updated: 1, Unchanged: 1}) || later.Offers != (app.ImportCount{Updated: 1, Unchanged: 1}) {
+	if later.VMTypes.Created+later.VMTypes.Updated != 0 || later.Prices != (clusters.ImportCount{Created: 1, Updated: 1, Unchanged: 1}) || later.Offers != (clusters.ImportCount{Updated: 1, Unchanged: 1}) {
 		t.Errorf("a later sheet: %+v", later)
 	}
 	var kept inputs.StandingOffer
@@ -119,7 +120,7 @@ func TestASheetIsTakenOverOnce(t *testing.T) {
 	// Under another name, into a type that is there already.
 	s.ask(s.admin, "POST", "/v1/clusters/mine/vm-types", `{"name":"worker","vcpu":3}`).want(t, 201)
 	named := s.importing("&instance=m5.xlarge&as=m5.xlarge:worker&on_demand_only=true", sheet)
-	if named.VMTypes != (app.ImportCount{Updated: 1}) || named.Offers != none || named.Items[0].VMType != "worker" {
+	if named.VMTypes != (clusters.ImportCount{Updated: 1}) || named.Offers != none || named.Items[0].VMType != "worker" {
 		t.Errorf("as worker: %+v", named)
 	}
 	s.ask(s.admin, "GET", "/v1/clusters/mine/vm-types/worker", nil).into(t, &v)
@@ -285,7 +286,7 @@ func TestSheetsAtOnce(t *testing.T) {
 	s := newService(t)
 	s.ask(s.admin, "POST", "/v1/clusters", `{"name":"mine"}`).want(t, 201)
 	var all sync.WaitGroup
-	reports := make([]app.PriceImport, 2)
+	reports := make([]clusters.PriceImport, 2)
 	for i := range reports {
 		all.Go(func() { reports[i] = s.importing("", sheet) })
 	}
@@ -427,7 +428,7 @@ func TestALargeSheetTakesNoMemory(t *testing.T) {
 	text, _ := io.ReadAll(answer.Body)
 	took := time.Since(began)
 	by := grown()
-	var made app.PriceImport
+	var made clusters.PriceImport
 	if err := json.Unmarshal(text, &made); err != nil || answer.StatusCode != 200 || made.Prices.Created < 3 {
 		t.Fatalf("got %s %s (%v)", answer.Status, text, err)
 	}

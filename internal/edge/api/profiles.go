@@ -17,7 +17,7 @@ func (s *server) ListProfiles(ctx context.Context, r ListProfilesRequest) (reply
 }
 
 func (s *server) CreateProfile(ctx context.Context, r CreateProfileRequest) (reply[Profile], error) {
-	p, err := s.app.CreateProfile(ctx, r.Cluster, *r.Body)
+	p, err := s.app.Clusters.CreateProfile(ctx, r.Cluster, *r.Body)
 	return reply[Profile]{body: p, etag: quoted(p.Tag()), created: p.Name}, err
 }
 
@@ -44,7 +44,7 @@ func (s *server) AddProfileVersion(ctx context.Context, r AddProfileVersionReque
 	if err := sameName("/name", r.Name, r.Body.Name); err != nil {
 		return reply[Profile]{}, err
 	}
-	p, err := s.app.AddProfileVersion(ctx, r.Cluster, *r.Body)
+	p, err := s.app.Clusters.AddProfileVersion(ctx, r.Cluster, *r.Body)
 	return reply[Profile]{body: p, etag: quoted(p.Tag()), created: strconv.FormatInt(p.Version, 10)}, err
 }
 
@@ -73,7 +73,7 @@ func (s *server) ApplyDocument(ctx context.Context, r ApplyDocumentRequest) (rep
 	if err != nil {
 		return reply[Applied]{}, err
 	}
-	a, err := s.app.Apply(ctx, version, *r.Body, dryRun)
+	a, err := s.app.Clusters.Apply(ctx, version, *r.Body, dryRun)
 	return versioned(a, a.Version, err)
 }
 

@@ -9,33 +9,32 @@ import (
 	"time"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/reporting"
 )
 
 func (s *server) ListReportSchedules(ctx context.Context, r ListReportSchedulesRequest) (reply[ReportScheduleList], error) {
-	return listInputs(ctx, s, s.app.ReportSchedules(), r.Cluster, "report-schedules", paging(r.Params), report.ReportSchedules)
+	return listInputs(ctx, s, s.app.Reports.Schedules(), r.Cluster, "report-schedules", paging(r.Params), report.ReportSchedules)
 }
 
 func (s *server) CreateReportSchedule(ctx context.Context, r CreateReportScheduleRequest) (reply[ReportSchedule], error) {
-	return createInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Body)
+	return createInput(ctx, s.app.Reports.Schedules(), r.Cluster, r.Body)
 }
 
 func (s *server) GetReportSchedule(ctx context.Context, r GetReportScheduleRequest) (reply[ReportSchedule], error) {
-	return getInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Name)
+	return getInput(ctx, s.app.Reports.Schedules(), r.Cluster, r.Name)
 }
 
 func (s *server) ReplaceReportSchedule(ctx context.Context, r ReplaceReportScheduleRequest) (reply[ReportSchedule], error) {
-	return replaceInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
+	return replaceInput(ctx, s.app.Reports.Schedules(), r.Cluster, r.Name, r.Params.IfMatch, r.Body)
 }
 
 func (s *server) DeleteReportSchedule(ctx context.Context, r DeleteReportScheduleRequest) (reply[nothing], error) {
-	return deleteInput(ctx, s.app.ReportSchedules(), r.Cluster, r.Name, r.Params.IfMatch)
+	return deleteInput(ctx, s.app.Reports.Schedules(), r.Cluster, r.Name, r.Params.IfMatch)
 }
 
 func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[ClusterReportList], error) {
-	var of app.ReportFilter
+	var of reporting.Filter
 	if r.Params.Schedule != nil {
 		of.Schedule = *r.Params.Schedule
 	}
@@ -46,7 +45,7 @@ func (s *server) ListReports(ctx context.Context, r ListReportsRequest) (reply[C
 }
 
 func (s *server) CreateReport(ctx context.Context, r CreateReportRequest) (reply[Run], error) {
-	return startedRun[Run](s.app.StartReport(ctx, r.Cluster, *r.Body))
+	return startedRun[Run](s.app.Reports.Start(ctx, r.Cluster, *r.Body))
 }
 
 func (s *server) GetReport(ctx context.Context, r GetReportRequest) (reply[ClusterReport], error) {
@@ -57,7 +56,7 @@ func (s *server) GetReport(ctx context.Context, r GetReportRequest) (reply[Clust
 // getReportFile sends a report's file, a part of it at a time. So it takes no memory for any size and speed of
 // reading, and holds no connection to the database.
 func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
-	made, err := s.app.ReportFile(r.Context(), pathValue(r, "cluster"), pathValue(r, "report"))
+	made, err := s.app.Reports.File(r.Context(), pathValue(r, "cluster"), pathValue(r, "report"))
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -75,7 +74,7 @@ func (s *server) getReportFile(w http.ResponseWriter, r *http.Request) {
 	h.Set("ETag", quoted(made.File.SHA256))
 	h.Set("Content-Type", made.File.MediaType)
 	h.Set("Content-Disposition", `attachment; filename="`+made.File.Name+`"`)
-	file := &app.ReportReader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.Stores.Reports.ReportPart(r.Context(), made.ID, part) }}
+	file := &reporting.Reader{Size: made.File.Size, Part: func(part int64) ([]byte, error) { return s.app.Stores.Reports.ReportPart(r.Context(), made.ID, part) }}
 	http.ServeContent(w, r, "", time.Time{}, file) // a broken answer is shorter than announced, which clients see
 }
 

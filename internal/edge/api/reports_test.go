@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
@@ -26,12 +25,12 @@ func (s *service) makeReport(cluster, body string) (r reporting.Report) {
 	s.Helper()
 	var started runs.Run
 	s.ask(s.admin, "POST", "/v1/clusters/"+cluster+"/reports", body).want(s, 202).into(s, &started)
-	claim, err := s.app.Stores.Runs.ClaimRun(s.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
+	claim, err := s.app.Stores.Runs.ClaimRun(s.Context(), started.ID, map[string]int{reporting.RunKind: 3}, time.Minute)
 	if err != nil || claim == nil {
 		s.Fatalf("the run is not to be had: %v", err)
 	}
 	o := runs.Outcome{State: runs.RunSucceeded}
-	if o.Make, err = s.app.ReportForRun(auth.With(s.Context(), claim.By), *claim, func(runs.Progress) {}); err != nil {
+	if o.Make, err = s.app.Reports.MakeForRun(auth.With(s.Context(), claim.By), *claim, func(runs.Progress) {}); err != nil {
 		o = runs.Outcome{State: runs.RunFailed, Error: runs.TellRunError(err)}
 	}
 	s.settle(*claim, o)
@@ -238,7 +237,7 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 	s.cluster("night")
 	var started runs.Run
 	s.ask(s.admin, "POST", "/v1/clusters/night/reports", `{"every":"day","covers":"behind","format":"csv"}`).want(t, 202).into(t, &started)
-	claim, err := s.app.Stores.Runs.ClaimRun(t.Context(), started.ID, map[string]int{app.ReportRun: 3}, time.Minute)
+	claim, err := s.app.Stores.Runs.ClaimRun(t.Context(), started.ID, map[string]int{reporting.RunKind: 3}, time.Minute)
 	if err != nil || claim == nil {
 		t.Fatal(err)
 	}
@@ -246,7 +245,7 @@ func TestLargeReportsAreSentInParts(t *testing.T) {
 	if err := json.Unmarshal(claim.Input, &in); err != nil {
 		t.Fatal(err)
 	}
-	part := bytes.Repeat([]byte("0123456789abcdef"), app.ReportPartSize/16)
+	part := bytes.Repeat([]byte("0123456789abcdef"), reporting.PartSize/16)
 	parts, sum := [][]byte{}, sha256.New()
 	for size := 0; size < reporting.MaxReport; size += len(part) {
 		parts = append(parts, part)

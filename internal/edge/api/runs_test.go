@@ -13,8 +13,8 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
-	"headroom/internal/service/run"
 	"headroom/internal/service/runs"
+	"headroom/internal/service/runs/queue"
 )
 
 // works returns a service that works on runs.
@@ -23,7 +23,7 @@ func works(t testing.TB, configure ...func(*app.Config)) *service {
 	s := newService(t, configure...)
 	s.hears()
 	pool, schema := s.store.River()
-	r, err := run.Start(t.Context(), run.Config{App: s.app, Pool: pool, Schema: schema, AtOnce: 2})
+	r, err := queue.Start(t.Context(), queue.Config{App: s.app, Pool: pool, Schema: schema, AtOnce: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

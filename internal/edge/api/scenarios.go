@@ -8,15 +8,14 @@ import (
 
 	"headroom/internal/ask/goal"
 	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/report"
 )
 
 // whatIf answers a question that includes its problem. As for solve, the body is read by hand, once there is a place
 // to solve in.
 func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.WhatIf(r.Context(), func() (capacity.WhatIfQuestion, error) {
-		q, err := capacity.ReadWhatIf(bodyOf(r), s.config.Limits)
+	answer, err := s.app.WhatIf(r.Context(), func() (whatif.WhatIfQuestion, error) {
+		q, err := whatif.ReadWhatIf(bodyOf(r), s.config.Limits)
 		if err != nil {
 			err = readingProblem(err)
 		}
@@ -27,7 +26,7 @@ func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) clusterWhatIf(w http.ResponseWriter, r *http.Request) {
 	var answer whatif.Comparison
-	q, err := capacity.ReadClusterWhatIf(bodyOf(r))
+	q, err := whatif.ReadClusterWhatIf(bodyOf(r))
 	if err == nil {
 		answer, err = s.app.ClusterWhatIf(r.Context(), pathValue(r, "cluster"), q)
 	} else {

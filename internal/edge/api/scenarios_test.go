@@ -36,7 +36,7 @@ func TestSavedScenarios(t *testing.T) {
 	}
 	s.ask(planner, "POST", at, shorter).want(t, 409)
 	read := s.ask(viewer, "GET", at+"/shorter", nil).want(t, 200)
-	var kept capacity.Scenario
+	var kept whatif.Scenario
 	read.into(t, &kept)
 	if kept.Name != "shorter" || kept.Note != "for the audit" || len(kept.Changes) != 1 || *kept.Changes[0].Factor != 0.9 || kept.Version != 1 || read.etag() != `"1"` {
 		t.Errorf("got %+v with %s", kept, read.etag())
@@ -51,7 +51,7 @@ func TestSavedScenarios(t *testing.T) {
 	}
 	s.ask(planner, "PUT", at+"/shorter", other, "If-Match", `"1"`).want(t, 412)
 	s.ask(planner, "PUT", at+"/longer", other, "If-Match", `"1"`).want(t, 422) // another name
-	var l list[capacity.Scenario]
+	var l list[whatif.Scenario]
 	s.ask(viewer, "GET", at, nil).want(t, 200).into(t, &l)
 	if len(l.Items) != 1 || *l.Items[0].Changes[0].Factor != 0.8 {
 		t.Errorf("listed %+v", l.Items)

@@ -24,6 +24,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/reporting"
@@ -170,7 +171,7 @@ const (
 )
 
 // AddedSupply The VMs that `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
-type AddedSupply = capacity.AddedSupply
+type AddedSupply = whatif.AddedSupply
 
 // Admission The answer to a job that asks for a place.
 type Admission = live.Admission
@@ -193,7 +194,7 @@ type AllowedHostList = list[fetch.AllowedHost]
 type Amount = money.Amount
 
 // Applied The result of applying a document, or in a dry run the result that it would have.
-type Applied = app.Applied
+type Applied = clusters.Applied
 
 // AuditEntry The author of a change.
 type AuditEntry = app.AuditEntry
@@ -225,7 +226,7 @@ type BusySlots = plans.BusySlots
 type Calibration = capacity.Calibration
 
 // CalibrationAdoption The basis of a class's calibration, and its fit to the executions since then.
-type CalibrationAdoption = app.Adoption
+type CalibrationAdoption = clusters.Adoption
 
 // CalibrationBand The fit of the executions that had so many slots, of the phase that had more.
 type CalibrationBand = perf.Band
@@ -240,7 +241,7 @@ type CalibrationFit = perf.Fit
 type CalibrationMiss = perf.Miss
 
 // CalibrationRequest The bound and the factor to calibrate a class with. A missing part is the one that the report without it recommends.
-type CalibrationRequest = app.CalibrationAsk
+type CalibrationRequest = clusters.CalibrationAsk
 
 // CalibrationTest The worth of past recommendations for executions that they had not seen.
 type CalibrationTest = perf.Tested
@@ -270,7 +271,7 @@ type ClassAdmissions = live.ClassAdmissions
 type ClassAdmissionsList = list[live.ClassAdmissions]
 
 // ClassCalibration The fit of a class's bounds to the times of its executions. Shares, biases and `off` are proportions.
-type ClassCalibration = app.ClassCalibration
+type ClassCalibration = clusters.ClassCalibration
 
 // ClassChange A class whose part differs; null where the plan has no such class.
 type ClassChange = whatif.ClassChange
@@ -430,20 +431,20 @@ type FigureSpread = history.Numbers
 // Finding One thing that contradicts, with its cure.
 type Finding = fault.Finding
 
-// Flips The nearest value of each input alone at which the class's jobs would change in the relaxation; null where there is none.
+// Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. If a range was not worked out, and in relaxed plans, it is the nearest value at which the class's jobs change in the relaxation. Null where there is none.
 type Flips = capacity.Flips
 
 // Forecast The expected number of jobs of a class that run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
 type Forecast = inputs.Forecast
 
 // ForecastFromHistory The settings for making a forecast from executions.
-type ForecastFromHistory = app.ForecastFromHistory
+type ForecastFromHistory = clusters.ForecastFromHistory
 
 // ForecastList A page of forecasts.
 type ForecastList = list[inputs.Forecast]
 
 // ForecastMade The measured and written rows.
-type ForecastMade = app.ForecastMade
+type ForecastMade = clusters.ForecastMade
 
 // Heartbeat A sign of life.
 type Heartbeat = live.LeaseBeat
@@ -455,10 +456,10 @@ type Hint = fault.Hint
 type HistoryChain = history.Chain
 
 // HistoryFetch The source of executions, and a selection of them.
-type HistoryFetch = app.HistorySource
+type HistoryFetch = clusters.HistorySource
 
 // HistoryImport The result of importing executions, or in a dry run the result that it would have.
-type HistoryImport = app.HistoryImport
+type HistoryImport = clusters.HistoryImport
 
 // HistoryPhase A stage that ran.
 type HistoryPhase = history.Phase
@@ -473,7 +474,7 @@ type HistorySample = history.Sample
 type HourSource = pool.HourSource
 
 // ImportedJob The result of an import for one job.
-type ImportedJob = app.ImportedJob
+type ImportedJob = clusters.ImportedJob
 
 // InstanceCatalogue Instance types with their prices.
 type InstanceCatalogue = pool.InstanceCatalogue
@@ -486,6 +487,9 @@ type IntegerPlan = capacity.IntegerPlan
 
 // Interval From low to high.
 type Interval = perf.Interval
+
+// JobChange The cost of one job more of the class, or the saving by one less, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise it is the relaxation's, which comes near it. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the worth of other jobs that give way, less the worth of jobs that come along.
+type JobChange = capacity.JobChange
 
 // JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
 type JobFit = perf.JobFit
@@ -595,7 +599,7 @@ type MeasurementBatch = measurementBatch
 type MeasurementList = list[perf.JobMeasurement]
 
 // MeasurementsTaken The result of sending measurements.
-type MeasurementsTaken = app.MeasurementsTaken
+type MeasurementsTaken = clusters.MeasurementsTaken
 
 // MergedHistory The profile of a job from several of its executions.
 type MergedHistory = history.Merged
@@ -607,6 +611,9 @@ type Money = money.Amount
 
 // MoneyChange One cost line in both plans.
 type MoneyChange = whatif.MoneyChange
+
+// MoneyRange A range of amounts; an end is null where there is none in the legal range.
+type MoneyRange = capacity.MoneyRange
 
 // MoneySplit One line of both bills.
 type MoneySplit = whatif.MoneySplit
@@ -640,6 +647,9 @@ type NodeReport = live.NodeReport
 
 // NodeSlots The number of tasks of each kind that a node runs at once. If slots are shared, their sum counts.
 type NodeSlots = live.NodeSlots
+
+// NumberRange A range of numbers; an end is null where there is none in the legal range.
+type NumberRange = capacity.Range
 
 // Observation The VMs and slots in use at a moment, compared with the plan that was current then. It never changes.
 type Observation = plans.Observation
@@ -709,6 +719,9 @@ type PlanRecord = plans.PlanRecord
 
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
+
+// PlanStays The ranges in which prices may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null.
+type PlanStays = capacity.PlanStays
 
 // PlanSummary A stored plan in one flat row; money is per period.
 type PlanSummary = plans.PlanSummary
@@ -868,13 +881,13 @@ type ProblemDetails struct {
 type Profile = inputs.ProfileVersion
 
 // ProfileFromHistory Of which executions a profile is made.
-type ProfileFromHistory = app.ProfileFromHistory
+type ProfileFromHistory = clusters.ProfileFromHistory
 
 // ProfileList A page of profile versions.
 type ProfileList = list[inputs.ProfileVersion]
 
 // ProfileMade The result for the job.
-type ProfileMade = app.ProfileMade
+type ProfileMade = clusters.ProfileMade
 
 // ProfileRef One version of a profile.
 type ProfileRef = inputs.ProfileRef
@@ -895,7 +908,7 @@ type RecordedJobList = list[history.RecordedJob]
 type RefusalReason = dispatch.RefusalReason
 
 // Refusals Things that were refused.
-type Refusals = app.Refusals
+type Refusals = clusters.Refusals
 
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
@@ -946,7 +959,7 @@ type RunProgress = runs.Progress
 type RunState = runs.RunState
 
 // Scenario A named list of changes, laid over a cluster's problem without touching it.
-type Scenario = capacity.Scenario
+type Scenario = whatif.Scenario
 
 // ScenarioAnswer A scenario's outcome, and how it differs from the base's.
 type ScenarioAnswer = whatif.ScenarioAnswer
@@ -955,14 +968,14 @@ type ScenarioAnswer = whatif.ScenarioAnswer
 // A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. Numbers of jobs or VMs are rounded to whole ones, except jobs of a relaxed problem.
 //
 // Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}
-type ScenarioChange = capacity.ScenarioChange
+type ScenarioChange = whatif.ScenarioChange
 
 // ScenarioDifference The change, split into the part of the new figures for the same decisions (`values`) and the part of adapting (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
 // The same decisions are the base's admitted jobs on the VMs it rents, needed or not. Jobs that are no longer asked for, or whose deadline nothing meets, go; VMs that a smaller contract, quota or share no longer has go; where the jobs then need more VMs, as with a shorter deadline, just those are rented besides, and where there are none the jobs worth least per VM go. More demand is refused, higher promises are not kept and budgets are overdrawn: to act on them is a new decision.
 type ScenarioDifference = whatif.ScenarioDifference
 
 // ScenarioList A page of saved scenarios.
-type ScenarioList = list[capacity.Scenario]
+type ScenarioList = list[whatif.Scenario]
 
 // ScenarioOutcome The costs and figures of a problem's plan.
 type ScenarioOutcome = plan.Outcome
@@ -1011,6 +1024,9 @@ type StandingOfferList = list[inputs.StandingOffer]
 
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
+
+// Stays The ranges in which figures of the class may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null; an end is null where the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
+type Stays = capacity.Stays
 
 // StorageSample The amount of data at a moment.
 type StorageSample = pool.StorageSample
@@ -1106,7 +1122,7 @@ type WebhookList = list[hooks.Webhook]
 type WeekJobs = inputs.WeekDays
 
 // WeekPattern The mean week of a class's forecasts.
-type WeekPattern = app.WeekPattern
+type WeekPattern = clusters.WeekPattern
 
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = whatif.Comparison

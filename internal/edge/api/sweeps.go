@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"headroom/internal/ask/whatif"
-	"headroom/internal/core/capacity"
 	"headroom/internal/service/app"
 	"headroom/internal/service/report"
 	"headroom/internal/service/runs"
@@ -24,8 +23,8 @@ const tableType = "text/csv; charset=utf-8; header=present"
 // sweep answers a sweep that includes its problem. As for solve, the body is read by hand, once there is a place to
 // solve in.
 func (s *server) sweep(w http.ResponseWriter, r *http.Request) {
-	answer, run, err := s.app.Sweep(r.Context(), prefersAsync(r), func() (capacity.SweepQuestion, error) {
-		q, err := capacity.ReadSweep(bodyOf(r), s.config.Limits)
+	answer, run, err := s.app.Sweep(r.Context(), prefersAsync(r), func() (whatif.SweepQuestion, error) {
+		q, err := whatif.ReadSweep(bodyOf(r), s.config.Limits)
 		if err != nil {
 			err = readingProblem(err)
 		}
@@ -35,7 +34,7 @@ func (s *server) sweep(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) clusterSweep(w http.ResponseWriter, r *http.Request) {
-	q, err := capacity.ReadClusterSweep(bodyOf(r))
+	q, err := whatif.ReadClusterSweep(bodyOf(r))
 	if err != nil {
 		s.fail(w, r, readingProblem(err))
 		return

@@ -18,8 +18,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/slots/live"
 )
 
@@ -413,13 +413,13 @@ func endedJobs(jobs []live.Job) (numbers []int64) {
 }
 
 // Promised returns the leases with deadlines that belong to no live job, by id.
-func (s *Store) Promised(ctx context.Context, cluster string) (leases []app.PromisedLease, err error) {
+func (s *Store) Promised(ctx context.Context, cluster string) (leases []heartbeat.PromisedLease, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
 			return err
 		}
-		leases, err = collect[app.PromisedLease](ctx, q, `
+		leases, err = collect[heartbeat.PromisedLease](ctx, q, `
 			SELECT `+leaseColumns+`, extract(epoch FROM a.deadline_at - clock_timestamp())::float8 AS due_seconds FROM admissions a
 			WHERE a.cluster_id = @cluster AND`+running+`AND a.deadline_at IS NOT NULL AND a.live_job IS NULL ORDER BY a.id`, pgx.NamedArgs{"cluster": id})
 		return err

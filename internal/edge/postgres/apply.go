@@ -14,13 +14,13 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 var errDryRun = errors.New("a dry run changes nothing")
 
 // Apply turns a cluster into a document's state, in one transaction.
-func (s *Store) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (done app.Applied, err error) {
+func (s *Store) Apply(ctx context.Context, version int64, d inputs.Document, dryRun bool) (done clusters.Applied, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		done, err = apply(ctx, q, version, d, dryRun)
 		if err == nil && dryRun {
@@ -35,7 +35,7 @@ func (s *Store) Apply(ctx context.Context, version int64, d inputs.Document, dry
 }
 
 // Revise changes a cluster's document by a function, in one transaction.
-func (s *Store) Revise(ctx context.Context, cluster string, revise func(inputs.Document) (inputs.Document, error), dryRun bool) (done app.Applied, err error) {
+func (s *Store) Revise(ctx context.Context, cluster string, revise func(inputs.Document) (inputs.Document, error), dryRun bool) (done clusters.Applied, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) Revise(ctx context.Context, cluster string, revise func(inputs.D
 	return done, err
 }
 
-func apply(ctx context.Context, q querier, version int64, d inputs.Document, dryRun bool) (done app.Applied, err error) {
+func apply(ctx context.Context, q querier, version int64, d inputs.Document, dryRun bool) (done clusters.Applied, err error) {
 	id, err := lockCluster(ctx, q, d.Cluster.Name)
 	done.Created = errors.Is(err, fault.NotFound) && (version == 0 || dryRun)
 	if err != nil && !done.Created {
@@ -83,7 +83,7 @@ func apply(ctx context.Context, q querier, version int64, d inputs.Document, dry
 }
 
 // become turns a locked cluster into a document's state.
-func become(ctx context.Context, q querier, id int64, before, d inputs.Document, done app.Applied, dryRun bool) (app.Applied, error) {
+func become(ctx context.Context, q querier, id int64, before, d inputs.Document, done clusters.Applied, dryRun bool) (clusters.Applied, error) {
 	d, err := settle(before, d)
 	if err != nil {
 		return done, err
@@ -117,7 +117,7 @@ func settle(before, d inputs.Document) (inputs.Document, error) {
 	found := func(pointer string, some ...*fault.Finding) {
 		for _, f := range some {
 			if f != nil {
-				findings = append(findings, below(pointer, *f))
+				findings = append(findings, f.Move(fault.Under(pointer)))
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
 	"headroom/internal/test/pgtest"
 )
@@ -60,7 +61,7 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 	must(s.Classes().Replace(ctx, night, "nightly", 1, changed))(t)
 	must(s.AddProfileVersion(ctx, night, etl))(t)
 	check(t, s.Contracts().Delete(ctx, night, "three-year", 1))
-	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
+	must(s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "nightly"}))(t)
 	must(s.ReplaceCluster(ctx, 1, inputs.NewCluster(night)))(t)
 	_, hash := auth.NewToken(auth.KeyPrefix)
 	key := must(s.CreateKey(ctx, auth.Key{Name: "dashboard", Role: auth.Viewer, Hash: hash}))(t)

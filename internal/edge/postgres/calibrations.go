@@ -12,15 +12,15 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 )
 
 // measurable matches executions e that can calibrate a class.
 const measurable = `e.sample IS NOT NULL AND e.form = @form AND e.seconds > 0 AND e.submitted_at IS NOT NULL`
 
 // Measurements returns the latest executions of a job.
-func (s *Store) Measurements(ctx context.Context, cluster string, of app.MeasuredFilter) (m app.Measurements, err error) {
+func (s *Store) Measurements(ctx context.Context, cluster string, of clusters.MeasuredFilter) (m clusters.Measurements, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorable(of.Job) {
@@ -29,7 +29,7 @@ func (s *Store) Measurements(ctx context.Context, cluster string, of app.Measure
 		if m.Executions, err = measured(ctx, q, id, of); err != nil {
 			return fmt.Errorf("read what executions of cluster %s took: %w", cluster, err)
 		}
-		args := executionFilter(id, app.ExecutionFilter{Job: of.Job, From: of.From, Until: of.Until})
+		args := executionFilter(id, clusters.ExecutionFilter{Job: of.Job, From: of.From, Until: of.Until})
 		args["form"] = of.Form
 		return q.QueryRow(ctx, `
 			SELECT count(*) FROM executions e
@@ -39,7 +39,7 @@ func (s *Store) Measurements(ctx context.Context, cluster string, of app.Measure
 	return m, err
 }
 
-func measured(ctx context.Context, q querier, cluster int64, of app.MeasuredFilter) ([]perf.Measured, error) {
+func measured(ctx context.Context, q querier, cluster int64, of clusters.MeasuredFilter) ([]perf.Measured, error) {
 	type row struct {
 		ID                    string
 		At                    time.Time
@@ -47,7 +47,7 @@ func measured(ctx context.Context, q querier, cluster int64, of app.MeasuredFilt
 		MapSlots, ReduceSlots int64
 		IdleSeconds           *float64
 	}
-	args := executionFilter(cluster, app.ExecutionFilter{Job: of.Job, From: of.From, Until: of.Until})
+	args := executionFilter(cluster, clusters.ExecutionFilter{Job: of.Job, From: of.From, Until: of.Until})
 	args["form"], args["most"] = of.Form, perf.MaxCalibrated
 	// A sample's overhead is the time in which nothing ran.
 	rows, err := collect[row](ctx, q, `
@@ -80,13 +80,13 @@ type adoptionRow struct {
 
 const adoptionColumns = `a.class_id, a.profile, a.profile_version, a.job, a.basis, a.adopted_at, a.adopted_by, a.drift`
 
-func (r adoptionRow) adoption() app.Adoption {
-	return app.Adoption{Basis: r.Basis, Job: r.Job, Profile: inputs.ProfileRef{Name: r.Profile, Version: r.ProfileVersion},
+func (r adoptionRow) adoption() clusters.Adoption {
+	return clusters.Adoption{Basis: r.Basis, Job: r.Job, Profile: inputs.ProfileRef{Name: r.Profile, Version: r.ProfileVersion},
 		AdoptedAt: r.AdoptedAt, AdoptedBy: r.AdoptedBy, Drift: r.Drift}
 }
 
 // Adoption returns the data behind a class's calibration.
-func (s *Store) Adoption(ctx context.Context, cluster, class string) (a *app.Adoption, err error) {
+func (s *Store) Adoption(ctx context.Context, cluster, class string) (a *clusters.Adoption, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorable(class) {
@@ -106,7 +106,7 @@ func (s *Store) Adoption(ctx context.Context, cluster, class string) (a *app.Ado
 }
 
 // AdoptCalibration changes a class's calibration and stores the data behind it.
-func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, version int64, a app.Adoption) (changed inputs.PlannedClass, err error) {
+func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, version int64, a clusters.Adoption) (changed inputs.PlannedClass, err error) {
 	in := inputStore[inputs.PlannedClass]{s, &classes}
 	basis, err := jsonText(a.Basis)
 	if err != nil {
@@ -145,13 +145,13 @@ func (s *Store) AdoptCalibration(ctx context.Context, cluster, class string, ver
 
 // calibrationsChanged notifies all listeners, after the commit, that the drift of a cluster's class changed.
 func calibrationsChanged(ctx context.Context, q querier, cluster string) error {
-	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": app.CalibrationChannel, "cluster": cluster})
+	_, err := q.Exec(ctx, `SELECT pg_notify(@channel, @cluster)`, pgx.NamedArgs{"channel": clusters.CalibrationChannel, "cluster": cluster})
 	return err
 }
 
 // JudgeDrifts judges again how well executions fit, one class at a time. Each class is locked before its executions
 // are read, so that the later of two judges has seen them all.
-func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(app.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
+func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, judge func(clusters.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
 	var concerned []int64
 	var id int64
 	err := s.read(ctx, func(ctx context.Context, q querier) (err error) {
@@ -175,7 +175,7 @@ func (s *Store) JudgeDrifts(ctx context.Context, cluster string, jobs []string, 
 	return nil
 }
 
-func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster string, class int64, judge func(app.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
+func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster string, class int64, judge func(clusters.Adoption, capacity.Profile, []perf.Measured) perf.Drift) error {
 	row, err := one[adoptionRow](ctx, q, `SELECT `+adoptionColumns+` FROM `+adopted+` WHERE a.class_id = @class FOR UPDATE OF a`, pgx.NamedArgs{"class": class})
 	if errors.Is(err, pgx.ErrNoRows) { // meanwhile
 		return nil
@@ -188,7 +188,7 @@ func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster str
 		return err
 	}
 	since := row.Basis.Until.Add(time.Microsecond) // the grain of times here
-	later, err := measured(ctx, q, id, app.MeasuredFilter{Job: row.Job, Form: app.FormOf(of.Profile), From: since})
+	later, err := measured(ctx, q, id, clusters.MeasuredFilter{Job: row.Job, Form: clusters.FormOf(of.Profile), From: since})
 	if err != nil {
 		return err
 	}
@@ -206,9 +206,9 @@ func (s *Store) judgeDrift(ctx context.Context, q querier, id int64, cluster str
 }
 
 // ClassDrifts returns the drift of classes from their calibrations.
-func (s *Store) ClassDrifts(ctx context.Context, cluster string) (all []app.ClassDrift, err error) {
+func (s *Store) ClassDrifts(ctx context.Context, cluster string) (all []clusters.ClassDrift, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
-		all, err = collect[app.ClassDrift](ctx, q, `
+		all, err = collect[clusters.ClassDrift](ctx, q, `
 			SELECT c.name AS cluster, k.name AS class, a.drift FROM `+adopted+` JOIN clusters c ON c.id = k.cluster_id
 			WHERE c.deleted_at IS NULL AND (@cluster = '' OR c.name = @cluster) ORDER BY c.name, k.name`, pgx.NamedArgs{"cluster": cluster})
 		if err != nil {

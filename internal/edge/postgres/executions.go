@@ -14,8 +14,8 @@ import (
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 )
 
 // given holds the records of a batch as rows, each joined with its stored execution. worth is history.Record's.
@@ -30,7 +30,7 @@ const worth = `CASE WHEN executions.sample IS NOT NULL THEN 2 WHEN executions.ou
 
 // PutExecutions stores records, each of another execution. A record replaces a stored one only if it is worth more,
 // even beside other writers.
-func (s *Store) PutExecutions(ctx context.Context, cluster string, records []history.Record, run string, dryRun bool) ([]app.Put, error) {
+func (s *Store) PutExecutions(ctx context.Context, cluster string, records []history.Record, run string, dryRun bool) ([]clusters.Put, error) {
 	args, err := executionArgs(records)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (s *Store) PutExecutions(ctx context.Context, cluster string, records []his
 		Execution string
 		Created   bool
 	}
-	states := make([]app.Put, len(records))
+	states := make([]clusters.Put, len(records))
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -76,11 +76,11 @@ func (s *Store) PutExecutions(ctx context.Context, cluster string, records []his
 			created[r.Execution] = r.Created
 		}
 		for i := range records {
-			states[i] = app.PutUnchanged
+			states[i] = clusters.PutUnchanged
 			if isNew, changed := created[records[i].Execution]; isNew {
-				states[i] = app.PutCreated
+				states[i] = clusters.PutCreated
 			} else if changed {
-				states[i] = app.PutUpdated
+				states[i] = clusters.PutUpdated
 			}
 		}
 		return nil
@@ -130,7 +130,7 @@ func executionArgs(records []history.Record) (pgx.NamedArgs, error) {
 }
 
 // RecordImport writes the results of an import to the audit log, without the refused records.
-func (s *Store) RecordImport(ctx context.Context, cluster string, made app.HistoryImport) error {
+func (s *Store) RecordImport(ctx context.Context, cluster string, made clusters.HistoryImport) error {
 	after := map[string]int64{"executions": made.Executions, "created": made.Created, "updated": made.Updated, "unchanged": made.Unchanged,
 		"unusable": made.Unusable.Count, "refused": made.Refused.Count, "jobs": int64(len(made.Jobs)) + made.MoreJobs}
 	name := ""
@@ -155,7 +155,7 @@ func (s *Store) CountExecutions(ctx context.Context, cluster string, most int64)
 }
 
 // KnownExecutions returns the executions that need not be fetched again.
-func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions []string, run string) (known []app.KnownExecution, err error) {
+func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions []string, run string) (known []clusters.KnownExecution, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -165,7 +165,7 @@ func (s *Store) KnownExecutions(ctx context.Context, cluster string, executions 
 		if run != "" {
 			args["run"] = run
 		}
-		known, err = collect[app.KnownExecution](ctx, q, `
+		known, err = collect[clusters.KnownExecution](ctx, q, `
 			SELECT execution, job, refused, submitted_at, run_id IS NOT DISTINCT FROM @run::uuid AND run_id IS NOT NULL AS ours
 			FROM executions
 			WHERE cluster_id = @cluster AND execution = ANY (@executions::text[])
@@ -227,7 +227,7 @@ const filteredExecutions = `
 	AND (@outcome::text IS NULL OR e.outcome = @outcome)
 	AND (@from::timestamptz IS NULL OR e.submitted_at >= @from) AND (@until::timestamptz IS NULL OR e.submitted_at < @until)`
 
-func executionFilter(cluster int64, of app.ExecutionFilter) pgx.NamedArgs {
+func executionFilter(cluster int64, of clusters.ExecutionFilter) pgx.NamedArgs {
 	args := pgx.NamedArgs{"cluster": cluster, "from": nil, "until": nil}
 	for name, text := range map[string]string{"job": of.Job, "user": of.User, "queue": of.Queue, "outcome": of.Outcome} {
 		if args[name] = nil; text != "" {
@@ -243,12 +243,12 @@ func executionFilter(cluster int64, of app.ExecutionFilter) pgx.NamedArgs {
 	return args
 }
 
-func unstorableFilter(of app.ExecutionFilter) bool {
+func unstorableFilter(of clusters.ExecutionFilter) bool {
 	return unstorable(of.Job) || unstorable(of.User) || unstorable(of.Queue) || unstorable(of.Outcome)
 }
 
 // pageOfExecutions reads a page of rows, the newest first.
-func pageOfExecutions[T any](ctx context.Context, s *Store, cluster string, of app.ExecutionFilter, page storage.Page, columns, also string) (rows []T, err error) {
+func pageOfExecutions[T any](ctx context.Context, s *Store, cluster string, of clusters.ExecutionFilter, page storage.Page, columns, also string) (rows []T, err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return nil, err
@@ -277,7 +277,7 @@ func (r executionRow) key() []any {
 }
 
 // Executions lists the newest first.
-func (s *Store) Executions(ctx context.Context, cluster string, of app.ExecutionFilter, page storage.Page) (list storage.Listed[history.StoredExecution], err error) {
+func (s *Store) Executions(ctx context.Context, cluster string, of clusters.ExecutionFilter, page storage.Page) (list storage.Listed[history.StoredExecution], err error) {
 	rows, err := pageOfExecutions[executionRow](ctx, s, cluster, of, page, executionColumns, "")
 	kept := listed(rows, page, executionRow.key)
 	list.Next, list.Items = kept.Next, make([]history.StoredExecution, len(kept.Items))
@@ -288,7 +288,7 @@ func (s *Store) Executions(ctx context.Context, cluster string, of app.Execution
 }
 
 // Samples lists the executions that can become profiles.
-func (s *Store) Samples(ctx context.Context, cluster string, of app.ExecutionFilter, page storage.Page) (list storage.Listed[history.Record], err error) {
+func (s *Store) Samples(ctx context.Context, cluster string, of clusters.ExecutionFilter, page storage.Page) (list storage.Listed[history.Record], err error) {
 	rows, err := pageOfExecutions[sampledRow](ctx, s, cluster, of, page, executionColumns+`, e.sample::text AS sample`, ` AND e.sample IS NOT NULL`)
 	if err != nil {
 		return list, err
@@ -333,7 +333,7 @@ func noExecution(cluster, id string) error {
 }
 
 // Spans returns the times of executions that overlap the filter's time.
-func (s *Store) Spans(ctx context.Context, cluster string, of app.ExecutionFilter, most int64) (spans []history.Span, undated int64, err error) {
+func (s *Store) Spans(ctx context.Context, cluster string, of clusters.ExecutionFilter, most int64) (spans []history.Span, undated int64, err error) {
 	type row struct{ SubmittedAt, FinishedAt time.Time }
 	since, always := of.From, of
 	of.From = time.Time{}
@@ -385,7 +385,7 @@ func (s *Store) RecordedJobs(ctx context.Context, cluster string, page storage.P
 }
 
 // DeleteExecutions deletes the executions that match a filter.
-func (s *Store) DeleteExecutions(ctx context.Context, cluster string, of app.ExecutionFilter) (deleted int64, err error) {
+func (s *Store) DeleteExecutions(ctx context.Context, cluster string, of clusters.ExecutionFilter) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorableFilter(of) {

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/hooks"
 	"headroom/internal/test/pgtest"
 )
@@ -111,7 +112,7 @@ func TestAReadOnlyDatabaseIsReadAndNotWritten(t *testing.T) {
 		"apply":   func() error { _, err := s.Apply(ctx, 0, whole("c"), false); return err },
 		"once":    func() error { _, _, err := s.Once(ctx, onceKey("k", "a"), planOnce(s)); return err },
 		"forecast": func() error {
-			_, err := s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"})
+			_, err := s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "nightly"})
 			return err
 		},
 	} {

@@ -16,8 +16,8 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 )
 
 // series identifies the measurements of a job and kind.
@@ -33,7 +33,7 @@ const seriesColumns = `s.id, s.job, s.kind, s.measurements, s.version, s.refused
 
 // AddMeasurements stores measurements and fits their series again. Each series is locked before its measurements are
 // read, so that the later of two writers has seen them all.
-func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit app.Fitter) (fits []perf.JobFit, err error) {
+func (s *Store) AddMeasurements(ctx context.Context, cluster string, all []perf.JobMeasurement, fit clusters.Fitter) (fits []perf.JobFit, err error) {
 	type key struct{ job, kind string }
 	counts := map[key]int64{}
 	for _, m := range all {
@@ -121,7 +121,7 @@ const measurementColumns = `m.id::text AS id, s.job, s.kind, m.at, m.measured_by
 
 // refit fits the measurements of a locked series with a current count, after deleting the oldest surplus ones. A fit
 // that differs from the latest version becomes the next one.
-func refit(ctx context.Context, q querier, c series, fit app.Fitter) (f perf.JobFit, err error) {
+func refit(ctx context.Context, q querier, c series, fit clusters.Fitter) (f perf.JobFit, err error) {
 	args := pgx.NamedArgs{"series": c.ID}
 	if excess := c.Measurements - perf.MaxKeptMeasurements; excess > 0 {
 		args["excess"] = excess
@@ -223,7 +223,7 @@ func fitsOf(rows []fitRow) ([]perf.JobFit, error) {
 }
 
 // JobFits lists the latest versions, by job and kind.
-func (s *Store) JobFits(ctx context.Context, cluster string, of app.MeasurementFilter, page storage.Page) (list storage.Listed[perf.JobFit], err error) {
+func (s *Store) JobFits(ctx context.Context, cluster string, of clusters.MeasurementFilter, page storage.Page) (list storage.Listed[perf.JobFit], err error) {
 	job, kind := "", ""
 	if err := readCursor(page.After, &job, &kind); err != nil {
 		return list, err
@@ -345,7 +345,7 @@ const filteredMeasurements = `
 	m.cluster_id = @cluster AND (@job::text IS NULL OR s.job = @job) AND (@kind::text IS NULL OR s.kind = @kind)
 	AND (@from::timestamptz IS NULL OR m.at >= @from) AND (@until::timestamptz IS NULL OR m.at < @until)`
 
-func measurementFilter(cluster int64, of app.MeasurementFilter) pgx.NamedArgs {
+func measurementFilter(cluster int64, of clusters.MeasurementFilter) pgx.NamedArgs {
 	args := pgx.NamedArgs{"cluster": cluster, "job": nil, "kind": nil, "from": nil, "until": nil}
 	if of.Job != "" {
 		args["job"] = of.Job
@@ -363,7 +363,7 @@ func measurementFilter(cluster int64, of app.MeasurementFilter) pgx.NamedArgs {
 }
 
 // JobMeasurements lists the newest first.
-func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, page storage.Page) (list storage.Listed[perf.JobMeasurement], err error) {
+func (s *Store) JobMeasurements(ctx context.Context, cluster string, of clusters.MeasurementFilter, page storage.Page) (list storage.Listed[perf.JobMeasurement], err error) {
 	at, id := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	if err := readCursor(page.After, &at, &id); err != nil {
 		return list, err
@@ -386,7 +386,7 @@ func (s *Store) JobMeasurements(ctx context.Context, cluster string, of app.Meas
 
 // DeleteMeasurements deletes the measurements that match a filter, and fits the rest again. Without a rest the fits
 // are deleted too; their numbers are not used again.
-func (s *Store) DeleteMeasurements(ctx context.Context, cluster string, of app.MeasurementFilter, fit app.Fitter) (deleted int64, err error) {
+func (s *Store) DeleteMeasurements(ctx context.Context, cluster string, of clusters.MeasurementFilter, fit clusters.Fitter) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		deleted = 0
 		id, err := clusterID(ctx, q, cluster)

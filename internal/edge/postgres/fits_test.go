@@ -16,7 +16,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/history"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/test/pgtest"
 )
 
@@ -55,7 +55,7 @@ func TestMeasurementsFromManySides(t *testing.T) {
 	work.Wait()
 	for _, job := range []string{"a", "b"} {
 		f := must(s.JobFit(ctx, night, job, perf.PowerFits, 0))(t)
-		list := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{Job: job}, storage.Page{Limit: 1000}))(t)
+		list := must(s.JobMeasurements(ctx, night, clusters.MeasurementFilter{Job: job}, storage.Page{Limit: 1000}))(t)
 		want := perf.FitJob(job, perf.PowerFits, list.Items, "")
 		if f.Measurements != writers*each || len(list.Items) != writers*each || math.Abs(f.Power.B-want.Power.B) > 1e-12 || f.Power.Points != writers*each {
 			t.Errorf("%s: got %+v, want the fit of all %d", job, f, writers*each)
@@ -138,7 +138,7 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	}
 	var seen []string
 	for page := (storage.Page{Limit: 3}); ; {
-		l := must(s.JobMeasurements(ctx, night, app.MeasurementFilter{}, page))(t)
+		l := must(s.JobMeasurements(ctx, night, clusters.MeasurementFilter{}, page))(t)
 		for _, m := range l.Items {
 			seen = append(seen, m.ID)
 		}
@@ -153,12 +153,12 @@ func TestListsOfMeasurementsHavePages(t *testing.T) {
 	if len(seen) != 14 || len(distinct) != 14 {
 		t.Errorf("pages have %d measurements, %d different ones; want 14", len(seen), len(distinct))
 	}
-	first := must(s.JobFits(ctx, night, app.MeasurementFilter{}, storage.Page{Limit: 2}))(t)
-	rest := must(s.JobFits(ctx, night, app.MeasurementFilter{}, storage.Page{Limit: 2, After: first.Next}))(t)
+	first := must(s.JobFits(ctx, night, clusters.MeasurementFilter{}, storage.Page{Limit: 2}))(t)
+	rest := must(s.JobFits(ctx, night, clusters.MeasurementFilter{}, storage.Page{Limit: 2, After: first.Next}))(t)
 	if len(first.Items) != 2 || len(rest.Items) != 1 || rest.Items[0].Job != "j2" || rest.Next != "" {
 		t.Errorf("got %+v and %+v", first, rest)
 	}
-	if n, err := s.DeleteMeasurements(ctx, night, app.MeasurementFilter{Job: "j1", Until: time.Date(2026, 1, 1, 0, 0, 5, 0, time.UTC)}, fitter); n != 1 || err != nil {
+	if n, err := s.DeleteMeasurements(ctx, night, clusters.MeasurementFilter{Job: "j1", Until: time.Date(2026, 1, 1, 0, 0, 5, 0, time.UTC)}, fitter); n != 1 || err != nil {
 		t.Errorf("%d deleted, %v", n, err)
 	}
 	if f := must(s.JobFit(ctx, night, "j1", perf.PowerFits, 0))(t); f.Measurements != 3 || f.Version != 3 {

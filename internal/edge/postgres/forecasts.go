@@ -10,7 +10,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 )
 
 // The rows of a cluster that match a filter; a zero time is no limit.
@@ -19,7 +19,7 @@ const filteredForecasts = `
 	WHERE c.cluster_id = @cluster AND (@class = '' OR c.name = @class)
 	  AND (@from::timestamptz IS NULL OR f.hour >= @from) AND (@until::timestamptz IS NULL OR f.hour < @until)`
 
-func filterArgs(cluster int64, of app.ForecastFilter) pgx.NamedArgs {
+func filterArgs(cluster int64, of clusters.ForecastFilter) pgx.NamedArgs {
 	args := pgx.NamedArgs{"cluster": cluster, "class": of.Class, "from": nil, "until": nil}
 	if !of.From.IsZero() {
 		args["from"] = of.From
@@ -31,7 +31,7 @@ func filterArgs(cluster int64, of app.ForecastFilter) pgx.NamedArgs {
 }
 
 // Forecasts lists by class and hour.
-func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFilter, page storage.Page) (list storage.Listed[inputs.Forecast], err error) {
+func (s *Store) Forecasts(ctx context.Context, cluster string, of clusters.ForecastFilter, page storage.Page) (list storage.Listed[inputs.Forecast], err error) {
 	class, hour := "", time.Time{}
 	if err := readCursor(page.After, &class, &hour); err != nil {
 		return list, err
@@ -58,7 +58,7 @@ func (s *Store) Forecasts(ctx context.Context, cluster string, of app.ForecastFi
 }
 
 // ForecastClasses lists the classes that have rows.
-func (s *Store) ForecastClasses(ctx context.Context, cluster string, of app.ForecastFilter) (names []string, err error) {
+func (s *Store) ForecastClasses(ctx context.Context, cluster string, of clusters.ForecastFilter) (names []string, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorable(of.Class) {
@@ -76,7 +76,7 @@ func (s *Store) ForecastClasses(ctx context.Context, cluster string, of app.Fore
 
 // ForecastHours lists by hour, with the rows of all classes in one item. It returns a number of hours with rows,
 // beginning after an hour.
-func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.ForecastFilter, after time.Time, limit int) (list []app.ForecastHour, err error) {
+func (s *Store) ForecastHours(ctx context.Context, cluster string, of clusters.ForecastFilter, after time.Time, limit int) (list []clusters.ForecastHour, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil || unstorable(of.Class) {
@@ -89,7 +89,7 @@ func (s *Store) ForecastHours(ctx context.Context, cluster string, of app.Foreca
 			return err
 		}
 		args["first"], args["end"] = *first, first.Add(time.Duration(limit)*time.Hour)
-		list, err = collect[app.ForecastHour](ctx, q, `
+		list, err = collect[clusters.ForecastHour](ctx, q, `
 			SELECT f.hour, array_agg(c.name) AS classes, array_agg(f.jobs) AS jobs `+filteredForecasts+`
 			  AND f.hour >= @first AND f.hour < @end
 			GROUP BY f.hour ORDER BY f.hour`, args)
@@ -298,7 +298,7 @@ func (e *extent) widen(first, last time.Time) {
 }
 
 // DeleteForecasts deletes the rows that match a filter, and returns their number.
-func (s *Store) DeleteForecasts(ctx context.Context, cluster string, of app.ForecastFilter) (deleted int64, err error) {
+func (s *Store) DeleteForecasts(ctx context.Context, cluster string, of clusters.ForecastFilter) (deleted int64, err error) {
 	err = s.writeMuch(ctx, func(ctx context.Context, q querier) error {
 		id, err := lockCluster(ctx, q, cluster)
 		if err != nil || unstorable(of.Class) {

@@ -12,6 +12,7 @@ import (
 	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/test/pgtest"
 )
 
@@ -28,7 +29,7 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Open(t)
 	ctx := filled(t, s)
-	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
+	must(s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "nightly"}))(t)
 	first := moment("2026-03-01T00:00:00Z")
 	hour := inputs.HourOf(first)
 	audited := func() int { return len(audit(t, s, app.AuditFilter{})) }
@@ -54,7 +55,7 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 		}
 		same(t, must(s.PutForecasts(ctx, night, step.series, false))(t), step.want)
 		var rows []float64
-		for _, f := range must(s.Forecasts(ctx, night, app.ForecastFilter{Class: "nightly"}, storage.Page{Limit: 100}))(t).Items {
+		for _, f := range must(s.Forecasts(ctx, night, clusters.ForecastFilter{Class: "nightly"}, storage.Page{Limit: 100}))(t).Items {
 			rows = append(rows, f.Jobs)
 		}
 		same(t, rows, step.rows)
@@ -74,14 +75,14 @@ func TestWritesOfForecastsAreCounted(t *testing.T) {
 	gone.At = "/class"
 	_, err := s.PutForecasts(ctx, night, []inputs.Series{ad, gone}, false)
 	refused(t, err, "/class", `no class "gone"`)
-	if list := must(s.Forecasts(ctx, night, app.ForecastFilter{From: first.Add(hours(500))}, storage.Page{}))(t); len(list.Items) > 0 {
+	if list := must(s.Forecasts(ctx, night, clusters.ForecastFilter{From: first.Add(hours(500))}, storage.Page{}))(t); len(list.Items) > 0 {
 		t.Errorf("half of it was written: %v", list.Items)
 	}
-	byHour := must(s.ForecastHours(ctx, night, app.ForecastFilter{}, time.Time{}, 2))(t)
+	byHour := must(s.ForecastHours(ctx, night, clusters.ForecastFilter{}, time.Time{}, 2))(t)
 	if len(byHour) != 1 || len(byHour[0].Classes) != 2 {
 		t.Errorf("got %v", byHour)
 	}
-	same(t, must(s.ForecastHours(ctx, night, app.ForecastFilter{}, first, 10))(t), []app.ForecastHour{{Hour: first.Add(hours(2)), Classes: []string{"nightly"}, Jobs: []float64{3}}})
+	same(t, must(s.ForecastHours(ctx, night, clusters.ForecastFilter{}, first, 10))(t), []clusters.ForecastHour{{Hour: first.Add(hours(2)), Classes: []string{"nightly"}, Jobs: []float64{3}}})
 }
 
 // Measures the speed of writing rows, beside a bare COPY of the same rows into the same table.
@@ -94,7 +95,7 @@ func TestSpeedOfForecasts(t *testing.T) {
 	url := pgtest.Database(t)
 	s := pgtest.OpenWith(t, postgres.Config{URL: url})
 	ctx := filled(t, s)
-	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
+	must(s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "nightly"}))(t)
 	var series []inputs.Series
 	for i := range classes {
 		c := adhoc

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/reporting"
@@ -108,9 +108,10 @@ func (in inputStore[T]) Create(ctx context.Context, cluster string, item T) (T, 
 
 func (in inputStore[T]) Replace(ctx context.Context, cluster, name string, version int64, item T) (T, error) {
 	return item, in.change(ctx, cluster, func(ctx context.Context, q querier, id int64) (e entry, err error) {
-		if given := in.k.name(item); given != name && given != "" && in.k.word != inputs.PriceKind {
-			return e, &fault.InputError{Findings: []fault.Finding{{Pointer: "/name", Code: "fixed", Detail: "A name never changes; create another " + in.k.noun + " and delete this one.",
-				Hint: &fault.Hint{Detail: "Keep the name.", Pointer: "/name", Value: name}}}}
+		if given := in.k.name(item); given != "" && in.k.word != inputs.PriceKind {
+			if err := storage.SameName("/name", name, given); err != nil {
+				return e, err
+			}
 		}
 		before, err := in.versioned(ctx, q, id, cluster, name, version)
 		if err != nil {
@@ -217,7 +218,7 @@ func stampOf(item any) capacity.Stamp {
 		return x.Stamp
 	case inputs.PlannedClass:
 		return x.Stamp
-	case capacity.Scenario:
+	case whatif.Scenario:
 		return x.Stamp
 	case inputs.StandingOffer:
 		return x.Stamp

@@ -10,7 +10,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/test/pgtest"
 )
 
@@ -234,7 +234,7 @@ func TestTypesThingsReferToStay(t *testing.T) {
 	etl := must(s.Profile(ctx, night, "etl", 0))(t).Tag()
 	kindOf(t, s.DeleteProfile(ctx, night, "etl", etl), fault.Conflict, `"etl" is still used`)
 	check(t, s.Classes().Delete(ctx, night, "nightly", 1)) // and its forecasts
-	if rows := must(s.Forecasts(ctx, night, app.ForecastFilter{}, storage.Page{}))(t); len(rows.Items) != 0 {
+	if rows := must(s.Forecasts(ctx, night, clusters.ForecastFilter{}, storage.Page{}))(t); len(rows.Items) != 0 {
 		t.Errorf("forecasts of a class that is gone: %v", rows.Items)
 	}
 	check(t, s.DeleteProfile(ctx, night, "etl", etl))

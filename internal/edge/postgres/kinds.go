@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"encoding/json"
-	"headroom/internal/data/storage"
 	"maps"
 	"slices"
 	"time"
@@ -12,9 +11,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/shopspring/decimal"
 
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/data/inputs"
+	"headroom/internal/data/storage"
 )
 
 // A VM type is looked up by its name. An unknown name yields 0, which violates the reference and is then explained.
@@ -263,11 +264,11 @@ var offers = kind[inputs.StandingOffer]{
 }
 
 // Scenarios stores scenarios by name. They are no inputs: no plan depends on one.
-func (s *Store) Scenarios() storage.Collection[capacity.Scenario] {
-	return inputStore[capacity.Scenario]{s, &scenarios}
+func (s *Store) Scenarios() storage.Collection[whatif.Scenario] {
+	return inputStore[whatif.Scenario]{s, &scenarios}
 }
 
-var scenarios = kind[capacity.Scenario]{
+var scenarios = kind[whatif.Scenario]{
 	word:  inputs.ScenarioKind,
 	noun:  "scenario",
 	aside: true,
@@ -283,17 +284,17 @@ var scenarios = kind[capacity.Scenario]{
 		UPDATE scenarios SET note = @note, changes = @changes, version = version + 1, updated_at = now()
 		WHERE cluster_id = @cluster AND name = @name`,
 	remove: `DELETE FROM scenarios WHERE cluster_id = @cluster AND name = @name`,
-	args: func(s capacity.Scenario) pgx.NamedArgs {
+	args: func(s whatif.Scenario) pgx.NamedArgs {
 		if s.Changes == nil {
-			s.Changes = []capacity.ScenarioChange{}
+			s.Changes = []whatif.ScenarioChange{}
 		}
 		changes, _ := json.Marshal(s.Changes) // of checked figures and texts
 		return pgx.NamedArgs{"name": s.Name, "note": s.Note, "changes": string(changes)}
 	},
-	collect: pgx.RowToStructByName[capacity.Scenario],
-	name:    func(s capacity.Scenario) string { return s.Name },
-	label:   func(s capacity.Scenario) string { return s.Name },
-	sortKey: func(s capacity.Scenario) []any { return []any{s.Name} },
+	collect: pgx.RowToStructByName[whatif.Scenario],
+	name:    func(s whatif.Scenario) string { return s.Name },
+	label:   func(s whatif.Scenario) string { return s.Name },
+	sortKey: func(s whatif.Scenario) []any { return []any{s.Name} },
 	start:   byName,
-	prepare: func(s capacity.Scenario, name string) capacity.Scenario { s.Name = cmp.Or(name, s.Name); return s },
+	prepare: func(s whatif.Scenario, name string) whatif.Scenario { s.Name = cmp.Or(name, s.Name); return s },
 }

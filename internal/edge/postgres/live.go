@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
@@ -26,7 +26,7 @@ type liveRow struct {
 
 // ChangeLive lets work change a live cluster (see app.Live). It takes two round trips if the caller's state is the
 // latest and nothing goes to the audit log.
-func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveStamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (app.LiveWork, error)) (stamp app.LiveStamp, err error) {
+func (s *Store) ChangeLive(ctx context.Context, cluster string, seen heartbeat.Stamp, bulk bool, work func(ctx context.Context, stored *live.State, judged live.Judged) (heartbeat.Work, error)) (stamp heartbeat.Stamp, err error) {
 	if unstorable(cluster) {
 		return stamp, noCluster(cluster)
 	}
@@ -38,7 +38,7 @@ func (s *Store) ChangeLive(ctx context.Context, cluster string, seen app.LiveSta
 				return nil, err
 			}
 		}
-		stamp = app.LiveStamp{Cluster: row.ClusterID, Stamp: row.Stamp}
+		stamp = heartbeat.Stamp{Cluster: row.ClusterID, Stamp: row.Stamp}
 		var stored *live.State
 		if stamp != seen {
 			if stored, err = loadLive(ctx, q, row.ClusterID); err != nil {
@@ -325,7 +325,7 @@ const (
 )
 
 // saveLive returns the statements that store changes.
-func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
+func saveLive(row liveRow, stamp int64, w heartbeat.Work) (*pgx.Batch, error) {
 	b := &pgx.Batch{}
 	var failed error
 	queue := func(sql string, rows any) {
@@ -394,31 +394,42 @@ func saveLive(row liveRow, stamp int64, w app.LiveWork) (*pgx.Batch, error) {
 		queue(`INSERT INTO live_runs (cluster_id, `+liveRunColumns+`) SELECT @cluster, `+liveRunColumns+` FROM `+runsIn, rows)
 	}
 	if len(w.Measured) > 0 {
-		type measured struct {
-			Class    string        `json:"class"`
-			Measured live.Measured `json:"measured"`
-		}
-		var rows []measured
-		for class, m := range w.Measured {
-			rows = append(rows, measured{class, m})
-		}
-		queue(`
-			INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
-			ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`, rows)
+		saveMeasured(w.Measured, queue)
 	}
 	saveLearned(b, row.ClusterID, w.Changes, queue)
-	if n := len(w.Heartbeats); n > 0 {
-		at, nodes, bodies, answers := make([]time.Time, n), make([]string, n), make([]string, n), make([]string, n)
-		for i, h := range w.Heartbeats {
-			at[i], nodes[i], bodies[i], answers[i] = h.At, h.Node, h.Body, h.Answer
-		}
-		b.Queue(`
-			INSERT INTO live_heartbeats (cluster_id, number, at, node, body, answer)
-			SELECT @cluster, @last + place, at, node, body, answer
-			FROM unnest(@at::timestamptz[], @nodes::text[], @bodies::text[], @answers::text[]) WITH ORDINALITY AS x (at, node, body, answer, place)`,
-			pgx.NamedArgs{"cluster": row.ClusterID, "last": row.LastBeat, "at": at, "nodes": nodes, "bodies": bodies, "answers": answers})
+	if len(w.Heartbeats) > 0 {
+		saveHeartbeats(b, row, w.Heartbeats)
 	}
 	return b, failed
+}
+
+// saveMeasured stores the measured task times of classes.
+func saveMeasured(of map[string]live.Measured, queue func(sql string, rows any)) {
+	type measured struct {
+		Class    string        `json:"class"`
+		Measured live.Measured `json:"measured"`
+	}
+	var rows []measured
+	for class, m := range of {
+		rows = append(rows, measured{class, m})
+	}
+	queue(`
+		INSERT INTO live_measured (cluster_id, class, measured) SELECT @cluster, class, measured FROM json_to_recordset(@rows::json) AS x (class text, measured jsonb)
+		ON CONFLICT (cluster_id, class) DO UPDATE SET measured = excluded.measured`, rows)
+}
+
+// saveHeartbeats stores heartbeats and their answers, with numbers after the last one.
+func saveHeartbeats(b *pgx.Batch, row liveRow, beats []heartbeat.KeptHeartbeat) {
+	n := len(beats)
+	at, nodes, bodies, answers := make([]time.Time, n), make([]string, n), make([]string, n), make([]string, n)
+	for i, h := range beats {
+		at[i], nodes[i], bodies[i], answers[i] = h.At, h.Node, h.Body, h.Answer
+	}
+	b.Queue(`
+		INSERT INTO live_heartbeats (cluster_id, number, at, node, body, answer)
+		SELECT @cluster, @last + place, at, node, body, answer
+		FROM unnest(@at::timestamptz[], @nodes::text[], @bodies::text[], @answers::text[]) WITH ORDINALITY AS x (at, node, body, answer, place)`,
+		pgx.NamedArgs{"cluster": row.ClusterID, "last": row.LastBeat, "at": at, "nodes": nodes, "bodies": bodies, "answers": answers})
 }
 
 // Limits of stored history: its age, and its amount for each cluster.

@@ -6,13 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
 )
 
 // LivePast returns the state of a live cluster at a past moment, as far as it is stored (see app.Live).
-func (s *Store) LivePast(ctx context.Context, cluster string, from, until time.Time) (past app.LivePast, err error) {
+func (s *Store) LivePast(ctx context.Context, cluster string, from, until time.Time) (past heartbeat.Past, err error) {
 	err = s.readAll(ctx, func(ctx context.Context, q querier) error {
 		id, err := clusterID(ctx, q, cluster)
 		if err != nil {
@@ -147,7 +147,7 @@ func jobsAt(ctx context.Context, q querier, args pgx.NamedArgs, jobs []live.Job,
 
 // PastHeartbeats returns a limited number of heartbeats after a number, in the order of their answers. number is that
 // of the last one.
-func (s *Store) PastHeartbeats(ctx context.Context, cluster string, after int64, from, until time.Time, most int) (beats []app.LiveHeartbeat, number int64, err error) {
+func (s *Store) PastHeartbeats(ctx context.Context, cluster string, after int64, from, until time.Time, most int) (beats []heartbeat.KeptHeartbeat, number int64, err error) {
 	type row struct {
 		Number       int64
 		At           time.Time
@@ -160,7 +160,7 @@ func (s *Store) PastHeartbeats(ctx context.Context, cluster string, after int64,
 			WHERE h.cluster_id = `+ofCluster+` AND h.number > @after AND h.at >= @from AND h.at < @until ORDER BY h.number LIMIT @most`,
 			pgx.NamedArgs{"cluster": cluster, "after": after, "from": from, "until": until, "most": most})
 		for _, r := range rows {
-			beats, number = append(beats, app.LiveHeartbeat{At: r.At, Node: r.Node, Body: r.Body, Answer: r.Answer}), r.Number
+			beats, number = append(beats, heartbeat.KeptHeartbeat{At: r.At, Node: r.Node, Body: r.Body, Answer: r.Answer}), r.Number
 		}
 		return err
 	})

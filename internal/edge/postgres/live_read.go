@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/slots/live"
 )
 
@@ -91,7 +91,7 @@ func (s *Store) LiveNode(ctx context.Context, cluster, name string) (n live.Live
 }
 
 // LiveJobs lists the newest first.
-func (s *Store) LiveJobs(ctx context.Context, cluster string, of app.LiveJobFilter, now time.Time, page storage.Page) (list storage.Listed[live.LiveJob], err error) {
+func (s *Store) LiveJobs(ctx context.Context, cluster string, of heartbeat.JobFilter, now time.Time, page storage.Page) (list storage.Listed[live.LiveJob], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -137,7 +137,7 @@ func (s *Store) LiveJob(ctx context.Context, cluster string, number int64, now t
 }
 
 // LiveDecisions lists the newest first.
-func (s *Store) LiveDecisions(ctx context.Context, cluster string, of app.LiveDecisionFilter, page storage.Page) (list storage.Listed[live.LiveDecision], err error) {
+func (s *Store) LiveDecisions(ctx context.Context, cluster string, of heartbeat.DecisionFilter, page storage.Page) (list storage.Listed[live.LiveDecision], err error) {
 	before := int64(math.MaxInt64)
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err

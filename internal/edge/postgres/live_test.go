@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"headroom/internal/edge/postgres"
-	"headroom/internal/service/app"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/slots/live"
 	"headroom/internal/test/pgtest"
 )
@@ -17,10 +17,10 @@ func TestAHeartbeatTakesTwoRoundTrips(t *testing.T) {
 	s := pgtest.OpenWith(t, postgres.Config{URL: line.between(t, pgtest.Database(t))})
 	ctx := filled(t, s)
 	var c *live.Cluster
-	var stamp app.LiveStamp
-	change := func(do func(w *app.LiveWork) error) {
+	var stamp heartbeat.Stamp
+	change := func(do func(w *heartbeat.Work) error) {
 		t.Helper()
-		stamp = must(s.ChangeLive(ctx, night, stamp, false, func(_ context.Context, stored *live.State, judged live.Judged) (w app.LiveWork, err error) {
+		stamp = must(s.ChangeLive(ctx, night, stamp, false, func(_ context.Context, stored *live.State, judged live.Judged) (w heartbeat.Work, err error) {
 			if stored != nil {
 				if c, err = live.Load(*stored, judged); err != nil {
 					return w, err
@@ -32,7 +32,7 @@ func TestAHeartbeatTakesTwoRoundTrips(t *testing.T) {
 			return w, err
 		}))(t)
 	}
-	change(func(*app.LiveWork) error {
+	change(func(*heartbeat.Work) error {
 		if _, _, err := c.PutNode(1, live.LiveNode{Name: "a", Type: "x", Cores: 1, Slots: live.NodeSlots{Map: 1}}); err != nil {
 			return err
 		}
@@ -42,13 +42,13 @@ func TestAHeartbeatTakesTwoRoundTrips(t *testing.T) {
 	fewest := int64(100)
 	for seq := int64(1); seq <= 20; seq++ { // the first ones prepare statements, and a sweep may run
 		before := line.trips.Load()
-		change(func(w *app.LiveWork) error {
+		change(func(w *heartbeat.Work) error {
 			h := live.Heartbeat{Seq: seq}
 			if seq > 1 {
 				h.Finished = []live.FinishedTask{{Assignment: seq - 1}}
 			}
 			answer, err := c.Heartbeat(float64(seq), "a", h, fmt.Sprint(seq))
-			w.Heartbeats = []app.LiveHeartbeat{{At: live.Moment(c.Clock), Node: "a", Body: "{}", Answer: string(answer.Text)}}
+			w.Heartbeats = []heartbeat.KeptHeartbeat{{At: live.Moment(c.Clock), Node: "a", Body: "{}", Answer: string(answer.Text)}}
 			return err
 		})
 		fewest = min(fewest, line.trips.Load()-before)

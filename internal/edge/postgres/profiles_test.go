@@ -8,7 +8,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/internal/test/pgtest"
 )
 
@@ -82,34 +82,34 @@ func TestForecasts(t *testing.T) {
 			rows = append(rows, inputs.Forecast{Class: class, Hour: first.Add(hours(h)), Jobs: float64(h) / 2})
 		}
 	}
-	must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "nightly"}))(t)
+	must(s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "nightly"}))(t)
 	check(t, putRows(ctx, s, rows...))
-	list := func(of app.ForecastFilter) []inputs.Forecast {
+	list := func(of clusters.ForecastFilter) []inputs.Forecast {
 		return pages(t, 7, func(p storage.Page) (storage.Listed[inputs.Forecast], error) { return s.Forecasts(ctx, night, of, p) })
 	}
-	same(t, list(app.ForecastFilter{}), rows)
-	same(t, list(app.ForecastFilter{Class: "nightly", From: first.Add(hours(3)), Until: first.Add(hours(5))}), rows[51:53])
+	same(t, list(clusters.ForecastFilter{}), rows)
+	same(t, list(clusters.ForecastFilter{Class: "nightly", From: first.Add(hours(3)), Until: first.Add(hours(5))}), rows[51:53])
 	for _, none := range []string{"no such", "\x00", hostile[0]} {
-		same(t, list(app.ForecastFilter{Class: none}), []inputs.Forecast{})
+		same(t, list(clusters.ForecastFilter{Class: none}), []inputs.Forecast{})
 	}
 
 	before := must(s.Cluster(ctx, night))(t).InputsVersion
 	rows[0].Jobs = 99
 	check(t, putRows(ctx, s, rows[:1]...))
-	same(t, list(app.ForecastFilter{}), rows)
+	same(t, list(clusters.ForecastFilter{}), rows)
 	err := putRows(ctx, s, inputs.Forecast{Class: "ad-hoc", Hour: first, Jobs: 1}, inputs.Forecast{Class: "gone", Hour: first}, inputs.Forecast{Class: hostile[0], Hour: first})
 	refused(t, err, "/rows/1/class", `no class "gone"`, `"ad-hoc", "nightly"`, "/rows/2/class")
-	same(t, list(app.ForecastFilter{}), rows) // all or none
-	if n := must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "gone"}))(t); n != 0 {
+	same(t, list(clusters.ForecastFilter{}), rows) // all or none
+	if n := must(s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "gone"}))(t); n != 0 {
 		t.Errorf("%d rows of no class deleted", n)
 	}
 	if got := must(s.Cluster(ctx, night))(t).InputsVersion; got != before+1 {
 		t.Errorf("inputs version %d, want %d", got, before+1)
 	}
-	if n := must(s.DeleteForecasts(ctx, night, app.ForecastFilter{Class: "ad-hoc", Until: first.Add(hours(8))}))(t); n != 8 {
+	if n := must(s.DeleteForecasts(ctx, night, clusters.ForecastFilter{Class: "ad-hoc", Until: first.Add(hours(8))}))(t); n != 8 {
 		t.Errorf("%d rows deleted, want 8", n)
 	}
-	same(t, list(app.ForecastFilter{}), rows[8:])
+	same(t, list(clusters.ForecastFilter{}), rows[8:])
 	_, err = s.PutForecasts(ctx, "nowhere", inputs.SeriesOf(rows), false)
 	kindOf(t, err, fault.NotFound)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
@@ -61,7 +60,7 @@ func (r reportRow) report(cluster string) reporting.Report {
 }
 
 // Reports lists the newest first.
-func (s *Store) Reports(ctx context.Context, cluster string, of app.ReportFilter, page storage.Page) (list storage.Listed[reporting.Report], err error) {
+func (s *Store) Reports(ctx context.Context, cluster string, of reporting.Filter, page storage.Page) (list storage.Listed[reporting.Report], err error) {
 	before := uuid.Max
 	if err := readCursor(page.After, &before); err != nil {
 		return list, err
@@ -111,7 +110,7 @@ func (s *Store) Report(ctx context.Context, cluster, id string) (r reporting.Rep
 	return r, err
 }
 
-// ReportPart returns one part of a report's file. All parts but the last have app.ReportPartSize bytes.
+// ReportPart returns one part of a report's file. All parts but the last have reporting.PartSize bytes.
 func (s *Store) ReportPart(ctx context.Context, id string, part int64) (body []byte, err error) {
 	err = s.read(ctx, func(ctx context.Context, q querier) error {
 		err := q.QueryRow(ctx, `SELECT body FROM report_parts WHERE report_id = @id AND part = @part`, pgx.NamedArgs{"id": id, "part": part}).Scan(&body)
@@ -278,7 +277,7 @@ func (s *Store) StartDueReports(ctx context.Context, now time.Time, decide func(
 				if err != nil {
 					return fmt.Errorf("write the input of a report: %w", err)
 				}
-				if _, err := s.insertRun(ctx, q, app.ReportRun, auth.Operator, &r.Cluster, &r.Called, text); err != nil {
+				if _, err := s.insertRun(ctx, q, reporting.RunKind, auth.Operator, &r.Cluster, &r.Called, text); err != nil {
 					return fmt.Errorf("start the report %q of cluster %s: %w", r.Name, r.Called, err)
 				}
 				started++

@@ -2,14 +2,13 @@ package postgres_test
 
 import (
 	"fmt"
-	"headroom/internal/service/plans"
 	"slices"
 	"testing"
 	"time"
 
 	"headroom/internal/data/storage"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/plans"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/test/pgtest"
@@ -80,7 +79,7 @@ func TestOldReportsAreForgotten(t *testing.T) {
 		if name != "" {
 			in.Schedule = &name
 		}
-		run := must(s.StartRun(auth.With(ctx, auth.Principal{ID: fmt.Sprint(name, len(made[name])/50), Role: auth.Operator}), runs.NewRun{Kind: app.ReportRun, Cluster: night, Role: auth.Operator, Input: in}))(t)
+		run := must(s.StartRun(auth.With(ctx, auth.Principal{ID: fmt.Sprint(name, len(made[name])/50), Role: auth.Operator}), runs.NewRun{Kind: reporting.RunKind, Cluster: night, Role: auth.Operator, Input: in}))(t)
 		r := in.Report()
 		r.ID, r.File = run.ID, &reporting.ReportFile{Name: "x.csv", Size: 3}
 		must(s.SaveReport(ctx, night, r, [][]byte{[]byte("abc")}, [32]byte{1}))(t)
@@ -89,7 +88,7 @@ func TestOldReportsAreForgotten(t *testing.T) {
 	}
 	held := func(want map[string]int) {
 		t.Helper()
-		list := must(s.Reports(ctx, night, app.ReportFilter{}, storage.Page{Limit: 1000}))(t)
+		list := must(s.Reports(ctx, night, reporting.Filter{}, storage.Page{Limit: 1000}))(t)
 		got := map[string][]string{}
 		for _, r := range list.Items {
 			name := ""

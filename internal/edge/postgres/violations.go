@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/fault"
 	"headroom/internal/data/fetch"
 	"headroom/internal/data/inputs"
@@ -79,24 +79,13 @@ func (f *failure) input(findings ...*fault.Finding) error {
 	e := &fault.InputError{}
 	for _, found := range findings {
 		if found != nil {
-			e.Findings = append(e.Findings, below(f.pointer, *found))
+			e.Findings = append(e.Findings, found.Move(fault.Under(f.pointer)))
 		}
 	}
 	if e.Findings == nil {
 		return nil
 	}
 	return e
-}
-
-// below moves a finding about a thing to the thing's place.
-func below(pointer string, f fault.Finding) fault.Finding {
-	f.Pointer = pointer + f.Pointer
-	if f.Hint != nil && f.Hint.Pointer != "" {
-		hint := *f.Hint
-		hint.Pointer = pointer + hint.Pointer
-		f.Hint = &hint
-	}
-	return f
 }
 
 // rules explains the constraints in words. The callers of the store check more and explain better; these hold for all
@@ -243,7 +232,7 @@ func nameOf(item any) string {
 		return x.Name
 	case inputs.PlannedClass:
 		return x.Name
-	case capacity.Scenario:
+	case whatif.Scenario:
 		return x.Name
 	case inputs.StandingOffer:
 		return x.Name

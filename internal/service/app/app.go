@@ -1,5 +1,5 @@
-// Package app has one method for each decision the product offers: it loads the inputs of the decision, lets the pure
-// packages decide, and records the result. It declares the Stores it needs. Callers use a store directly for actions
+// Package app puts the desks of the service together, and answers the questions that need several of them: it loads
+// their inputs, lets the pure packages decide, and records the results. Callers use a store directly for actions
 // without a decision (reading, listing, deleting).
 package app
 
@@ -9,9 +9,12 @@ import (
 
 	"headroom/internal/core/lp"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
+	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
 )
@@ -37,20 +40,17 @@ type Config struct {
 type App struct {
 	Stores Stores
 
-	Auth   *auth.Desk
-	Hooks  *hooks.Desk
-	Runs   *runs.Desk
-	Solver *solving.Desk
-	Plans  *plans.Desk
-	Pools  *plans.PoolDesk
+	Clusters *clusters.Desk
+	Auth     *auth.Desk
+	Hooks    *hooks.Desk
+	Live     *heartbeat.Desk
+	Reports  *reporting.Desk
+	Runs     *runs.Desk
+	Solver   *solving.Desk
+	Plans    *plans.Desk
+	Pools    *plans.PoolDesk
 
 	config Config
-	// importing has a place for each file of forecasts that is read at once.
-	importing chan struct{}
-	sheets    chan struct{} // likewise for each price sheet that is sent along
-	histories chan struct{} // and for each history
-
-	lives liveDesk
 }
 
 // New makes an App on its stores.
@@ -58,10 +58,7 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
-	if c.ImportBytes <= 0 {
-		c.ImportBytes = importBytes
-	}
-	a := &App{Stores: stores, config: c, importing: make(chan struct{}, 2), sheets: make(chan struct{}, importsRead), histories: make(chan struct{}, historiesRead)}
+	a := &App{Stores: stores, config: c}
 	access := auth.Config{Store: stores.Access, Listener: stores.Database, Ring: keys, Now: a.Now, Issued: c.Issued}
 	if c.Telemetry != nil {
 		access.Log = c.Telemetry.Log
@@ -70,9 +67,15 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Hooks = hooks.New(stores.Webhooks, stores.Inputs)
 	a.Runs = runs.New(stores.Runs, stores.Database)
 	a.Solver = solving.New(c.Solver, c.Solves, c.Queue, c.Telemetry)
+	a.Live = heartbeat.New(heartbeat.Config{Store: stores.Live, Admissions: stores.Admissions, Fits: stores.Fits, Solver: a.Solver, Telemetry: c.Telemetry, Now: a.Now})
 	made := plans.Config{Store: stores.Plans, Pools: stores.StoredPools, Observations: stores.Observations, Inputs: stores.Inputs, Runs: stores.Runs,
 		Database: stores.Database, Solver: a.Solver, Ring: keys, Now: a.Now, Telemetry: c.Telemetry, Look: c.PlannerLook}
 	a.Plans, a.Pools = plans.New(made), plans.NewPools(made)
+	a.Clusters = clusters.New(clusters.Config{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
+		Executions: stores.Executions, Fits: stores.Fits, Runs: stores.Runs, Plans: a.Plans, Hosts: a.Hooks, Telemetry: c.Telemetry, Now: a.Now,
+		ImportBytes: c.ImportBytes})
+	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
+		Ahead: a.reportAhead, Behind: a.reportBehind})
 	return a
 }
 

@@ -77,7 +77,7 @@ func until(text string) *time.Time {
 
 func apply(t *testing.T, a *app.App, d inputs.Document) {
 	t.Helper()
-	if _, err := a.Apply(admin(t), 0, d, false); err != nil {
+	if _, err := a.Clusters.Apply(admin(t), 0, d, false); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,13 +97,13 @@ func TestPlansAreStoredWithTheirInputs(t *testing.T) {
 	if err != nil || report.Outcome != proof.OK {
 		t.Errorf("verify: got %+v, %v", report, err)
 	}
-	price, err := a.Prices().List(ctx, "c", storage.Page{Limit: 10})
+	price, err := a.Clusters.Prices().List(ctx, "c", storage.Page{Limit: 10})
 	if err != nil || len(price.Items) != 1 {
 		t.Fatalf("got %+v, %v", price, err)
 	}
 	dearer := price.Items[0]
 	dearer.Price = amountOf("0.50")
-	if _, err := a.Prices().Replace(ctx, "c", dearer.ID, dearer.Version, dearer); err != nil {
+	if _, err := a.Clusters.Prices().Replace(ctx, "c", dearer.ID, dearer.Version, dearer); err != nil {
 		t.Fatal(err)
 	}
 	second, err := a.Plans.Create(ctx, "c", time.Time{})
@@ -127,13 +127,13 @@ func TestWhatCannotBePlannedIsNotStored(t *testing.T) {
 	if _, err := a.Plans.Create(ctx, "c", moment("2027-01-01T00:00:00Z")); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no on-demand price") {
 		t.Errorf("a moment without a price: got %v", err)
 	}
-	vm, err := a.VMTypes().Get(ctx, "c", "small")
+	vm, err := a.Clusters.VMTypes().Get(ctx, "c", "small")
 	if err != nil {
 		t.Fatal(err)
 	}
 	none := int64(0)
 	vm.Quota = &none
-	if _, err := a.VMTypes().Replace(ctx, "c", "small", vm.Version, vm); err != nil {
+	if _, err := a.Clusters.VMTypes().Replace(ctx, "c", "small", vm.Version, vm); err != nil {
 		t.Fatal(err)
 	}
 	var infeasible *fault.InfeasibleError
@@ -154,13 +154,13 @@ func TestDeadlinesThatNothingMeets(t *testing.T) {
 	apply(t, a, document("c"))
 	class := document("c").Classes[0]
 	class.Name, class.DeadlineSeconds = "hopeless", 5 // less than the overhead and one task
-	_, err := a.Classes().Create(ctx, "c", class)
+	_, err := a.Clusters.Classes().Create(ctx, "c", class)
 	var input *fault.InputError
 	if !errors.As(err, &input) || input.Findings[0].Pointer != "/deadline_s" || input.Findings[0].Hint == nil || input.Findings[0].Hint.Pointer != "/deadline_s" {
 		t.Fatalf("promised jobs: got %v", err)
 	}
 	class.Jobs.Min = 0
-	stored, err := a.Classes().Create(ctx, "c", class)
+	stored, err := a.Clusters.Classes().Create(ctx, "c", class)
 	if err != nil || len(stored.Warnings) != 1 || stored.Warnings[0].Pointer != "/deadline_s" {
 		t.Errorf("no promised jobs: got %+v, %v; want a warning", stored, err)
 	}
@@ -168,12 +168,12 @@ func TestDeadlinesThatNothingMeets(t *testing.T) {
 	bad := d.Classes[0]
 	bad.Name, bad.DeadlineSeconds = "a-first", 5
 	d.Classes = append([]inputs.PlannedClass{bad}, d.Classes...)
-	if _, err := a.Apply(ctx, 0, d, true); !errors.As(err, &input) || input.Findings[0].Pointer != "/classes/0/deadline_s" {
+	if _, err := a.Clusters.Apply(ctx, 0, d, true); !errors.As(err, &input) || input.Findings[0].Pointer != "/classes/0/deadline_s" {
 		t.Errorf("in a document: got %v", err)
 	}
 	d = document("d")
 	d.Classes[0].Profile.Version = 7
-	if _, err := a.Apply(ctx, 0, d, false); !errors.Is(err, fault.Invalid) {
+	if _, err := a.Clusters.Apply(ctx, 0, d, false); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a profile version that is not there: got %v", err)
 	}
 }
@@ -193,21 +193,21 @@ func TestClustersOfFractionsStayRelaxed(t *testing.T) {
 	}
 	whole := c
 	whole.Options.Integrality = capacity.Executable
-	_, err = a.ReplaceCluster(ctx, c.Version, whole)
+	_, err = a.Clusters.Replace(ctx, c.Version, whole)
 	if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "nightly") || !strings.Contains(err.Error(), "/options/integrality") {
 		t.Errorf("a cluster with fractions of jobs, planned in whole ones: got %v", err)
 	}
-	_, err = a.Apply(ctx, c.InputsVersion, inputs.Document{Cluster: whole}, false)
+	_, err = a.Clusters.Apply(ctx, c.InputsVersion, inputs.Document{Cluster: whole}, false)
 	if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "/cluster/options/integrality") {
 		t.Errorf("by a document that leaves the classes alone: got %v", err)
 	}
 	whole.Options.Integrality, whole.Description = capacity.Relaxed, "changed"
-	if c, err = a.ReplaceCluster(ctx, c.Version, whole); err != nil {
+	if c, err = a.Clusters.Replace(ctx, c.Version, whole); err != nil {
 		t.Fatal(err)
 	}
 	d.Cluster, d.Classes[0].Jobs = c, capacity.JobRange{Min: 1, Max: 9}
 	d.Cluster.Options.Integrality = capacity.Executable
-	if _, err := a.Apply(ctx, c.InputsVersion, d, false); err != nil {
+	if _, err := a.Clusters.Apply(ctx, c.InputsVersion, d, false); err != nil {
 		t.Errorf("the classes in whole numbers with it: got %v", err)
 	}
 }
@@ -216,13 +216,13 @@ func TestLimitedKeysMakeOnlyTheirClusters(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, pgtest.Open(t), nil)
 	limited := auth.With(t.Context(), auth.Principal{ID: "k", Name: "k", Role: auth.Operator, Clusters: []string{"mine"}})
-	if _, err := a.CreateCluster(limited, inputs.NewCluster("other")); !errors.Is(err, fault.Forbidden) {
+	if _, err := a.Clusters.Create(limited, inputs.NewCluster("other")); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := a.Apply(limited, 0, document("other"), true); !errors.Is(err, fault.Forbidden) {
+	if _, err := a.Clusters.Apply(limited, 0, document("other"), true); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := a.CreateCluster(limited, inputs.NewCluster("mine")); err != nil {
+	if _, err := a.Clusters.Create(limited, inputs.NewCluster("mine")); err != nil {
 		t.Error(err)
 	}
 	if _, _, err := a.Auth.CreateKey(limited, auth.Key{Name: "x", Role: auth.Viewer}); !errors.Is(err, fault.Forbidden) {

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
@@ -23,7 +24,7 @@ var metricNames = regexp.MustCompile(`\bheadroom[_:][\w:]+`)
 func exportedNames() (names []string) {
 	described := make(chan *prometheus.Desc, 1000)
 	shown, _ := plans.New(plans.Config{Now: time.Now}).Watched()
-	for _, c := range append(shown, &calibrated{}) {
+	for _, c := range append(shown, &clusters.DriftMetrics{}) {
 		c.Describe(described)
 	}
 	telemetry.New(io.Discard, nil).Registry.Describe(described)

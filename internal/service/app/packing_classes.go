@@ -12,6 +12,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/runs"
 )
 
@@ -45,7 +46,7 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 			}
 			clock, err := time.Parse("15:04", ask.ByClock)
 			if err != nil {
-				return q, aboutMember("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", ask.ByClock))
+				return q, fault.At("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", ask.ByClock))
 			}
 			if ask.Start.IsZero() {
 				ask.Start = a.Now()
@@ -57,7 +58,7 @@ func (a *App) PackClasses(ctx context.Context, cluster string, background bool, 
 		case q.BySeconds > 0 && batch.Machines.Count == 0:
 			batch.Machines.Count = pack.MaxPackedVMs / max(1, min(batch.Machines.Disks, pack.MaxPackedVMs)) // does not count
 		case batch.Machines.Count == 0:
-			return q, aboutMember("/machines/count", "missing", "Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
+			return q, fault.At("/machines/count", "missing", "Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
 		}
 		q.Batch, q.Sources, err = a.batchOf(ctx, cluster, ask.Batch)
 		if err == nil {
@@ -84,7 +85,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 			}
 		}
 		if len(of.Jobs) == 0 {
-			return p, nil, aboutMember("/jobs", "missing", "The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
+			return p, nil, fault.At("/jobs", "missing", "The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
 		}
 	}
 	// Faults of the figures are reported first: nobody measures for a batch that cannot be packed.
@@ -126,7 +127,7 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 func (a *App) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob, source pack.PackingSource, wrong string, err error) {
 	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
 	source = pack.PackingSource{Class: class.Name, VMs: []float64{}}
-	kept, err := a.measurementsOf(ctx, cluster, class.Name, perf.PowerFits)
+	kept, err := a.Clusters.MeasurementsOf(ctx, cluster, class.Name, perf.PowerFits)
 	if err != nil {
 		return job, source, "", err
 	}
@@ -141,7 +142,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 			if err != nil {
 				return job, source, "", err
 			}
-			if of := jobOf(version); of != "" {
+			if of := clusters.JobOf(version); of != "" {
 				recorded = of
 			}
 		}

@@ -51,7 +51,7 @@ func TestPlannerCountsWhatItDoes(t *testing.T) {
 		t.Errorf("%v lags without a plan", n)
 	}
 	classes[0].Profile.Version = 1
-	if _, err := a.Classes().Create(admin(t), "c", classes[0]); err != nil {
+	if _, err := a.Clusters.Classes().Create(admin(t), "c", classes[0]); err != nil {
 		t.Fatal(err)
 	}
 	reaches(`headroom_plan_attempts_total{outcome="planned"}`, 1)

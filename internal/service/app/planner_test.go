@@ -89,10 +89,10 @@ func numbered(n int64) func(plans.Current) bool {
 // penalty changes the cost of refusing a job of the first class, which changes the problem.
 func penalty(t *testing.T, a *app.App, cluster, amount string) {
 	t.Helper()
-	c, err := a.Classes().Get(admin(t), cluster, "nightly")
+	c, err := a.Clusters.Classes().Get(admin(t), cluster, "nightly")
 	if err == nil {
 		c.Penalty = amountOf(amount)
-		_, err = a.Classes().Replace(admin(t), cluster, c.Name, c.Version, c)
+		_, err = a.Clusters.Classes().Replace(admin(t), cluster, c.Name, c.Version, c)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAClusterIsPlannedByItself(t *testing.T) {
 		return errors.Is(err, fault.NotFound) && strings.Contains(err.Error(), "no class")
 	})
 	classes[0].Profile.Version = 1
-	if _, err := a.Classes().Create(admin(t), "c", classes[0]); err != nil {
+	if _, err := a.Clusters.Classes().Create(admin(t), "c", classes[0]); err != nil {
 		t.Fatal(err)
 	}
 	c := current(t, a, "c", "the first plan", numbered(1))
@@ -271,7 +271,7 @@ func apply2(t *testing.T, a *app.App, d inputs.Document) {
 	t.Helper()
 	c, err := a.Stores.Inputs.Cluster(admin(t), d.Cluster.Name)
 	if err == nil {
-		_, err = a.Apply(admin(t), c.InputsVersion, d, false)
+		_, err = a.Clusters.Apply(admin(t), c.InputsVersion, d, false)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -536,7 +536,7 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 	})
 	c, err := a.Stores.Inputs.Cluster(admin(t), "c")
 	if err == nil {
-		err = a.DeleteCluster(admin(t), "c", c.Version)
+		err = a.Clusters.Delete(admin(t), "c", c.Version)
 	}
 	if err != nil {
 		t.Fatal(err)

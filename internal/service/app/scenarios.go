@@ -18,13 +18,13 @@ import (
 const scenarioBudget = 10
 
 // Scenarios returns the cluster's saved scenarios.
-func (a *App) Scenarios() storage.Collection[capacity.Scenario] {
-	return storage.Checked[capacity.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
-		Check: func(_ context.Context, _ string, s *capacity.Scenario) error { return s.Validate() }}
+func (a *App) Scenarios() storage.Collection[whatif.Scenario] {
+	return storage.Checked[whatif.Scenario]{Collection: a.Stores.Inputs.Scenarios(),
+		Check: func(_ context.Context, _ string, s *whatif.Scenario) error { return s.Validate() }}
 }
 
 // WhatIf answers a question that brings its problem along, which is read once there is a place to solve in.
-func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, error)) (whatif.Comparison, error) {
+func (a *App) WhatIf(ctx context.Context, read func() (whatif.WhatIfQuestion, error)) (whatif.Comparison, error) {
 	ctx, leave, err := a.Solver.Enter(ctx)
 	if err != nil {
 		return whatif.Comparison{}, err
@@ -39,10 +39,10 @@ func (a *App) WhatIf(ctx context.Context, read func() (capacity.WhatIfQuestion, 
 
 // ClusterWhatIf answers a question about a cluster. For a cluster planned with cbc it uses auto: compared plans must
 // be proved, not proved twice.
-func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.ClusterWhatIfQuestion) (whatif.Comparison, error) {
+func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q whatif.ClusterWhatIfQuestion) (whatif.Comparison, error) {
 	p, err := a.Plans.ProblemAt(ctx, cluster, q.At)
 	if err == nil {
-		err = capacity.ScenarioLoad(len(q.Scenarios), len(p.Classes))
+		err = whatif.ScenarioLoad(len(q.Scenarios), len(p.Classes))
 	}
 	if err != nil {
 		return whatif.Comparison{}, err
@@ -67,33 +67,33 @@ func (a *App) ClusterWhatIf(ctx context.Context, cluster string, q capacity.Clus
 			asked.Name = saved.Name
 		}
 	}
-	return a.WhatIf(ctx, func() (capacity.WhatIfQuestion, error) {
-		return capacity.WhatIfQuestion{Problem: p, Detail: q.Detail, Scenarios: q.Scenarios}, nil
+	return a.WhatIf(ctx, func() (whatif.WhatIfQuestion, error) {
+		return whatif.WhatIfQuestion{Problem: p, Detail: q.Detail, Scenarios: q.Scenarios}, nil
 	})
 }
 
 // CompareScenarios answers saved scenarios of a cluster with full plans.
 func (a *App) CompareScenarios(ctx context.Context, cluster string, names []string, at time.Time) (whatif.Comparison, error) {
-	q := capacity.ClusterWhatIfQuestion{At: at, Detail: capacity.DetailFull}
+	q := whatif.ClusterWhatIfQuestion{At: at, Detail: whatif.DetailFull}
 	for _, name := range names {
 		s, err := a.Stores.Inputs.Scenarios().Get(ctx, cluster, name) // the name is in the address, so that its absence is no invalid body
 		if err != nil {
 			return whatif.Comparison{}, err
 		}
-		q.Scenarios = append(q.Scenarios, capacity.AskedScenario{Name: s.Name, Changes: s.Changes})
+		q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Name: s.Name, Changes: s.Changes})
 	}
 	return a.ClusterWhatIf(ctx, cluster, q)
 }
 
 // compare answers a question in the caller's place for solving, and in others that nobody waits for. All
 // changes are checked before anything is solved.
-func (a *App) compare(ctx context.Context, q capacity.WhatIfQuestion) (whatif.Comparison, error) {
+func (a *App) compare(ctx context.Context, q whatif.WhatIfQuestion) (whatif.Comparison, error) {
 	if err := checkScenarios(q); err != nil {
 		return whatif.Comparison{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, scenarioBudget*time.Duration(q.Problem.Options.MaxSolveMs)*time.Millisecond)
 	defer cancel()
-	full := q.Detail == capacity.DetailFull
+	full := q.Detail == whatif.DetailFull
 	solve := a.Solver.Plan
 	if !full {
 		solve = a.Solver.PlanLike(q.Problem)
@@ -133,7 +133,7 @@ func under(findings []fault.Finding, pointer string) []fault.Finding {
 }
 
 // checkScenarios finds the faults of all scenarios, so that nothing is solved in vain.
-func checkScenarios(q capacity.WhatIfQuestion) error {
+func checkScenarios(q whatif.WhatIfQuestion) error {
 	var findings []fault.Finding
 	for i := range q.Scenarios {
 		_, err := q.Scenarios[i].Scenario().Apply(q.Problem)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"headroom/internal/ask/study"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/service/auth"
 )
@@ -23,16 +24,16 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Options.Engine = capacity.EngineExact
-	q := capacity.WhatIfQuestion{Problem: p, Detail: capacity.DetailSummary}
-	whats := []capacity.What{capacity.ChangeDeadline, capacity.ChangeDemand, capacity.ChangePrice, capacity.ChangePenalty}
+	q := whatif.WhatIfQuestion{Problem: p, Detail: whatif.DetailSummary}
+	whats := []whatif.What{whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePrice, whatif.ChangePenalty}
 	for i := range 60 {
 		factor := 0.8 + float64(i)/100
-		q.Scenarios = append(q.Scenarios, capacity.AskedScenario{Name: fmt.Sprint(i), Changes: []capacity.ScenarioChange{{What: whats[i%4], Factor: &factor}}})
+		q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Name: fmt.Sprint(i), Changes: []whatif.ScenarioChange{{What: whats[i%4], Factor: &factor}}})
 	}
 	var texts []string
 	for _, places := range []int{1, 3} {
 		a := New(Stores{}, auth.NewKeyring(), Config{Solves: places})
-		w, err := a.WhatIf(context.Background(), func() (capacity.WhatIfQuestion, error) { return q, nil })
+		w, err := a.WhatIf(context.Background(), func() (whatif.WhatIfQuestion, error) { return q, nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/history"
 	"headroom/internal/data/inputs"
+	"headroom/internal/service/clusters"
 )
 
 // Limits of the executions from which a simulation draws tasks.
@@ -74,17 +75,17 @@ func numbersOf(p trial.PastTasks) int {
 
 // pastOf returns the times of tasks in the executions from which a version was made.
 func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
-	var source profileSource
+	var source clusters.ProfileSource
 	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
 		return p, nil
 	}
-	q := ProfileFromHistory{Job: source.Job, User: source.User, Queue: source.Queue, From: source.From, Until: source.Until, Last: source.Last}
+	q := clusters.ProfileFromHistory{Job: source.Job, User: source.User, Queue: source.Queue, From: source.From, Until: source.Until, Last: source.Last}
 	if source.Latest != nil { // those imported since are not the profile's
 		until := source.Latest.Add(time.Microsecond)
 		q.Until = &until
 	}
 	whole := func(r history.Record) history.Record { return r }
-	records, _, err := a.samplesOf(ctx, cluster, q, maxDrawn, whole)
+	records, _, err := a.Clusters.SamplesOf(ctx, cluster, q, maxDrawn, whole)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return p, nil // none of them is stored any more
 	}

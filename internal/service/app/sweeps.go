@@ -17,27 +17,27 @@ const SweepRun = "sweep"
 
 // Sweep answers a sweep that includes its problem, or starts a run if it takes long or the caller does not want to
 // wait.
-func (a *App) Sweep(ctx context.Context, background bool, read func() (capacity.SweepQuestion, error)) (*whatif.SweepAnswer, runs.Run, error) {
+func (a *App) Sweep(ctx context.Context, background bool, read func() (whatif.SweepQuestion, error)) (*whatif.SweepAnswer, runs.Run, error) {
 	return answerOrRun(ctx, a, runs.NewRun{Kind: SweepRun}, background, read, a.sweepAtOnce)
 }
 
 // SweepCluster is Sweep for the problem of a cluster at a moment.
-func (a *App) SweepCluster(ctx context.Context, cluster string, q capacity.ClusterSweepQuestion, background bool) (*whatif.SweepAnswer, runs.Run, error) {
+func (a *App) SweepCluster(ctx context.Context, cluster string, q whatif.ClusterSweepQuestion, background bool) (*whatif.SweepAnswer, runs.Run, error) {
 	p, err := a.comparable(ctx, cluster, q.At)
 	if err != nil {
 		return nil, runs.Run{}, err
 	}
-	if p, err = (capacity.Scenario{Changes: q.Changes}).Apply(p); err != nil {
+	if p, err = (whatif.Scenario{Changes: q.Changes}).Apply(p); err != nil {
 		return nil, runs.Run{}, err
 	}
-	question := capacity.SweepQuestion{Problem: p, Vary: q.Vary, Curve: q.Curve}
+	question := whatif.SweepQuestion{Problem: p, Vary: q.Vary, Curve: q.Curve}
 	if err := question.Check(); err != nil {
 		return nil, runs.Run{}, err
 	}
 	return answerOrRun(ctx, a, runs.NewRun{Kind: SweepRun, Cluster: cluster}, background, known(question), a.sweepAtOnce)
 }
 
-func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whatif.SweepAnswer, error) {
+func (a *App) sweepAtOnce(ctx context.Context, q whatif.SweepQuestion) (*whatif.SweepAnswer, error) {
 	s, brief := whatif.NewSweep(q), a.Solver.PlanLike(q.Problem)
 	err := solving.Judged(ctx, func(ctx context.Context, tell func(done, total int64)) error {
 		return a.Solver.Together(ctx, int(s.Total()), func(ctx context.Context) error {
@@ -61,7 +61,7 @@ func (a *App) sweepAtOnce(ctx context.Context, q capacity.SweepQuestion) (*whati
 // SweepForRun plans the points of a run, a turn for each, and reports the number done. The points so far can be read
 // meanwhile; if it is cancelled, they come with the error.
 func (a *App) SweepForRun(ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
-	var q capacity.SweepQuestion
+	var q whatif.SweepQuestion
 	if err := json.Unmarshal(claim.Input, &q); err != nil {
 		return runs.Result{}, fmt.Errorf("read the input of run %s: %w", claim.ID, err)
 	}

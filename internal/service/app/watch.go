@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"headroom/internal/data/storage"
+	"headroom/internal/service/clusters"
 )
 
 // WatchPlans keeps the board like the store's current plans, and what metrics show besides, until the
@@ -11,10 +12,10 @@ import (
 // until done is closed.
 func (a *App) WatchPlans(ctx context.Context) (done <-chan struct{}, err error) {
 	watching, stop := context.WithCancel(ctx)
-	fits := &calibrated{source: a.Stores.Calibrations}
+	fits := a.Clusters.DriftMetrics()
 	collectors, begin := a.Plans.Watched()
 	begin = append(begin, a.Pools.Follow, func(ctx context.Context) (<-chan struct{}, error) {
-		return storage.Followed{Channel: CalibrationChannel, What: "calibrations", Warn: a.warn, Read: fits.read}.Follow(ctx, a.Stores.Database)
+		return storage.Followed{Channel: clusters.CalibrationChannel, What: "calibrations", Warn: a.warn, Read: fits.Read}.Follow(ctx, a.Stores.Database)
 	})
 	if t := a.config.Telemetry; t != nil {
 		for _, c := range append(collectors, fits) {

@@ -33,7 +33,7 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	// Nothing can be planned without a price; the plan that follows is due to both changes.
 	ops := auth.With(context.WithoutCancel(t.Context()), auth.Principal{ID: "ops", Name: "ops-2", Role: auth.Operator})
 	price := document("c").Prices[0]
-	list, err := a.Prices().List(ops, "c", storage.Page{})
+	list, err := a.Clusters.Prices().List(ops, "c", storage.Page{})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(list, err)
 	}
@@ -41,20 +41,20 @@ func TestAPlanSaysWhyItWasMade(t *testing.T) {
 	until := old.From.Add(time.Hour)
 	cut := old
 	cut.Until = &until
-	if cut, err = a.Prices().Replace(ops, "c", old.ID, old.Version, cut); err != nil {
+	if cut, err = a.Clusters.Prices().Replace(ops, "c", old.ID, old.Version, cut); err != nil {
 		t.Fatal(err)
 	}
 	current(t, a, "c", "a failure", func(c plans.Current) bool { return c.LastAttempt != nil && c.LastAttempt.Failed })
 	turn := moment("2026-06-01T11:00:00Z")
 	cut.Until = &turn
 	cut.Price = amountOf("0.25")
-	if _, err = a.Prices().Replace(ops, "c", cut.ID, cut.Version, cut); err != nil {
+	if _, err = a.Clusters.Prices().Replace(ops, "c", cut.ID, cut.Version, cut); err != nil {
 		t.Fatal(err)
 	}
 	why(3, `Key "ops-2" changed the price "`+cut.Label()+`".`)
 
 	price.From, price.Price = turn, amountOf("0.5")
-	if _, err = a.Prices().Create(admin(t), "c", price); err != nil {
+	if _, err = a.Clusters.Prices().Create(admin(t), "c", price); err != nil {
 		t.Fatal(err)
 	}
 	current(t, a, "c", "the coming price is no reason to plan", func(c plans.Current) bool { return c.ConfirmedVersion == c.InputsVersion })

@@ -26,10 +26,21 @@ type Observations interface {
 	Observation(ctx context.Context, cluster, id string) (Observation, error)
 	// LatestObservations returns the latest ones of all living clusters that have any, by the cluster's name.
 	LatestObservations(ctx context.Context) (map[string]Observation, error)
+	// PlansOf returns the plans that were current in some time and the observations then, each in its order.
+	PlansOf(ctx context.Context, cluster string, from, until time.Time) ([]PlanStint, []SeenVMs, error)
 }
 
 // ObservationFilter limits observations to moments in [From, Until); zero values limit nothing.
 type ObservationFilter struct{ From, Until time.Time }
+
+// Past returns the plans that held in some time, and the VMs observed then.
+func (d *Desk) Past(ctx context.Context, cluster string, from, until time.Time) (Past, error) {
+	stints, seen, err := d.observations.PlansOf(ctx, cluster, from, until)
+	if err != nil {
+		return Past{}, err
+	}
+	return NewPast(from, until, stints, seen), nil
+}
 
 // Observe judges the running VMs against the plan, and stores both.
 func (d *Desk) Observe(ctx context.Context, cluster string, r ObservationRequest) (Observation, error) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Scenarios returns a row for each saved scenario, with its changes as JSON.
-func Scenarios(items []capacity.Scenario) Table {
-	return tableOf(columns("name", "note", "changes"), items, func(s capacity.Scenario) []Cell {
+func Scenarios(items []whatif.Scenario) Table {
+	return tableOf(columns("name", "note", "changes"), items, func(s whatif.Scenario) []Cell {
 		changes, err := json.Marshal(s.Changes)
 		if err != nil { // it was read from JSON
 			changes = nil

@@ -17,7 +17,7 @@ import (
 func TestSweepTables(t *testing.T) {
 	high := money.Round(0.2)
 	a := whatif.SweepAnswer{
-		Vary: []capacity.Vary{{What: capacity.ChangeDemand, Class: "=evil", By: capacity.ByFactor}}, Currency: "USD", Total: 2, Complete: true, Explanation: "+All.",
+		Vary: []whatif.Vary{{What: whatif.ChangeDemand, Class: "=evil", By: whatif.ByFactor}}, Currency: "USD", Total: 2, Complete: true, Explanation: "+All.",
 		Points: []whatif.SweepPoint{
 			{Parameters: []float64{0.5}, Status: capacity.Optimal, VMs: plan.RentedVMs{Total: 3}, Price: &capacity.CapacityPrice{Low: high, High: &high}},
 			{Parameters: []float64{2}, Status: capacity.InfeasibleStatus, Conflict: "=no"},

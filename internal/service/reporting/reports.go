@@ -1,4 +1,4 @@
-// Package reporting holds the documents of report schedules and of the reports they make.
+// Package reporting is the desk of reports: schedules, and the files that are made and kept.
 package reporting
 
 import (

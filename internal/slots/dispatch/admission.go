@@ -113,34 +113,9 @@ func newTimetable(r *Room, c Commitment) *timetable {
 			}
 		}
 	}
-	type on struct {
-		perf.TaskTime
-		Pool
-	}
-	known := map[on]times{} // jobs of a class share their times
-	timesOf := func(c *Commitment) (of [Kinds]times, complete bool) {
-		complete = true
-		for k, tt := range c.Times {
-			p := t.layout.Of(Kind(k))
-			if c.Tasks[k] > 0 && tt != nil {
-				sum, seen := known[on{*tt, p}]
-				if !seen {
-					for _, s := range t.slots[p] {
-						sum.sum += float64(s.Count) * tt.Seconds(s.Residual)
-					}
-					if sum.dedicated = tt.Seconds(1); !(sum.dedicated > 0 && sum.sum >= 0 && sum.sum < math.Inf(1)) {
-						sum = times{}
-					}
-					known[on{*tt, p}] = sum
-				}
-				of[k] = sum
-			}
-			complete = complete && (c.Tasks[k] <= 0 || of[k].dedicated > 0 && t.count[t.layout.Of(Kind(k))] > 0)
-		}
-		return of, complete
-	}
+	known := map[timedOn]times{} // jobs of a class share their times
 	t.candidate.Commitment = &c
-	t.candidate.times, _ = timesOf(&c)
+	t.candidate.times, _ = t.timesOf(&c, known)
 	for k := range Kind(Kinds) {
 		if p := t.layout.Of(k); c.Tasks[k] > 0 {
 			t.slotless = t.slotless || t.count[p] == 0
@@ -154,7 +129,7 @@ func newTimetable(r *Room, c Commitment) *timetable {
 	}
 	for i := range r.Accepted {
 		a := &r.Accepted[i]
-		of, complete := timesOf(a)
+		of, complete := t.timesOf(a, known)
 		if !complete {
 			t.uncounted++
 		}
@@ -164,6 +139,35 @@ func newTimetable(r *Room, c Commitment) *timetable {
 		return cmp.Or(cmp.Compare(a.DueSeconds, b.DueSeconds), cmp.Compare(a.ID, b.ID))
 	})
 	return t
+}
+
+// timedOn is the time of a task in a pool.
+type timedOn struct {
+	perf.TaskTime
+	Pool
+}
+
+// timesOf returns the times of a job's tasks. They are complete if all its tasks have times and slots.
+func (t *timetable) timesOf(c *Commitment, known map[timedOn]times) (of [Kinds]times, complete bool) {
+	complete = true
+	for k, tt := range c.Times {
+		p := t.layout.Of(Kind(k))
+		if c.Tasks[k] > 0 && tt != nil {
+			sum, seen := known[timedOn{*tt, p}]
+			if !seen {
+				for _, s := range t.slots[p] {
+					sum.sum += float64(s.Count) * tt.Seconds(s.Residual)
+				}
+				if sum.dedicated = tt.Seconds(1); !(sum.dedicated > 0 && sum.sum >= 0 && sum.sum < math.Inf(1)) {
+					sum = times{}
+				}
+				known[timedOn{*tt, p}] = sum
+			}
+			of[k] = sum
+		}
+		complete = complete && (c.Tasks[k] <= 0 || of[k].dedicated > 0 && t.count[p] > 0)
+	}
+	return of, complete
 }
 
 // needs returns the seconds that tasks need of all slots they may use (eq. 6).

@@ -13,11 +13,10 @@ import (
 	"headroom/internal/core/money"
 )
 
-// DrawProblem draws a valid problem with every kind of coincidence in it: no to three contracts, some
-// of one price, some billed always; with and without a quota; classes given by their gamma or by a
-// demand; penalties that are free, zero, worth exactly a price, or worth as much per VM as another
-// class's; impossible deadlines; classes that take nothing; fractional jobs where the problem is
-// relaxed.
+// DrawProblem draws a valid problem with every kind of coincidence in it: no to three contracts, some of one price,
+// some billed always, with and without a quota. Classes are given by their gamma or by a demand. Penalties are free,
+// zero, worth exactly a price, or worth as much per VM as another class's. There are impossible deadlines, classes
+// that take nothing, and fractional jobs if the problem is relaxed.
 func DrawProblem(t testing.TB, r *rand.Rand, classes int, integrality capacity.Integrality) capacity.Problem {
 	t.Helper()
 	p := capacity.Problem{Currency: "USD", PeriodSeconds: []int64{3600, 3600, 1800, 86400}[r.IntN(4)], Options: capacity.DefaultOptions()}

@@ -193,7 +193,7 @@ func (b *bruteFleet) Best() (objective int64, jobs [][]int64, feasible bool) {
 	return objective, jobs, feasible
 }
 
-// FleetKind is what the problems of a family have.
+// FleetKind lists the features of the problems of a family.
 type FleetKind struct {
 	Types                                    int
 	Spot, Quota, Contracts, budgets, Spreads bool
@@ -218,73 +218,87 @@ func DrawFleet(r *rand.Rand, k FleetKind, classes, width int) capacity.Problem {
 		d.Sharing = capacity.Dedicated
 	}
 	p := d.Problem(r)
-	one := func(name string) capacity.VMTypeSupply {
-		s := capacity.VMTypeSupply{Name: name, OnDemand: capacity.OnDemand{Price: Hundredths(1 + r.IntN(60))}}
-		if k.Contracts {
-			for n := range r.IntN(3) {
-				c := capacity.Contract{Name: fmt.Sprintf("%s-contract-%d", name, n), VMs: r.Int64N(8), Price: Hundredths(1 + r.IntN(60)), Billing: capacity.BilledUsed}
-				if r.IntN(4) == 0 {
-					c.Billing = capacity.BilledAlways
-				}
-				s.Contracts = append(s.Contracts, c)
-			}
-		}
-		if k.Quota && r.IntN(3) > 0 {
-			quota := r.Int64N(9)
-			s.OnDemand.Quota = &quota
-		}
-		if k.Spot && r.IntN(4) > 0 {
-			s.Spot = &capacity.Spot{Price: Hundredths(r.IntN(40)), MaxShare: []float64{0.1, 0.25, 0.3, 0.5, 0.7, 1, 0}[r.IntN(7)]}
-		}
-		return s
-	}
 	if k.Types == 0 {
-		s := one("")
+		s := k.drawType(r, "")
 		p.Supply = capacity.Supply{Contracts: s.Contracts, OnDemand: s.OnDemand, Spot: s.Spot}
 	} else {
 		p.Supply = capacity.Supply{}
 		for v := range 1 + r.IntN(k.Types) {
-			p.Supply.VMTypes = append(p.Supply.VMTypes, one(fmt.Sprintf("type-%d", v)))
+			p.Supply.VMTypes = append(p.Supply.VMTypes, k.drawType(r, fmt.Sprintf("type-%d", v)))
 		}
 	}
 	if k.Spreads {
-		for i := range p.Classes {
-			c := &p.Classes[i]
-			c.Speed = capacity.Speed{}
-			by := map[string]capacity.SlotsPerVM{}
-			for _, t := range p.Supply.VMTypes {
-				if r.IntN(2) == 0 {
-					c.Speed[t.Name] = []float64{0.5, 2, 1.25, 1}[r.IntN(4)]
-				}
-				by[t.Name] = capacity.SlotsPerVM{Map: 1 + r.Int64N(4), Reduce: 1 + r.Int64N(4)}
-			}
-			if r.IntN(5) == 0 && len(by) > 1 {
-				delete(by, p.Supply.VMTypes[0].Name)
-			}
-			if c.VMsPerJob == nil && r.IntN(2) == 0 {
-				c.SlotsPerVM = capacity.SlotsPerVM{ByType: by}
-			}
-		}
+		spreadClasses(r, &p)
 	}
 	if k.budgets {
-		p.Budget = &capacity.Budget{}
-		b := NewBruteFleet(p)
-		if objective, _, ok := b.Best(); ok {
-			spend := objective
-			for i := range b.high {
-				spend += b.Penalty[i] * b.high[i]
-			}
-			amount := func() *money.Amount {
-				x := money.Amount{Decimal: decimal.New(int64(float64(spend)*(0.4+0.8*r.Float64())), -6)}
-				return &x
-			}
-			if r.IntN(4) > 0 {
-				p.Budget.VMCost = amount()
-			}
-			if r.IntN(3) == 0 {
-				p.Budget.Total = amount()
-			}
-		}
+		drawBudget(r, &p)
 	}
 	return p
+}
+
+// drawType draws the supply of one VM type.
+func (k FleetKind) drawType(r *rand.Rand, name string) capacity.VMTypeSupply {
+	s := capacity.VMTypeSupply{Name: name, OnDemand: capacity.OnDemand{Price: Hundredths(1 + r.IntN(60))}}
+	if k.Contracts {
+		for n := range r.IntN(3) {
+			c := capacity.Contract{Name: fmt.Sprintf("%s-contract-%d", name, n), VMs: r.Int64N(8), Price: Hundredths(1 + r.IntN(60)), Billing: capacity.BilledUsed}
+			if r.IntN(4) == 0 {
+				c.Billing = capacity.BilledAlways
+			}
+			s.Contracts = append(s.Contracts, c)
+		}
+	}
+	if k.Quota && r.IntN(3) > 0 {
+		quota := r.Int64N(9)
+		s.OnDemand.Quota = &quota
+	}
+	if k.Spot && r.IntN(4) > 0 {
+		s.Spot = &capacity.Spot{Price: Hundredths(r.IntN(40)), MaxShare: []float64{0.1, 0.25, 0.3, 0.5, 0.7, 1, 0}[r.IntN(7)]}
+	}
+	return s
+}
+
+// spreadClasses gives classes speeds and slots by VM type.
+func spreadClasses(r *rand.Rand, p *capacity.Problem) {
+	for i := range p.Classes {
+		c := &p.Classes[i]
+		c.Speed = capacity.Speed{}
+		by := map[string]capacity.SlotsPerVM{}
+		for _, t := range p.Supply.VMTypes {
+			if r.IntN(2) == 0 {
+				c.Speed[t.Name] = []float64{0.5, 2, 1.25, 1}[r.IntN(4)]
+			}
+			by[t.Name] = capacity.SlotsPerVM{Map: 1 + r.Int64N(4), Reduce: 1 + r.Int64N(4)}
+		}
+		if r.IntN(5) == 0 && len(by) > 1 {
+			delete(by, p.Supply.VMTypes[0].Name)
+		}
+		if c.VMsPerJob == nil && r.IntN(2) == 0 {
+			c.SlotsPerVM = capacity.SlotsPerVM{ByType: by}
+		}
+	}
+}
+
+// drawBudget draws budgets around the cost of the best plan.
+func drawBudget(r *rand.Rand, p *capacity.Problem) {
+	p.Budget = &capacity.Budget{}
+	b := NewBruteFleet(*p)
+	objective, _, ok := b.Best()
+	if !ok {
+		return
+	}
+	spend := objective
+	for i := range b.high {
+		spend += b.Penalty[i] * b.high[i]
+	}
+	amount := func() *money.Amount {
+		x := money.Amount{Decimal: decimal.New(int64(float64(spend)*(0.4+0.8*r.Float64())), -6)}
+		return &x
+	}
+	if r.IntN(4) > 0 {
+		p.Budget.VMCost = amount()
+	}
+	if r.IntN(3) == 0 {
+		p.Budget.Total = amount()
+	}
 }

@@ -6,9 +6,8 @@ import (
 	"math/bits"
 )
 
-// Rational is a class's need for slots in whole numbers, so that every comparison is exact: the
-// work of one job and the time there is for it in one unit, the slots of a VM, and the phases that
-// need slots at all.
+// Rational is a class's need for slots in whole numbers, so that every comparison is exact. It holds the work of one
+// job and the time for it in one unit, the slots of a VM, and the phases that need slots at all.
 type Rational struct {
 	MapWork, RedWork, Slack int64
 	PerMap, PerRed          int64

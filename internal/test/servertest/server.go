@@ -13,7 +13,7 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	runs "headroom/internal/service/run"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/service/telemetry"
 	"headroom/internal/test/pgtest"
 )
@@ -41,7 +41,7 @@ func Start(t *testing.T) Server {
 	heard := a.Runs.Watch(watching)
 	t.Cleanup(func() { stop(); <-heard })
 	pool, schema := store.River()
-	runner, err := runs.Start(t.Context(), runs.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
+	runner, err := queue.Start(t.Context(), queue.Config{App: a, Pool: pool, Schema: schema, StopWait: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

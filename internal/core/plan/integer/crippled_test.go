@@ -110,7 +110,7 @@ func clock(spent int64) func() bool {
 	return func() bool { looks++; return spent > 0 && looks > spent }
 }
 
-// checkGap says whether a plan is what it says it is, and whether its gap is open.
+// checkGap checks a plan's figures, and reports if its gap is open.
 func checkGap(t *testing.T, name string, got Result, want float64, problem any) (open bool) {
 	t.Helper()
 	noise := 1e-9 * math.Max(1, math.Abs(want))

@@ -20,17 +20,17 @@ type Instance struct {
 // Grid counts loads in whole units of 1/PerVM VM, so that sums are exact and the same in any order.
 type Grid struct {
 	PerVM int64
-	// Tolerance, in units, is how far a load may exceed whole VMs: 0 where every load is exact. Every
-	// load starts at minus this.
+	// Tolerance is the excess over whole VMs that a load may have, in units: 0 if every load is exact. Every load starts
+	// at minus this.
 	Tolerance int64
-	// Rounded, in units, is how much all loads together may have been rounded down.
+	// Rounded is the largest amount, in units, by which all loads together are rounded down.
 	Rounded int64
 }
 
 const (
 	MaxGridDigits = 9 // gammas that are decimals of at most so many digits keep their exact value
-	// FineGrid parts of a VM, more for small problems and fewer for huge ones, are what others are
-	// rounded down to. It is a multiple of 2520, so that gammas such as 5/6 stay exact.
+	// FineGrid is the number of parts of a VM to which other gammas are rounded down. There are more for small problems
+	// and fewer for huge ones. It is a multiple of 2520, so that gammas such as 5/6 stay exact.
 	FineGrid = 2520 * 4e8
 	// decimalNoise is the relative distance at which a float64 counts as the decimal it was read
 	// from: half a unit in its last place, and as much again for a product.
@@ -39,18 +39,17 @@ const (
 	exactFloat = 2e15
 	// MaxLoad keeps every sum of loads far from overflow.
 	MaxLoad = float64(1 << 61)
-	// LoadNoise, in VMs, is how far the load of gammas that are computed, or given with more than MaxGridDigits places,
-	// may exceed whole VMs. It is absolute: relative to the load it would give away half a VM at a million classes (E15).
+	// LoadNoise is the excess over whole VMs, in VMs, that a load may have whose gammas are computed, or given with more
+	// than MaxGridDigits places. It is absolute: relative to the load it would give away half a VM at a million classes (E15).
 	LoadNoise = 1e-7
-	// LoadSlack is what checks allow: LoadNoise and what floats are off.
+	// LoadSlack is the excess that checks allow: LoadNoise and the float error.
 	LoadSlack = 1.001 * LoadNoise
 )
 
-// NewGrid turns gammas into whole weights on the coarsest grid that is exact, or on a fine one. There
-// they are rounded down, so that whatever fits in truth fits here too and a bound stays a bound;
-// and the tolerance is less by what that may add up to, so that what fits here exceeds the VMs
-// by LoadNoise at most (by Rounded, where there are too many jobs for that). Gammas that are rounded themselves have
-// the tolerance on every grid.
+// NewGrid turns gammas into whole weights on the coarsest grid that is exact, or on a fine one. There they are rounded
+// down, so that a load that fits in truth fits here too, and a bound stays a bound. The tolerance is less by the sum of
+// that. So a load that fits here exceeds the VMs by LoadNoise at most, or by Rounded if there are too many jobs for
+// that. Gammas that are rounded themselves have the tolerance on every grid.
 func NewGrid(gamma []float64, high []int64, rounded bool) (g Grid, weight []int64) {
 	weight = make([]int64, len(gamma))
 	most := 0.0

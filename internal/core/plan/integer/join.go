@@ -9,9 +9,9 @@ import (
 // fillMost bounds the classes that fill looks at.
 const fillMost = 20_000
 
-// fill brings the load up to the kink with the moves that cost least per unit of load: a good plan in
-// one pass, where one large class does not fit any more and many small ones do, and all there is
-// when the time is up. It proves nothing.
+// fill brings the load up to the kink with the moves that cost least per unit of load. That gives a good plan in one
+// pass if one large class does not fit any more and many small ones do. It is the only plan if the time is up. It proves
+// nothing.
 func (s *Search) fill() {
 	k := &s.kink
 	room := k.low*k.grid - s.base
@@ -37,9 +37,9 @@ func (s *Search) fill() {
 	s.accept(moves)
 }
 
-// join looks for a good plan by meeting in the middle: the moves of a few cheap classes are
-// multiplied out in two halves, each half is sorted by load, and for every number of VMs near the
-// kink the best pair that fits is found in one sweep. It proves nothing.
+// join looks for a good plan by meeting in the middle. The moves of a few cheap classes are multiplied out in two halves,
+// and each half is sorted by load. For every number of VMs near the kink one sweep finds the best pair that fits. It
+// proves nothing.
 func (s *Search) join(leads []lead, target float64, e effort) {
 	for try := 0; try < e.tries && s.gap-s.floor > target && !s.done(); try++ {
 		picked := s.pick(leads, e.classes)

@@ -23,14 +23,13 @@ func Within(gap float64) func(objective float64) float64 {
 	return func(objective float64) float64 { return max(gap, ProofResolution/10) * math.Abs(objective) }
 }
 
-// Yardstick is what the gap of a plan is a share of: its objective or, where that is less, its whole cost.
+// Yardstick returns the amount that the gap of a plan is a share of: its objective or, if that is less, its whole cost.
 // Penalties that say "never" make an objective so large that the smallest share of it is more than all VMs cost.
 func Yardstick(objective, wanted float64) float64 {
 	return min(math.Abs(objective), max(0, objective+wanted))
 }
 
-// GapNoise, relative to the penalties of all jobs, is what the float64 sums of a gap may come to where there
-// is none.
+// GapNoise is the float error of a gap of zero, relative to the penalties of all jobs.
 const GapNoise = 3e-14
 
 // complete is the gap at which nothing is left to prove.
@@ -123,8 +122,8 @@ func objective(s Supply, vms int64, penalty []float64, jobs []int64) float64 {
 	return sum.Value()
 }
 
-// blockSize is how many terms are summed plainly before a compensated step: fast, and as exact as
-// sixteen terms are.
+// blockSize is the number of terms that are summed plainly before a compensated step: fast, and as exact as sixteen
+// terms.
 const blockSize = 16
 
 // relax finds the Lagrangian point of the linear program and rounds its jobs down; false if not
@@ -323,7 +322,7 @@ func (l *Linear) ties(class int, reduced float64) bool {
 	return reduced <= max(l.tie, l.noise(class))
 }
 
-// noise is what floats may leave of a class's cost where there is none.
+// noise returns the float error of a class's cost of zero.
 func (l *Linear) noise(class int) float64 {
 	if l.plain != nil {
 		return tieShare * max(math.Abs(l.Penalty[class]), l.plain[class])
@@ -331,7 +330,7 @@ func (l *Linear) noise(class int) float64 {
 	return tieShare * l.Penalty[class]
 }
 
-// reduced is what one more job of the class costs at the price of capacity, 0 for ties.
+// reduced returns the cost of one more job of the class at the price of capacity, 0 for ties.
 func (l *Linear) reduced(class int) float64 {
 	r := l.nu*l.gamma[class] - l.Penalty[class]
 	if l.ties(class, math.Abs(r)) {

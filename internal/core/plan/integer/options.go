@@ -54,7 +54,7 @@ func (o *Options) HoldBack(vms int64) { o.supply, o.plenty = o.supply.without(vm
 // LineNoise, relative, keeps float noise from cutting off an option at the very end of its bound.
 const LineNoise = 1e-9
 
-// line is what one more job costs at least, at a price; a load may fall short of it by LoadNoise.
+// line returns the smallest cost of one more job at a price. A load may fall short of it by LoadNoise.
 func (o *Options) line(class int, nu float64) (slope float64, from, step int64) {
 	gamma := o.PerJob(class)
 	slope = nu*gamma*(1-LineNoise) - o.penalty[class]
@@ -73,7 +73,7 @@ func (o *Options) worth(class int, nu float64, jobs int64) float64 {
 // jobs would take minutes. The straight line bounds those that are not.
 const optionsMostTried = 2048
 
-// patience is how many options of a class may still be evaluated.
+// patience returns the number of options of a class that may still be evaluated.
 func (o *Options) patience() int {
 	if o.done != nil && o.done() {
 		return 1

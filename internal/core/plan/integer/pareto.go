@@ -4,10 +4,9 @@ import (
 	"math"
 )
 
-// state is a set of moves made so far. States of one layer are kept by ascending load, and only
-// those that no other beats: of two states the one with the smaller load and the smaller
-// cost - nu·load serves every continuation at least as well. States of different counts of the row do
-// not compare.
+// state is a set of moves made so far. States of one layer are kept by ascending load, and only those that no other
+// beats. Of two states, the one with the smaller load and the smaller cost - nu·load serves every continuation at
+// least as well. States of different counts of the row do not compare.
 type state struct {
 	load  int64
 	cost  float64 // sum of extras

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// row is a second whole number that plans have beside their load: the sum of a whole number for every job,
-// such as how many jobs there are. Where penalties follow gamma (p = k·(gamma + 1)), the linear program wants a
-// fraction of it; a search among the plans with at most so many, and one among those with at least so many,
-// each with a price for what lies between, see what the load alone does not show.
+// row is a second whole number that plans have beside their load: the sum of a whole number for every job, such as the
+// number of jobs. If penalties follow gamma (p = k·(gamma + 1)), the linear program wants a fraction of it. So one search
+// covers the plans with at most so many, and another those with at least so many, each with a price for the part between.
+// Together they see what the load alone does not show.
 type row struct {
 	counts []int64 // of a job, by class
 	side   int64   // 1: plans with at most the target; -1: with at least that; 0: no row
@@ -18,7 +18,7 @@ type row struct {
 	price  float64 // of one more: at least 0 where there may be at most so many, at most 0 where at least
 }
 
-// excess is what a count costs above the bound: nothing at the target, and no plan on the wrong side.
+// excess returns the cost of a count above the bound: nothing at the target, and no plan on the wrong side.
 func (r *row) excess(count int64) float64 {
 	if r.side == 0 {
 		return 0
@@ -30,7 +30,7 @@ func (r *row) excess(count int64) float64 {
 	return math.Abs(r.price) * float64(left)
 }
 
-// count is how much all jobs count.
+// count returns the count of all jobs.
 func (r *row) count(jobs []int64) (sum int64) {
 	for i, c := range r.counts {
 		sum += c * jobs[i]
@@ -38,7 +38,7 @@ func (r *row) count(jobs []int64) (sum int64) {
 	return sum
 }
 
-// each is how much a job of the class counts.
+// each returns the count of one job of the class.
 func (r *row) each(class int) int64 {
 	if r.counts == nil {
 		return 0
@@ -54,7 +54,7 @@ func (r *row) takeOff(penalty, plain []float64) {
 	}
 }
 
-// over is by how much a count lies on the wrong side.
+// over returns the distance of a count on the wrong side.
 func (r *row) over(count float64) float64 {
 	over := (count - float64(r.target)) * float64(r.side)
 	if math.Abs(over) < countNoise {
@@ -63,10 +63,10 @@ func (r *row) over(count float64) float64 {
 	return over
 }
 
-// countNoise is how near to a whole number a count of the linear program is one.
+// countNoise is the distance within which a count of the linear program is a whole number.
 const countNoise = 1e-9
 
-// rowWindow is how far from the row's target joins look.
+// rowWindow is the distance from the row's target in which joins look.
 const rowWindow = 4
 
 func (r *row) window() int64 {
@@ -188,7 +188,7 @@ func (t *tree) placeRow(b *branch, at ideal) *Search {
 const (
 	// rowSteps bounds how often the steps to a row's price are made longer.
 	rowSteps = 40
-	// priceNoise, relative, is how near two prices of a row are one.
+	// priceNoise is the relative distance within which two prices of a row are one.
 	priceNoise = 1e-15
 	// enoughRaised is the share of what is open that a row must close for no other to be tried.
 	enoughRaised = 0.25
@@ -213,13 +213,13 @@ const (
 	rowMost = 64
 	// rowsMost bounds the rows proposed.
 	rowsMost = 3
-	// onLine, relative, is how near to a line a penalty must lie.
+	// onLine is the relative distance from a line that a penalty may have.
 	onLine = 1e-9
 )
 
-// rows proposes what to count, from the classes that may still move: penalties that lie on lines
-// p = a·gamma + b·count with whole counts, the slope a found by voting, and at last every job as one. Any row
-// of whole numbers is allowed, so that a bad proposal costs time only.
+// rows proposes counts, from the classes that may still move. Their penalties lie on lines p = a·gamma + b·count with
+// whole counts, and voting finds the slope a; at last every job counts as one. Any row of whole numbers is allowed, so a
+// bad proposal costs time only.
 func rows(f Terrain, voters []lead) [][]int64 {
 	penalty := f.penalties()
 	var slopes []float64
@@ -267,8 +267,8 @@ func onePerJob(f Terrain) []int64 {
 	return counts
 }
 
-// onLattice is what is left of penalties above a slope, in the largest unit of which the voters have whole
-// numbers; classes that are no small whole number of it count nothing. It is nil where nothing is left.
+// onLattice returns the rest of penalties above a slope, in the largest unit of which the voters have whole numbers.
+// Classes that are no small whole number of it count nothing. It is nil if nothing is left.
 func onLattice(f Terrain, slope float64, voters []lead) []int64 {
 	penalty := f.penalties()
 	rest := func(i int) (left, noise float64) {

@@ -11,12 +11,11 @@ import (
 //
 //	cost(plan) = bound + sum of extras + excess(load)
 //
-// where a class's extra is what its own choice costs above its cheapest one, and excess is what
-// whole VMs cost above nu·load (see kink). No part is ever negative, so a plan's gap is a sum of
-// small non-negative numbers, and a class whose cheapest move costs more than the best known gap
-// cannot move in a better plan. The search looks for the set of moves with the smallest gap:
-// first by joining two lists of random moves, which finds a good plan fast, then by a program over
-// Pareto-optimal (load, cost) states, which proves it.
+// A class's extra is the cost of its own choice above its cheapest one. The excess is the cost of whole VMs above nu·load
+// (see kink). No part is ever negative, so a plan's gap is a sum of small non-negative numbers. A class whose cheapest
+// move costs more than the best known gap cannot move in a better plan. The search looks for the set of moves with the
+// smallest gap. It first joins two lists of random moves, which finds a good plan fast. Then a program over
+// Pareto-optimal (load, cost) states proves it.
 
 // choice is one way for a class to leave its cheapest number of jobs.
 type choice struct {
@@ -61,8 +60,7 @@ func (g *gatherer) result() ([]lead, bool) {
 	return g.leads, g.all
 }
 
-// front is what the search knows of the classes: multiples of one load (linear) or a list of
-// loads (options).
+// front describes the classes to the search: multiples of one load (linear) or a list of loads (options).
 type front interface {
 	// leads appends the classes that can move for less than below, at most so many of the
 	// cheapest, and says whether these are all.
@@ -102,7 +100,7 @@ type Search struct {
 	done   func() bool // the time is up
 }
 
-// Effort is how hard one pass of the search tries.
+// Effort limits the work of one pass of the search.
 type effort struct {
 	classes int // moved in one join
 	states  int // in one half of a join
@@ -133,7 +131,7 @@ func newSearch(f front, k kink, base int64, slack float64, done func() bool) *Se
 	return s
 }
 
-// bestGap is how far the best plan is from optimal at most.
+// bestGap returns an upper bound on the best plan's distance from the optimum.
 func (s *Search) bestGap() float64 {
 	open := max(s.floor, min(s.proven, s.gap))
 	return max(0, s.gap-open) + s.slack

@@ -111,7 +111,7 @@ func (s Supply) within(least, most int64) Supply {
 	return rest
 }
 
-// between is what m VMs cost more than n.
+// between returns the extra cost of m VMs over n.
 func (s Supply) between(n, m int64) float64 {
 	if m < n {
 		return -s.between(m, n)
@@ -176,8 +176,7 @@ type kink struct {
 	low, high int64
 	grid      int64   // load units in one VM
 	perUnit   float64 // nu / grid
-	// slopeLow and slopeHigh are what one unit of load less than low-1 VMs, or more than high VMs,
-	// costs at least.
+	// slopeLow and slopeHigh are the smallest costs of one unit of load less than low-1 VMs, or more than high VMs.
 	slopeLow, slopeHigh float64
 }
 

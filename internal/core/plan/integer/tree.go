@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// What one Lagrangian point leaves open is split into branches: the plans with at most so many jobs of a class
-// that the linear program breaks, and those with more; those with at most so many VMs, and those with
-// more; those with at most so much of a row, and those with at least one more. Every branch has a Lagrangian
-// point of its own, and the narrower it is, the higher its bound. Branches are taken by their bounds, the
-// lowest first, and share the best plan.
+// The gap that one Lagrangian point leaves open is split into branches. They are the plans with at most so many jobs of a
+// class that the linear program breaks, and those with more. Others split the number of VMs, or a row, likewise. Every
+// branch has a Lagrangian point of its own, and the narrower it is, the higher its bound. The branches with the lowest
+// bounds are taken first, and all share the best plan.
 
 // Terrain is a front whose Lagrangian point can be moved.
 type Terrain interface {
@@ -37,7 +36,7 @@ type Terrain interface {
 	// broken is a class to which the linear program gives more than its jobs at the point, how many, and what
 	// load they add.
 	broken() (class int, jobs, load float64, found bool)
-	// extra is what a class's jobs cost above those at the point: below 0 only where they are outside its limits.
+	// extra returns the cost of a class's jobs above those at the point: below 0 only if they are outside its limits.
 	extra(class int, jobs int64) float64
 	// wanted is the penalties of all jobs together.
 	wanted() float64
@@ -45,8 +44,8 @@ type Terrain interface {
 	PerJob(class int) float64
 }
 
-// Where a middling search of the whole does not prove enough, the branches next to the root are glanced at, which for
-// hundreds of classes that correlate costs less than a solid search; for many thousands it costs more than it proves.
+// If a middling search of the whole does not prove enough, the branches next to the root are searched lightly. For
+// hundreds of classes that correlate this costs less than a solid search; for many thousands it costs more than it proves.
 const (
 	glanceVisits = 12
 	glanceMost   = 5_000 // classes
@@ -171,7 +170,7 @@ func (t *tree) prove() {
 	t.explore(solidEffort, solidVisits)
 }
 
-// gap is how far from optimal the best plan is at most.
+// gap returns an upper bound on the best plan's distance from the optimum.
 func (t *tree) gap() float64 {
 	bound := t.closed
 	if len(t.open) > 0 {
@@ -252,8 +251,8 @@ func (t *tree) look(b *branch, e effort) *Search {
 	return s
 }
 
-// gapOf is how much more the best plan costs than the bound of a search, but for what was rounded away. It is
-// below 0 where that plan is outside the branch and cheaper than all in it.
+// gapOf returns the cost of the best plan above the bound of a search, but for rounding. It is below 0 if that plan is
+// outside the branch and cheaper than all in it.
 func (t *tree) gapOf(s *Search) float64 {
 	sum := 0.0
 	for i, jobs := range t.jobs {
@@ -320,7 +319,7 @@ func (t *tree) place(b *branch) *Search {
 	return t.placeRow(b, at)
 }
 
-// ideal is what the linear program gives at a point: so many jobs, and a part of a job more of one class.
+// ideal is the answer of the linear program at a point: so many jobs, and a part of a job more of one class.
 type ideal struct {
 	jobs  []int64
 	more  part

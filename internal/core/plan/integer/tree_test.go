@@ -25,7 +25,7 @@ var treeEfforts = []struct {
 	{"out of time", lightEffort, 300, 60},
 }
 
-// grown is what a tree finds from the jobs of the Lagrangian point on.
+// grown returns the result of a tree from the jobs of the Lagrangian point on.
 func grown(f Terrain, e effort, visits int, done func() bool) Result {
 	f.until(done)
 	s := f.begin()
@@ -35,8 +35,8 @@ func grown(f Terrain, e effort, visits int, done func() bool) Result {
 	return Result{Feasible: true, Jobs: t.jobs, VMs: VMsFor(f, t.jobs), Objective: f.Objective(t.jobs, VMsFor(f, t.jobs)), Gap: t.gap()}
 }
 
-// The tree's plans are what it says of them, however little it is allowed to look at; given time it proves
-// nearly all on its own.
+// The tree's plans have the figures it gives them, with any limit on its work. Given time it proves nearly all on its
+// own.
 func TestTheTreesGapsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 1))
 	open := make([]int, len(treeEfforts))

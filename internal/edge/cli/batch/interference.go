@@ -17,8 +17,7 @@ import (
 func interferenceCommand() *cobra.Command {
 	var out shell.Output
 	q := sim.DefaultInterference()
-	service, policies, readers := "", []string{}, []string{}
-	nodes := sim.DataNodeLoad{}
+	var given interferenceFlags
 	c := &cobra.Command{
 		Use:   "interference [FILE|-]",
 		Short: "Say what batch work does to the requests beside it, and how a host is set up against that",
@@ -47,48 +46,23 @@ Policies:
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().Float64Var(&q.Interactive.PerSecond, "per-second", 0, "requests that the core answers a `second`, coming at random")
-	c.Flags().StringVar(&service, "service", "", "what a request needs of the core: exponential:`MS`, constant:MS or samples:MS,MS,…")
-	c.Flags().StringArrayVar(&policies, "policy", nil, "a `policy` to look at, as above; may be repeated (alone, background, nonpreemptive and fair)")
+	c.Flags().StringVar(&given.service, "service", "", "what a request needs of the core: exponential:`MS`, constant:MS or samples:MS,MS,…")
+	c.Flags().StringArrayVar(&given.policies, "policy", nil,
+		"a `policy` to look at, as above; may be repeated (alone, background, nonpreemptive and fair)")
 	c.Flags().Int64Var(&q.Requests, "requests", q.Requests, "simulate so many under each policy")
 	c.Flags().Int64Var(&q.Seed, "seed", q.Seed, "of the random numbers")
-	c.Flags().Float64Var(&nodes.CapMBPerSecond, "io-cap", 0, "what a data node serves at most, in `MB/s`: say how many tasks may read")
-	c.Flags().Int64Var(&nodes.Count, "data-nodes", 1, "how many `nodes` share what a task reads")
-	c.Flags().StringArrayVar(&readers, "reader", nil, "tasks, as `NAME:MB/S[:NORMED]`, that read so much on a dedicated node and take so many times as long; may be repeated")
+	c.Flags().Float64Var(&given.nodes.CapMBPerSecond, "io-cap", 0, "what a data node serves at most, in `MB/s`: say how many tasks may read")
+	c.Flags().Int64Var(&given.nodes.Count, "data-nodes", 1, "how many `nodes` share what a task reads")
+	c.Flags().StringArrayVar(&given.readers, "reader", nil,
+		"tasks, as `NAME:MB/S[:NORMED]`, that read so much on a dedicated node and take so many times as long; may be repeated")
 	c.Flags().StringVar(&q.Host.Cgroup, "cgroup", q.Host.Cgroup, "the batch work's `directory` in the hints")
 	c.Flags().Float64Var(&q.Host.CeilingCores, "ceiling-cores", 0, "so many `cores` at most for the batch work, in the hints")
 	c.Flags().Int64Var(&q.Host.InteractiveWeight, "interactive-weight", q.Host.InteractiveWeight, "cpu.weight of the requests' cgroup")
-	c.PreRunE = func(c *cobra.Command, args []string) (err error) {
+	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return withoutInterferenceFlags(c)
 		}
-		if c.Flags().Changed("io-cap") || c.Flags().Changed("data-nodes") || len(readers) > 0 {
-			if !c.Flags().Changed("io-cap") || len(readers) == 0 {
-				return errors.New("say what a data node serves and who reads: --io-cap 60 --reader terasort:12.5")
-			}
-			if nodes.Readers, err = readerFlags(readers); err != nil {
-				return err
-			}
-			if q.DataNodes = &nodes; service == "" && !c.Flags().Changed("per-second") && len(policies) == 0 {
-				return nil
-			}
-		}
-		if service == "" || !c.Flags().Changed("per-second") {
-			return errors.New("say how many requests come and what they need: --per-second 300 --service exponential:2, or give a file")
-		}
-		if q.Interactive.Service, err = serviceFlag(service); err != nil {
-			return err
-		}
-		if len(policies) > 0 {
-			q.Policies = nil
-		}
-		for _, p := range policies {
-			policy, err := policyFlag(p)
-			if err != nil {
-				return err
-			}
-			q.Policies = append(q.Policies, policy)
-		}
-		return nil
+		return given.into(&q, c.Flags().Changed)
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -110,6 +84,45 @@ Policies:
 			"csv":   tables.Interference(answer).CSV,
 		})
 	})
+}
+
+// interferenceFlags holds the values of flags that need reading.
+type interferenceFlags struct {
+	service           string
+	policies, readers []string
+	nodes             sim.DataNodeLoad
+}
+
+// into puts the values into a question. changed reports whether a flag is given.
+func (f *interferenceFlags) into(q *sim.InterferenceQuestion, changed func(flag string) bool) (err error) {
+	if changed("io-cap") || changed("data-nodes") || len(f.readers) > 0 {
+		if !changed("io-cap") || len(f.readers) == 0 {
+			return errors.New("say what a data node serves and who reads: --io-cap 60 --reader terasort:12.5")
+		}
+		if f.nodes.Readers, err = readerFlags(f.readers); err != nil {
+			return err
+		}
+		if q.DataNodes = &f.nodes; f.service == "" && !changed("per-second") && len(f.policies) == 0 {
+			return nil
+		}
+	}
+	if f.service == "" || !changed("per-second") {
+		return errors.New("say how many requests come and what they need: --per-second 300 --service exponential:2, or give a file")
+	}
+	if q.Interactive.Service, err = serviceFlag(f.service); err != nil {
+		return err
+	}
+	if len(f.policies) > 0 {
+		q.Policies = nil
+	}
+	for _, p := range f.policies {
+		policy, err := policyFlag(p)
+		if err != nil {
+			return err
+		}
+		q.Policies = append(q.Policies, policy)
+	}
+	return nil
 }
 
 // withoutInterferenceFlags refuses flags besides a file, which has their values.
@@ -175,7 +188,8 @@ func readerFlag(given string) (r sim.DataReader, err error) {
 func policyFlag(given string) (sim.CorePolicy, error) {
 	name, figures, has := strings.Cut(given, ":")
 	p := sim.CorePolicy{Kind: sim.CorePolicyKind(strings.ReplaceAll(name, "-", "_"))}
-	wrong := fmt.Errorf("--policy is %q; give alone, background, nonpreemptive:SLICE, fair:SLICE or anti-starvation:FLOOR/WINDOW, in milliseconds", given)
+	wrong := fmt.Errorf("--policy is %q; give alone, background, nonpreemptive:SLICE, fair:SLICE or anti-starvation:FLOOR/WINDOW, in "+
+		"milliseconds", given)
 	parse := func(text string, into *float64) error {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0) {

@@ -35,7 +35,8 @@ Every optimum behind a figure is proved. A claim that holds, though not as far a
 is "limited", with what limits it.
 
 Exit codes: 0 the claim holds, 5 it does not; the others are as of any verb.`,
-		Example: "  headroom reproduce\n  headroom reproduce sharing\n  headroom reproduce deadlines --seed 7 -o csv\n  headroom reproduce all --quick -o json",
+		Example: "  headroom reproduce\n  headroom reproduce sharing\n  headroom reproduce deadlines --seed 7 -o csv\n" +
+			"  headroom reproduce all --quick -o json",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -123,7 +124,8 @@ func experimentCommand(name, short, long string, experiments ...reproduce.Experi
 }
 
 // reproduced runs experiments, one after the other because some measure time.
-func reproduced(ctx context.Context, experiments []reproduce.Experiment, setting reproduce.Setting, stderr io.Writer) ([]reproduce.Reproduction, error) {
+func reproduced(ctx context.Context, experiments []reproduce.Experiment, setting reproduce.Setting,
+	stderr io.Writer) ([]reproduce.Reproduction, error) {
 	tools := reproduce.Tools{
 		Clock: time.Now,
 		Plan: func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {

@@ -134,7 +134,8 @@ func ReadTrees(data []byte) ([]*Node, error) {
 		return []*Node{tree}, nil
 	}
 	if len(data) > longestYAML {
-		return nil, start.Refuse("too_large", "The file is larger than %d MiB, which is too much for YAML; write it as JSON, or split it.", longestYAML>>20)
+		return nil, start.Refuse("too_large", "The file is larger than %d MiB, which is too much for YAML; write it as JSON, or split it.",
+			longestYAML>>20)
 	}
 	return readYAMLTrees(data)
 }

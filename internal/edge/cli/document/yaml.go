@@ -75,7 +75,8 @@ func readYAML(part yamlPart) (*Node, error) {
 			continue
 		}
 		if tree != nil {
-			return nil, r.place(doc.Body.GetToken()).Refuse("syntax", "Here a second document seems to start; set documents apart by a line of three hyphens.")
+			return nil, r.place(doc.Body.GetToken()).Refuse("syntax",
+				"Here a second document seems to start; set documents apart by a line of three hyphens.")
 		}
 		if tree, err = r.value(doc.Body, 0); err != nil {
 			return nil, err
@@ -168,7 +169,8 @@ func (r *yamlTree) trouble(err error) error {
 func (r *yamlTree) lost(tokens token.Tokens) error {
 	for _, t := range tokens {
 		switch t.Type {
-		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.NullType, token.BoolType, token.IntegerType, token.BinaryIntegerType,
+		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.NullType, token.BoolType, token.IntegerType,
+			token.BinaryIntegerType,
 			token.OctetIntegerType, token.HexIntegerType, token.FloatType, token.InfinityType, token.NanType:
 			if !r.kept[t] {
 				return r.place(t).Refuse("syntax", "It is not clear what %q belongs to; look at the indentation and the quotes here.",

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -43,7 +43,8 @@ func (f *calibrating) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.job, "job", "", "the `job` whose executions are the class's (default: the one the profile was made of)")
 	c.Flags().StringVar(&f.from, "from", "", "only executions submitted at this `time` or later, such as 2026-01-31 or 2026-01-31T06:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "only executions submitted before this `time`")
-	c.Flags().Float64Var(&f.coverage, "coverage", perf.DefaultCoverage, "the `part` of executions that a calibrated time is to hold for, from 0.5 to 0.999")
+	c.Flags().Float64Var(&f.coverage, "coverage", perf.DefaultCoverage,
+		"the `part` of executions that a calibrated time is to hold for, from 0.5 to 0.999")
 }
 
 func (f *calibrating) check() error {
@@ -83,7 +84,7 @@ which factor each bound holds for the part asked for (--coverage). As CSV it is 
 		if out.Format == "csv" {
 			return out.Write(c, map[string]shell.Form{"csv": func(w io.Writer) error { _, err := w.Write(a.Body); return err }})
 		}
-		var report app.ClassCalibration
+		var report clusters.ClassCalibration
 		if err := a.Into(&report); err != nil {
 			return err
 		}
@@ -157,7 +158,8 @@ that they were made of. If somebody else changes the class at the same moment no
 		}
 		return out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("Class %q of cluster %q is calibrated: %s × %g (version %d).", class.Name, args[0], class.Calibration.Bound, class.Calibration.Factor, class.Version)))
+				_, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("Class %q of cluster %q is calibrated: %s × %g (version %d).", class.Name, args[0],
+					class.Calibration.Bound, class.Calibration.Factor, class.Version)))
 				return err
 			},
 			"json": remote.Indented(a.Body),
@@ -176,13 +178,14 @@ func noteBound(c *cobra.Command, s *remote.Service, cluster string) error {
 		return err
 	}
 	if of.Options.Bound != capacity.CalibratedBound {
-		fmt.Fprintln(c.ErrOrStderr(), shell.Shown(fmt.Sprintf("headroom: cluster %q is planned with the %s bound; calibrations count once its option \"bound\" is \"calibrated\".", cluster, of.Options.Bound)))
+		fmt.Fprintln(c.ErrOrStderr(), shell.Shown(fmt.Sprintf("headroom: cluster %q is planned with the %s bound; calibrations count once its "+
+			"option \"bound\" is \"calibrated\".", cluster, of.Options.Bound)))
 	}
 	return nil
 }
 
 // writeCalibration writes a report for people.
-func writeCalibration(w io.Writer, c app.ClassCalibration) error {
+func writeCalibration(w io.Writer, c clusters.ClassCalibration) error {
 	if c.Fit.Executions > 0 {
 		if err := fitTable(c).Text(w); err != nil {
 			return err
@@ -211,15 +214,17 @@ func signedPercent(share float64) string {
 	return fmt.Sprintf("%+.1f %%", 100*share)
 }
 
-func fitTable(c app.ClassCalibration) tables.Table {
+func fitTable(c clusters.ClassCalibration) tables.Table {
 	t := tables.Table{Columns: []string{"Slots", "Executions", "Below", "Within", "Above", "To average (median)", "(mean)", "Worst miss"}}
 	row := func(slots string, f perf.Fit) {
 		worst := "none"
 		if f.Worst != nil {
 			worst = fmt.Sprintf("%s: %s", f.Worst.ID, signedPercent(f.Worst.Off))
 		}
-		t.Rows = append(t.Rows, []tables.Cell{{Text: slots}, {Text: fmt.Sprint(f.Executions), Number: true}, {Text: percent(f.Below), Number: true}, {Text: percent(f.Within), Number: true},
-			{Text: percent(f.Above), Number: true}, {Text: signedPercent(f.MedianBias), Number: true}, {Text: signedPercent(f.MeanBias), Number: true}, {Text: worst}})
+		t.Rows = append(t.Rows, []tables.Cell{{Text: slots}, {Text: fmt.Sprint(f.Executions), Number: true},
+			{Text: percent(f.Below), Number: true}, {Text: percent(f.Within), Number: true},
+			{Text: percent(f.Above), Number: true}, {Text: signedPercent(f.MedianBias), Number: true},
+			{Text: signedPercent(f.MeanBias), Number: true}, {Text: worst}})
 	}
 	for _, b := range c.Bands {
 		slots := fmt.Sprint(b.FromSlots)
@@ -234,7 +239,7 @@ func fitTable(c app.ClassCalibration) tables.Table {
 	return t
 }
 
-func factorTable(c app.ClassCalibration) tables.Table {
+func factorTable(c clusters.ClassCalibration) tables.Table {
 	t := tables.Table{Columns: []string{"Bound", "Factor", "Calibrated (s, mean)", "Holds", "Factor without waiting", ""}}
 	for _, f := range c.Factors {
 		running, mark := "", ""
@@ -244,26 +249,32 @@ func factorTable(c app.ClassCalibration) tables.Table {
 		if c.Recommends != nil && f.Bound == c.Recommends.Bound {
 			mark = "recommended"
 		}
-		t.Rows = append(t.Rows, []tables.Cell{{Text: string(f.Bound)}, {Text: fmt.Sprint(f.Factor), Number: true}, {Text: strconv.FormatFloat(f.MeanSeconds, 'f', 1, 64), Number: true},
+		t.Rows = append(t.Rows, []tables.Cell{{Text: string(f.Bound)}, {Text: fmt.Sprint(f.Factor), Number: true},
+			{Text: strconv.FormatFloat(f.MeanSeconds, 'f', 1, 64), Number: true},
 			{Text: percent(f.Holds), Number: true}, {Text: running, Number: true}, {Text: mark}})
 	}
 	return t
 }
 
 // calibrationWords sums a report up in sentences.
-func calibrationWords(c app.ClassCalibration) (lines []string) {
+func calibrationWords(c clusters.ClassCalibration) (lines []string) {
 	if r := c.Recommends; r != nil {
-		lines = append(lines, "", fmt.Sprintf("Of %d executions of %q from %s to %s, %s lay between the lower and the upper bound, %s below and %s above. Plan with %s × %g.",
-			c.Fit.Executions, c.Job, minute(*c.From), minute(*c.Until), percent(c.Fit.Within), percent(c.Fit.Below), percent(c.Fit.Above), r.Bound, r.Factor))
+		lines = append(lines, "", fmt.Sprintf("Of %d executions of %q from %s to %s, %s lay between the lower and the upper bound, %s below "+
+			"and %s above. Plan with %s × %g.",
+			c.Fit.Executions, c.Job, minute(*c.From), minute(*c.Until), percent(c.Fit.Within), percent(c.Fit.Below), percent(c.Fit.Above), r.Bound,
+			r.Factor))
 	}
 	if t := c.Tested; t != nil {
-		lines = append(lines, fmt.Sprintf("Such recommendations, made as the executions came, held for %d of the %d that followed (%s).", t.Held, t.Executions, percent(t.Coverage)))
+		lines = append(lines, fmt.Sprintf("Such recommendations, made as the executions came, held for %d of the %d that followed (%s).",
+			t.Held, t.Executions, percent(t.Coverage)))
 	}
 	if w := c.Waiting; w != nil {
-		lines = append(lines, fmt.Sprintf("Half of the executions waited %.3g s or less for slots, 9 of 10 %.3g s or less.", w.MedianSeconds, w.P90Seconds))
+		lines = append(lines, fmt.Sprintf("Half of the executions waited %.3g s or less for slots, 9 of 10 %.3g s or less.", w.MedianSeconds,
+			w.P90Seconds))
 	}
 	if c.Unfit > 0 {
-		lines = append(lines, fmt.Sprintf("%d executions of the job are not in it: they ended badly, are not dated or without a time, or are of another form.", c.Unfit))
+		lines = append(lines, fmt.Sprintf("%d executions of the job are not in it: they ended badly, are not dated or without a time, or are "+
+			"of another form.", c.Unfit))
 	}
 	for _, w := range c.Warnings {
 		lines = append(lines, "Warning: "+w.Detail)
@@ -274,7 +285,8 @@ func calibrationWords(c app.ClassCalibration) (lines []string) {
 	case c.Adoption == nil:
 		lines = append(lines, fmt.Sprintf("In use is %s × %g, of which is not on record what it was made of.", c.InUse.Bound, c.InUse.Factor))
 	default:
-		lines = append(lines, fmt.Sprintf("In use is %s × %g, made of %d executions until %s. %s", c.InUse.Bound, c.InUse.Factor, c.Adoption.Executions, minute(c.Adoption.Until), c.Adoption.Drift.Detail))
+		lines = append(lines, fmt.Sprintf("In use is %s × %g, made of %d executions until %s. %s", c.InUse.Bound, c.InUse.Factor,
+			c.Adoption.Executions, minute(c.Adoption.Until), c.Adoption.Drift.Detail))
 	}
 	return lines
 }

@@ -11,13 +11,13 @@ import (
 
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/openapi"
 )
 
 // historySource says which executions a server fetches from an address.
 type historySource struct {
-	app.HistorySource
+	clusters.HistorySource
 	time  remote.ForecastFilter // without its class
 	async bool
 }
@@ -70,7 +70,7 @@ func (f *historySource) check(c *cobra.Command, args []string) error {
 
 // fetch has the server fetch the executions, and waits for the run. What a run that failed has stored is told
 // as well; nil is that nobody waits for it.
-func (f *historySource) fetch(c *cobra.Command, s *remote.Service, cluster string) (made *app.HistoryImport, err error) {
+func (f *historySource) fetch(c *cobra.Command, s *remote.Service, cluster string) (made *clusters.HistoryImport, err error) {
 	body, err := json.Marshal(f.HistorySource)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (f *historySource) fetch(c *cobra.Command, s *remote.Service, cluster strin
 	}
 	a, err := s.Call(c.Context(), openapi.GetRunResult(run.ID, nil))
 	if err == nil {
-		made = &app.HistoryImport{}
+		made = &clusters.HistoryImport{}
 		err = a.Into(made)
 	}
 	if ended != nil {

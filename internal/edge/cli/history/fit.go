@@ -85,12 +85,14 @@ func fitGetCommand(to *remote.Connection) *cobra.Command {
 		Long: `Shows the latest version of a fit, another one, or one by another method of the measurements of today. --vms
 asks a fit of power how long the job takes on so many, --residual one of task_time how long a task takes with
 such a part of a node.`,
-		Example: "  headroom fit get shop sort power --vms 12\n  headroom fit get shop sort power --method nls\n  headroom fit get shop sort task_time --residual 0.6",
-		Args:    cobra.ExactArgs(3),
+		Example: "  headroom fit get shop sort power --vms 12\n  headroom fit get shop sort power --method nls\n" +
+			"  headroom fit get shop sort task_time --residual 0.6",
+		Args: cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().Int64Var(&version, "version", 0, "the `number` of a version (default: the latest)")
-	shell.AddChoice(c, &method, "method", "", "another way of fitting: of power log or nls, of task_time constrained or unconstrained", "log", "nls", "constrained", "unconstrained")
+	shell.AddChoice(c, &method, "method", "", "another way of fitting: of power log or nls, of task_time constrained or unconstrained",
+		"log", "nls", "constrained", "unconstrained")
 	c.Flags().Float64Var(&vms, "vms", 0, "predict the time on so many VMs")
 	c.Flags().Float64Var(&residual, "residual", 0, "predict the time with such a `part` of a node")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {

@@ -23,7 +23,8 @@ does the same without a server and shows the profiles that come of it. "headroom
 "headroom forecast from-history" make profiles and forecasts of what was imported.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(historyImportCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to), historyDeleteCommand(&to))
+	c.AddCommand(historyImportCommand(&to), historyReadCommand(), historyListCommand(&to), historyShowCommand(&to), historyJobsCommand(&to),
+		historyDeleteCommand(&to))
 	return c
 }
 
@@ -128,7 +129,8 @@ func executionText(w io.Writer, e history.SampledExecution) error {
 			return
 		}
 		cell := func(x float64) tables.Cell { return tables.Cell{Text: fmt.Sprintf("%.2f", x), Number: true} }
-		t.Rows = append(t.Rows, []tables.Cell{{Text: shell.Shown(name)}, {Text: fmt.Sprint(tasks), Number: true}, cell(d.Mean), cell(d.Median), cell(d.P95), cell(d.Max)})
+		t.Rows = append(t.Rows, []tables.Cell{{Text: shell.Shown(name)}, {Text: fmt.Sprint(tasks), Number: true}, cell(d.Mean), cell(d.Median),
+			cell(d.P95), cell(d.Max)})
 	}
 	var left history.LeftOut
 	var notes []string
@@ -151,7 +153,8 @@ func executionText(w io.Writer, e history.SampledExecution) error {
 	if err := t.Text(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "At most %s ran at once; %.1f s are overhead. Left out: %d failed, %d killed, %d speculative.\n", slots, overhead, left.Failed, left.Killed, left.Speculative)
+	fmt.Fprintf(w, "At most %s ran at once; %.1f s are overhead. Left out: %d failed, %d killed, %d speculative.\n", slots, overhead,
+		left.Failed, left.Killed, left.Speculative)
 	for _, n := range notes {
 		fmt.Fprintf(w, "Note: %s\n", shell.Shown(n))
 	}
@@ -160,7 +163,8 @@ func executionText(w io.Writer, e history.SampledExecution) error {
 
 func historyDeleteCommand(to *remote.Connection) *cobra.Command {
 	var of executionFlags
-	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete past executions, after asking", Example: "  headroom history delete shop --job 'nightly etl' --until 2025-01-01"}
+	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete past executions, after asking",
+		Example: "  headroom history delete shop --job 'nightly etl' --until 2025-01-01"}
 	of.add(c, true)
 	of.addOutcome(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.Check() }

@@ -19,7 +19,7 @@ import (
 	"headroom/internal/data/history"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -45,8 +45,10 @@ Hadoop's or Spark's history server that it has not stored yet, or one file.
 
 Executions of all outcomes are kept: of those that failed, were killed or had not ended no profile is made,
 but they held slots. The same history again changes nothing, and one that broke off is sent again.`,
-		Example: "  headroom history import shop /mnt/history/done/2026 --dry-run\n  headroom history import shop app-20260301.zstd trace.csv --job 'nightly etl'\n  headroom history import shop http://history.example.com:19888 --queue prod --from 2026-03-01",
-		Args:    cobra.MinimumNArgs(2),
+		Example: "  headroom history import shop /mnt/history/done/2026 --dry-run\n" +
+			"  headroom history import shop app-20260301.zstd trace.csv --job 'nightly etl'\n" +
+			"  headroom history import shop http://history.example.com:19888 --queue prod --from 2026-03-01",
+		Args: cobra.MinimumNArgs(2),
 	}
 	pathsAreAllowed(c, to)
 	out.AddFlags(c, "table", "json")
@@ -94,9 +96,9 @@ but they held slots. The same history again changes nothing, and one that broke 
 }
 
 // writeHistoryImport writes what an import came to. What a request would say in a parameter is said by a flag here.
-func writeHistoryImport(c *cobra.Command, out shell.Output, cluster string, made app.HistoryImport) error {
+func writeHistoryImport(c *cobra.Command, out shell.Output, cluster string, made clusters.HistoryImport) error {
 	for i := range made.Refused.First {
-		if r := &made.Refused.First[i]; r.Detail == history.Nameless || r.Detail == history.Nameless+app.SayJob {
+		if r := &made.Refused.First[i]; r.Detail == history.Nameless || r.Detail == history.Nameless+clusters.SayJob {
 			r.Detail = history.Nameless + " Say which it is, with --job NAME."
 		}
 	}
@@ -122,9 +124,9 @@ type historyImport struct {
 	cluster  string
 	job      string
 	dryRun   bool
-	made     app.HistoryImport
+	made     clusters.HistoryImport
 	answered bool // the server has taken a batch, or tried it
-	jobs     map[string]*app.ImportedJob
+	jobs     map[string]*clusters.ImportedJob
 
 	batch [][]byte
 	bytes int
@@ -152,7 +154,9 @@ func (i *historyImport) read(c *cobra.Command, paths []string) error {
 			}
 			if len(text) > largestRecord {
 				i.made.Executions++
-				i.refused(history.Refusal{Where: r.Execution, Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.", len(r.Chain.Phases))})
+				i.refused(history.Refusal{Where: r.Execution,
+					Detail: fmt.Sprintf("What is to be known of its %d stages is too much to be sent at once; send the file itself, with --upload.",
+						len(r.Chain.Phases))})
 				return c.Context().Err()
 			}
 			if len(i.batch) > 0 && (i.bytes+len(text) > batchBytes || len(i.batch) == batchExecutions) {
@@ -192,7 +196,7 @@ func (i *historyImport) send(ctx context.Context) error {
 	a, err := i.s.Call(ctx, openapi.ImportExecutions(i.cluster, &openapi.ImportExecutionsQuery{DryRun: i.dryRun}), remote.JSONBody(body))
 	if err != nil {
 		if !i.answered { // nothing was taken or tried: the error says it all
-			i.made = app.HistoryImport{}
+			i.made = clusters.HistoryImport{}
 		}
 		return err
 	}
@@ -201,26 +205,27 @@ func (i *historyImport) send(ctx context.Context) error {
 
 // take adds an answer to what the import came to.
 func (i *historyImport) take(a remote.Answer) error {
-	var made app.HistoryImport
+	var made clusters.HistoryImport
 	if err := a.Into(&made); err != nil {
 		return err
 	}
 	all := &i.made
 	i.answered = true
 	all.DryRun = made.DryRun
-	all.Executions, all.Created, all.Updated, all.Unchanged = all.Executions+made.Executions, all.Created+made.Created, all.Updated+made.Updated, all.Unchanged+made.Unchanged
+	all.Executions, all.Created, all.Updated, all.Unchanged = all.Executions+made.Executions, all.Created+made.Created, all.Updated+
+		made.Updated, all.Unchanged+made.Unchanged
 	all.MoreJobs += made.MoreJobs
-	for _, part := range []struct{ to, from *app.Refusals }{{&all.Refused, &made.Refused}, {&all.Unusable, &made.Unusable}} {
+	for _, part := range []struct{ to, from *clusters.Refusals }{{&all.Refused, &made.Refused}, {&all.Unusable, &made.Unusable}} {
 		part.to.Count += part.from.Count
 		part.to.First = append(part.to.First, part.from.First[:min(len(part.from.First), mostToldRefusals-len(part.to.First))]...)
 	}
 	if i.jobs == nil {
-		i.jobs = map[string]*app.ImportedJob{}
+		i.jobs = map[string]*clusters.ImportedJob{}
 	}
 	for _, j := range made.Jobs {
 		known := i.jobs[j.Job]
 		if known == nil {
-			known = &app.ImportedJob{Job: j.Job}
+			known = &clusters.ImportedJob{Job: j.Job}
 			i.jobs[j.Job] = known
 		}
 		known.Executions, known.Created, known.Updated = known.Executions+j.Executions, known.Created+j.Created, known.Updated+j.Updated
@@ -230,14 +235,14 @@ func (i *historyImport) take(a remote.Answer) error {
 }
 
 // report sums the import up; lists without elements are empty, not null.
-func (i *historyImport) report() app.HistoryImport {
+func (i *historyImport) report() clusters.HistoryImport {
 	made := i.made
-	made.DryRun, made.Jobs = i.dryRun, []app.ImportedJob{}
+	made.DryRun, made.Jobs = i.dryRun, []clusters.ImportedJob{}
 	for _, j := range i.jobs {
 		made.Jobs = append(made.Jobs, *j)
 	}
-	slices.SortFunc(made.Jobs, func(a, b app.ImportedJob) int { return cmp.Compare(a.Job, b.Job) })
-	for _, r := range []*app.Refusals{&made.Refused, &made.Unusable} {
+	slices.SortFunc(made.Jobs, func(a, b clusters.ImportedJob) int { return cmp.Compare(a.Job, b.Job) })
+	for _, r := range []*clusters.Refusals{&made.Refused, &made.Unusable} {
 		if r.First == nil {
 			r.First = []history.Refusal{}
 		}
@@ -283,7 +288,7 @@ func (i *historyImport) uploadOne(c *cobra.Command, in io.Reader, label string) 
 	if err != nil {
 		return err
 	}
-	var made app.HistoryImport
+	var made clusters.HistoryImport
 	if err := a.Into(&made); err != nil {
 		return err
 	}
@@ -384,7 +389,7 @@ func sizeBelow(path string) (total int64, err error) {
 const fewRefusals = 20
 
 // historyImportText says what an import came to.
-func historyImportText(w io.Writer, cluster string, made app.HistoryImport) error {
+func historyImportText(w io.Writer, cluster string, made clusters.HistoryImport) error {
 	var b bytes.Buffer
 	if len(made.Jobs) > 0 {
 		t := tables.Table{Columns: []string{"Job", "Executions", "Created", "Updated", "Unchanged", "No profile"}}
@@ -403,7 +408,7 @@ func historyImportText(w io.Writer, cluster string, made app.HistoryImport) erro
 		}
 		b.WriteByte('\n')
 	}
-	tell := func(of app.Refusals, what string) {
+	tell := func(of clusters.Refusals, what string) {
 		if of.Count == 0 {
 			return
 		}
@@ -422,7 +427,8 @@ func historyImportText(w io.Writer, cluster string, made app.HistoryImport) erro
 	if made.DryRun {
 		what = "A dry run, which changes nothing, for cluster " + shell.Shown(cluster)
 	}
-	fmt.Fprintf(&b, "%s: %d executions, of which %d created, %d updated, %d unchanged.\n", what, made.Executions, made.Created, made.Updated, made.Unchanged)
+	fmt.Fprintf(&b, "%s: %d executions, of which %d created, %d updated, %d unchanged.\n", what, made.Executions, made.Created, made.Updated,
+		made.Unchanged)
 	_, err := w.Write(b.Bytes())
 	return err
 }

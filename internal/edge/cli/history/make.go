@@ -12,14 +12,14 @@ import (
 	"headroom/internal/data/history"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	"headroom/openapi"
 )
 
 func ProfileFromHistoryCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var of executionFlags
-	q := app.ProfileFromHistory{}
+	q := clusters.ProfileFromHistory{}
 	c := &cobra.Command{
 		Use: "from-history CLUSTER JOB", Short: "Make a profile of past executions of a job",
 		Long: `Merges the past executions of a job that were imported ("headroom history import") to a profile and adds it
@@ -46,7 +46,7 @@ as a version; where the latest version says the same, nothing is added. Classes 
 		if err != nil {
 			return err
 		}
-		var made app.ProfileMade
+		var made clusters.ProfileMade
 		if err := a.Into(&made); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func askWith(c *cobra.Command, to *remote.Connection, question any, request open
 }
 
 // profileMadeText says what profile was made, of how many executions, and how they differ.
-func profileMadeText(w io.Writer, made app.ProfileMade) error {
+func profileMadeText(w io.Writer, made clusters.ProfileMade) error {
 	var b bytes.Buffer
 	what := "Added version %d of profile %s"
 	switch {
@@ -107,13 +107,15 @@ func profileMadeText(w io.Writer, made app.ProfileMade) error {
 	case made.DryRun:
 		what = "A dry run, which changes nothing: it would add version %d of profile %s"
 	}
-	fmt.Fprintf(&b, what+", of %s of %s.\n", made.Profile.Version, shell.Shown(made.Profile.Name), shell.Counted(made.Merged.Executions, "execution"), shell.Shown(made.Merged.Name))
+	fmt.Fprintf(&b, what+", of %s of %s.\n", made.Profile.Version, shell.Shown(made.Profile.Name),
+		shell.Counted(made.Merged.Executions, "execution"), shell.Shown(made.Merged.Name))
 	if p := made.Merged.Profile; p.Stages != nil {
 		fmt.Fprintf(&b, "%d stages, overhead %.1f s.\n", len(p.Stages), p.OverheadSeconds)
 	} else {
 		fmt.Fprintf(&b, "%d maps of %.1f s (longest %.1f s), %d reduces", p.MapTasks, p.MapAvgSeconds, p.MapMaxSeconds, p.ReduceTasks)
 		if p.ReduceTasks > 0 {
-			fmt.Fprintf(&b, " with a shuffle of %.1f s (%.1f s) and a reduce of %.1f s (%.1f s)", p.ShuffleAvgSeconds, p.ShuffleMaxSeconds, p.ReduceAvgSeconds, p.ReduceMaxSeconds)
+			fmt.Fprintf(&b, " with a shuffle of %.1f s (%.1f s) and a reduce of %.1f s (%.1f s)", p.ShuffleAvgSeconds, p.ShuffleMaxSeconds,
+				p.ReduceAvgSeconds, p.ReduceMaxSeconds)
 		}
 		fmt.Fprintf(&b, ", overhead %.1f s.\n", p.OverheadSeconds)
 	}
@@ -134,23 +136,25 @@ func profileMadeText(w io.Writer, made app.ProfileMade) error {
 func ForecastFromHistoryCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var repeats, measured executionFlags
-	q := app.ForecastFromHistory{Statistic: app.StatisticMost, Repeat: app.RepeatWeekly}
+	q := clusters.ForecastFromHistory{Statistic: clusters.StatisticMost, Repeat: clusters.RepeatWeekly}
 	c := &cobra.Command{
 		Use: "from-history CLUSTER CLASS JOB", Short: "Make a forecast of a class of past executions of a job",
 		Long: `Measures how many of the executions of a job that were imported ("headroom history import") were there at
 once in each hour, and writes that as the forecast of a class. With --repeat weekly each hour of the week, on
 the clocks of the cluster's time zone, gets the maximum (--statistic most) or the mean (average) over the
 weeks measured, from --from until --until; with --repeat none the rows are the hours measured.`,
-		Example: "  headroom forecast from-history shop nightly-etl 'nightly etl' --measured-from 2026-01-05 --measured-until 2026-03-02 --until 2026-06-01",
-		Args:    cobra.ExactArgs(3),
+		Example: "  headroom forecast from-history shop nightly-etl 'nightly etl' --measured-from 2026-01-05 --measured-until 2026-03-02 " +
+			"--until 2026-06-01",
+		Args: cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
-	shell.AddChoice(c, &q.Statistic, "statistic", "", "what counts of an hour", app.StatisticMost, app.StatisticAverage)
-	shell.AddChoice(c, &q.Repeat, "repeat", "", "whether the week measured repeats", app.RepeatWeekly, app.RepeatNone)
+	shell.AddChoice(c, &q.Statistic, "statistic", "", "what counts of an hour", clusters.StatisticMost, clusters.StatisticAverage)
+	shell.AddChoice(c, &q.Repeat, "repeat", "", "whether the week measured repeats", clusters.RepeatWeekly, clusters.RepeatNone)
 	c.Flags().StringVar(&q.User, "user", "", "only executions of this `user`")
 	c.Flags().StringVar(&q.Queue, "queue", "", "only executions in this `queue`")
 	c.Flags().StringVar(&measured.time.From, "measured-from", "", "the `time` from when it is measured (default: the first execution)")
-	c.Flags().StringVar(&measured.time.Until, "measured-until", "", "the `time` until when it is measured (default: the end of the last execution)")
+	c.Flags().StringVar(&measured.time.Until, "measured-until", "",
+		"the `time` until when it is measured (default: the end of the last execution)")
 	c.Flags().StringVar(&repeats.time.From, "from", "", "the `time` from when the week repeats (default: this hour)")
 	c.Flags().StringVar(&repeats.time.Until, "until", "", "the `time` until when the week repeats")
 	c.Flags().BoolVar(&q.DryRun, "dry-run", false, "only say what would be written")
@@ -167,7 +171,7 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 		if err != nil {
 			return err
 		}
-		var made app.ForecastMade
+		var made clusters.ForecastMade
 		if err := a.Into(&made); err != nil {
 			return err
 		}
@@ -178,8 +182,10 @@ weeks measured, from --from until --until; with --repeat none the rows are the h
 				if made.Written.DryRun || q.DryRun {
 					did = "A dry run, nothing is written: it would write"
 				}
-				_, err := fmt.Fprintf(w, "Measured %s of %s in %s from %s until %s; the peak is %.3g at once, at %s.\n%s %s for class %s: %d new, %d changed, %d as before.\n",
-					shell.Counted(made.Executions, "execution"), shell.Shown(made.Job), shell.Counted(made.Hours, "hour"), made.MeasuredFrom.UTC().Format(time.RFC3339), made.MeasuredUntil.UTC().Format(time.RFC3339),
+				_, err := fmt.Fprintf(w, "Measured %s of %s in %s from %s until %s; the peak is %.3g at once, at %s.\n"+
+					"%s %s for class %s: %d new, %d changed, %d as before.\n",
+					shell.Counted(made.Executions, "execution"), shell.Shown(made.Job), shell.Counted(made.Hours, "hour"),
+					made.MeasuredFrom.UTC().Format(time.RFC3339), made.MeasuredUntil.UTC().Format(time.RFC3339),
 					made.Peak, made.PeakAt.UTC().Format(time.RFC3339), did, shell.Counted(made.Written.Written, "row"), shell.Shown(made.Class),
 					made.Written.Added, made.Written.Changed, made.Written.Written-made.Written.Added-made.Written.Changed)
 				for _, warning := range made.Warnings {

@@ -12,7 +12,7 @@ import (
 	"headroom/internal/core/perf"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -39,8 +39,10 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 		Long: `Adds a measurement of a job, and shows the fit of all that are kept of that kind. KIND is power (--vms,
 --seconds), task_time (--residual or --utilization, --seconds), rate (--node-type, --seconds) or usage
 (--vms, --cpu-percent, --io-mb-s).`,
-		Example: "  headroom measurement add shop sort power --vms 6 --seconds 870\n  headroom measurement add shop sort task_time --residual 0.6 --seconds 41\n  headroom measurement add shop sort usage --vms 6 --cpu-percent 35 --io-mb-s 240",
-		Args:    cobra.ExactArgs(3),
+		Example: "  headroom measurement add shop sort power --vms 6 --seconds 870\n" +
+			"  headroom measurement add shop sort task_time --residual 0.6 --seconds 41\n" +
+			"  headroom measurement add shop sort usage --vms 6 --cpu-percent 35 --io-mb-s 240",
+		Args: cobra.ExactArgs(3),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().Float64Var(&vms, "vms", 0, "on how many VMs the job ran")
@@ -56,7 +58,8 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 		for name, to := range map[string]struct {
 			value *float64
 			into  **float64
-		}{"vms": {&vms, &m.VMs}, "residual": {&residual, &m.Residual}, "utilization": {&utilization, &m.Utilization}, "seconds": {&seconds, &m.Seconds}, "cpu-percent": {&cpu, &m.CPUPercent}, "io-mb-s": {&disks, &m.IOMBPerS}} {
+		}{"vms": {&vms, &m.VMs}, "residual": {&residual, &m.Residual}, "utilization": {&utilization, &m.Utilization},
+			"seconds": {&seconds, &m.Seconds}, "cpu-percent": {&cpu, &m.CPUPercent}, "io-mb-s": {&disks, &m.IOMBPerS}} {
 			if c.Flags().Changed(name) {
 				*to.into = to.value
 			}
@@ -80,7 +83,7 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var taken app.MeasurementsTaken
+		var taken clusters.MeasurementsTaken
 		if err := a.Into(&taken); err != nil {
 			return err
 		}
@@ -88,7 +91,8 @@ func measurementAddCommand(to *remote.Connection) *cobra.Command {
 			"table": func(w io.Writer) error {
 				for _, f := range taken.Fits {
 					if f.Version == 0 {
-						if _, err := fmt.Fprintf(w, "It is kept. Nothing is fitted to the %s yet: %s\n", shell.Counted(f.Measurements, "measurement"), f.Refused); err != nil {
+						if _, err := fmt.Fprintf(w, "It is kept. Nothing is fitted to the %s yet: %s\n", shell.Counted(f.Measurements, "measurement"),
+							f.Refused); err != nil {
 							return err
 						}
 						continue
@@ -163,7 +167,8 @@ func measurementListCommand(to *remote.Connection) *cobra.Command {
 
 func measurementDeleteCommand(to *remote.Connection) *cobra.Command {
 	var of measurementFlags
-	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking", Example: "  headroom measurement delete shop --job sort --kind power"}
+	c := &cobra.Command{Use: "delete CLUSTER", Short: "Delete measurements, after asking",
+		Example: "  headroom measurement delete shop --job sort --kind power"}
 	of.add(c)
 	c.PreRunE = func(*cobra.Command, []string) error { return of.time.Check() }
 	const question = "Delete those measurements of cluster %q? What is left is fitted anew."

@@ -19,7 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 )
 
@@ -77,7 +77,7 @@ type measurementImport struct {
 	c       *cobra.Command
 	s       *remote.Service
 	cluster string
-	made    app.MeasurementsTaken
+	made    clusters.MeasurementsTaken
 	fits    map[string]perf.JobFit // the latest of each job and kind
 
 	batch  []perf.MeasurementRequest
@@ -86,7 +86,8 @@ type measurementImport struct {
 }
 
 // measurementColumns are those that a file may have; those that are the server's own are passed over.
-var measurementColumns = []string{"job", "kind", "at", "vms", "residual", "utilization", "node_type", "seconds", "cpu_percent", "io_mb_s", "id", "measured_by"}
+var measurementColumns = []string{"job", "kind", "at", "vms", "residual", "utilization", "node_type", "seconds", "cpu_percent", "io_mb_s",
+	"id", "measured_by"}
 
 func (i *measurementImport) read(in io.Reader, job, kind string) error {
 	rows := csv.NewReader(in)
@@ -143,7 +144,8 @@ func (i *measurementImport) read(in io.Reader, job, kind string) error {
 
 // readMeasurement reads a row.
 func readMeasurement(m *perf.MeasurementRequest, columns, record []string) error {
-	numbers := map[string]**float64{"vms": &m.VMs, "residual": &m.Residual, "utilization": &m.Utilization, "seconds": &m.Seconds, "cpu_percent": &m.CPUPercent, "io_mb_s": &m.IOMBPerS}
+	numbers := map[string]**float64{"vms": &m.VMs, "residual": &m.Residual, "utilization": &m.Utilization, "seconds": &m.Seconds,
+		"cpu_percent": &m.CPUPercent, "io_mb_s": &m.IOMBPerS}
 	for at, name := range columns {
 		text := strings.TrimSpace(record[at])
 		if text == "" {
@@ -189,7 +191,7 @@ func (i *measurementImport) send() error {
 	if err != nil {
 		return err
 	}
-	var taken app.MeasurementsTaken
+	var taken clusters.MeasurementsTaken
 	if err := a.Into(&taken); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"headroom/internal/data/history"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	"headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 )
 
@@ -29,9 +29,9 @@ type jobRead struct {
 
 // historiesRead is the answer of "history read".
 type historiesRead struct {
-	Jobs     []*jobRead   `json:"jobs"`
-	Unusable app.Refusals `json:"unusable"`
-	Refused  app.Refusals `json:"refused"`
+	Jobs     []*jobRead        `json:"jobs"`
+	Unusable clusters.Refusals `json:"unusable"`
+	Refused  clusters.Refusals `json:"refused"`
 }
 
 func historyReadCommand() *cobra.Command {
@@ -108,7 +108,8 @@ func historyReadCommand() *cobra.Command {
 
 // historiesText is a row a job, and what is to be known besides.
 func historiesText(w io.Writer, all historiesRead) error {
-	t := tables.Table{Columns: []string{"Job", "Executions", "Usable", "Maps", "Mean s", "Max s", "Reduces", "Shuffle s", "Reduce s", "Stages", "Overhead s", "p50 s"}}
+	t := tables.Table{Columns: []string{"Job", "Executions", "Usable", "Maps", "Mean s", "Max s", "Reduces", "Shuffle s", "Reduce s",
+		"Stages", "Overhead s", "p50 s"}}
 	var b bytes.Buffer
 	for _, j := range all.Jobs {
 		cells := []tables.Cell{{Text: shell.Shown(j.Job)}}
@@ -162,7 +163,7 @@ func historiesText(w io.Writer, all historiesRead) error {
 	}
 	for _, part := range []struct {
 		what string
-		of   app.Refusals
+		of   clusters.Refusals
 	}{{"No profile is made of %s\n", all.Unusable}, {"Not taken: %s\n", all.Refused}} {
 		for _, r := range part.of.First[:min(len(part.of.First), fewRefusals)] {
 			r.Detail = history.Brief(r.Detail)

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	desk "headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -88,7 +88,7 @@ type clusterDocument struct {
 	cluster string
 	tree    *document.Node
 	body    json.RawMessage
-	applied app.Applied
+	applied desk.Applied
 }
 
 // readDocuments reads every document of a file and refuses all of them where one makes no sense.
@@ -110,7 +110,8 @@ func readDocuments(c *cobra.Command, file string) (documents []clusterDocument, 
 		}
 		d.cluster = of.Member("name").Text
 		if seen[d.cluster] {
-			return nil, label, shell.Labelled(label, of.Member("name").Refuse("duplicate", "The cluster %q is in this file already; make one document of both.", d.cluster))
+			return nil, label, shell.Labelled(label, of.Member("name").Refuse("duplicate",
+				"The cluster %q is in this file already; make one document of both.", d.cluster))
 		}
 		seen[d.cluster] = true
 		documents = append(documents, d)
@@ -138,7 +139,8 @@ func (d *clusterDocument) apply(ctx context.Context, s *remote.Service) error {
 	}
 	_, err := s.Call(ctx, openapi.ApplyDocument(d.cluster, nil), remote.JSONBody(d.body), condition)
 	if errors.Is(err, fault.Conflict) {
-		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this again to see the difference now: %w", d.cluster, fault.Conflict)
+		return fmt.Errorf("somebody changed the cluster %q since the difference was shown; nothing of its document was applied. Run this "+
+			"again to see the difference now: %w", d.cluster, fault.Conflict)
 	}
 	return remote.Located(d.tree, err)
 }
@@ -150,7 +152,7 @@ func differenceForms(documents []clusterDocument) map[string]shell.Form {
 		"json": func(w io.Writer) error {
 			type difference struct {
 				Cluster string `json:"cluster"`
-				app.Applied
+				desk.Applied
 			}
 			all := make([]difference, len(documents))
 			for i, d := range documents {
@@ -175,7 +177,8 @@ func differenceTable(documents []clusterDocument) tables.Table {
 				t.Rows = append(t.Rows, append(row, tables.Cell{}, tables.Cell{}, tables.Cell{}))
 			}
 			for _, f := range change.Fields {
-				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: shell.JSONText(f.Before)}, tables.Cell{Text: shell.JSONText(f.After)}))
+				t.Rows = append(t.Rows, append(row[:4:4], tables.Cell{Text: f.Pointer}, tables.Cell{Text: shell.JSONText(f.Before)},
+					tables.Cell{Text: shell.JSONText(f.After)}))
 			}
 		}
 	}

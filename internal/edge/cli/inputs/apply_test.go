@@ -24,7 +24,8 @@ func TestApplyYieldsToOthers(t *testing.T) {
 		d, s := compared(t, server, `{"cluster": {"name": "shop"}, "vm_types": [{"name": "small"}]}`)
 		inputsVerb(t, server, "vm-type", "create", "shop", "--name", "large")
 		err := d.apply(t.Context(), s)
-		if err == nil || !strings.Contains(err.Error(), `somebody changed the cluster "shop" since the difference was shown`) || shell.ExitCode(err) != shell.ExitError {
+		if err == nil || !strings.Contains(err.Error(), `somebody changed the cluster "shop" since the difference was shown`) ||
+			shell.ExitCode(err) != shell.ExitError {
 			t.Errorf("got %v", err)
 		}
 		if got := inputsVerb(t, server, "vm-type", "list", "shop"); strings.Contains(got, "small") {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/data/inputs"
-	"headroom/internal/service/app"
+	desk "headroom/internal/service/clusters"
 )
 
 func TestDifferencesArePrinted(t *testing.T) {
@@ -24,8 +24,8 @@ func TestDifferencesArePrinted(t *testing.T) {
 	]`), &changes); err != nil {
 		t.Fatal(err)
 	}
-	documents := []clusterDocument{{cluster: "shop", applied: app.Applied{Changes: changes}}, {cluster: "same"},
-		{cluster: "new", applied: app.Applied{Created: true, Changes: []inputs.Change{{Action: "create", Kind: "cluster", Name: "new"}}}}}
+	documents := []clusterDocument{{cluster: "shop", applied: desk.Applied{Changes: changes}}, {cluster: "same"},
+		{cluster: "new", applied: desk.Applied{Created: true, Changes: []inputs.Change{{Action: "create", Kind: "cluster", Name: "new"}}}}}
 	var b strings.Builder
 	if err := differenceText(&b, documents); err != nil {
 		t.Fatal(err)

@@ -71,7 +71,8 @@ func written(n *document.Node, as reflect.Type, bare bool) *document.Node {
 			items[i] = written(item, as.Elem(), bare)
 		}
 		return &document.Node{Kind: document.ListNode, Items: items}
-	case n.Kind != document.ObjectNode || as.Kind() != reflect.Struct || as == document.MoneyType || as == document.DecimalType || as == document.TimeType:
+	case n.Kind != document.ObjectNode || as.Kind() != reflect.Struct || as == document.MoneyType || as == document.DecimalType ||
+		as == document.TimeType:
 		return n
 	}
 	shape := document.MembersOf(as)

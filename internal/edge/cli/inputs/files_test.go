@@ -43,23 +43,33 @@ func TestFilesMeanWhatTheySay(t *testing.T) {
 			"cluster: {name: 007}\nclasses:\n  - name: 1.10\n  - name: 0x1F\n  - name: 2026-01-01\n  - name: 1e3\n  - name: 1:30\n  - name: .inf\n",
 			`{"cluster":{"name":"007"},"classes":[{"name":"1.10"},{"name":"0x1F"},{"name":"2026-01-01"},{"name":"1e3"},{"name":"1:30"},{"name":".inf"}]}`},
 		"amounts keep their digits": {
-			"cluster: {name: a}\nprices:\n  - {vm_type: s, price: 0.200000001, from: 2026-01-01, until: 2026-02-01T06:00:00+01:00}\n  - {vm_type: s, price: '0.2', from: \"2026-02-01\", until: null}\n  - {vm_type: s, price: 12345678901.123456789, from: 2026-02-01, until: ~}\n",
+			"cluster: {name: a}\nprices:\n  - {vm_type: s, price: 0.200000001, from: 2026-01-01, until: 2026-02-01T06:00:00+01:00}\n" +
+				"  - {vm_type: s, price: '0.2', from: \"2026-02-01\", until: null}\n" +
+				"  - {vm_type: s, price: 12345678901.123456789, from: 2026-02-01, until: ~}\n",
 			`{"cluster":{"name":"a"},"prices":[{"vm_type":"s","price":0.200000001,"from":"2026-01-01T00:00:00Z","until":"2026-02-01T06:00:00+01:00"},{"vm_type":"s","price":"0.2","from":"2026-02-01T00:00:00Z","until":null},{"vm_type":"s","price":12345678901.123456789,"from":"2026-02-01T00:00:00Z","until":null}]}`},
 		"slots and speeds by VM type": {
-			"cluster: {name: a, budget: {vm_cost: 250.5, total: ~}}\nvm_types: [{name: s, spot: {max_share: 0.5}}, {name: t, spot: null}]\nprices: [{vm_type: s, purchase: spot, price: 0.1}]\nclasses:\n  - {name: x, slots_per_vm: {s: {map: 2, reduce: 1}, 007: {map: 4, reduce: 4}}, speed: {s: 1.5}}\n  - {name: y, slots_per_vm: {map: 2, reduce: 1}}\n",
+			"cluster: {name: a, budget: {vm_cost: 250.5, total: ~}}\nvm_types: [{name: s, spot: {max_share: 0.5}}, {name: t, spot: null}]\n" +
+				"prices: [{vm_type: s, purchase: spot, price: 0.1}]\nclasses:\n" +
+				"  - {name: x, slots_per_vm: {s: {map: 2, reduce: 1}, 007: {map: 4, reduce: 4}}, speed: {s: 1.5}}\n" +
+				"  - {name: y, slots_per_vm: {map: 2, reduce: 1}}\n",
 			`{"cluster":{"name":"a","budget":{"vm_cost":250.5,"total":null}},"vm_types":[{"name":"s","spot":{"max_share":0.5}},{"name":"t","spot":null}],"prices":[{"vm_type":"s","purchase":"spot","price":0.1}],"classes":[{"name":"x","slots_per_vm":{"s":{"map":2,"reduce":1},"007":{"map":4,"reduce":4}},"speed":{"s":1.5}},{"name":"y","slots_per_vm":{"map":2,"reduce":1}}]}`},
 		"what is left out stays out": {"cluster: {name: a}\nclasses: []\n", `{"cluster":{"name":"a"},"classes":[]}`},
 		"several documents": {
 			"cluster: {name: a}\n---\n# nothing\n---\ncluster: {name: b}\n...\n---\n---\ncluster:\n  name: c\n",
 			`{"cluster":{"name":"a"}}` + "\n" + `{"cluster":{"name":"b"}}` + "\n" + `{"cluster":{"name":"c"}}`},
-		"a first mark, and Windows line ends": {"--- # one\r\ncluster:\r\n  name: a\r\n---\r\ncluster: {name: b}\r\n", `{"cluster":{"name":"a"}}` + "\n" + `{"cluster":{"name":"b"}}`},
+		"a first mark, and Windows line ends": {"--- # one\r\ncluster:\r\n  name: a\r\n---\r\n" +
+			"cluster: {name: b}\r\n", `{"cluster":{"name":"a"}}` + "\n" + `{"cluster":{"name":"b"}}`},
 		"defaults by anchors": {
-			"cluster: {name: a}\nclasses:\n  - &base\n    name: x\n    jobs: &j {min: 0, max: 5}\n    penalty: 5\n  - <<: *base\n    name: y\n  - name: z\n    penalty: 6\n    <<: [*base, {deadline_s: 60}]\n    jobs: *j\n",
+			"cluster: {name: a}\nclasses:\n  - &base\n    name: x\n    jobs: &j {min: 0, max: 5}\n    penalty: 5\n  - <<: *base\n    name: y\n" +
+				"  - name: z\n    penalty: 6\n    <<: [*base, {deadline_s: 60}]\n    jobs: *j\n",
 			`{"cluster":{"name":"a"},"classes":[{"name":"x","jobs":{"min":0,"max":5},"penalty":5},{"name":"y","jobs":{"min":0,"max":5},"penalty":5},{"name":"z","penalty":6,"jobs":{"min":0,"max":5},"deadline_s":60}]}`},
-		"texts over several lines": {"cluster:\n  name: a\n  description: |\n    one: two\n    # three\n---\ncluster:\n  name: b\n  description: >-\n    one\n    two\n", `{"cluster":{"name":"a","description":"one: two\n# three\n"}}` + "\n" + `{"cluster":{"name":"b","description":"one two"}}`},
+		"texts over several lines": {"cluster:\n  name: a\n  description: |\n    one: two\n    # three\n---\ncluster:\n  name: b\n" +
+			"  description: >-\n    one\n    two\n", `{"cluster":{"name":"a","description":"one: two\n# three\n"}}` + "\n" +
+			`{"cluster":{"name":"b","description":"one two"}}`},
 		"JSON": {`{"cluster": {"name": "a", "description": "\ud83d\ude00 \u00e9"}, "vm_types": [{"name": "s", "quota": null, "in_use": true}]}`,
 			`{"cluster":{"name":"a","description":"😀 é"},"vm_types":[{"name":"s","quota":null,"in_use":true}]}`},
-		"what the server writes is taken back": {"cluster: {name: a, inputs_version: 3, version: 2, created_at: 2026-01-01T00:00:00Z}\nprices: [{id: x, vm_type: s, price: 1, from: 2026-01-01}]\n",
+		"what the server writes is taken back": {"cluster: {name: a, inputs_version: 3, version: 2, created_at: 2026-01-01T00:00:00Z}\n" +
+			"prices: [{id: x, vm_type: s, price: 1, from: 2026-01-01}]\n",
 			`{"cluster":{"name":"a","inputs_version":3,"version":2,"created_at":"2026-01-01T00:00:00Z"},"prices":[{"id":"x","vm_type":"s","price":1,"from":"2026-01-01T00:00:00Z"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,27 +90,34 @@ func TestFilesAreRefusedWithTheirPlace(t *testing.T) {
 		aliases += fmt.Sprintf("y%d: &a%d [%s*a%d]\n", i, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":                     {"", "line 1, column 1: The file is empty"},
-		"comments alone":            {"# a\n", "nothing but comments"},
-		"a tab":                     {"cluster:\n\tname: a\n", "line 2, column 1: A tab stands here"},
-		"a member twice":            {"cluster:\n  name: a\n  name: b\n", `line 3, column 3: The member "name" is given twice`},
-		"a member twice in JSON":    {"{\"cluster\": {\"name\": \"a\",\n \"name\": \"b\"}}", `line 2, column 2: The member "name" is given twice`},
-		"an unknown member":         {"cluster: {name: a}\nclasses:\n  - name: x\n    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, calibration, deadline_s, slots_per_vm, speed, jobs, penalty.`},
-		"a member in the 2nd file":  {"cluster: {name: a}\n---\ncluster:\n  nmae: b\n", `line 4, column 3: There is no member "nmae"`},
-		"mistaken slots":            {"cluster: {name: a}\nclasses:\n  - slots_per_vm: {map: 1, redcue: 2}\n", `line 3, column 28: There is no member "redcue" here; there are map, reduce`},
-		"mistaken slots of a type":  {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n      t: {map: 1, redcue: 1}\n", `line 5, column 19: There is no member "redcue" here`},
-		"slots and slots by type":   {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n      map: 1\n", `line 5, column 12: Here stands a bare word where "map" needs an object`},
-		"a speed in words":          {"cluster: {name: a}\nclasses:\n  - speed: {s: fast}\n", `line 3, column 16: "fast" is no number`},
-		"octal":                     {"cluster: {name: a}\ncontracts:\n  - vms: 010\n", `line 3, column 10: 010 starts with a zero`},
-		"octal of YAML 1.2":         {"cluster: {name: a}\ncontracts:\n  - vms: 0o10\n", `"0o10" is no number`},
-		"hexadecimal":               {"cluster: {name: a}\ncontracts:\n  - vms: 0x10\n", `"0x10" is no number`},
-		"underscores":               {"cluster: {name: a}\ncontracts:\n  - vms: 1_000\n", `"1_000" is no number`},
-		"sixty":                     {"cluster: {name: a, period_s: 1:30}\n", `"1:30" is no number`},
-		"a comma":                   {"cluster: {name: a}\nprices:\n  - price: 0,20\n", `line 3, column 12: "0,20" is no number`},
-		"infinity":                  {"cluster: {name: a}\nclasses:\n  - deadline_s: .inf\n", `".inf" is no number`},
-		"a number in quotes":        {"cluster: {name: a, period_s: \"3600\"}\n", `"3600" stands in quotes`},
-		"a truth that is none":      {"cluster: {name: a}\nvm_types:\n  - {name: s, in_use: yes}\n", `line 3, column 23: "yes" is neither true nor false`},
-		"a list that is not said":   {"cluster: {name: a}\nclasses:\n", `line 2, column 1: Nothing is given for "classes"; write [] for an empty list`},
+		"empty":          {"", "line 1, column 1: The file is empty"},
+		"comments alone": {"# a\n", "nothing but comments"},
+		"a tab":          {"cluster:\n\tname: a\n", "line 2, column 1: A tab stands here"},
+		"a member twice": {"cluster:\n  name: a\n  name: b\n", `line 3, column 3: The member "name" is given twice`},
+		"a member twice in JSON": {"{\"cluster\": {\"name\": \"a\",\n" +
+			" \"name\": \"b\"}}", `line 2, column 2: The member "name" is given twice`},
+		"an unknown member": {"cluster: {name: a}\nclasses:\n  - name: x\n" +
+			"    deadline: 9\n", `line 4, column 5: There is no member "deadline" here; there are name, profile, demand, vms_per_job, calibration, deadline_s, slots_per_vm, speed, jobs, penalty.`},
+		"a member in the 2nd file": {"cluster: {name: a}\n---\ncluster:\n  nmae: b\n", `line 4, column 3: There is no member "nmae"`},
+		"mistaken slots": {"cluster: {name: a}\nclasses:\n" +
+			"  - slots_per_vm: {map: 1, redcue: 2}\n", `line 3, column 28: There is no member "redcue" here; there are map, reduce`},
+		"mistaken slots of a type": {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n" +
+			"      t: {map: 1, redcue: 1}\n", `line 5, column 19: There is no member "redcue" here`},
+		"slots and slots by type": {"cluster: {name: a}\nclasses:\n  - slots_per_vm:\n      s: {map: 1, reduce: 1}\n" +
+			"      map: 1\n", `line 5, column 12: Here stands a bare word where "map" needs an object`},
+		"a speed in words":   {"cluster: {name: a}\nclasses:\n  - speed: {s: fast}\n", `line 3, column 16: "fast" is no number`},
+		"octal":              {"cluster: {name: a}\ncontracts:\n  - vms: 010\n", `line 3, column 10: 010 starts with a zero`},
+		"octal of YAML 1.2":  {"cluster: {name: a}\ncontracts:\n  - vms: 0o10\n", `"0o10" is no number`},
+		"hexadecimal":        {"cluster: {name: a}\ncontracts:\n  - vms: 0x10\n", `"0x10" is no number`},
+		"underscores":        {"cluster: {name: a}\ncontracts:\n  - vms: 1_000\n", `"1_000" is no number`},
+		"sixty":              {"cluster: {name: a, period_s: 1:30}\n", `"1:30" is no number`},
+		"a comma":            {"cluster: {name: a}\nprices:\n  - price: 0,20\n", `line 3, column 12: "0,20" is no number`},
+		"infinity":           {"cluster: {name: a}\nclasses:\n  - deadline_s: .inf\n", `".inf" is no number`},
+		"a number in quotes": {"cluster: {name: a, period_s: \"3600\"}\n", `"3600" stands in quotes`},
+		"a truth that is none": {"cluster: {name: a}\nvm_types:\n" +
+			"  - {name: s, in_use: yes}\n", `line 3, column 23: "yes" is neither true nor false`},
+		"a list that is not said": {"cluster: {name: a}\n" +
+			"classes:\n", `line 2, column 1: Nothing is given for "classes"; write [] for an empty list`},
 		"an empty name":             {"cluster:\n  name:\n", `Nothing is given for "name"; write "" for an empty text`},
 		"null in JSON":              {`{"cluster": {"name": null}}`, `line 1, column 22: Nothing is given for "name"`},
 		"a date that is none":       {"cluster: {name: a}\nprices:\n  - from: 2026-02-30\n", `"2026-02-30" is no time`},
@@ -164,14 +181,17 @@ func deepBlock(n int) string {
 // An exported file gives back every text of a name or a description, in YAML and in JSON.
 func TestExportedTextsAreReadBack(t *testing.T) {
 	hostile := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-		"no", "~", "null", "", " ", "010", "1e3", "- a", "a: b", "a #b", "#a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'", "\"", "\\", "{a", "[a]", "a,b", "? a", "<<",
-		"---", "...", "a\nb", "a\n---\nb", "\ta", "a\t", "a ", " a", "\u2028", "\u0085", "\u00a0", "\u202e", "\ufeff", "\U0001F600", "a: \"b\"\\n", "2026-01-01", "2026-01-01T00:00:00Z", "0x1F", "=1+1", "é", "日本", "\x7f", "$(id)", "key:", ":", "-", "--- a", "yes",
+		"no", "~", "null", "", " ", "010", "1e3", "- a", "a: b", "a #b", "#a", "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "'", "\"", "\\",
+		"{a", "[a]", "a,b", "? a", "<<",
+		"---", "...", "a\nb", "a\n---\nb", "\ta", "a\t", "a ", " a", "\u2028", "\u0085", "\u00a0", "\u202e", "\ufeff", "\U0001F600",
+		"a: \"b\"\\n", "2026-01-01", "2026-01-01T00:00:00Z", "0x1F", "=1+1", "é", "日本", "\x7f", "$(id)", "key:", ":", "-", "--- a", "yes",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		d := inputs.Document{
 			Cluster: inputs.NewCluster(hostile.Draw(t, "cluster")),
 			VMTypes: []inputs.VMType{{Name: hostile.Draw(t, "type"), Description: hostile.Draw(t, "description")}},
-			Classes: []inputs.PlannedClass{{Name: hostile.Draw(t, "class"), Profile: &inputs.ProfileRef{Name: hostile.Draw(t, "profile"), Version: 2}}},
+			Classes: []inputs.PlannedClass{{Name: hostile.Draw(t, "class"),
+				Profile: &inputs.ProfileRef{Name: hostile.Draw(t, "profile"), Version: 2}}},
 		}
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -277,8 +297,11 @@ func TestFindingsOfTheServerGetTheirPlaces(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", pointer, got, want)
 		}
 	}
-	p := &remote.Problem{Errors: []remote.ProblemFinding{{Pointer: ptr("/classes/0/jobs/min"), Detail: "At least 3 jobs are promised."}, {Pointer: ptr("/name"), Detail: "No."}}}
-	if got := remote.Located(&document.Node{Kind: document.ObjectNode, Members: []document.Member{{Name: "name", Value: &document.Node{Place: document.Place{Flag: "name"}}}}}, p).Error(); !strings.Contains(got, "--name: No.") {
+	p := &remote.Problem{Errors: []remote.ProblemFinding{{Pointer: ptr("/classes/0/jobs/min"), Detail: "At least 3 jobs are promised."},
+		{Pointer: ptr("/name"), Detail: "No."}}}
+	if got := remote.Located(&document.Node{Kind: document.ObjectNode,
+		Members: []document.Member{{Name: "name", Value: &document.Node{Place: document.Place{Flag: "name"}}}}},
+		p).Error(); !strings.Contains(got, "--name: No.") {
 		t.Errorf("got %q", got)
 	}
 	if got := remote.Located(trees[0], p).Error(); !strings.Contains(got, "line 4, column 17: /classes/0/jobs/min: At least 3") {
@@ -294,7 +317,9 @@ func TestColumns(t *testing.T) {
 		of   remote.Resource
 		want string
 	}{
-		{classes, "name profile_name profile_version demand_map_work_s demand_reduce_work_s demand_fixed_s vms_per_job calibration_bound calibration_factor deadline_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max penalty version created_at updated_at drift_state drift_since drift_executions drift_exceeded drift_expected drift_detail"},
+		{classes, "name profile_name profile_version demand_map_work_s demand_reduce_work_s demand_fixed_s vms_per_job calibration_bound " +
+			"calibration_factor deadline_s slots_per_vm_map slots_per_vm_reduce jobs_min jobs_max penalty version created_at updated_at " +
+			"drift_state drift_since drift_executions drift_exceeded drift_expected drift_detail"},
 		{prices, "id vm_type purchase price from until version created_at updated_at"},
 		{contracts, "name vm_type vms price billing upfront from until version created_at updated_at"},
 		{offers, "name vm_type price upfront billing term_hours term_years max note version created_at updated_at"},
@@ -331,8 +356,10 @@ func TestColumns(t *testing.T) {
 // Every file is read or refused, and every file that is read can be written as JSON.
 func FuzzFilesAreReadOrRefused(f *testing.F) {
 	for _, seed := range []string{
-		"cluster: {name: a}\nclasses:\n  - &base\n    name: x\n  - <<: *base\n    name: y\n", "a: |\n  x\n---\nb: >-\n  y\n...\n", "{\"cluster\": {\"name\": \"\\u00e9\"}}", "- [a, {b: c}]\n- 'x''y'\n- \"\\x41\"\n",
-		"? a\n: b\n", "!!str a: b", "%YAML 1.2\n---\n", "a: &x\n  - *x", "\"a\" : b\n'c' : d\n", "a:\n- b\n-\n  c: d\n", "a: b # c\n# d\n", "[a, b]: c", "a: *\n", "&: a", "<<: {a: b}\n", "a:\r\n  b\r\n",
+		"cluster: {name: a}\nclasses:\n  - &base\n    name: x\n  - <<: *base\n    name: y\n", "a: |\n  x\n---\nb: >-\n  y\n" +
+			"...\n", "{\"cluster\": {\"name\": \"\\u00e9\"}}", "- [a, {b: c}]\n- 'x''y'\n- \"\\x41\"\n",
+		"? a\n: b\n", "!!str a: b", "%YAML 1.2\n---\n", "a: &x\n  - *x", "\"a\" : b\n'c' : d\n", "a:\n- b\n-\n  c: d\n", "a: b # c\n" +
+			"# d\n", "[a, b]: c", "a: *\n", "&: a", "<<: {a: b}\n", "a:\r\n  b\r\n",
 	} {
 		f.Add([]byte(seed))
 	}

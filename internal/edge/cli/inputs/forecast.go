@@ -21,7 +21,8 @@ func forecastCommand(fromHistory func(*remote.Connection) *cobra.Command) *cobra
 	c := remote.Group("forecast", "Show and edit how many jobs of a class are expected at an hour", "")
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastImportCommand(&to), forecastWeeklyCommand(&to), forecastPatternCommand(&to), fromHistory(&to), forecastDeleteCommand(&to))
+	c.AddCommand(forecastListCommand(&to), forecastPutCommand(&to), forecastImportCommand(&to), forecastWeeklyCommand(&to),
+		forecastPatternCommand(&to), fromHistory(&to), forecastDeleteCommand(&to))
 	return c
 }
 

@@ -16,7 +16,7 @@ import (
 	"headroom/internal/edge/cli/document"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	desk "headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -206,7 +206,7 @@ or JSON it can be edited and given to "headroom forecast weekly --week".`,
 		if err != nil {
 			return err
 		}
-		var p app.WeekPattern
+		var p desk.WeekPattern
 		if err := a.Into(&p); err != nil {
 			return err
 		}

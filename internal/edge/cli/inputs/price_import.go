@@ -14,7 +14,7 @@ import (
 
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/app"
+	desk "headroom/internal/service/clusters"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -31,8 +31,11 @@ from (whose host an admin has allowed). All that is selected is taken over, or n
 
 VM types that are missing are made, not in use. An on-demand price begins at --from and ends the price
 there is; reserved offers become offers ("headroom offer list"). The same sheet again changes nothing.`,
-		Example: "  headroom price import shop index.json --region eu-central-1 --instance 'm5.*' --dry-run\n  headroom price import shop prices.csv --as m5.xlarge=worker\n  headroom price import shop https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-central-1/index.json --instance m5.xlarge",
-		Args:    cobra.ExactArgs(2),
+		Example: "  headroom price import shop index.json --region eu-central-1 --instance 'm5.*' --dry-run\n" +
+			"  headroom price import shop prices.csv --as m5.xlarge=worker\n" +
+			"  headroom price import shop https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-central-1/index.json " +
+			"--instance m5.xlarge",
+		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	ask.add(c)
@@ -55,7 +58,7 @@ there is; reserved offers become offers ("headroom offer list"). The same sheet 
 		if err != nil || a.Body == nil {
 			return err
 		}
-		var made app.PriceImport
+		var made desk.PriceImport
 		if err := a.Into(&made); err != nil {
 			return err
 		}
@@ -71,12 +74,13 @@ type priceImportFlags struct {
 	cluster, region, from       string
 	instances, as               []string
 	onDemandOnly, zeros, dryRun bool
-	selection                   app.PriceSelection // of the flags, once they are checked
+	selection                   desk.PriceSelection // of the flags, once they are checked
 }
 
 func (f *priceImportFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.region, "region", "", "take the instances of this `region`, such as eu-central-1")
-	c.Flags().StringArrayVar(&f.instances, "instance", nil, "take this `instance`, those like 'm5.*', or all but '!m5.metal'; give it again for each")
+	c.Flags().StringArrayVar(&f.instances, "instance", nil,
+		"take this `instance`, those like 'm5.*', or all but '!m5.metal'; give it again for each")
 	c.Flags().StringArrayVar(&f.as, "as", nil, "which VM type an instance is, as `INSTANCE=TYPE`; give it again for each")
 	c.Flags().StringVar(&f.from, "from", "", "the `time` the prices begin, such as 2026-01-01; left out, at the beginning of this hour")
 	c.Flags().BoolVar(&f.onDemandOnly, "on-demand-only", false, "leave reserved offers out")
@@ -85,7 +89,8 @@ func (f *priceImportFlags) add(c *cobra.Command) {
 }
 
 func (f *priceImportFlags) check() error {
-	f.selection = app.PriceSelection{Region: f.region, Instances: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros, DryRun: f.dryRun}
+	f.selection = desk.PriceSelection{Region: f.region, Instances: f.instances, OnDemandOnly: f.onDemandOnly, ZeroPrices: f.zeros,
+		DryRun: f.dryRun}
 	for _, text := range f.as {
 		instance, vmType, ok := strings.Cut(text, "=")
 		if !ok {
@@ -180,7 +185,7 @@ var priceOrigins = append(remote.FlagOrigins("region", "as", "from"),
 func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address string, async bool) (remote.Answer, error) {
 	body, err := json.Marshal(struct {
 		URL string `json:"url"`
-		app.PriceSelection
+		desk.PriceSelection
 	}{address, f.selection})
 	if err != nil {
 		return remote.Answer{}, err
@@ -203,24 +208,26 @@ func (f *priceImportFlags) fetch(c *cobra.Command, s *remote.Service, address st
 }
 
 // importedTable is one row a price of an instance.
-func importedTable(made app.PriceImport) tables.Table {
+func importedTable(made desk.PriceImport) tables.Table {
 	t := tables.Table{Columns: []string{"instance", "region", "vm_type", "offer", "term_years", "price", "upfront", "effective_price"}}
 	for _, x := range made.Items {
 		start := []tables.Cell{{Text: x.Instance}, {Text: x.Region}, {Text: x.VMType}}
 		if x.OnDemand != nil {
 			price := tables.Cell{Text: x.OnDemand.String(), Number: true}
-			t.Rows = append(t.Rows, append(start[:3:3], tables.Cell{Text: "on demand"}, tables.Cell{Number: true}, price, tables.Cell{Number: true}, price))
+			t.Rows = append(t.Rows, append(start[:3:3], tables.Cell{Text: "on demand"}, tables.Cell{Number: true}, price,
+				tables.Cell{Number: true}, price))
 		}
 		for _, o := range x.Offers {
 			t.Rows = append(t.Rows, append(start[:3:3], tables.Cell{Text: o.Name}, tables.Cell{Text: fmt.Sprint(o.TermYears), Number: true},
-				tables.Cell{Text: o.Price.String(), Number: true}, tables.Cell{Text: o.Upfront.String(), Number: true}, tables.Cell{Text: o.EffectivePrice.String(), Number: true}))
+				tables.Cell{Text: o.Price.String(), Number: true}, tables.Cell{Text: o.Upfront.String(), Number: true},
+				tables.Cell{Text: o.EffectivePrice.String(), Number: true}))
 		}
 	}
 	return t
 }
 
 // priceImportText says what an import made, and lists the prices.
-func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {
+func priceImportText(w io.Writer, cluster string, made desk.PriceImport) error {
 	var b bytes.Buffer
 	t := importedTable(made)
 	t.Columns = []string{"Instance", "Region", "VM type", "Offer", "Years", "Per hour", "Upfront", "Effective"}
@@ -251,10 +258,11 @@ func priceImportText(w io.Writer, cluster string, made app.PriceImport) error {
 	case len(made.Changes) == 0:
 		what = "Nothing changes by " + sheet
 	}
-	fmt.Fprintf(&b, "%s: cluster %s, prices in %s from %s on.\n", what, shell.Shown(cluster), shell.Shown(made.Sheet.Currency), made.From.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&b, "%s: cluster %s, prices in %s from %s on.\n", what, shell.Shown(cluster), shell.Shown(made.Sheet.Currency),
+		made.From.UTC().Format(time.RFC3339))
 	for _, of := range []struct {
 		words string
-		count app.ImportCount
+		count desk.ImportCount
 	}{{"VM types", made.VMTypes}, {"Prices", made.Prices}, {"Offers", made.Offers}} {
 		fmt.Fprintf(&b, "%s: %d created, %d updated, %d unchanged.\n", of.words, of.count.Created, of.count.Updated, of.count.Unchanged)
 	}

@@ -17,7 +17,8 @@ var profiles = remote.Resource{
 	Word: "profile", Words: "profiles", ID: "NAME", Short: "Show profiles of jobs and add versions of them",
 	As:      reflect.TypeFor[inputs.ProfileVersion](),
 	Columns: []string{"name", "version", "profile_map_tasks", "profile_reduce_tasks", "note", "created_at"},
-	Example: "  headroom profile create shop etl.yaml     # with the members name, note and profile, whose own are\n                                            # map_tasks … or stages, each with tasks, avg_s and max_s",
+	Example: "  headroom profile create shop etl.yaml     # with the members name, note and profile, whose own are\n" +
+		"                                            # map_tasks … or stages, each with tasks, avg_s and max_s",
 	List:    openapi.ListProfiles,
 	Create:  openapi.CreateProfile,
 	Get:     openapi.GetProfile,

@@ -32,7 +32,8 @@ around a command.
 Exit codes: 0 admitted, 3 refused.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(admissionRunCommand(&to), admissionAskCommand(&to), admissionHeartbeatCommand(&to), admissionEndCommand(&to), admissionListCommand(&to))
+	c.AddCommand(admissionRunCommand(&to), admissionAskCommand(&to), admissionHeartbeatCommand(&to), admissionEndCommand(&to),
+		admissionListCommand(&to))
 	return c
 }
 
@@ -124,9 +125,11 @@ func admissionAskCommand(to *remote.Connection) *cobra.Command {
 					_, err := fmt.Fprintln(w, a.ID)
 					return err
 				}
-				_, err := fmt.Fprintf(w, "Admitted until %s by lease %s; %d of %d jobs of class %s run.\n", a.ExpiresAt.UTC().Format(time.RFC3339), a.ID, a.Running, a.Limit, shell.Shown(a.Class))
+				_, err := fmt.Fprintf(w, "Admitted until %s by lease %s; %d of %d jobs of class %s run.\n", a.ExpiresAt.UTC().Format(time.RFC3339),
+					a.ID, a.Running, a.Limit, shell.Shown(a.Class))
 				if d := a.Deadline; d != nil && err == nil {
-					_, err = fmt.Fprintf(w, "It is due at %s; with the promised jobs due no later it needs %.0f s of the %d usable slots until then.\n", a.DeadlineAt.UTC().Format(time.RFC3339), d.DemandSeconds, d.UsableSlots)
+					_, err = fmt.Fprintf(w, "It is due at %s; with the promised jobs due no later it needs %.0f s of the %d usable slots until then.\n",
+						a.DeadlineAt.UTC().Format(time.RFC3339), d.DemandSeconds, d.UsableSlots)
 				}
 				return err
 			},
@@ -219,10 +222,13 @@ func admissionListCommand(to *remote.Connection) *cobra.Command {
 	c.MarkFlagsMutuallyExclusive("class", "by-class")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		if byClass {
-			l := remote.List{As: reflect.TypeFor[live.ClassAdmissions](), Columns: []string{"class", "running", "limit", "free", "next_expiry"}, None: "There is no plan yet, and no job runs."}
+			l := remote.List{As: reflect.TypeFor[live.ClassAdmissions](), Columns: []string{"class", "running", "limit", "free", "next_expiry"},
+				None: "There is no plan yet, and no job runs."}
 			return remote.WriteList(c, s, out, l, openapi.ListAdmissionCounts(args[0]))
 		}
-		l := remote.List{As: reflect.TypeFor[live.Lease](), Columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"}, None: "No job holds a lease."}
+		l := remote.List{As: reflect.TypeFor[live.Lease](),
+			Columns: []string{"id", "class", "holder", "admitted_by", "admitted_at", "expires_at", "job", "deadline_at", "maps", "reduces"},
+			None:    "No job holds a lease."}
 		return remote.WriteList(c, s, out, l, openapi.ListAdmissions(args[0], &openapi.ListAdmissionsQuery{Class: class}))
 	})
 }

@@ -45,16 +45,18 @@ func TestHeartbeatsOutliveTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	var warnings []string
-	j := job{Service: s, cluster: "shop", lease: "x", ttl: 600 * time.Millisecond, stopWhenLost: true, warn: func(format string, values ...any) {
-		warnings = append(warnings, fmt.Sprintf(format, values...))
-	}}
+	j := job{Service: s, cluster: "shop", lease: "x", ttl: 600 * time.Millisecond, stopWhenLost: true,
+		warn: func(format string, values ...any) {
+			warnings = append(warnings, fmt.Sprintf(format, values...))
+		}}
 	// It is lost with the last answer, so the command is told to stop, and would run for a minute.
 	err = j.run(t.Context(), exec.Command("sleep", "60"))
 	var f *shell.Failure
 	if !errors.As(err, &f) || f.Code != exitSignalled+15 {
 		t.Errorf("got %v", err)
 	}
-	if asked != len(answers) || len(warnings) != 3 || !strings.Contains(warnings[0], "trying on") || !strings.Contains(warnings[1], "again") || !strings.Contains(warnings[2], "stopped") {
+	if asked != len(answers) || len(warnings) != 3 || !strings.Contains(warnings[0], "trying on") ||
+		!strings.Contains(warnings[1], "again") || !strings.Contains(warnings[2], "stopped") {
 		t.Errorf("asked %d times: %q", asked, warnings)
 	}
 }

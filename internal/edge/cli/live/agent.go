@@ -65,7 +65,8 @@ all that it needs; with --tasks it takes no other.` + remote.ConnectionHelp,
 	to.AddFlags(c)
 	c.Flags().StringVar(&f.node, "node", "", "the node's `name` in the cluster (this machine's name)")
 	c.Flags().StringVar(&f.tasks, "tasks", "", "run tasks, by the commands in this `file`")
-	c.Flags().StringVar(&f.dir, "state-dir", "", "keep what must outlive the agent in this `directory` (STATE_DIRECTORY, else agent in the data directory)")
+	c.Flags().StringVar(&f.dir, "state-dir", "",
+		"keep what must outlive the agent in this `directory` (STATE_DIRECTORY, else agent in the data directory)")
 	c.Flags().StringVar(&f.cgroup, "apply-hints", "", "set up the cgroup that is this `directory`")
 	c.Flags().StringVar(&f.hints, "hints", "", "with the settings of this `file`")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and do nothing")
@@ -239,7 +240,8 @@ func asAgent(s *remote.Service, beat sender) sender {
 				return nil, err
 			}
 			if who.Role != auth.Agent {
-				return nil, agent.Refused{Err: fmt.Errorf("the key %q is of the role %s, and a machine that runs tasks should hold no key that opens more than it needs", who.Name, who.Role)}
+				return nil, agent.Refused{Err: fmt.Errorf("the key %q is of the role %s, and a machine that runs tasks should hold no key that "+
+					"opens more than it needs", who.Name, who.Role)}
 			}
 			known = true
 		}

@@ -27,7 +27,8 @@ says first what another policy would have decided on the heartbeats of the last 
 	to.AddFlags(c)
 	policy := subgroup("policy", "How tasks are handed out", livePolicyGetCommand(&to), livePolicySetCommand(&to))
 	node := subgroup("node", "The machines that run tasks", liveNodeListCommand(&to), liveNodeSetCommand(&to), liveNodeDeleteCommand(&to))
-	job := subgroup("job", "The jobs whose tasks are handed out", liveJobSubmitCommand(&to), liveJobListCommand(&to), liveJobGetCommand(&to), liveJobKillCommand(&to))
+	job := subgroup("job", "The jobs whose tasks are handed out", liveJobSubmitCommand(&to), liveJobListCommand(&to), liveJobGetCommand(&to),
+		liveJobKillCommand(&to))
 	c.AddCommand(policy, node, job, liveDecisionsCommand(&to), liveLearnedCommand(&to), liveRelearnCommand(&to), liveHeartbeatCommand(&to))
 	return c
 }
@@ -53,8 +54,9 @@ func livePolicyGetCommand(to *remote.Connection) *cobra.Command {
 			return err
 		}
 		return out.Write(c, map[string]shell.Form{
-			"table": shell.SayIt("Tasks are handed out by the policy %s, on %s slots; admission is %s. Nodes tell of themselves each %g s and count as dead after %g s.", l.Policy.Kind, l.Slots, l.Admission, l.HeartbeatSeconds, l.NodeTimeoutSeconds),
-			"json":  remote.Indented(said.Body),
+			"table": shell.SayIt("Tasks are handed out by the policy %s, on %s slots; admission is %s. Nodes tell of themselves each %g s and "+
+				"count as dead after %g s.", l.Policy.Kind, l.Slots, l.Admission, l.HeartbeatSeconds, l.NodeTimeoutSeconds),
+			"json": remote.Indented(said.Body),
 		})
 	})
 }
@@ -69,8 +71,9 @@ func livePolicySetCommand(to *remote.Connection) *cobra.Command {
 		Long: `Hands out tasks by another policy from the next heartbeat on: fifo, edf, fair, capacity, progress-share, max-progress
 or learned. With --dry-run nothing changes: the heartbeats of the last while are gone through again, and the policy is
 asked what it would do with each slot, in the state that the cluster was truly in.`,
-		Example: "  headroom live policy set shop max-progress --dry-run\n  headroom live policy set shop max-progress --options '{\"io_cap_mb_s\": 80}' --admission strict",
-		Args:    cobra.ExactArgs(2),
+		Example: "  headroom live policy set shop max-progress --dry-run\n" +
+			"  headroom live policy set shop max-progress --options '{\"io_cap_mb_s\": 80}' --admission strict",
+		Args: cobra.ExactArgs(2),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().BoolVar(&dry, "dry-run", false, "only say what the policy would have decided")
@@ -195,9 +198,11 @@ func writeTrial(w io.Writer, d live.PolicyTrial) error {
 			say("%s %s: idle; it would have been %s of %s: %s", at, shell.Shown(x.Node), x.Would.Kind, shell.Shown(x.Would.JobName),
 				shell.Shown(x.Would.Reason))
 		case x.Would == nil:
-			say("%s %s: %s of %s (%s); it would have stayed idle: %s", at, shell.Shown(x.Node), x.Was.Kind, shell.Shown(x.Was.JobName), shell.Shown(x.Was.Reason), shell.Shown(x.Why))
+			say("%s %s: %s of %s (%s); it would have stayed idle: %s", at, shell.Shown(x.Node), x.Was.Kind, shell.Shown(x.Was.JobName),
+				shell.Shown(x.Was.Reason), shell.Shown(x.Why))
 		default:
-			say("%s %s: %s of %s (%s); it would have been %s of %s: %s", at, shell.Shown(x.Node), x.Was.Kind, shell.Shown(x.Was.JobName), shell.Shown(x.Was.Reason), x.Would.Kind, shell.Shown(x.Would.JobName), shell.Shown(x.Would.Reason))
+			say("%s %s: %s of %s (%s); it would have been %s of %s: %s", at, shell.Shown(x.Node), x.Was.Kind, shell.Shown(x.Was.JobName),
+				shell.Shown(x.Was.Reason), x.Would.Kind, shell.Shown(x.Would.JobName), shell.Shown(x.Would.Reason))
 		}
 	}
 	for _, warning := range d.Warnings {
@@ -212,7 +217,9 @@ func liveNodeListCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List nodes and what they told last", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[live.LiveNode](), Columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"}, None: "No node is declared."}
+		l := remote.List{As: reflect.TypeFor[live.LiveNode](),
+			Columns: []string{"name", "type", "cores", "slots_map", "slots_reduce", "state", "residual", "running", "last_heartbeat_at"},
+			None:    "No node is declared."}
 		return remote.WriteList(c, s, out, l, openapi.ListLiveNodes(args[0]))
 	})
 }

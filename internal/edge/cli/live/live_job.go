@@ -91,7 +91,9 @@ func liveJobListCommand(to *remote.Connection) *cobra.Command {
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().StringVar(&state, "state", "", "only jobs in this `state`: active, done, failed or killed")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[live.LiveJob](), Columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at", "late"}, None: "There is no job."}
+		l := remote.List{As: reflect.TypeFor[live.LiveJob](),
+			Columns: []string{"number", "name", "class", "state", "maps_total", "maps_done", "reduces_total", "reduces_done", "deadline_at",
+				"late"}, None: "There is no job."}
 		return remote.WriteList(c, s, out, l, openapi.ListLiveJobs(args[0], &openapi.ListLiveJobsQuery{State: state}))
 	})
 }
@@ -125,7 +127,8 @@ func liveJobGetCommand(to *remote.Connection) *cobra.Command {
 }
 
 func liveJobKillCommand(to *remote.Connection) *cobra.Command {
-	c := &cobra.Command{Use: "kill CLUSTER NUMBER", Short: "End a job before its time; its nodes are told to stop its tasks", Args: cobra.ExactArgs(2)}
+	c := &cobra.Command{Use: "kill CLUSTER NUMBER", Short: "End a job before its time; its nodes are told to stop its tasks",
+		Args: cobra.ExactArgs(2)}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		number, err := jobNumber(args[1])
 		if err != nil {
@@ -146,7 +149,8 @@ func liveDecisionsCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var node, outcome string
 	var job int64
-	c := &cobra.Command{Use: "decisions CLUSTER", Short: "List which tasks were handed to which nodes and why, the newest first", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "decisions CLUSTER", Short: "List which tasks were handed to which nodes and why, the newest first",
+		Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().StringVar(&node, "node", "", "only to this `node`")
 	c.Flags().Int64Var(&job, "job", 0, "only of the job with this `number`")
@@ -158,7 +162,9 @@ func liveDecisionsCommand(to *remote.Connection) *cobra.Command {
 		if c.Flags().Changed("job") {
 			query.Job = strconv.FormatInt(job, 10)
 		}
-		l := remote.List{As: reflect.TypeFor[live.LiveDecision](), Columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"}, None: "Nothing was handed out.", Most: most}
+		l := remote.List{As: reflect.TypeFor[live.LiveDecision](),
+			Columns: []string{"assignment", "at", "node", "job_name", "kind", "task", "outcome", "rule", "reason"},
+			None:    "Nothing was handed out.", Most: most}
 		return remote.WriteList(c, s, out, l, openapi.ListLiveDecisions(args[0], &query))
 	})
 }

@@ -76,10 +76,12 @@ func planDifference(w io.Writer, d whatif.Difference) error {
 		if m.From.IsZero() && m.To.IsZero() && m.Name != "total" {
 			continue
 		}
-		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "cost, " + words(m.Name)}, {Text: m.From.String(), Number: true}, {Text: m.To.String(), Number: true}, {Text: signed(m.Change), Number: true}})
+		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "cost, " + words(m.Name)}, {Text: m.From.String(), Number: true},
+			{Text: m.To.String(), Number: true}, {Text: signed(m.Change), Number: true}})
 	}
 	for _, n := range d.VMs {
-		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "VMs, " + words(n.Name)}, {Text: plain(n.From), Number: true}, {Text: plain(n.To), Number: true}, {Text: fmt.Sprintf("%+.4g", n.Change), Number: true}})
+		sums.Rows = append(sums.Rows, []tables.Cell{{Text: "VMs, " + words(n.Name)}, {Text: plain(n.From), Number: true},
+			{Text: plain(n.To), Number: true}, {Text: fmt.Sprintf("%+.4g", n.Change), Number: true}})
 	}
 	b.WriteByte('\n')
 	if err := sums.Text(&b); err != nil {
@@ -136,7 +138,8 @@ func fromTo(change whatif.ClassChange, figure func(capacity.ClassPlan) string) s
 func planDifferenceRows(d whatif.Difference) tables.Table {
 	t := tables.Table{Columns: []string{"about", "name", "member", "from", "to"}}
 	add := func(about, name, member, from, to string, number bool) {
-		t.Rows = append(t.Rows, []tables.Cell{{Text: about}, {Text: name}, {Text: member}, {Text: from, Number: number}, {Text: to, Number: number}})
+		t.Rows = append(t.Rows, []tables.Cell{{Text: about}, {Text: name}, {Text: member}, {Text: from, Number: number},
+			{Text: to, Number: number}})
 	}
 	for _, m := range d.Cost {
 		add("cost", m.Name, "", m.From.String(), m.To.String(), true)

@@ -51,7 +51,8 @@ worth, where the money goes, and what the proof rests on.`,
 		if len(args) > 1 {
 			i := slices.IndexFunc(r.Plan.Classes, func(of capacity.ClassPlan) bool { return of.Name == args[1] })
 			if _, err := strconv.ParseInt(args[1], 10, 64); i < 0 && err == nil {
-				return fmt.Errorf("plan %d has no class %q; for plan %s say \"headroom plan explain %s --plan %s\"", r.Number, args[1], args[1], args[0], args[1])
+				return fmt.Errorf("plan %d has no class %q; for plan %s say \"headroom plan explain %s --plan %s\"", r.Number, args[1], args[1],
+					args[0], args[1])
 			}
 			if i < 0 {
 				return fmt.Errorf("plan %d has no class %q; \"headroom plan get %s %d\" shows those it has", r.Number, args[1], args[0], r.Number)
@@ -106,6 +107,10 @@ func explainPlan(p capacity.Problem, r record) []explanation {
 	if pl.Prices != nil {
 		said = append(said, explanation{"capacity", "", capacitySentences(p, pl)})
 	}
+	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
+		r := s.OnDemandPrice
+		said = append(said, explanation{"capacity", "", "These VMs and jobs stay the best with " + rangeWords("price on demand", r.Low, r.High, inCurrency(p)) + " a VM and hour."})
+	}
 	for _, line := range moneyLines(p, pl) {
 		said = append(said, explanation{"money", "", line})
 	}
@@ -157,7 +162,8 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 			share += fmt.Sprintf(" as %s map and %s reduce slots", shell.Figure(c.Slots.Map), shell.Figure(c.Slots.Reduce))
 		}
 		if t := c.Time.At(p.Options.Bound); t != nil && given.DeadlineSeconds > 0 {
-			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(p.Options.Bound), shell.Figure(given.DeadlineSeconds))
+			share += fmt.Sprintf(" and %s done after %s s (%s), within the %s s allowed", are, shell.Figure(*t), boundWord(p.Options.Bound),
+				shell.Figure(given.DeadlineSeconds))
 		}
 		s = append(s, share+".")
 		if len(c.Types) > 1 {
@@ -175,25 +181,70 @@ func explainClass(p capacity.Problem, pl capacity.Plan, i int) explanation {
 	if c.Reason != "" {
 		s = append(s, shell.Sentence(c.Reason))
 	}
-	if flips := flipWords(p, given, c.Flips); len(flips) > 0 && asked > 0 {
+	stays := staysWords(p, &c)
+	flips := flipWords(p, given, pl, &c)
+	switch {
+	case asked == 0:
+	case len(stays) > 0 && len(flips) > 0:
+		say("These VMs and jobs stay the best with %s. By the relaxation the nearest other change that would decide otherwise is %s.", shell.Listed(stays), strings.Join(flips, ", or "))
+	case len(stays) > 0:
+		say("These VMs and jobs stay the best with %s.", shell.Listed(stays))
+	case len(flips) > 0:
 		say("By the relaxation the nearest change that would decide otherwise is %s.", strings.Join(flips, ", or "))
-	} else if asked > 0 && c.Verdict != capacity.VerdictImpossible {
+	case c.Verdict != capacity.VerdictImpossible:
 		say("By the relaxation no other penalty, deadline or on-demand price alone would decide otherwise.")
 	}
 	return explanation{"class", c.Name, strings.Join(s, " ")}
 }
 
-func flipWords(p capacity.Problem, given capacity.Class, f capacity.Flips) (words []string) {
-	about := plan.About(p.Options.Integrality)
-	if f.Penalty != nil {
+// staysWords is the ranges in which the plan stays the best, as far as they were worked out.
+func staysWords(p capacity.Problem, c *capacity.ClassPlan) (words []string) {
+	if c.Stays == nil {
+		return nil
+	}
+	if r := c.Stays.Penalty; r != nil {
+		words = append(words, rangeWords("penalty", r.Low, r.High, inCurrency(p)))
+	}
+	if r := c.Stays.DeadlineSeconds; r != nil {
+		words = append(words, rangeWords("deadline", r.Low, r.High, func(x float64) string { return shell.Figure(x) + " s" }))
+	}
+	return words
+}
+
+func inCurrency(p capacity.Problem) func(money.Amount) string {
+	return func(m money.Amount) string { return short(m) + " " + p.Currency }
+}
+
+// rangeWords is a range of a figure; without an end where that is nil.
+func rangeWords[T any](what string, low, high *T, words func(T) string) string {
+	switch {
+	case low == nil && high == nil:
+		return "any " + what
+	case high == nil:
+		return "a " + what + " of " + words(*low) + " or more"
+	case low == nil:
+		return "a " + what + " up to " + words(*high)
+	}
+	return "a " + what + " from " + words(*low) + " to " + words(*high)
+}
+
+// flipWords is the nearest changes in the relaxation, where no range says more.
+func flipWords(p capacity.Problem, given capacity.Class, pl capacity.Plan, c *capacity.ClassPlan) (words []string) {
+	about, f := plan.About(p.Options.Integrality), c.Flips
+	known := capacity.Stays{}
+	if c.Stays != nil {
+		known = *c.Stays
+	}
+	if f.Penalty != nil && known.Penalty == nil {
 		words = append(words, fmt.Sprintf("a penalty of %s%s instead of %s %s", about, short(*f.Penalty), given.Penalty, p.Currency))
 	}
-	if f.DeadlineSeconds != nil {
+	if f.DeadlineSeconds != nil && known.DeadlineSeconds == nil {
 		words = append(words, fmt.Sprintf("a deadline of %s s instead of %s s", shell.Figure(*f.DeadlineSeconds),
 			shell.Figure(given.DeadlineSeconds)))
 	}
-	if f.OnDemandPrice != nil {
-		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice), p.Supply.OnDemand.Price, p.Currency))
+	if f.OnDemandPrice != nil && (pl.Stays == nil || pl.Stays.OnDemandPrice == nil) {
+		words = append(words, fmt.Sprintf("an on-demand price of %s%s instead of %s %s", about, short(*f.OnDemandPrice),
+			p.Supply.OnDemand.Price, p.Currency))
 	}
 	return words
 }
@@ -208,7 +259,8 @@ func capacitySentences(p capacity.Problem, pl capacity.Plan) string {
 	}
 	for i, of := range prices.Types {
 		if i < len(pl.VMs.Types) && pl.VMs.Types[i].Total == 0 && i < len(p.Supply.VMTypes) {
-			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name, p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
+			s = append(s, fmt.Sprintf("No VM of type %s is rented: it costs %s an hour on demand, and one would be worth %s %s.", of.Name,
+				p.Supply.VMTypes[i].OnDemand.Price, near(of.Low), per))
 		} else {
 			s = append(s, priceSentence("type "+of.Name, of.CapacityPrice, per, about))
 		}
@@ -245,7 +297,8 @@ const mostPenalties = 5
 
 // moneyLines says where the money goes; the amounts add up to the total.
 func moneyLines(p capacity.Problem, pl capacity.Plan) (lines []string) {
-	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency, periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
+	lines = append(lines, fmt.Sprintf("In all %s %s %s, which is %s a month of %d hours:", pl.Cost.Total, p.Currency,
+		periodWord(p.PeriodSeconds), pl.Cost.PerMonth, capacity.HoursPerMonth))
 	line := func(amount money.Amount, format string, values ...any) {
 		if !amount.IsZero() {
 			lines = append(lines, fmt.Sprintf("  %s for ", amount)+fmt.Sprintf(format, values...))
@@ -345,7 +398,8 @@ func proofSentences(p capacity.Problem, pl capacity.Plan) string {
 		s = append(s, "The finished plan was checked again in exact decimals.")
 	}
 	if pl.Relaxed != nil && p.Options.Integrality != capacity.Relaxed {
-		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", short(pl.Relaxed.Objective), vms(pl.Relaxed.Capacity)))
+		s = append(s, fmt.Sprintf("With fractions of jobs and VMs the figure would be %s with %s.", short(pl.Relaxed.Objective),
+			vms(pl.Relaxed.Capacity)))
 	}
 	return strings.Join(s, " ")
 }

@@ -40,7 +40,8 @@ func explainedExample(t *testing.T, name string, change func(*capacity.Problem))
 func explainedText(t *testing.T, p capacity.Problem, pl capacity.Plan) string {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC)
-	r := record{PlanSummary: plans.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12}, Plan: pl}
+	r := record{PlanSummary: plans.PlanSummary{Number: 7, Cluster: "shop", At: at, CreatedAt: at, CreatedBy: "ops", InputsVersion: 12},
+		Plan: pl}
 	var b strings.Builder
 	if err := explained(&b, explainPlan(p, r)); err != nil {
 		t.Fatal(err)

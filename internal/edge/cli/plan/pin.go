@@ -69,7 +69,8 @@ is current afterwards. Without --until it shows which plan is pinned.`,
 		}
 		return out.Write(c, map[string]shell.Form{
 			"table": func(w io.Writer) error {
-				_, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("Plan %d of cluster %s is pinned until %s by %s.", pin.Number, args[0], pin.Until.UTC().Format(time.RFC3339), pin.By)))
+				_, err := fmt.Fprintln(w, shell.Shown(fmt.Sprintf("Plan %d of cluster %s is pinned until %s by %s.", pin.Number, args[0],
+					pin.Until.UTC().Format(time.RFC3339), pin.By)))
 				return err
 			},
 			"json": remote.Indented(a.Body),

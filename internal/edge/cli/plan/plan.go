@@ -23,11 +23,14 @@ import (
 )
 
 func planCommand() *cobra.Command {
-	c := remote.Group("plan", "Make, show and compare the plans of a cluster", "\n\nA plan is named by its number, its id, or the word current, which is the\none that holds now: the newest good one, unless another is pinned.")
+	c := remote.Group("plan", "Make, show and compare the plans of a cluster", "\n\n"+
+		"A plan is named by its number, its id, or the word current, which is the\n"+
+		"one that holds now: the newest good one, unless another is pinned.")
 	var to remote.Connection
 	to.AddFlags(c)
 	c.AddCommand(planCreateCommand(&to), planListCommand(&to), planGetCommand(&to), planDiffCommand(&to),
-		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to), planWatchCommand(&to))
+		planExplainCommand(&to), planVerifyCommand(&to), planProblemCommand(&to), planPinCommand(&to), planUnpinCommand(&to),
+		planWatchCommand(&to))
 	return c
 }
 
@@ -201,7 +204,8 @@ func planListCommand(to *remote.Connection) *cobra.Command {
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		return remote.WriteList(c, s, out, remote.List{
-			As: reflect.TypeFor[plans.PlanSummary](), Columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted", "refused", "created_by", "why"},
+			As: reflect.TypeFor[plans.PlanSummary](), Columns: []string{"number", "at", "status", "total_cost", "currency", "vms", "admitted",
+				"refused", "created_by", "why"},
 			Most: most, None: fmt.Sprintf("Cluster %s has no plan yet; \"headroom plan create %s\" makes one.", shell.Shown(args[0]),
 				shell.Shown(args[0])),
 		}, openapi.ListPlans(args[0]))

@@ -24,8 +24,9 @@ func solveCommand() *cobra.Command {
 
 With --stream every line of the input is a problem and every line of the output its answer, in the same
 order; a line that cannot be answered gets {"error": …} and the rest goes on.`,
-		Example: "  headroom solve cluster.json\n  headroom solve -o json --engine exact - < cluster.json\n  headroom solve --stream problems.jsonl -f plans.jsonl",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  headroom solve cluster.json\n  headroom solve -o json --engine exact - < cluster.json\n" +
+			"  headroom solve --stream problems.jsonl -f plans.jsonl",
+		Args: cobra.MaximumNArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	flags.Add(c)

@@ -184,7 +184,8 @@ func planAndProblem(s *remote.Service, ctx context.Context, cluster string, numb
 func verifyRecord(r record, answered capacity.Problem) proof.Report {
 	pl, err := capacity.ReadPlanOrRecord(r.text)
 	if err != nil {
-		return proof.Report{Outcome: proof.Failed, Checks: []proof.Check{{Name: "document", Outcome: proof.Failed, Detail: "The plan is not written as plans are: " + err.Error()}}}
+		return proof.Report{Outcome: proof.Failed, Checks: []proof.Check{{Name: "document", Outcome: proof.Failed,
+			Detail: "The plan is not written as plans are: " + err.Error()}}}
 	}
 	return proof.Verify(answered, pl, proof.Options{})
 }
@@ -196,15 +197,22 @@ func toldOf(told plans.PlanSummary, p capacity.Plan) *proof.Check {
 		what     string
 		told, is any
 	}{
-		{"status", told.Status, is.Status}, {"currency", told.Currency, is.Currency}, {"length of a period", told.PeriodSeconds, is.PeriodSeconds},
-		{"number of VMs", told.VMs, is.VMs}, {"number of VMs on demand", told.VMsOnDemand, is.VMsOnDemand}, {"number of spot VMs", told.VMsSpot, is.VMsSpot},
-		{"number of reserved VMs", told.VMsReserved, is.VMsReserved}, {"number of admitted jobs", told.Admitted, is.Admitted}, {"number of refused jobs", told.Refused, is.Refused},
-		{"gap", told.Gap, is.Gap}, {"objective", told.Objective.String(), is.Objective.String()}, {"total cost", told.TotalCost.String(), is.TotalCost.String()},
-		{"cost on demand", told.OnDemandCost.String(), is.OnDemandCost.String()}, {"cost of spot VMs", told.SpotCost.String(), is.SpotCost.String()},
-		{"cost of reserved VMs", told.ReservedCost.String(), is.ReservedCost.String()}, {"penalties", told.Penalties.String(), is.Penalties.String()},
+		{"status", told.Status, is.Status}, {"currency", told.Currency, is.Currency},
+		{"length of a period", told.PeriodSeconds, is.PeriodSeconds},
+		{"number of VMs", told.VMs, is.VMs}, {"number of VMs on demand", told.VMsOnDemand, is.VMsOnDemand},
+		{"number of spot VMs", told.VMsSpot, is.VMsSpot},
+		{"number of reserved VMs", told.VMsReserved, is.VMsReserved}, {"number of admitted jobs", told.Admitted, is.Admitted},
+		{"number of refused jobs", told.Refused, is.Refused},
+		{"gap", told.Gap, is.Gap}, {"objective", told.Objective.String(), is.Objective.String()},
+		{"total cost", told.TotalCost.String(), is.TotalCost.String()},
+		{"cost on demand", told.OnDemandCost.String(), is.OnDemandCost.String()},
+		{"cost of spot VMs", told.SpotCost.String(), is.SpotCost.String()},
+		{"cost of reserved VMs", told.ReservedCost.String(), is.ReservedCost.String()},
+		{"penalties", told.Penalties.String(), is.Penalties.String()},
 	} {
 		if x.told != x.is {
-			return &proof.Check{Name: "summary", Outcome: proof.Failed, Detail: fmt.Sprintf("The %s that lists and polls tell is %v, and in the plan it is %v.", x.what, x.told, x.is)}
+			return &proof.Check{Name: "summary", Outcome: proof.Failed,
+				Detail: fmt.Sprintf("The %s that lists and polls tell is %v, and in the plan it is %v.", x.what, x.told, x.is)}
 		}
 	}
 	return nil

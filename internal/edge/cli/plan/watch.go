@@ -71,7 +71,8 @@ printed then. CLUSTER can be left out where there is only one.`,
 			return err
 		}
 		shell.OutliveReaders() // who have seen enough
-		w := planWatch{asking: asking, following: following, cluster: cluster, format: format, once: once, until: until, out: c.OutOrStdout(), notes: c.ErrOrStderr()}
+		w := planWatch{asking: asking, following: following, cluster: cluster, format: format, once: once, until: until, out: c.OutOrStdout(),
+			notes: c.ErrOrStderr()}
 		return w.follow(c.Context())
 	})
 }
@@ -92,7 +93,8 @@ func onlyCluster(s *remote.Service, ctx context.Context) (string, error) {
 	case 1:
 		return list.Items[0].Name, nil
 	}
-	return "", shell.Fail(shell.ExitUsage, fmt.Errorf("there are several clusters; say which one, such as \"headroom plan watch %s\"", shell.Shown(list.Items[0].Name)))
+	return "", shell.Fail(shell.ExitUsage, fmt.Errorf("there are several clusters; say which one, such as \"headroom plan watch %s\"",
+		shell.Shown(list.Items[0].Name)))
 }
 
 // planWatch follows a cluster's plans.

@@ -96,14 +96,16 @@ func (o *Connection) find() (access, error) {
 		}
 	}
 	if a.Key == "" {
-		return a, shell.Fail(ExitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file (\"headroom key create\" makes keys)", a.URL))
+		return a, shell.Fail(ExitConnection, fmt.Errorf("there is no key for %s; put one into HEADROOM_API_KEY or a file for --key-file "+
+			"(\"headroom key create\" makes keys)", a.URL))
 	}
 	if strings.ContainsFunc(a.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return a, shell.Fail(shell.ExitUsage, fmt.Errorf("what stands in %s is no key; a key is one word such as hrk_…", a.keyFrom))
 	}
 	u, err := url.Parse(a.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return a, shell.Fail(shell.ExitUsage, fmt.Errorf("the address in %s is not one of a server; write it like https://headroom.example.com or http://127.0.0.1:8080", a.urlFrom))
+		return a, shell.Fail(shell.ExitUsage, fmt.Errorf("the address in %s is not one of a server; write it like "+
+			"https://headroom.example.com or http://127.0.0.1:8080", a.urlFrom))
 	}
 	return a, nil
 }
@@ -115,7 +117,8 @@ func (o *Connection) Local() (a ClientAccess, from string, err error) {
 		dir = DefaultDataDir()
 	}
 	nowhere := func(why string) error {
-		return shell.Fail(ExitConnection, fmt.Errorf("no server to ask: %s. Start one with \"headroom serve\", or say where one is with --server or HEADROOM_URL and HEADROOM_API_KEY", why))
+		return shell.Fail(ExitConnection, fmt.Errorf("no server to ask: %s. Start one with \"headroom serve\", or say where one is with "+
+			"--server or HEADROOM_URL and HEADROOM_API_KEY", why))
 	}
 	if dir == "" {
 		return a, "", nowhere("there is no data directory to look in (no home directory)")
@@ -215,7 +218,8 @@ func (s *Service) ReadReply(r *http.Response, err error) (Answer, error) {
 	case r.StatusCode >= 200 && r.StatusCode < 300:
 		return Answer{Body: body, Etag: strings.Trim(r.Header.Get("ETag"), `"`)}, nil
 	case r.StatusCode >= 300 && r.StatusCode < 400:
-		return Answer{}, fmt.Errorf("%s sends on to %s; keys are not sent on. Give that address itself if it is the server's", s.URL, shell.Clipped(r.Header.Get("Location")))
+		return Answer{}, fmt.Errorf("%s sends on to %s; keys are not sent on. Give that address itself if it is the server's", s.URL,
+			shell.Clipped(r.Header.Get("Location")))
 	}
 	p, ok := ProblemOf(body, r.StatusCode)
 	switch {
@@ -224,9 +228,11 @@ func (s *Service) ReadReply(r *http.Response, err error) (Answer, error) {
 	case ok:
 		return Answer{}, p
 	case r.StatusCode >= 500:
-		return Answer{}, shell.Fail(ExitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; something before it may be in trouble", s.URL, r.Status))
+		return Answer{}, shell.Fail(ExitConnection,
+			fmt.Errorf("%s answers %s, not as a Headroom server does; something before it may be in trouble", s.URL, r.Status))
 	}
-	return Answer{}, shell.Fail(ExitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; is the address in %s right?", s.URL, r.Status, s.urlFrom))
+	return Answer{}, shell.Fail(ExitConnection, fmt.Errorf("%s answers %s, not as a Headroom server does; is the address in %s right?",
+		s.URL, r.Status, s.urlFrom))
 }
 
 // Unreachable says why there was no answer.
@@ -245,11 +251,13 @@ func (s *Service) Unreachable(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED) && strings.HasSuffix(s.urlFrom, ClientFile):
 		return say("no server answers at %s; the one that wrote %s has ended. Start it again with \"headroom serve\"", s.URL, s.urlFrom)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return say("no server answers at %s (from %s): the connection is refused. Start one with \"headroom serve\", or correct the address", s.URL, s.urlFrom)
+		return say("no server answers at %s (from %s): the connection is refused. Start one with \"headroom serve\", or correct the address",
+			s.URL, s.urlFrom)
 	case errors.As(err, &dns):
 		return say("the host of %s (from %s) is not known: %s", s.URL, s.urlFrom, dns.Err)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return say("%s did not answer within %s; ask again, or allow more with --timeout. What was asked may still have been done", s.URL, s.Timeout)
+		return say("%s did not answer within %s; ask again, or allow more with --timeout. What was asked may still have been done", s.URL,
+			s.Timeout)
 	}
 	var inner *url.Error
 	if errors.As(err, &inner) {

@@ -90,7 +90,8 @@ func TestFindingTheServer(t *testing.T) {
 	}
 	keyFile := filepath.Join(dir, "key")
 	broken := t.TempDir()
-	for name, text := range map[string]string{filepath.Join(dir, ClientFile): string(access), keyFile: " hrk_file\n", filepath.Join(broken, ClientFile): "{"} {
+	for name, text := range map[string]string{filepath.Join(dir, ClientFile): string(access), keyFile: " hrk_file\n",
+		filepath.Join(broken, ClientFile): "{"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -102,20 +103,30 @@ func TestFindingTheServer(t *testing.T) {
 		refused          string
 		code             int
 	}{
-		"the server of this machine":            {dir: dir, wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
-		"that server with another key":          {dir: dir, key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_env"},
-		"that server, whatever the environment": {flags: Connection{DataDir: dir}, url: "https://h.example", key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
-		"the environment":                       {dir: dir, url: "https://h.example", key: "hrk_env\n", wantURL: "https://h.example", wantKey: "hrk_env"},
-		"flags before the environment":          {flags: Connection{Server: "http://x:1/below", KeyFile: keyFile}, url: "https://h.example", key: "hrk_env", wantURL: "http://x:1/below", wantKey: "hrk_file"},
-		"the local key goes nowhere else":       {flags: Connection{DataDir: dir, Server: "https://h.example"}, refused: "there is no key for https://h.example", code: ExitConnection},
-		"the local key ignores the environment": {dir: dir, url: "https://h.example", refused: "there is no key for https://h.example", code: ExitConnection},
-		"no server":                             {flags: Connection{DataDir: filepath.Join(dir, "none")}, refused: "none runs on this machine for the data directory", code: ExitConnection},
-		"a file that says nothing":              {flags: Connection{DataDir: broken}, refused: "does not say where the server is", code: ExitConnection},
-		"a key file that is not there":          {flags: Connection{Server: "http://x", KeyFile: filepath.Join(dir, "nope")}, refused: "There is no such file", code: shell.ExitError},
-		"a key that is none":                    {flags: Connection{Server: "http://x"}, key: "a key\nor two", refused: "what stands in HEADROOM_API_KEY is no key", code: shell.ExitUsage},
-		"an address with a password":            {flags: Connection{Server: "http://u:p@x"}, key: "k", refused: "the address in --server is not one of a server", code: shell.ExitUsage},
-		"an address without a scheme":           {url: "localhost:8080", key: "k", refused: "the address in HEADROOM_URL is not one of a server", code: shell.ExitUsage},
-		"an address that is a file":             {url: "file:///etc/passwd", key: "k", refused: "is not one of a server", code: shell.ExitUsage},
+		"the server of this machine":   {dir: dir, wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
+		"that server with another key": {dir: dir, key: "hrk_env", wantURL: "http://127.0.0.1:8099", wantKey: "hrk_env"},
+		"that server, whatever the environment": {flags: Connection{DataDir: dir}, url: "https://h.example", key: "hrk_env",
+			wantURL: "http://127.0.0.1:8099", wantKey: "hrk_local"},
+		"the environment": {dir: dir, url: "https://h.example", key: "hrk_env\n", wantURL: "https://h.example",
+			wantKey: "hrk_env"},
+		"flags before the environment": {flags: Connection{Server: "http://x:1/below", KeyFile: keyFile}, url: "https://h.example",
+			key: "hrk_env", wantURL: "http://x:1/below", wantKey: "hrk_file"},
+		"the local key goes nowhere else": {flags: Connection{DataDir: dir, Server: "https://h.example"},
+			refused: "there is no key for https://h.example", code: ExitConnection},
+		"the local key ignores the environment": {dir: dir, url: "https://h.example", refused: "there is no key for https://h.example",
+			code: ExitConnection},
+		"no server": {flags: Connection{DataDir: filepath.Join(dir, "none")},
+			refused: "none runs on this machine for the data directory", code: ExitConnection},
+		"a file that says nothing": {flags: Connection{DataDir: broken}, refused: "does not say where the server is", code: ExitConnection},
+		"a key file that is not there": {flags: Connection{Server: "http://x", KeyFile: filepath.Join(dir, "nope")},
+			refused: "There is no such file", code: shell.ExitError},
+		"a key that is none": {flags: Connection{Server: "http://x"}, key: "a key\n" +
+			"or two", refused: "what stands in HEADROOM_API_KEY is no key", code: shell.ExitUsage},
+		"an address with a password": {flags: Connection{Server: "http://u:p@x"}, key: "k",
+			refused: "the address in --server is not one of a server", code: shell.ExitUsage},
+		"an address without a scheme": {url: "localhost:8080", key: "k", refused: "the address in HEADROOM_URL is not one of a server",
+			code: shell.ExitUsage},
+		"an address that is a file": {url: "file:///etc/passwd", key: "k", refused: "is not one of a server", code: shell.ExitUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("HEADROOM_DATA_DIR", c.dir)

@@ -20,7 +20,8 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 	hint := &fault.Hint{Detail: "Give 0.1 at most."}
-	err := origins.Say(&fault.InputError{Findings: []fault.Finding{{Pointer: "/options/gap", Detail: "It is too large.", Hint: hint}, {Pointer: "/classes/0", Detail: "No."}}})
+	err := origins.Say(&fault.InputError{Findings: []fault.Finding{{Pointer: "/options/gap", Detail: "It is too large.", Hint: hint},
+		{Pointer: "/classes/0", Detail: "No."}}})
 	if want := "--gap: It is too large. Give 0.1 at most.\n/classes/0: No."; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}

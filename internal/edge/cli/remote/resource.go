@@ -183,7 +183,8 @@ func (k *Resource) fileOrFlags(c *cobra.Command, file bool) error {
 	case file && given:
 		return errors.New("give the " + k.Word + " in a file or by flags, not both")
 	case !file && !given:
-		return errors.New("say what the " + k.Word + " is: name a file, or - for standard input" + map[bool]string{true: ", or use the flags"}[len(k.Flags) > 0])
+		return errors.New("say what the " + k.Word + " is: name a file, or - for standard input" +
+			map[bool]string{true: ", or use the flags"}[len(k.Flags) > 0])
 	}
 	return nil
 }
@@ -227,7 +228,8 @@ func (k *Resource) createCommand(to *Connection) *cobra.Command {
 		use = "[FILE|-]"
 	}
 	c := &cobra.Command{
-		Use: k.usage("create", use), Short: "Create one " + k.Word + ", described by a file (JSON or YAML)" + map[bool]string{true: " or by flags"}[len(k.Flags) > 0],
+		Use: k.usage("create", use), Short: "Create one " + k.Word + ", described by a file (JSON or YAML)" +
+			map[bool]string{true: " or by flags"}[len(k.Flags) > 0],
 		Example: k.Example, Args: k.count(0, 1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
@@ -260,7 +262,8 @@ func (k *Resource) replaceCommand(to *Connection) *cobra.Command {
 	var out shell.Output
 	var version int64
 	c := &cobra.Command{
-		Use: k.usage("replace", k.ID, "[FILE|-]"), Short: "Replace one " + k.Word + " by what a file describes (JSON or YAML), or change what flags say",
+		Use: k.usage("replace", k.ID, "[FILE|-]"), Short: "Replace one " + k.Word +
+			" by what a file describes (JSON or YAML), or change what flags say",
 		Long: "Replace one " + k.Word + ` by what a file describes (JSON or YAML): what the file leaves out gets its default.
 With flags instead of a file only what they say changes. If somebody else changes it at the same moment
 nothing is replaced.`,

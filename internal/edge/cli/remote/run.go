@@ -158,7 +158,8 @@ func (b *runBar) Show(r runs.Run) {
 		total = -1 // a spinner
 	}
 	if b.bar == nil {
-		b.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(b.to), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish())
+		b.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(b.to), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish())
 	}
 	if b.bar.GetMax64() != total {
 		b.bar.ChangeMax64(total)

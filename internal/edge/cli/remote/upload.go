@@ -16,7 +16,8 @@ func BytesBar(c *cobra.Command, size int64, doing string) *progressbar.ProgressB
 	if !shell.IsTerminal(c.ErrOrStderr()) {
 		return nil
 	}
-	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(c.ErrOrStderr()), progressbar.OptionShowBytes(true), progressbar.OptionSetDescription(doing),
+	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(c.ErrOrStderr()), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetDescription(doing),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 }
 

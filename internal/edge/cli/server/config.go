@@ -17,7 +17,7 @@ import (
 
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	tables "headroom/internal/service/report"
 )
 
@@ -44,7 +44,7 @@ type config struct {
 	ImportMaxBytes    int64    `env:"HEADROOM_IMPORT_MAX_BYTES" envDefault:"8589934592" validate:"min=1048576" help:"size of a price sheet or a history that is imported, in bytes, also when it is unpacked"`
 	SolverProcesses   int      `env:"HEADROOM_SOLVER_PROCESSES" envDefault:"0" validate:"min=0,max=1024" help:"solver processes; 0 is one a processor"`
 	Runs              int      `env:"HEADROOM_RUNS" envDefault:"0" validate:"min=0,max=1024" help:"background runs at once; 0 is one a processor"`
-	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away; who can write to it as the server's user can let keys of theirs read, and solve, in an outage; default last-plans in the data directory, none keeps none"`
+	Copy              string   `env:"HEADROOM_COPY" help:"file with a copy of the last plans and the keys' hashes, for a start while the database is away. Protect it: anyone who can write it can authorise keys to read and solve in an outage. Default last-plans in the data directory, none keeps none"`
 	TraceEndpoint     string   `env:"OTEL_EXPORTER_OTLP_ENDPOINT" validate:"omitempty,http_url" help:"a collector of OpenTelemetry traces (OTLP over HTTP), such as http://127.0.0.1:4318; default none"`
 	TraceHeaders      string   `env:"OTEL_EXPORTER_OTLP_HEADERS" secret:"all" help:"headers for the collector, as name=value with commas between"`
 	TraceProtocol     string   `env:"OTEL_EXPORTER_OTLP_PROTOCOL" validate:"omitempty,oneof=http/protobuf" help:"how the collector is spoken to: http/protobuf, the only one"`

@@ -19,7 +19,7 @@ import (
 	"headroom/internal/edge/postgres"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
 )
@@ -104,8 +104,10 @@ func (w *waiting) untilOpened(ctx context.Context, cause error) (store openedDat
 		return store, over, err
 	}
 	defer greet.leave()
-	fmt.Fprintf(w.stdout, "The database is away; current plans are answered from a copy of %s until it is back.\n%s", copied.WrittenAt.Format(time.RFC3339), greet.text)
-	w.t.Log.Warn("the database is away; current plans are answered from a copy", "file", file, "written_at", copied.WrittenAt, "clusters", len(copied.Plans), "error", cause.Error())
+	fmt.Fprintf(w.stdout, "The database is away; current plans are answered from a copy of %s until it is back.\n"+
+		"%s", copied.WrittenAt.Format(time.RFC3339), greet.text)
+	w.t.Log.Warn("the database is away; current plans are answered from a copy", "file", file, "written_at", copied.WrittenAt, "clusters",
+		len(copied.Plans), "error", cause.Error())
 	if err := shell.Notify(shell.NotifyReady); err != nil {
 		w.t.Log.Warn("the supervisor cannot be told", "error", err.Error())
 	}

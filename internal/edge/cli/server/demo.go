@@ -19,6 +19,7 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
 	"headroom/internal/slots/live"
 )
@@ -81,17 +82,17 @@ func layDemo(ctx context.Context, a *app.App, d inputs.Document, more moreDemo) 
 	today := a.Now().Truncate(24 * time.Hour)
 	more.Second.Prices = pricesByHour(more, today)
 	for _, d := range []inputs.Document{d, more.Second} {
-		if _, err := a.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
+		if _, err := a.Clusters.Apply(ctx, 0, d, false); errors.Is(err, fault.Conflict) {
 			return nil // another server, or somebody, was faster
 		} else if err != nil {
 			return err
 		}
 	}
 	name := d.Cluster.Name
-	if _, err := a.Measure(ctx, name, more.Measurements); err != nil {
+	if _, err := a.Clusters.Measure(ctx, name, more.Measurements); err != nil {
 		return err
 	}
-	if _, err := a.TakeExecutions(ctx, name, demoHistory(d, today), app.TakeOptions{}); err != nil {
+	if _, err := a.Clusters.TakeExecutions(ctx, name, demoHistory(d, today), clusters.TakeOptions{}); err != nil {
 		return err
 	}
 	if err := forecastDemo(ctx, a, d, more.Weeks); err != nil {
@@ -118,7 +119,7 @@ func forecastDemo(ctx context.Context, a *app.App, d inputs.Document, weeks map[
 			{Class: class.Name, From: now, Until: next, Week: same},
 			{Class: class.Name, From: next, Until: next.AddDate(0, 0, 7*demoWeeks), Week: week, GrowthPerYear: 0.2},
 		} {
-			if _, err := a.PutWeekly(ctx, d.Cluster.Name, w); err != nil {
+			if _, err := a.Clusters.PutWeekly(ctx, d.Cluster.Name, w); err != nil {
 				return err
 			}
 		}
@@ -134,7 +135,8 @@ func pricesByHour(more moreDemo, today time.Time) (prices []inputs.PricePeriod) 
 	for day := range 15 {
 		midnight := begin.AddDate(0, 0, day)
 		for hour, price := range map[int]money.Amount{6: more.DayPrice, 22: more.NightPrice} {
-			prices = append(prices, inputs.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price, From: midnight.Add(time.Duration(hour) * time.Hour)})
+			prices = append(prices, inputs.PricePeriod{VMType: more.Second.VMTypes[0].Name, Price: price,
+				From: midnight.Add(time.Duration(hour) * time.Hour)})
 		}
 	}
 	slices.SortFunc(prices, func(a, b inputs.PricePeriod) int { return a.From.Compare(b.From) })
@@ -168,8 +170,9 @@ func demoHistory(d inputs.Document, today time.Time) (records []history.Record) 
 				First:   durations(profile.ReduceTasks, profile.FirstShuffleAvgSeconds, profile.FirstShuffleMaxSeconds),
 				Shuffle: durations(profile.ReduceTasks, profile.ShuffleAvgSeconds, profile.ShuffleMaxSeconds),
 				Reduce:  durations(profile.ReduceTasks, profile.ReduceAvgSeconds, profile.ReduceMaxSeconds)}
-			records = append(records, history.Record{Sample: sample, Facts: history.Facts{Job: class.Name, Execution: fmt.Sprintf("demo_%s_%d", class.Name, began.Unix()), User: "demo", Queue: "demo",
-				SubmittedAt: &began, FinishedAt: &ended, Seconds: &seconds, Outcome: "succeeded", Form: history.MapReduce}})
+			records = append(records, history.Record{Sample: sample,
+				Facts: history.Facts{Job: class.Name, Execution: fmt.Sprintf("demo_%s_%d", class.Name, began.Unix()), User: "demo", Queue: "demo",
+					SubmittedAt: &began, FinishedAt: &ended, Seconds: &seconds, Outcome: "succeeded", Form: history.MapReduce}})
 		}
 	}
 	return records
@@ -189,19 +192,19 @@ func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDe
 	if err != nil {
 		return err
 	}
-	if _, err := a.SetLiveSettings(ctx, cluster, before.Version, more.Live.Settings); err != nil {
+	if _, err := a.Live.SetSettings(ctx, cluster, before.Version, more.Live.Settings); err != nil {
 		return err
 	}
 	nodes := slices.Sorted(maps.Keys(more.Live.Loads))
 	for _, name := range nodes {
 		node := more.Live.Node
 		node.Name = name
-		if _, err := a.PutLiveNode(ctx, cluster, node); err != nil {
+		if _, err := a.Live.PutNode(ctx, cluster, node); err != nil {
 			return err
 		}
 	}
 	for _, job := range more.Live.Jobs {
-		if _, err := a.SubmitLiveJob(ctx, cluster, job); err != nil {
+		if _, err := a.Live.SubmitJob(ctx, cluster, job); err != nil {
 			return err
 		}
 	}
@@ -212,7 +215,7 @@ func startDemoNodes(ctx context.Context, a *app.App, cluster string, more moreDe
 			if err != nil {
 				return err
 			}
-			if text, err = a.Heartbeat(ctx, cluster, name, beat, text); err != nil {
+			if text, err = a.Live.Heartbeat(ctx, cluster, name, beat, text); err != nil {
 				return err
 			}
 			var told live.HeartbeatAnswer

@@ -89,9 +89,10 @@ func (d *diagnosis) table() tables.Table {
 }
 
 const (
-	cureSolver = "Build it with \"make build\" (it needs the packages coinor-libcbc-dev and coinor-libclp-dev), and put it beside headroom or set HEADROOM_SOLVER to its path. Until then --engine exact works."
-	cureWrong  = "Do not use this solver: rebuild headroom-solver against CBC 2.10 as your distribution ships it. Until then --engine exact works."
-	cureCore   = "This is a fault in headroom: please report it with this output."
+	cureSolver = "Build it with \"make build\" (it needs the packages coinor-libcbc-dev and coinor-libclp-dev), and put it beside headroom " +
+		"or set HEADROOM_SOLVER to its path. Until then --engine exact works."
+	cureWrong = "Do not use this solver: rebuild headroom-solver against CBC 2.10 as your distribution ships it. Until then --engine exact works."
+	cureCore  = "This is a fault in headroom: please report it with this output."
 )
 
 // longestExamination bounds each check.

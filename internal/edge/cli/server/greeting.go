@@ -53,7 +53,8 @@ func introduce(ctx context.Context, a *app.App, settings config, beyond bool, ad
 		fmt.Fprintf(&text, "\nThe cluster %q has a plan: %g VMs for %s %s an hour and %s in penalties, %s.\n", plan.Cluster, plan.VMs,
 			money.Amount{Decimal: plan.OnDemandCost.Add(plan.ReservedCost.Decimal)}, plan.Currency, plan.Penalties, provedWord(plan.Status))
 		verbs, to, key := clientLine(settings, beyond, base)
-		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs, shellWord(plan.Cluster), to)
+		fmt.Fprintf(&text, "%s  %s plan get %s%s\n  %s plan explain %s%s\n", key, verbs, shellWord(plan.Cluster), to, verbs,
+			shellWord(plan.Cluster), to)
 	}
 	fmt.Fprintf(&text, "\nReference: %s/docs\n", base)
 	g.text = text.String()

@@ -32,7 +32,8 @@ func hostListCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the hosts that the server may send to", Args: cobra.NoArgs}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[fetch.AllowedHost](), Columns: []string{"host", "port", "http", "created_by", "created_at", "id"}, None: "No host is allowed."}
+		l := remote.List{As: reflect.TypeFor[fetch.AllowedHost](), Columns: []string{"host", "port", "http", "created_by", "created_at", "id"},
+			None: "No host is allowed."}
 		return remote.WriteList(c, s, out, l, openapi.ListAllowedHosts())
 	})
 }
@@ -45,7 +46,8 @@ func splitHost(text string) (host string, port int64, err error) {
 	}
 	port, err = strconv.ParseInt(text[at+1:], 10, 64)
 	if err != nil || port < 1 || port > 65535 {
-		return "", 0, shell.Fail(shell.ExitUsage, fmt.Errorf("%q ends in no port; write a host such as hooks.example.com or hooks.example.com:8443", shell.Clipped(text)))
+		return "", 0, shell.Fail(shell.ExitUsage, fmt.Errorf("%q ends in no port; write a host such as hooks.example.com or "+
+			"hooks.example.com:8443", shell.Clipped(text)))
 	}
 	return strings.Trim(text[:at], "[]"), port, nil
 }
@@ -61,7 +63,8 @@ func hostAllowCommand(to *remote.Connection) *cobra.Command {
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().BoolVar(&plain, "http", false, "plain HTTP is allowed as well as HTTPS")
-	c.Flags().StringArrayVar(&networks, "network", nil, "the only `network` that its addresses may be in, such as 10.1.0.0/16; say it again for more (default all public addresses)")
+	c.Flags().StringArrayVar(&networks, "network", nil,
+		"the only `network` that its addresses may be in, such as 10.1.0.0/16; say it again for more (default all public addresses)")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		host, port, err := splitHost(args[0])
 		if err != nil {

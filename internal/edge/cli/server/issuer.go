@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 )
 
 // issuer returns the issuer whose tokens open the server besides keys, nil if there is none.
@@ -25,7 +25,8 @@ func issued(i *oidc.Issuer) func(context.Context, string) (auth.Key, error) {
 	return i.Check
 }
 
-const cureIssuer = "HEADROOM_OIDC_ISSUER must be the address that the issuer calls itself by, and reachable from here over https. Until then its tokens are answered 503; keys work."
+const cureIssuer = "HEADROOM_OIDC_ISSUER must be the address that the issuer calls itself by, and reachable from here over https. Until " +
+	"then its tokens are answered 503; keys work."
 
 // examineIssuer adds to a diagnosis whether the issuer of tokens says with which keys it signs.
 func (d *diagnosis) examineIssuer(ctx context.Context, settings config) {

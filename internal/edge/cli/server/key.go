@@ -87,7 +87,8 @@ func (d *keyPlace) private(ctx context.Context, fresh bool) (url string, stop fu
 		return "", nil, fmt.Errorf("there is no database in %s yet, and so there are no keys; \"headroom key create\" or \"headroom serve\" makes it", dir)
 	}
 	if absent && d.dir == "" && os.Getenv("HEADROOM_DATA_DIR") == "" && os.Getenv("HEADROOM_URL") != "" {
-		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key where that server runs, or name its database with DATABASE_URL; --data-dir makes a database of its own", shell.Shown(dir))
+		return "", nil, fmt.Errorf("HEADROOM_URL names a server, but keys are made in its database, and there is none in %s. Make the key "+
+			"where that server runs, or name its database with DATABASE_URL; --data-dir makes a database of its own", shell.Shown(dir))
 	}
 	url, running, err := private.Attach(dir)
 	if err != nil || running {
@@ -118,13 +119,15 @@ func keyCreateCommand(at *keyPlace) *cobra.Command {
 		Long: `Makes a key and prints it on standard output. Only its hash is kept: it cannot be shown again. The name
 says who holds it. A viewer reads, a planner also solves and plans, an operator also edits inputs, an
 admin also manages keys and reads the audit log; an agent only asks for places for jobs and says that they run.`,
-		Example: "  headroom key create dashboard --role viewer --cluster shop --expires 90d\n  HEADROOM_API_KEY=$(headroom key create me --role admin -q) headroom cluster list",
-		Args:    cobra.ExactArgs(1),
+		Example: "  headroom key create dashboard --role viewer --cluster shop --expires 90d\n" +
+			"  HEADROOM_API_KEY=$(headroom key create me --role admin -q) headroom cluster list",
+		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	shell.AddChoice(c, &role, "role", "", "what it may do", auth.Roles...)
 	c.Flags().StringArrayVar(&clusters, "cluster", nil, "the only `cluster` it may see; say it again for more (default all)")
-	c.Flags().StringVar(&expires, "expires", "", "when it ends: after a `time` such as 90d or 12h, or at one such as 2027-01-01 (default never)")
+	c.Flags().StringVar(&expires, "expires", "",
+		"when it ends: after a `time` such as 90d or 12h, or at one such as 2027-01-01 (default never)")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print the key alone")
 	var end *time.Time
 	c.PreRunE = func(*cobra.Command, []string) (err error) {
@@ -141,10 +144,12 @@ admin also manages keys and reads the audit log; an agent only asks for places f
 				return err
 			}
 			if at.made != "" {
-				fmt.Fprintf(c.ErrOrStderr(), "headroom: There was no database in %s; one was made there, and the key is for it. A server elsewhere is meant by --data-dir, --database-url or DATABASE_URL.\n", shell.Shown(at.made))
+				fmt.Fprintf(c.ErrOrStderr(), "headroom: There was no database in %s; one was made there, and the key is for it. A server elsewhere "+
+					"is meant by --data-dir, --database-url or DATABASE_URL.\n", shell.Shown(at.made))
 			}
 			if !quiet && out.Format == "table" {
-				fmt.Fprintf(c.ErrOrStderr(), "headroom: %s\nheadroom: Keep it now: it is shown this once. To use it, set HEADROOM_API_KEY to it, or keep it in a file for --key-file.\n",
+				fmt.Fprintf(c.ErrOrStderr(), "headroom: %s\n"+
+					"headroom: Keep it now: it is shown this once. To use it, set HEADROOM_API_KEY to it, or keep it in a file for --key-file.\n",
 					shell.Shown(fmt.Sprintf("This key of %s (%s, %s, %s) has the id %s.", key.Name, key.Role, scopeOf(key), endWord(key), key.ID)))
 			}
 			withToken := struct {

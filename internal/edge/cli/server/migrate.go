@@ -29,7 +29,8 @@ A private database needs none of this.`,
 			return errors.New("say what to do: \"headroom migrate\" and one of up, status")
 		},
 	}
-	c.PersistentFlags().StringVar(&address, "database-url", "", "the Postgres to work on; `URL` without a password, which belongs into MIGRATE_DATABASE_URL")
+	c.PersistentFlags().StringVar(&address, "database-url", "",
+		"the Postgres to work on; `URL` without a password, which belongs into MIGRATE_DATABASE_URL")
 	c.AddCommand(migrateUpCommand(&address), migrateStatusCommand(&address))
 	return c
 }
@@ -102,7 +103,8 @@ func databaseToMigrate(flag string) (string, error) {
 			return address, nil
 		}
 	}
-	return "", shell.Fail(shell.ExitUsage, errors.New("there is no database to work on; name one with DATABASE_URL, MIGRATE_DATABASE_URL or --database-url (a private one is brought up by \"headroom serve\")"))
+	return "", shell.Fail(shell.ExitUsage, errors.New("there is no database to work on; name one with DATABASE_URL, MIGRATE_DATABASE_URL "+
+		"or --database-url (a private one is brought up by \"headroom serve\")"))
 }
 
 // schema describes the state of a database's tables, for people and programs.
@@ -119,13 +121,17 @@ func schemaOf(s postgres.Status) schema {
 	out := schema{Version: s.Have, Known: s.Known, Postgres: s.Server, ServiceRole: s.Role}
 	switch {
 	case s.Have == 0:
-		out.State, out.Summary = "empty", "The database has no tables of Headroom's yet; \"headroom migrate up\" or the next \"headroom serve\" makes them."
+		out.State, out.Summary = "empty", "The database has no tables of Headroom's yet; \"headroom migrate up\" or the next \"headroom "+
+			"serve\" makes them."
 	case s.Have == s.Known && s.Behind():
-		out.State, out.Summary = "behind", fmt.Sprintf("The tables of background runs have version %d of %d; \"headroom migrate up\" or the next \"headroom serve\" brings them up.", s.River, s.KnownRiver)
+		out.State, out.Summary = "behind", fmt.Sprintf("The tables of background runs have version %d of %d; \"headroom migrate up\" or the "+
+			"next \"headroom serve\" brings them up.", s.River, s.KnownRiver)
 	case s.Have < s.Known:
-		out.State, out.Summary = "behind", fmt.Sprintf("The schema has version %d of %d; \"headroom migrate up\" or the next \"headroom serve\" brings it up.", s.Have, s.Known)
+		out.State, out.Summary = "behind", fmt.Sprintf("The schema has version %d of %d; \"headroom migrate up\" or the next \"headroom "+
+			"serve\" brings it up.", s.Have, s.Known)
 	case s.Have > s.Known:
-		out.State, out.Summary = "newer", fmt.Sprintf("The schema has version %d, which is newer than this release (%d); it is left as it is.", s.Have, s.Known)
+		out.State, out.Summary = "newer", fmt.Sprintf("The schema has version %d, which is newer than this release (%d); it is left as it is.",
+			s.Have, s.Known)
 	default:
 		out.State, out.Summary = "current", fmt.Sprintf("The schema is up to date (version %d).", s.Have)
 	}

@@ -64,44 +64,47 @@ data directory, whether its server runs or not.`,
 			url = private
 		}
 		all := []postgres.Pruned{}
-		var plans, bytes int64
 		err = postgres.Prune(c.Context(), url, rule, func(p postgres.Pruned) error {
 			all = append(all, p)
-			plans, bytes = plans+p.Plans, bytes+p.Bytes
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 		return out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error {
-				if plans == 0 {
-					_, err := fmt.Fprintf(w, "No plan is older than %s and free to go.\n", age)
-					return err
-				}
-				table := tables.Table{Columns: []string{"Cluster", "Of", "Plans", "From", "To", "MB"}}
-				number := func(text string) tables.Cell { return tables.Cell{Text: text, Number: true} }
-				clusters := map[string]bool{}
-				for _, p := range all {
-					of := "the cluster"
-					if p.Pool {
-						of = "its pool"
-					}
-					clusters[p.Cluster] = true
-					table.Rows = append(table.Rows, []tables.Cell{{Text: p.Cluster}, {Text: of}, number(strconv.FormatInt(p.Plans, 10)), number(strconv.FormatInt(p.First, 10)),
-						number(strconv.FormatInt(p.Last, 10)), number(fmt.Sprintf("%.1f", float64(p.Bytes)/1e6))})
-				}
-				if err := table.Text(w); err != nil {
-					return err
-				}
-				said := "were removed"
-				if rule.DryRun {
-					said = "would be removed"
-				}
-				_, err = fmt.Fprintf(w, "\n%d plans of %d clusters %s, %.1f MB.\n", plans, len(clusters), said, float64(bytes)/1e6)
-				return err
-			},
-			"json": shell.AsJSON(map[string]any{"clusters": all, "dry_run": rule.DryRun}),
+			"table": func(w io.Writer) error { return prunedText(w, all, age, rule.DryRun) },
+			"json":  shell.AsJSON(map[string]any{"clusters": all, "dry_run": rule.DryRun}),
 		})
 	})
+}
+
+// prunedText writes the removed plans as a table, with a sum.
+func prunedText(w io.Writer, all []postgres.Pruned, age string, dryRun bool) error {
+	var plans, bytes int64
+	table := tables.Table{Columns: []string{"Cluster", "Of", "Plans", "From", "To", "MB"}}
+	number := func(text string) tables.Cell { return tables.Cell{Text: text, Number: true} }
+	clusters := map[string]bool{}
+	for _, p := range all {
+		plans, bytes = plans+p.Plans, bytes+p.Bytes
+		of := "the cluster"
+		if p.Pool {
+			of = "its pool"
+		}
+		clusters[p.Cluster] = true
+		table.Rows = append(table.Rows, []tables.Cell{{Text: p.Cluster}, {Text: of}, number(strconv.FormatInt(p.Plans, 10)),
+			number(strconv.FormatInt(p.First, 10)), number(strconv.FormatInt(p.Last, 10)), number(fmt.Sprintf("%.1f", float64(p.Bytes)/1e6))})
+	}
+	if plans == 0 {
+		_, err := fmt.Fprintf(w, "No plan is older than %s and free to go.\n", age)
+		return err
+	}
+	if err := table.Text(w); err != nil {
+		return err
+	}
+	said := "were removed"
+	if dryRun {
+		said = "would be removed"
+	}
+	_, err := fmt.Fprintf(w, "\n%d plans of %d clusters %s, %.1f MB.\n", plans, len(clusters), said, float64(bytes)/1e6)
+	return err
 }

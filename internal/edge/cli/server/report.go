@@ -21,7 +21,8 @@ import (
 )
 
 var reportSchedules = remote.Resource{
-	Word: "report schedule", Words: "report schedules", Verb: "report-schedule", ID: "NAME", Short: "Show and edit the reports of a cluster that are made by themselves",
+	Word: "report schedule", Words: "report schedules", Verb: "report-schedule", ID: "NAME",
+	Short:   "Show and edit the reports of a cluster that are made by themselves",
 	As:      reflect.TypeFor[reporting.ReportSchedule](),
 	Columns: []string{"name", "every", "hour", "covers", "format", "enabled", "keep", "next_at", "version"},
 	Flags: []document.MemberFlag{
@@ -71,7 +72,8 @@ func reportListCommand(to *remote.Connection) *cobra.Command {
 		return nil
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reportType, Columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state", "file_size"}, Most: most,
+		l := remote.List{As: reportType, Columns: []string{"id", "schedule", "every", "covers", "format", "from", "until", "state",
+			"file_size"}, Most: most,
 			None: fmt.Sprintf("Cluster %s has no such report; \"headroom report make %s --every month\" makes one.", shell.Shown(args[0]),
 				shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListReports(args[0], &openapi.ListReportsQuery{Schedule: schedule}))
@@ -101,14 +103,16 @@ func reportMakeCommand(to *remote.Connection) *cobra.Command {
 schedule, and waits for it; with --async it only starts the run that makes it.
 
 Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that meets the demands.`,
-		Example: "  headroom report make shop --every month --covers ahead --format focus\n  headroom report make shop --schedule month-ahead && headroom report download shop -f month.xlsx",
-		Args:    cobra.ExactArgs(1),
+		Example: "  headroom report make shop --every month --covers ahead --format focus\n" +
+			"  headroom report make shop --schedule month-ahead && headroom report download shop -f month.xlsx",
+		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
 	c.Flags().StringVar(&r.Schedule, "schedule", "", "what the schedule of this `name` makes")
 	shell.AddChoice(c, &r.Every, "every", "", "how long it covers", reporting.EveryDay, reporting.EveryWeek, reporting.EveryMonth)
 	shell.AddChoice(c, &r.Covers, "covers", "", "which time it is about (default ahead)", reporting.CoversAhead, reporting.CoversBehind)
-	shell.AddChoice(c, &r.Format, "format", "", "the form of its file (default xlsx)", reporting.ReportXLSX, reporting.ReportCSV, reporting.ReportFocus, reporting.ReportJSON)
+	shell.AddChoice(c, &r.Format, "format", "", "the form of its file (default xlsx)", reporting.ReportXLSX, reporting.ReportCSV,
+		reporting.ReportFocus, reporting.ReportJSON)
 	c.Flags().BoolVar(&async, "async", false, "do not wait")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		asked, filled := r, r
@@ -140,7 +144,8 @@ Exit codes: 0 it was made, 1 it failed or was cancelled, 3 there is no plan that
 		if err != nil {
 			return err
 		}
-		return out.Write(c, remote.ItemForms(reportType, a.Body, fmt.Sprintf("Made report %s. Download it: headroom report download %s %s", run.ID, args[0], run.ID)))
+		return out.Write(c, remote.ItemForms(reportType, a.Body,
+			fmt.Sprintf("Made report %s. Download it: headroom report download %s %s", run.ID, args[0], run.ID)))
 	})
 }
 

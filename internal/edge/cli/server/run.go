@@ -21,7 +21,8 @@ A run is work that a server does in the background, such as a plan made with "pl
 goes on whatever becomes of who asked for it. Runs are kept for 30 days after their end.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	c.AddCommand(runListCommand(&to), runGetCommand(&to), runWatchCommand(&to), runCancelCommand(&to), runRetryCommand(&to), runResultCommand(&to))
+	c.AddCommand(runListCommand(&to), runGetCommand(&to), runWatchCommand(&to), runCancelCommand(&to), runRetryCommand(&to),
+		runResultCommand(&to))
 	return c
 }
 
@@ -42,7 +43,9 @@ func runListCommand(to *remote.Connection) *cobra.Command {
 		return nil
 	}
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[runs.Run](), Columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, Most: most, None: "There are no such runs."}
+		l := remote.List{As: reflect.TypeFor[runs.Run](),
+			Columns: []string{"id", "kind", "cluster", "state", "progress_done", "progress_total", "by", "created_at"}, Most: most,
+			None: "There are no such runs."}
 		return remote.WriteList(c, s, out, l, openapi.ListRuns(&openapi.ListRunsQuery{Cluster: cluster, State: state, Kind: kind}))
 	})
 }
@@ -63,13 +66,15 @@ func runVerb(to *remote.Connection, c *cobra.Command,
 }
 
 func runGetCommand(to *remote.Connection) *cobra.Command {
-	return runVerb(to, &cobra.Command{Use: "get RUN", Short: "Show how far a run is"}, func(c *cobra.Command, s *remote.Service, id string) (runs.Run, []byte, error) {
-		return remote.ReadRun(s.Call(c.Context(), openapi.GetRun(id)))
-	})
+	return runVerb(to, &cobra.Command{Use: "get RUN", Short: "Show how far a run is"},
+		func(c *cobra.Command, s *remote.Service, id string) (runs.Run, []byte, error) {
+			return remote.ReadRun(s.Call(c.Context(), openapi.GetRun(id)))
+		})
 }
 
 func runCancelCommand(to *remote.Connection) *cobra.Command {
-	c := &cobra.Command{Use: "cancel RUN", Short: "End a run", Long: "Ends a run. One that is being worked on ends a moment later; what it had until then may be kept. Ending a run that is over is no error."}
+	c := &cobra.Command{Use: "cancel RUN", Short: "End a run",
+		Long: "Ends a run. One that is being worked on ends a moment later; what it had until then may be kept. Ending a run that is over is no error."}
 	return runVerb(to, c, func(c *cobra.Command, s *remote.Service, id string) (runs.Run, []byte, error) {
 		if _, err := s.Call(c.Context(), openapi.CancelRun(id)); err != nil {
 			return runs.Run{}, nil, err
@@ -95,7 +100,8 @@ that failed or was cancelled may have made a part.`,
 		Example: "  headroom run result RUN -o xlsx -f months.xlsx",
 	}
 	shell.AddChoice(c, &out.Format, "output", "o", "another form", "json", "csv", "xlsx", "focus")
-	shell.AddChoice(c, &per, "per", "", "what a row of csv of months stands for", string(tables.PerPeriod), string(tables.PerDay), string(tables.PerMonth))
+	shell.AddChoice(c, &per, "per", "", "what a row of csv of months stands for", string(tables.PerPeriod), string(tables.PerDay),
+		string(tables.PerMonth))
 	c.Flags().StringVarP(&out.File, "output-file", "f", "", "write to this `file`, wholly or not at all, instead of standard output")
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return out.CheckSheet(c) }
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {

@@ -22,9 +22,9 @@ import (
 	"headroom/internal/edge/web"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
-	"headroom/internal/service/oidc"
+	"headroom/internal/service/auth/oidc"
 	"headroom/internal/service/plans"
-	runs "headroom/internal/service/run"
+	"headroom/internal/service/runs/queue"
 	"headroom/internal/service/telemetry"
 )
 
@@ -241,7 +241,8 @@ func (s *serving) openApp(ctx context.Context, demo bool) error {
 	}
 	s.onCloseWait(s.unwatch, watched)
 	if s.beyond() && s.issuer == nil && s.keys.Len(a.Now()) == 0 {
-		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", s.settings.Listen)
+		return fmt.Errorf("%s can be reached from other machines, and there is no key yet; make one with \"headroom key create NAME --role "+
+			"admin\" or set HEADROOM_ADMIN_KEY, or listen on 127.0.0.1", s.settings.Listen)
 	}
 	if demo {
 		record, err := makeDemo(ctx, a)
@@ -267,7 +268,7 @@ func (s *serving) startWork(ctx context.Context) error {
 	s.onCloseWait(stopPlanning, s.app.StartPlanner(planning))
 	s.onCloseWait(s.unwatch, s.app.Runs.Watch(s.watching))
 	connections, schema := s.store.River()
-	runner, err := runs.Start(ctx, runs.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
+	runner, err := queue.Start(ctx, queue.Config{App: s.app, Pool: connections, Schema: schema, Telemetry: s.t, AtOnce: s.settings.Runs})
 	if err != nil {
 		return err
 	}
@@ -335,7 +336,10 @@ func (s config) apiConfig(a *app.App, t *telemetry.Telemetry, draining *atomic.B
 func measure(t *telemetry.Telemetry, a *app.App, store openedDatabase) {
 	t.Running(shell.Version)
 	t.Gauge("headroom_solves_running", "Solves that run.", func() float64 { running, _ := a.Solver.Count(); return float64(running) })
-	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.", func() float64 { _, waiting := a.Solver.Count(); return float64(waiting) })
-	t.Gauge("headroom_database_connections", "Connections to the database that are open.", func() float64 { return float64(store.Stat().TotalConns()) })
-	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.", func() float64 { return float64(store.Stat().AcquiredConns()) })
+	t.Gauge("headroom_solves_waiting", "Solves that wait for a place.",
+		func() float64 { _, waiting := a.Solver.Count(); return float64(waiting) })
+	t.Gauge("headroom_database_connections", "Connections to the database that are open.",
+		func() float64 { return float64(store.Stat().TotalConns()) })
+	t.Gauge("headroom_database_connections_busy", "Connections to the database that are in use.",
+		func() float64 { return float64(store.Stat().AcquiredConns()) })
 }

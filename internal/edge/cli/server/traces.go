@@ -22,7 +22,8 @@ func (s config) tracer(log *slog.Logger) *trace.Tracer {
 	headers, _ := pairs(s.TraceHeaders)
 	resource, _ := pairs(s.TraceResource)
 	resource["service.name"], resource["service.version"] = s.TraceService, shell.Version
-	c := trace.Config{Endpoint: s.TraceEndpoint, Headers: headers, Resource: resource, Version: shell.Version, Log: log, IgnoreAskers: !strings.HasPrefix(s.TraceSampler, "parentbased_")}
+	c := trace.Config{Endpoint: s.TraceEndpoint, Headers: headers, Resource: resource, Version: shell.Version, Log: log,
+		IgnoreAskers: !strings.HasPrefix(s.TraceSampler, "parentbased_")}
 	switch {
 	case strings.HasSuffix(s.TraceSampler, "always_on"):
 		c.Ratio = 1

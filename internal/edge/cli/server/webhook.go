@@ -29,7 +29,8 @@ A webhook is named by its name or its id. Its host must be on the list of "headr
 signed after the Standard Webhooks specification; the secret is printed once, when it is made.`)
 	var to remote.Connection
 	to.AddFlags(c)
-	for _, make := range []func(*remote.Connection) *cobra.Command{webhookListCommand, webhookGetCommand, webhookCreateCommand, webhookSetCommand, webhookDeleteCommand,
+	for _, make := range []func(*remote.Connection) *cobra.Command{webhookListCommand, webhookGetCommand, webhookCreateCommand,
+		webhookSetCommand, webhookDeleteCommand,
 		webhookTestCommand, webhookDeliveriesCommand, webhookRetryCommand, webhookRotateCommand} {
 		c.AddCommand(make(&to))
 	}
@@ -65,7 +66,8 @@ func webhookListCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the webhooks", Args: cobra.NoArgs}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: webhookType, Columns: []string{"name", "url", "enabled", "failing_since", "disabled_reason", "id"}, None: "There are no webhooks."}
+		l := remote.List{As: webhookType, Columns: []string{"name", "url", "enabled", "failing_since", "disabled_reason", "id"},
+			None: "There are no webhooks."}
 		return remote.WriteList(c, s, out, l, openapi.ListWebhooks())
 	})
 }
@@ -92,7 +94,8 @@ type webhookFlags struct {
 
 func (f *webhookFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.url, "url", "", "the `address` to send to, such as https://hooks.example.com/headroom")
-	c.Flags().StringArrayVar(&f.events, "event", nil, "an `event` to tell of: plan.changed, plan.failed, run.finished or report.made; say it again for more")
+	c.Flags().StringArrayVar(&f.events, "event", nil,
+		"an `event` to tell of: plan.changed, plan.failed, run.finished or report.made; say it again for more")
 	c.Flags().StringArrayVar(&f.clusters, "cluster", nil, "the only `cluster` to tell of; say it again for more (default all)")
 	c.Flags().BoolVar(&f.enabled, "enabled", true, "whether anything is sent")
 }
@@ -163,8 +166,9 @@ func webhookCreateCommand(to *remote.Connection) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "create NAME --url ADDRESS --event EVENT", Short: "Create a webhook and print its secret, this once",
-		Example: "  headroom host allow hooks.example.com\n  headroom webhook create pager --url https://hooks.example.com/headroom --event plan.failed > pager.secret",
-		Args:    cobra.ExactArgs(1),
+		Example: "  headroom host allow hooks.example.com\n" +
+			"  headroom webhook create pager --url https://hooks.example.com/headroom --event plan.failed > pager.secret",
+		Args: cobra.ExactArgs(1),
 	}
 	out.AddFlags(c, "table", "json")
 	f.add(c)
@@ -297,7 +301,8 @@ func webhookRotateCommand(to *remote.Connection) *cobra.Command {
 		if err := a.Into(&until); err != nil {
 			return err
 		}
-		return tellSecret(c, out, a.Body, fmt.Sprintf("Webhook %q has another secret; the one before signs, too, until %s.", shell.Shown(w.Name), until.At.UTC().Format(time.RFC3339)))
+		return tellSecret(c, out, a.Body, fmt.Sprintf("Webhook %q has another secret; the one before signs, too, until %s.",
+			shell.Shown(w.Name), until.At.UTC().Format(time.RFC3339)))
 	})
 }
 
@@ -386,7 +391,8 @@ func follow(s *remote.Service, c *cobra.Command, out shell.Output, w hooks.Webho
 func webhookDeliveriesCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
 	var most int
-	c := &cobra.Command{Use: "deliveries WEBHOOK", Short: "List what was sent, the newest first, and what came of it", Args: cobra.ExactArgs(1)}
+	c := &cobra.Command{Use: "deliveries WEBHOOK", Short: "List what was sent, the newest first, and what came of it",
+		Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().IntVar(&most, "limit", 50, "how many at most; 0 is all")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
@@ -394,7 +400,8 @@ func webhookDeliveriesCommand(to *remote.Connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		l := remote.List{As: reflect.TypeFor[hooks.Delivery](), Columns: []string{"at", "event", "cluster", "state", "next_at", "detail", "id"}, Most: most, None: "Nothing was sent yet."}
+		l := remote.List{As: reflect.TypeFor[hooks.Delivery](), Columns: []string{"at", "event", "cluster", "state", "next_at", "detail", "id"},
+			Most: most, None: "Nothing was sent yet."}
 		return remote.WriteList(c, s, out, l, openapi.ListDeliveries(w.ID))
 	})
 }

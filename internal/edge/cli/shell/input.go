@@ -58,7 +58,8 @@ func Read(ctx context.Context, name string, stdin io.Reader, stderr io.Writer) (
 }
 
 // ReadBy is read with another way of reading.
-func ReadBy(ctx context.Context, name string, stdin io.Reader, stderr io.Writer, by func(io.Reader) ([]byte, error)) (data []byte, label string, err error) {
+func ReadBy(ctx context.Context, name string, stdin io.Reader, stderr io.Writer, by func(io.Reader) ([]byte, error)) (data []byte,
+	label string, err error) {
 	in, label, err := Open(name, stdin, stderr)
 	if err != nil {
 		return nil, label, err
@@ -82,7 +83,8 @@ func ReadBy(ctx context.Context, name string, stdin io.Reader, stderr io.Writer,
 		case d.err != nil:
 			return nil, label, errors.New(FileTrouble(label, d.err))
 		case len(d.data) > LongestDocument:
-			return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream", label, LongestDocument>>20)
+			return nil, label, fmt.Errorf("%s: The document is larger than %d MiB; split it, or give one problem a line with --stream", label,
+				LongestDocument>>20)
 		}
 		return d.data, label, nil
 	}

@@ -55,7 +55,8 @@ type lineTrouble struct {
 
 // Stream answers every line: decode reads one and answer answers it. The next line is read and
 // decoded while one is answered.
-func Stream[Q any](c *cobra.Command, name string, out Output, decode func(text []byte) (Q, error), answer func(context.Context, Q) (any, error)) error {
+func Stream[Q any](c *cobra.Command, name string, out Output, decode func(text []byte) (Q, error),
+	answer func(context.Context, Q) (any, error)) error {
 	in, label, err := Open(name, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
 		return err

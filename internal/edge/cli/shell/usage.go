@@ -92,7 +92,8 @@ func flagGroup(said string) string {
 
 // wrongFlag says what is wrong with a flag.
 func wrongFlag(c *cobra.Command, err error) error {
-	unknown, valueless, invalid, syntax := (*pflag.NotExistError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.InvalidValueError)(nil), (*pflag.InvalidSyntaxError)(nil)
+	unknown, valueless, invalid, syntax := (*pflag.NotExistError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.InvalidValueError)(nil),
+		(*pflag.InvalidSyntaxError)(nil)
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
@@ -103,7 +104,8 @@ func wrongFlag(c *cobra.Command, err error) error {
 	case errors.As(err, &valueless):
 		return fmt.Errorf("the flag --%s needs a value; write it behind: --%s VALUE", valueless.GetFlag().Name, valueless.GetFlag().Name)
 	case errors.As(err, &invalid):
-		kinds := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 on", "float64": "a number", "bool": "true or false", "duration": "a duration such as 30s or 5m"}
+		kinds := map[string]string{"int": "a whole number", "int64": "a whole number", "uint64": "a whole number from 0 on",
+			"float64": "a number", "bool": "true or false", "duration": "a duration such as 30s or 5m"}
 		if kind := kinds[invalid.GetFlag().Value.Type()]; kind != "" {
 			return fmt.Errorf("--%s is %q; give %s", invalid.GetFlag().Name, invalid.GetValue(), kind)
 		}

@@ -168,7 +168,7 @@ func askDeadlineCommand(to *remote.Connection) *cobra.Command {
 	var extra float64
 	c := &cobra.Command{
 		Use: "deadline [FILE|-]", Short: "Say how early deadlines can be promised, and what earlier ones cost",
-		Long:    "Holds the jobs that are admitted now and says the earliest deadline that costs no more than now, the earliest that can be\nmet at all, and what 10 to 50 % earlier costs: of a class in seconds, or of all classes as a common factor.",
+		Long:    "Keeps the jobs that are admitted now. Says the earliest deadline that costs no more than now and the earliest that\ncan be met at all. Prices deadlines 10 to 50 % earlier. They are seconds of a class, or a common factor of all classes.",
 		Example: "  headroom ask deadline cluster.json --class etl --extra 5",
 	}
 	c.Flags().StringVar(&class, "class", "", "which `class`; without it all, by a common factor")

@@ -27,7 +27,7 @@ type monthsFlags struct {
 	options     question.OptionFlags
 	about       question.Subject
 	from, until string
-	detail      capacity.Detail
+	detail      horizon.Detail
 	start, end  time.Time // what from and until say
 }
 
@@ -40,7 +40,7 @@ func (f *monthsFlags) add(c *cobra.Command) {
 	f.options.Add(c)
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
-	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", capacity.DetailSummary, horizon.DetailPeriods,
+	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", horizon.DetailSummary, horizon.DetailPeriods,
 		horizon.DetailClasses)
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"headroom/internal/core/capacity"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
 	"headroom/openapi"
@@ -15,7 +15,7 @@ import (
 
 var scenarios = remote.Resource{
 	Word: "scenario", Words: "scenarios", ID: "NAME", Short: "Save, show and compare what-if scenarios of a cluster",
-	As:      reflect.TypeFor[capacity.Scenario](),
+	As:      reflect.TypeFor[whatif.Scenario](),
 	Columns: []string{"name", "note", "version", "updated_at"},
 	Example: "  headroom scenario create shop black-friday.yaml",
 	List:    openapi.ListScenarios,
@@ -72,7 +72,7 @@ func scenarioCompareCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{
 		Use: "compare CLUSTER NAME...", Short: "Plan the cluster with and without saved scenarios, side by side",
 		Example: "  headroom scenario compare shop black-friday quiet-week",
-		Args:    cobra.RangeArgs(2, 1+capacity.MaxFullScenarios),
+		Args:    cobra.RangeArgs(2, 1+whatif.MaxFullScenarios),
 	}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {

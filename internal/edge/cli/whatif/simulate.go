@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/trial"
+	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
@@ -149,7 +150,7 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 		if !about.Here() {
 			q := trial.ClusterSimulationQuestion{Options: options}
 			if saved != "" || len(changes) > 0 {
-				q.Scenario = &capacity.AskedScenario{Saved: saved, Changes: changes}
+				q.Scenario = &whatif.AskedScenario{Saved: saved, Changes: changes}
 			}
 			a, err := question.Ask[trial.Answer](c, &about, openapi.ClusterSimulation(about.Cluster, nil), q)
 			if err != nil || a == nil {
@@ -166,7 +167,7 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 			return err
 		}
 		if len(changes) > 0 {
-			if problem, err = (capacity.Scenario{Changes: changes}).Apply(problem); err != nil {
+			if problem, err = (whatif.Scenario{Changes: changes}).Apply(problem); err != nil {
 				return bySimulationFlag(err, said)
 			}
 		}

@@ -56,7 +56,7 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 	c.Flags().BoolVar(&curve, "curve", false, "the linear program's cost as well, with its breakpoints")
 	about.AddFlags(c)
 	about.AddAsync(c)
-	var vary []capacity.Vary
+	var vary []whatif.Vary
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if err := errors.Join(about.CheckFile(args), about.CheckAsync()); err != nil {
 			return err
@@ -78,11 +78,11 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		return flags.Check(c)
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		if err := capacity.CheckVaried(vary, curve); err != nil {
+		if err := whatif.CheckVaried(vary, curve); err != nil {
 			return byVary(err, texts)
 		}
 		if !about.Here() {
-			q := capacity.ClusterSweepQuestion{Vary: vary, Curve: curve}
+			q := whatif.ClusterSweepQuestion{Vary: vary, Curve: curve}
 			a, err := question.Ask[whatif.SweepAnswer](c, &about, openapi.ClusterSweep(about.Cluster, nil), q)
 			if err != nil || a == nil {
 				return byVary(err, texts)
@@ -93,7 +93,7 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		if err != nil {
 			return err
 		}
-		q := capacity.SweepQuestion{Problem: problem, Vary: vary, Curve: curve}
+		q := whatif.SweepQuestion{Problem: problem, Vary: vary, Curve: curve}
 		if err := q.Check(); err != nil {
 			return byVary(err, texts)
 		}
@@ -106,33 +106,33 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 }
 
 // readVary reads a parameter as the flag has it.
-func readVary(text string) (capacity.Vary, error) {
-	wrong := func(why string) (capacity.Vary, error) {
-		return capacity.Vary{}, fmt.Errorf("--vary is %q; %s", text, why)
+func readVary(text string) (whatif.Vary, error) {
+	wrong := func(why string) (whatif.Vary, error) {
+		return whatif.Vary{}, fmt.Errorf("--vary is %q; %s", text, why)
 	}
 	subject, values, found := cutLast(text)
 	if !found || values == "" {
 		return wrong("write what is varied, an equals sign and the values, such as demand:etl=5..20/4")
 	}
 	what, of, _ := strings.Cut(subject, ":")
-	v := capacity.Vary{What: capacity.What(what), By: capacity.ByValue}
+	v := whatif.Vary{What: whatif.What(what), By: whatif.ByValue}
 	if digits, factor := strings.CutPrefix(values, "x"); factor || of == "*" {
-		v.By, values = capacity.ByFactor, digits
+		v.By, values = whatif.ByFactor, digits
 	}
 	if of == "*" {
 		of = ""
 	}
 	switch v.What {
-	case capacity.ChangePrice:
+	case whatif.ChangePrice:
 		switch of {
 		case "", string(capacity.PurchaseOnDemand), string(capacity.PurchaseSpot):
 			v.Purchase = capacity.Purchase(of)
 		default:
 			v.Contract = of
 		}
-	case capacity.ChangeContract:
+	case whatif.ChangeContract:
 		v.Contract = of
-	case capacity.ChangeQuota, capacity.ChangeSpotShare:
+	case whatif.ChangeQuota, whatif.ChangeSpotShare:
 		v.VMType = of
 	default:
 		v.Class = of
@@ -153,7 +153,7 @@ func readVary(text string) (capacity.Vary, error) {
 		return wrong("say after a slash how many points the range has, such as " + values + "/11")
 	}
 	if digits, geometric := strings.CutSuffix(steps, "g"); geometric {
-		v.Spacing, steps = capacity.Geometric, digits
+		v.Spacing, steps = whatif.Geometric, digits
 	}
 	low, err := money.Parse(from)
 	high, wrongEnd := money.Parse(end)
@@ -175,7 +175,7 @@ func byVary(err error, texts []string) error {
 }
 
 // sweepHere plans all points on this machine's processors.
-func sweepHere(ctx context.Context, q capacity.SweepQuestion) (whatif.SweepAnswer, error) {
+func sweepHere(ctx context.Context, q whatif.SweepQuestion) (whatif.SweepAnswer, error) {
 	p := question.Planner{}
 	defer p.Close()
 	if q.Problem.Options.Engine != capacity.EngineExact {

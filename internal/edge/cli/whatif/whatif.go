@@ -24,7 +24,7 @@ import (
 // changeFlag is a flag that makes changes of one kind.
 type changeFlag struct {
 	name, usage string
-	what        capacity.What
+	what        whatif.What
 	values      []string
 }
 
@@ -33,15 +33,15 @@ type changeFlags struct{ all []*changeFlag }
 
 func (f *changeFlags) add(c *cobra.Command) {
 	f.all = []*changeFlag{
-		{name: "deadline", what: capacity.ChangeDeadline, usage: "another deadline, as `CLASS=x0.8` or CLASS=SECONDS; '*' is every class"},
-		{name: "demand", what: capacity.ChangeDemand, usage: "another demand, as `CLASS=x1.1` or CLASS=JOBS"},
-		{name: "promised", what: capacity.ChangePromised, usage: "other promised jobs, as `CLASS=x0.5` or CLASS=JOBS"},
-		{name: "penalty", what: capacity.ChangePenalty, usage: "another penalty, as `CLASS=x2` or CLASS=AMOUNT"},
-		{name: "price", what: capacity.ChangePrice, usage: "another price, as `on_demand=x1.2`, spot=AMOUNT or CONTRACT=AMOUNT"},
-		{name: "contract", what: capacity.ChangeContract, usage: "another number of VMs in a contract, as `CONTRACT=x2` or CONTRACT=VMS"},
-		{name: "quota", what: capacity.ChangeQuota, usage: "another quota on demand, as `x2`, VMS or none, or for one VM type TYPE=VMS"},
-		{name: "budget", what: capacity.ChangeBudget, usage: "what VMs may cost a period, as `AMOUNT`, x0.9 or none"},
-		{name: "total-budget", what: capacity.ChangeTotal, usage: "what VMs and penalties may cost a period, as `AMOUNT`, x0.9 or none"},
+		{name: "deadline", what: whatif.ChangeDeadline, usage: "another deadline, as `CLASS=x0.8` or CLASS=SECONDS; '*' is every class"},
+		{name: "demand", what: whatif.ChangeDemand, usage: "another demand, as `CLASS=x1.1` or CLASS=JOBS"},
+		{name: "promised", what: whatif.ChangePromised, usage: "other promised jobs, as `CLASS=x0.5` or CLASS=JOBS"},
+		{name: "penalty", what: whatif.ChangePenalty, usage: "another penalty, as `CLASS=x2` or CLASS=AMOUNT"},
+		{name: "price", what: whatif.ChangePrice, usage: "another price, as `on_demand=x1.2`, spot=AMOUNT or CONTRACT=AMOUNT"},
+		{name: "contract", what: whatif.ChangeContract, usage: "another number of VMs in a contract, as `CONTRACT=x2` or CONTRACT=VMS"},
+		{name: "quota", what: whatif.ChangeQuota, usage: "another quota on demand, as `x2`, VMS or none, or for one VM type TYPE=VMS"},
+		{name: "budget", what: whatif.ChangeBudget, usage: "what VMs may cost a period, as `AMOUNT`, x0.9 or none"},
+		{name: "total-budget", what: whatif.ChangeTotal, usage: "what VMs and penalties may cost a period, as `AMOUNT`, x0.9 or none"},
 	}
 	for _, flag := range f.all {
 		c.Flags().StringArrayVar(&flag.values, flag.name, nil, flag.usage)
@@ -49,7 +49,7 @@ func (f *changeFlags) add(c *cobra.Command) {
 }
 
 // changes returns the changes that the flags make, in the order of the kinds above, and the words of each.
-func (f *changeFlags) changes() (changes []capacity.ScenarioChange, said []string, err error) {
+func (f *changeFlags) changes() (changes []whatif.ScenarioChange, said []string, err error) {
 	for _, flag := range f.all {
 		for _, text := range flag.values {
 			ch, err := flag.change(text)
@@ -62,14 +62,14 @@ func (f *changeFlags) changes() (changes []capacity.ScenarioChange, said []strin
 	return changes, said, nil
 }
 
-func (f *changeFlag) change(text string) (capacity.ScenarioChange, error) {
-	ch := capacity.ScenarioChange{What: f.what}
+func (f *changeFlag) change(text string) (whatif.ScenarioChange, error) {
+	ch := whatif.ScenarioChange{What: f.what}
 	subject, number, named := cutLast(text)
-	alone := f.what == capacity.ChangeQuota || f.what == capacity.ChangeBudget || f.what == capacity.ChangeTotal
+	alone := f.what == whatif.ChangeQuota || f.what == whatif.ChangeBudget || f.what == whatif.ChangeTotal
 	switch {
 	case !named && !alone:
 		return ch, fmt.Errorf("--%s is %q; write what is changed, an equals sign and the figure, such as %s", f.name, text, exampleOf(f.usage))
-	case named && alone && f.what != capacity.ChangeQuota:
+	case named && alone && f.what != whatif.ChangeQuota:
 		return ch, fmt.Errorf("--%s is %q; write the figure alone, such as 120 or x0.9", f.name, text)
 	}
 	if subject == "*" {
@@ -78,16 +78,16 @@ func (f *changeFlag) change(text string) (capacity.ScenarioChange, error) {
 		return ch, fmt.Errorf("--%s is %q; say what is changed before the equals sign, or '*' for all", f.name, text)
 	}
 	switch f.what {
-	case capacity.ChangePrice:
+	case whatif.ChangePrice:
 		switch subject {
 		case "", string(capacity.PurchaseOnDemand), string(capacity.PurchaseSpot):
 			ch.Purchase = capacity.Purchase(subject)
 		default:
 			ch.Contract = subject
 		}
-	case capacity.ChangeContract:
+	case whatif.ChangeContract:
 		ch.Contract = subject
-	case capacity.ChangeQuota:
+	case whatif.ChangeQuota:
 		ch.VMType = subject
 	default:
 		ch.Class = subject
@@ -167,19 +167,19 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 	}
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
 		changes, said, _ := change.changes() // looked at above
-		var asked []capacity.AskedScenario
+		var asked []whatif.AskedScenario
 		if len(changes) > 0 {
-			asked = append(asked, capacity.AskedScenario{Name: name, Changes: changes})
+			asked = append(asked, whatif.AskedScenario{Name: name, Changes: changes})
 		}
 		for _, file := range files {
 			s, err := readScenario(c, file)
 			if err != nil {
 				return err
 			}
-			asked = append(asked, capacity.AskedScenario{Name: s.Name, Changes: s.Changes})
+			asked = append(asked, whatif.AskedScenario{Name: s.Name, Changes: s.Changes})
 		}
 		for _, name := range saved {
-			asked = append(asked, capacity.AskedScenario{Saved: name})
+			asked = append(asked, whatif.AskedScenario{Saved: name})
 		}
 		if len(asked) == 0 {
 			return shell.Fail(shell.ExitUsage, errors.New("say what is to be changed, such as --deadline 'etl=x0.8', or name a --scenario file"))
@@ -208,17 +208,17 @@ With --cluster a server is asked about one of its clusters, and --saved names sc
 	})
 }
 
-func readScenario(c *cobra.Command, file string) (capacity.Scenario, error) {
+func readScenario(c *cobra.Command, file string) (whatif.Scenario, error) {
 	data, label, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
-		return capacity.Scenario{}, err
+		return whatif.Scenario{}, err
 	}
-	s, err := capacity.ReadScenario(data)
+	s, err := whatif.ReadScenario(data)
 	return s, shell.Labelled(label, err)
 }
 
 // whatIfHere answers without a server. Findings about changes that came from flags name the flag.
-func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, said []string,
+func whatIfHere(c *cobra.Command, file string, asked []whatif.AskedScenario, said []string,
 	flags question.OptionFlags) (whatif.Comparison, error) {
 	data, label, err := shell.Read(c.Context(), file, c.InOrStdin(), c.ErrOrStderr())
 	if err != nil {
@@ -229,7 +229,7 @@ func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, s
 	if err != nil {
 		return whatif.Comparison{}, shell.Labelled(label, err)
 	}
-	scenarios := make([]capacity.Scenario, len(asked))
+	scenarios := make([]whatif.Scenario, len(asked))
 	for i := range asked {
 		scenarios[i] = asked[i].Scenario()
 		if _, err := scenarios[i].Apply(problem); err != nil {
@@ -241,7 +241,7 @@ func whatIfHere(c *cobra.Command, file string, asked []capacity.AskedScenario, s
 	}
 	p := question.Planner{}
 	defer p.Close()
-	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= capacity.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= whatif.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
 		return p.Solve(ctx, problem)
 	})
 }
@@ -282,7 +282,7 @@ func writeWhatIf(c *cobra.Command, out shell.Output, w whatif.Comparison, text [
 				}
 			}
 			fmt.Fprintln(to)
-			if len(w.Scenarios) <= capacity.MaxFullScenarios {
+			if len(w.Scenarios) <= whatif.MaxFullScenarios {
 				return tables.ScenarioLines(w).Text(to)
 			}
 			return tables.WhatIf(w).Text(to)

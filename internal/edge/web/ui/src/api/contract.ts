@@ -376,9 +376,12 @@ export type ClassPlan = {
   break_even_penalty: MaybeAmount;
   flips: Flips;
   name: string;
+  one_less?: JobChange;
+  one_more?: JobChange;
   reason: string;
   refused: number;
   slots: Slots;
+  stays?: Stays;
   time_s: Times;
   types?: Array<ClassOnType>;
   verdict: "impossible" | "full" | "none" | "minimum" | "partial";
@@ -1265,6 +1268,15 @@ export type JobAnswer = {
   warnings: Array<Warning>;
 };
 
+export type JobChange = {
+  amount: MaybeAmount;
+  bill?: Amount;
+  exact: boolean;
+  fits: boolean;
+  value_refused?: Amount;
+  vms?: number;
+};
+
 export type JobFit = {
   first_at: string | null;
   job: string;
@@ -1627,6 +1639,11 @@ export type MoneyChange = {
   to: Amount;
 };
 
+export type MoneyRange = {
+  high: MaybeAmount;
+  low: MaybeAmount;
+} | null;
+
 export type MoneySplit = {
   decisions: Amount;
   from: Amount;
@@ -1715,6 +1732,11 @@ export type NodeSlots = {
   map: number;
   reduce: number;
 };
+
+export type NumberRange = {
+  high: number | null;
+  low: number | null;
+} | null;
 
 export type Observation = {
   at: string;
@@ -1986,6 +2008,7 @@ export type Plan = {
   proof?: Proof;
   relaxed?: RelaxedPlan;
   status: Status;
+  stays?: PlanStays;
   vms: VMs;
   warnings: Array<Warning>;
 };
@@ -2019,6 +2042,10 @@ export type PlanRecord = (PlanSummary & {
 
 export type PlanRequest = {
   at?: string;
+};
+
+export type PlanStays = {
+  on_demand_price: MoneyRange;
 };
 
 export type PlanSummary = {
@@ -3264,6 +3291,11 @@ export type StandingOfferList = {
 };
 
 export type Status = "optimal" | "feasible" | "infeasible";
+
+export type Stays = {
+  deadline_s: NumberRange;
+  penalty: MoneyRange;
+};
 
 export type StopTask = {
   assignment: number;

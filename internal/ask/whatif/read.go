@@ -1,0 +1,238 @@
+package whatif
+
+import (
+	"fmt"
+	"time"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+)
+
+// Detail says how much is answered about each scenario.
+type Detail string
+
+const (
+	DetailFull    Detail = "full"    // plans, and what happens to each class
+	DetailSummary Detail = "summary" // costs, VMs and jobs in all
+)
+
+var details = []Detail{DetailFull, DetailSummary}
+
+// The most scenarios that are answered at once, and the most classes in all of them together.
+const (
+	MaxScenarios      = 1000
+	MaxFullScenarios  = 4
+	MaxScenarioLoad   = 1_000_000
+	reservedByAddress = "compare" // an address below scenarios that is no scenario's
+)
+
+// WhatIfQuestion is a problem and the scenarios laid over it.
+type WhatIfQuestion struct {
+	Problem   capacity.Problem `json:"problem"`
+	Detail    Detail           `json:"detail"`
+	Scenarios []AskedScenario  `json:"scenarios"`
+}
+
+// ClusterWhatIfQuestion is about the problem of a cluster at a moment; zero is now.
+type ClusterWhatIfQuestion struct {
+	At        time.Time       `json:"at,omitzero"`
+	Detail    Detail          `json:"detail"`
+	Scenarios []AskedScenario `json:"scenarios"`
+}
+
+// AskedScenario is a scenario given in a question, or the name of one that its cluster has saved.
+type AskedScenario struct {
+	Name    string           `json:"name,omitempty"`
+	Note    string           `json:"note,omitempty"`
+	Changes []ScenarioChange `json:"changes,omitempty"`
+	Saved   string           `json:"saved,omitempty"`
+}
+
+// Scenario returns the given scenario.
+func (a AskedScenario) Scenario() Scenario {
+	return Scenario{Name: a.Name, Note: a.Note, Changes: a.Changes}
+}
+
+var (
+	whatIfShape        = strict.NewShape("a question", []string{"problem", "scenarios"}, "detail")
+	clusterWhatIfShape = strict.NewShape("a question", []string{"scenarios"}, "at", "detail")
+	scenarioShape      = strict.NewShape("a scenario", []string{"changes"}, "name", "note")
+	AskedScenarioShape = strict.NewShape("a scenario", nil, "changes", "name", "note", "saved")
+	changeShape        = strict.NewShape("a change", []string{"what"}, "class", "vm_type", "contract", "purchase", "bound", "factor", "value", "add")
+	addedShape         = strict.NewShape("what is added", nil, "contract", "vm_type", "slots_per_vm", "speed")
+)
+
+// ReadWhatIf reads a question that brings its problem along, as strictly as ReadProblem. Where the
+// problem names no engine, it is auto.
+func ReadWhatIf(data []byte, limits capacity.Limits) (WhatIfQuestion, error) {
+	q := WhatIfQuestion{Problem: capacity.Problem{PeriodSeconds: 3600, Options: capacity.DefaultOptions()}}
+	q.Problem.Options.Engine = capacity.EngineAuto
+	r := strict.NewReader(data)
+	r.Object(whatIfShape, func(name string) {
+		switch name {
+		case "problem":
+			capacity.ReadProblemInto(r, &q.Problem, limits)
+		case "scenarios":
+			q.Scenarios = readScenarios(r, scenarioShape)
+		case "detail":
+			strict.Word(r, &q.Detail, details)
+		}
+	})
+	r.End()
+	if err := r.Result(func(c *strict.Checker) {
+		c.Enter("problem")
+		q.Problem.Check(c)
+		c.Leave()
+		checkAsked(c, &q.Detail, q.Scenarios)
+	}); err != nil {
+		return WhatIfQuestion{}, err
+	}
+	return q, ScenarioLoad(len(q.Scenarios), len(q.Problem.Classes))
+}
+
+// ReadClusterWhatIf reads a question about a cluster.
+func ReadClusterWhatIf(data []byte) (ClusterWhatIfQuestion, error) {
+	var q ClusterWhatIfQuestion
+	r := strict.NewReader(data)
+	r.Object(clusterWhatIfShape, func(name string) {
+		switch name {
+		case "at":
+			r.Moment(&q.At)
+		case "scenarios":
+			q.Scenarios = readScenarios(r, AskedScenarioShape)
+		case "detail":
+			strict.Word(r, &q.Detail, details)
+		}
+	})
+	r.End()
+	if err := r.Result(func(c *strict.Checker) { checkAsked(c, &q.Detail, q.Scenarios) }); err != nil {
+		return ClusterWhatIfQuestion{}, err
+	}
+	return q, nil
+}
+
+// ReadScenario reads a scenario as a file has it.
+func ReadScenario(data []byte) (Scenario, error) {
+	r := strict.NewReader(data)
+	var s AskedScenario
+	ReadScenarioInto(r, &s, scenarioShape)
+	r.End()
+	if err := r.Result(s.Check); err != nil {
+		return Scenario{}, err
+	}
+	return s.Scenario(), nil
+}
+
+func readScenarios(r *strict.Reader, s *strict.Shape) []AskedScenario {
+	before := len(r.Findings)
+	all := strict.List(r, "of scenarios", MaxScenarios, func(r *strict.Reader, a *AskedScenario) { ReadScenarioInto(r, a, s) })
+	if len(all) == 0 && len(r.Findings) == before {
+		r.Found("missing", "There is no scenario; give at least one.", nil)
+	}
+	return all
+}
+
+func ReadScenarioInto(r *strict.Reader, a *AskedScenario, s *strict.Shape) {
+	had := r.Object(s, func(name string) {
+		switch name {
+		case "name":
+			a.Name, _ = r.Text()
+		case "note":
+			a.Note, _ = r.Text()
+		case "saved":
+			a.Saved, _ = r.Text()
+		case "changes":
+			a.Changes = strict.List(r, "of changes", MaxScenarioChanges, readChange)
+		}
+	})
+	if s == AskedScenarioShape && had != 0 && had.Has(s, "changes") == had.Has(s, "saved") {
+		r.Found("one_of", `A scenario gives either its "changes" or the name of a "saved" one.`, nil)
+	} else if s == AskedScenarioShape && had == 0 {
+		r.Missing("changes", "a scenario that is not saved")
+	}
+}
+
+func readChange(r *strict.Reader, ch *ScenarioChange) {
+	r.Object(changeShape, func(name string) {
+		switch name {
+		case "what":
+			strict.Word(r, &ch.What, whatWords)
+		case "class":
+			ch.Class, _ = r.Text()
+		case "vm_type":
+			ch.VMType, _ = r.Text()
+		case "contract":
+			ch.Contract, _ = r.Text()
+		case "purchase":
+			strict.Word(r, &ch.Purchase, capacity.Purchases)
+		case "bound":
+			strict.Word(r, &ch.Bound, capacity.Bounds)
+		case "factor":
+			ch.Factor = new(float64)
+			r.Float(ch.Factor)
+		case "value":
+			ch.Value = new(money.Amount)
+			money.Read(r, ch.Value)
+		case "add":
+			ch.Add = new(AddedSupply)
+			readAddedSupply(r, ch.Add)
+		}
+	})
+}
+
+func readAddedSupply(r *strict.Reader, a *AddedSupply) {
+	r.Object(addedShape, func(name string) {
+		switch name {
+		case "contract":
+			a.Contract = new(capacity.Contract)
+			capacity.ReadContract(r, a.Contract)
+		case "vm_type":
+			a.VMType = new(capacity.VMTypeSupply)
+			capacity.ReadVMType(r, a.VMType, capacity.DefaultLimits())
+		case "slots_per_vm":
+			a.SlotsPerVM = strict.Named(r, "of slots per VM by class", "class", capacity.DefaultLimits().Classes, capacity.ReadSlotsOnVM)
+		case "speed":
+			a.Speed = strict.Named(r, "of speeds by class", "class", capacity.DefaultLimits().Classes, (*strict.Reader).Float)
+		}
+	})
+}
+
+// ScenarioLoad refuses too many scenarios, or too many classes in all of them together.
+func ScenarioLoad(scenarios, classes int) error {
+	load := scenarios * classes
+	if load <= MaxScenarioLoad {
+		return nil
+	}
+	return &fault.InputError{Findings: []fault.Finding{{Pointer: "/scenarios", Code: "too_many",
+		Detail: fmt.Sprintf("Here are %d scenarios of %d classes, which are %d classes to plan; at most %d are planned at once. Ask in parts.", scenarios, classes, load, MaxScenarioLoad)}}}
+}
+
+// checkAsked looks at scenarios by themselves, and says how much is answered where nobody has said.
+func checkAsked(c *strict.Checker, detail *Detail, scenarios []AskedScenario) {
+	if *detail == "" {
+		if *detail = DetailFull; len(scenarios) > MaxFullScenarios {
+			*detail = DetailSummary
+		}
+	}
+	if *detail == DetailFull && len(scenarios) > MaxFullScenarios {
+		c.Found("detail", "too_many", fmt.Sprintf("Here are %d scenarios; with full plans at most %d are answered at once.", len(scenarios), MaxFullScenarios),
+			c.Hint("detail", DetailSummary, "Ask for a summary of each."))
+	}
+	c.Enter("scenarios")
+	for i := range scenarios {
+		c.Element(i)
+		scenarios[i].Check(c)
+		c.Leave()
+	}
+	c.Leave()
+}
+
+func (a *AskedScenario) Check(c *strict.Checker) {
+	if a.Name != "" {
+		c.Name(a.Name)
+	}
+	c.Description("note", a.Note)
+	a.Scenario().check(c)
+}

@@ -1,0 +1,62 @@
+package capacity
+
+import "headroom/internal/core/money"
+
+// JobChange tells what one job more of a class costs, or what one less saves, per period. An exact one is the
+// difference of two plans that are proved; the other is the relaxation's.
+type JobChange struct {
+	Exact  bool          `json:"exact"`
+	Fits   bool          `json:"fits"`   // false: no plan within the limits has it
+	Amount *money.Amount `json:"amount"` // bill and value refused together; null where it does not fit
+	// Of an exact one: what the bill changes by, what the jobs are worth that give way for it, and the VMs. Where it does
+	// not fit, VMs are those that are missing, if VMs are.
+	Bill         *money.Amount `json:"bill,omitempty"`
+	ValueRefused *money.Amount `json:"value_refused,omitempty"`
+	VMs          *float64      `json:"vms,omitempty"`
+}
+
+// Told reports whether the change was found by planning anew and has all its parts.
+func (c *JobChange) Told() bool {
+	return c != nil && c.Exact && (!c.Fits || c.Amount != nil && c.Bill != nil && c.ValueRefused != nil)
+}
+
+// Stays tells how far figures of a class may move, each alone, while the VMs and the jobs of the plan stay the best.
+// A range that was not worked out is null.
+type Stays struct {
+	Penalty         *MoneyRange `json:"penalty"`
+	DeadlineSeconds *Range      `json:"deadline_s"`
+}
+
+// MoneyRange is a range of amounts; an end is null where the plan stays the best in the whole legal range.
+type MoneyRange struct {
+	Low  *money.Amount `json:"low"`
+	High *money.Amount `json:"high"`
+}
+
+// Range is a range of numbers; an end is null where the plan stays the best in the whole legal range.
+type Range struct {
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"`
+}
+
+// Nearest returns the end that is nearer to an amount.
+func (r *MoneyRange) Nearest(to money.Amount) *money.Amount {
+	if r.Low == nil || r.High != nil && r.High.Sub(to.Decimal).LessThan(to.Sub(r.Low.Decimal)) {
+		return r.High
+	}
+	return r.Low
+}
+
+// Nearest returns the end that is nearer to a number.
+func (r *Range) Nearest(to float64) *float64 {
+	if r.Low == nil || r.High != nil && *r.High-to < to-*r.Low {
+		return r.High
+	}
+	return r.Low
+}
+
+// PlanStays tells how far prices may move, each alone, while the plan's VMs and jobs stay the best. A range that was
+// not worked out is null.
+type PlanStays struct {
+	OnDemandPrice *MoneyRange `json:"on_demand_price"`
+}

@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/test/plantest"
+)
+
+// anew checks what a plan says would change it by planning the changed problems from nothing.
+type anew struct {
+	t     *testing.T
+	p     capacity.Problem
+	pl    capacity.Plan
+	count map[string]int
+}
+
+// solve plans a changed problem to the end; false where that is not proved.
+func (a *anew) solve(change func(p *capacity.Problem)) (capacity.Plan, bool) {
+	p := a.p
+	p.Classes = slices.Clone(p.Classes)
+	change(&p)
+	p.Options.Gap = 0
+	pl, err := NewSeries(p, nil).Solve(a.t.Context(), p)
+	if err != nil {
+		a.t.Fatalf("%v\n%s", err, plantest.Text(p))
+	}
+	return pl, pl.Status == capacity.InfeasibleStatus || pl.Proof.Gap == 0
+}
+
+func (a *anew) wrong(format string, args ...any) {
+	a.t.Helper()
+	a.t.Errorf(format+"\n%s", append(args, plantest.Text(a.p))...)
+}
+
+// total is what this plan's VMs and jobs cost in a changed problem, and whether they are a plan of it.
+func (a *anew) total(change func(p *capacity.Problem)) (decimal.Decimal, bool) {
+	p := a.p
+	p.Classes = slices.Clone(p.Classes)
+	change(&p)
+	admitted := make([]float64, len(p.Classes))
+	served, _ := a.solve(func(p *capacity.Problem) {
+		change(p)
+		p.Budget = nil
+		for i := range p.Classes {
+			h := a.pl.Classes[i].Admitted
+			p.Classes[i].Jobs.Min, p.Classes[i].Jobs.Max = h, h
+		}
+	})
+	if served.Status == capacity.InfeasibleStatus || served.VMs.Total > a.pl.VMs.Total {
+		return decimal.Zero, false
+	}
+	free := p // of the budget, which cuts the supply
+	free.Budget = nil
+	m, err := newModel(&free)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for i := range m.classes {
+		admitted[i] = a.pl.Classes[m.classes[i].index].Admitted
+	}
+	cost, _ := m.money(m.vms(a.pl.VMs.Total), admitted)
+	affordable := p.Budget == nil || (p.Budget.Total == nil || cost.Total.LessThanOrEqual(p.Budget.Total.Decimal)) &&
+		(p.Budget.VMCost == nil || cost.Total.Sub(cost.Penalties.Decimal).LessThanOrEqual(p.Budget.VMCost.Decimal))
+	return cost.Total.Decimal, affordable
+}
+
+// stays checks one end of a range: just inside, the plan is as good as the best; just beyond, it is not.
+func (a *anew) stays(name string, class int, end, other, now float64, turn func(p *capacity.Problem, to float64), most float64) {
+	for _, side := range [2]float64{-1, 1} { // inside, beyond
+		off := 2e-6*math.Abs(end) + 1e-7
+		if end < other {
+			off = -off
+		}
+		to := end + side*off
+		if to < 0 || to > most || side < 0 && (to-other)*(end-other) < 0 || end == other {
+			continue
+		}
+		change := func(p *capacity.Problem) { turn(p, to) }
+		best, proved := a.solve(change)
+		if !proved {
+			a.count["unproved"]++
+			continue
+		}
+		total, isPlan := a.total(change)
+		is := isPlan && best.Status != capacity.InfeasibleStatus && total.LessThanOrEqual(best.Cost.Total.Add(decimal.New(1, -8)))
+		a.count[name]++
+		if is != (side < 0) {
+			a.wrong("class %d: %s: the plan stays the best until %v (now %v); at %v that is %t: it costs %v (a plan: %t), the best %v %v", class, name, end, now, to, is, total, isPlan, best.Status, best.Cost.Total)
+		}
+	}
+}
+
+func (a *anew) check() {
+	for i := range a.p.Classes {
+		c, k := &a.pl.Classes[i], &a.p.Classes[i]
+		if more := c.OneMore; more != nil && more.Exact {
+			best, proved := a.solve(func(p *capacity.Problem) {
+				p.Classes[i].Jobs = capacity.JobRange{Min: c.Admitted + 1, Max: k.Jobs.Max + 1}
+			})
+			a.change("one more", i, more, best, proved, 1)
+		} else {
+			a.count["one more not exact"]++
+		}
+		if less := c.OneLess; less != nil && less.Exact {
+			best, proved := a.solve(func(p *capacity.Problem) {
+				p.Classes[i].Jobs = capacity.JobRange{Min: min(k.Jobs.Min, c.Admitted-1), Max: c.Admitted - 1}
+			})
+			best.Cost.Total = money.Amount{Decimal: best.Cost.Total.Add(k.Penalty.Mul(decimal.NewFromFloat(c.Refused)))}
+			a.change("one less", i, less, best, proved, -1)
+		}
+		if c.Stays == nil {
+			continue
+		}
+		if r := c.Stays.Penalty; r != nil {
+			turn := func(p *capacity.Problem, to float64) { p.Classes[i].Penalty = money.Round(to) }
+			a.ends("penalty", i, ofMoney(r.Low), ofMoney(r.High), k.Penalty.Float(), turn, 0, money.Max)
+		}
+		if r := c.Stays.DeadlineSeconds; r != nil {
+			turn := func(p *capacity.Problem, to float64) { p.Classes[i].DeadlineSeconds = to }
+			a.ends("deadline", i, r.Low, r.High, k.DeadlineSeconds, turn, 1e-3, capacity.MaxSeconds)
+		}
+	}
+	if s := a.pl.Stays; s != nil && s.OnDemandPrice != nil {
+		turn := func(p *capacity.Problem, to float64) { p.Supply.OnDemand.Price = money.Round(to) }
+		a.ends("price", -1, ofMoney(s.OnDemandPrice.Low), ofMoney(s.OnDemandPrice.High), a.p.Supply.OnDemand.Price.Float(), turn, 0, money.Max)
+	}
+}
+
+// ends checks a range; where it has no end, the plan is the best at the end of what is legal.
+func (a *anew) ends(name string, class int, low, high *float64, now float64, turn func(p *capacity.Problem, to float64), least, most float64) {
+	for side, end := range [2]*float64{low, high} {
+		if end != nil {
+			other := [2]float64{most, 0}[side]
+			if o := [2]*float64{high, low}[side]; o != nil {
+				other = *o
+			}
+			a.stays(name, class, *end, other, now, turn, most)
+			continue
+		}
+		to := [2]float64{least, most}[side]
+		change := func(p *capacity.Problem) { turn(p, to) }
+		best, proved := a.solve(change)
+		total, isPlan := a.total(change)
+		a.count[name+" open"]++
+		if proved && !(isPlan && total.LessThanOrEqual(best.Cost.Total.Add(decimal.New(1, -8)))) {
+			a.wrong("class %d: %s: the plan is said to stay the best up to %v; there it costs %v (a plan: %t) and the best %v %v", class, name, to, total, isPlan, best.Status, best.Cost.Total)
+		}
+	}
+}
+
+func (a *anew) change(name string, i int, said *capacity.JobChange, best capacity.Plan, proved bool, sign int64) {
+	if !proved {
+		a.count["unproved"]++
+		return
+	}
+	a.count[name]++
+	if fits := best.Status != capacity.InfeasibleStatus; fits != said.Fits {
+		a.wrong("class %d: %s fits: %t, is said to: %t", i, name, fits, said.Fits)
+		return
+	} else if !fits {
+		return
+	}
+	is := best.Cost.Total.Sub(a.pl.Cost.Total.Decimal).Mul(decimal.NewFromInt(sign))
+	if is.Sub(said.Amount.Decimal).Abs().GreaterThan(decimal.New(1, -8)) {
+		a.wrong("class %d: %s costs %v, is said to cost %v", i, name, is, said.Amount)
+	}
+	if !said.Bill.Add(said.ValueRefused.Decimal).Round(money.Places).Equal(said.Amount.Decimal) {
+		a.wrong("class %d: %s: %v and %v are not %v", i, name, said.Bill, said.ValueRefused, said.Amount)
+	}
+}
+
+// TestChangesAgreeWithPlansMadeAnew draws problems and plans each change that their plans speak of.
+func TestChangesAgreeWithPlansMadeAnew(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 11))
+	count := map[string]int{}
+	for trial := range plantest.Trials(300, 10_000) {
+		integrality := []capacity.Integrality{capacity.Integer, capacity.Executable}[trial%2]
+		p := plantest.DrawProblem(t, r, 1+r.IntN(6), integrality)
+		if r.IntN(4) == 0 {
+			p.Options.Sharing = capacity.Dedicated
+		}
+		if r.IntN(3) == 0 {
+			quota := int64(r.IntN(60))
+			p.Supply.OnDemand.Quota = &quota
+		}
+		pl, err := alone(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.IntN(4) == 0 && pl.Status != capacity.InfeasibleStatus {
+			limit := money.Round(pl.Cost.Total.Float() * (0.7 + 0.6*r.Float64()))
+			if p.Budget = (&capacity.Budget{VMCost: &limit}); r.IntN(2) == 0 {
+				p.Budget = &capacity.Budget{Total: &limit}
+			}
+			if pl, err = alone(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pl.Status == capacity.InfeasibleStatus {
+			continue
+		}
+		a := anew{t, p, pl, count}
+		if a.check(); t.Failed() {
+			return
+		}
+	}
+	t.Log(count)
+}

@@ -1,0 +1,304 @@
+package integer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Beside finds the best plans of problems that differ from a solved one in a single class. The other classes keep the
+// Lagrangian point of the solved problem, so that a search looks only at what the change moves.
+type Beside struct {
+	front  Terrain
+	kink   kink
+	jobs   []int64 // the best plan of the solved problem
+	base   int64   // load of the point
+	load   int64   // of the best plan
+	extra  float64 // what the best plan's jobs cost above the point
+	slack  float64
+	moved  []int  // classes with other jobs in the best plan than at the point
+	leads  []lead // the cheapest moves below reach, cheapest first
+	all    bool   // leads are all of them
+	reach  float64
+	target float64 // the gap at which a search ends
+	enough float64 // the gap that is none: floats cannot tell
+	lowest []int64 // the promised jobs
+	least  int64   // their load
+	work   int     // states that searches may still look at
+	room   Search  // of the latest search: the next one takes it
+	done   func() bool
+}
+
+// Own holds what one class is in the problem beside: its limits, its penalty, and the load of its jobs.
+type Own struct {
+	Class     int
+	Low, High int64
+	Penalty   float64
+	PerJob    float64 // jobs·PerJob is never more than their load, in VMs
+	Units     func(jobs int64) int64
+}
+
+// Found holds the best plan of a problem beside. Where it is not proved, there may be a better one; where there is none,
+// VMs are those that are missing.
+type Found struct {
+	Feasible, Proved bool
+	Jobs, VMs        int64 // jobs of the class
+	Others           []Moved
+}
+
+// Moved tells how many jobs another class has that had a different number in the solved problem's plan.
+type Moved struct {
+	Class int
+	Jobs  int64
+}
+
+// NewBeside prepares for problems beside the one that the terrain has solved, with the jobs of its best plan. The
+// supply has the VMs that a job more might need too; a gap that is small enough counts as none. All searches together
+// may look at so many states.
+func NewBeside(f Terrain, supply Supply, jobs []int64, enough float64, work int, done func() bool) *Beside {
+	s := f.begin()
+	b := &Beside{
+		front: f, kink: supply.at(s.kink.nu, s.kink.grid), jobs: jobs, base: s.base, load: f.Load(jobs), slack: s.slack,
+		done: done, enough: enough, work: work, reach: 2 * s.kink.nu,
+	}
+	b.lowest, _ = f.limits()
+	b.least = f.Load(b.lowest)
+	for i, h := range jobs {
+		if h != f.standing()[i] {
+			b.moved = append(b.moved, i)
+			b.extra += f.extra(i, h)
+		}
+	}
+	b.leads, b.all = s.front.leads(b.reach, len(jobs), nil)
+	slices.SortFunc(b.leads, byExtra)
+	b.target = min(enough, complete(f.Objective(jobs, CeilDiv(b.load, f.PerVM())), f.wanted())/10)
+	return b
+}
+
+// ownWork is what a search costs at least, counted in states.
+const ownWork = 50
+
+// looked is how many states the latest pass has made.
+func (s *Search) looked() int {
+	return s.nodes.count + len(s.halves[0].items) + len(s.halves[1].items)
+}
+
+func byExtra(a, b lead) int {
+	return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.class, b.class))
+}
+
+// PerJob is the VMs that a job of the class takes at least.
+func (b *Beside) PerJob(class int) float64 { return b.front.PerJob(class) }
+
+// Best finds the best plan where the class is as given.
+func (b *Beside) Best(own Own) Found {
+	if own.Low > own.High {
+		return Found{Proved: true}
+	}
+	if b.work <= 0 {
+		return Found{}
+	}
+	v := varied{Terrain: b.front, beside: b, own: &own}
+	if !v.stand() {
+		return Found{}
+	}
+	at := own.Class
+	others := b.base - b.front.Units(at, b.front.standing()[at])
+	s := newSearch(&v, b.kink, others+v.units, b.slack, b.done)
+	s.halves, s.nodes, s.layers = b.room.halves, b.room.nodes, b.room.layers
+	defer func() { b.room = *s }()
+	// The solved problem's plan, with as many jobs of the class as may be, is a first one.
+	first := min(max(b.jobs[at], own.Low), own.High)
+	load := b.load - b.front.Units(at, b.jobs[at]) + own.Units(first)
+	gap := b.extra + max(0, v.worth(first)-v.least) + b.kink.excess(load)
+	if b.jobs[at] != b.front.standing()[at] {
+		gap -= b.front.extra(at, b.jobs[at])
+	}
+	kept := gap < s.gap
+	if kept {
+		s.gap = gap
+	}
+	if math.IsInf(s.gap, 1) {
+		if need := CeilDiv(b.least-b.front.Units(at, b.lowest[at])+own.Units(own.Low), b.kink.grid); need > b.kink.Most() {
+			return Found{Proved: true, VMs: need - b.kink.Most()}
+		}
+		if s.shed(); math.IsInf(s.gap, 1) { // nothing is known that fits
+			return Found{}
+		}
+	}
+	for _, e := range [2]effort{lightEffort, middleEffort} {
+		s.run(b.target, e)
+		b.work -= s.looked() + len(b.leads) + ownWork
+		if s.bestGap() <= b.enough || s.done() || b.work <= 0 {
+			break
+		}
+	}
+	found := Found{Feasible: true, Proved: s.bestGap() <= b.enough, Jobs: v.jobs}
+	if kept && len(s.moves) == 0 {
+		found.Jobs, found.VMs = first, CeilDiv(load, b.kink.grid)
+		return found
+	}
+	load = s.base
+	left := slices.Clone(b.moved) // back to the point
+	for _, m := range s.moves {
+		load += m.load
+		if m.class == at {
+			found.Jobs = m.jobs
+			continue
+		}
+		if m.jobs != b.jobs[m.class] {
+			found.Others = append(found.Others, Moved{m.class, m.jobs})
+		}
+		left = slices.DeleteFunc(left, func(i int) bool { return i == m.class })
+	}
+	for _, i := range left {
+		if i != at {
+			found.Others = append(found.Others, Moved{i, b.front.standing()[i]})
+		}
+	}
+	found.VMs = CeilDiv(load, b.kink.grid)
+	return found
+}
+
+// shed finds a first plan where the base needs more VMs than there are: moves that take load away, the cheapest first.
+func (s *Search) shed() {
+	over := s.base - s.kink.Most()*s.kink.grid
+	leads, _ := s.front.leads(math.Inf(1), coreMost, nil)
+	slices.SortFunc(leads, byExtra)
+	var moves []move
+	var list []choice
+	for _, l := range leads {
+		if over <= 0 {
+			break
+		}
+		list = s.front.choices(l.class, math.Inf(1), list[:0])
+		best := choice{}
+		for _, c := range list {
+			if c.load < best.load && best.load > -over { // the cheapest that is enough, or else what takes most away
+				best = c
+			}
+		}
+		if best.load < 0 {
+			over += best.load
+			moves = append(moves, move{l.class, best})
+		}
+	}
+	s.accept(moves)
+}
+
+// varied is the front of a problem beside: the class has choices of its own.
+type varied struct {
+	Terrain
+	beside *Beside
+	own    *Own
+	jobs   int64 // cheapest at the price of capacity
+	units  int64
+	least  float64
+}
+
+// worth is what so many jobs of the class cost at the price of capacity.
+func (v *varied) worth(jobs int64) float64 {
+	return v.beside.kink.perUnit*float64(v.own.Units(jobs)) - v.own.Penalty*float64(jobs)
+}
+
+// line is what one more job costs at least, and where the cheapest number of jobs is looked for first.
+func (v *varied) line() (slope float64, from, step int64) {
+	slope = v.beside.kink.nu*v.own.PerJob*(1-LineNoise) - v.own.Penalty
+	if slope < 0 {
+		return slope, v.own.High, -1
+	}
+	return slope, v.own.Low, 1
+}
+
+// stand finds the cheapest number of jobs; false if that takes too long.
+func (v *varied) stand() bool {
+	slope, from, step := v.line()
+	v.jobs, v.least = from, v.worth(from)
+	tried := 0
+	for h := from + step; h >= v.own.Low && h <= v.own.High; h += step {
+		if slope*float64(h)-v.beside.kink.nu*LoadNoise > v.least {
+			break
+		}
+		if tried++; tried > optionsMostTried {
+			return false
+		}
+		if w := v.worth(h); w < v.least {
+			v.jobs, v.least = h, w
+		}
+	}
+	v.units = v.own.Units(v.jobs)
+	return true
+}
+
+func (v *varied) choices(class int, below float64, dst []choice) []choice {
+	if class != v.own.Class {
+		return v.Terrain.choices(class, below, dst)
+	}
+	dst, _ = v.tried(below, dst)
+	return dst
+}
+
+// tried is the class's choices, and whether they are all of them.
+func (v *varied) tried(below float64, dst []choice) (found []choice, all bool) {
+	slope, from, step := v.line()
+	begin, tried := len(dst), 0
+	for h := from; h >= v.own.Low && h <= v.own.High && slope*float64(h)-v.least < below+v.beside.kink.nu*LoadNoise; h += step {
+		if tried++; tried > optionsMostTried {
+			return dst, false
+		}
+		if extra := max(0, v.worth(h)-v.least); h != v.jobs && extra < below {
+			dst = append(dst, choice{jobs: h, load: v.own.Units(h) - v.units, extra: extra})
+		}
+	}
+	slices.SortFunc(dst[begin:], func(a, b choice) int {
+		return cmp.Or(cmp.Compare(a.extra, b.extra), cmp.Compare(a.jobs, b.jobs))
+	})
+	return dst, true
+}
+
+func (v *varied) leads(below float64, most int, dst []lead) ([]lead, bool) {
+	b := v.beside
+	known, all := b.leads, b.all
+	if below > b.reach {
+		known, all = v.Terrain.leads(below, most, nil)
+		slices.SortFunc(known, byExtra)
+	}
+	own, whole := v.tried(below, nil)
+	all = all && whole
+	mine := lead{v.own.Class, math.Inf(1)}
+	if len(own) > 0 {
+		mine.extra = own[0].extra
+	}
+	for _, l := range known {
+		if byExtra(mine, l) < 0 && mine.extra < below {
+			dst, mine.extra = append(dst, mine), math.Inf(1)
+		}
+		if l.extra >= below || len(dst) > most {
+			break
+		}
+		if l.class != v.own.Class {
+			dst = append(dst, l)
+		}
+	}
+	if mine.extra < below {
+		dst = append(dst, mine)
+	}
+	if len(dst) > most {
+		dst, all = dst[:most], false
+	}
+	return dst, all
+}
+
+func (v *varied) stretch(class int, room int64) (choice, bool) {
+	if class != v.own.Class {
+		return v.Terrain.stretch(class, room)
+	}
+	all, _ := v.tried(math.Inf(1), nil)
+	best := choice{}
+	for _, c := range all {
+		if c.load <= room && c.load > best.load {
+			best = c
+		}
+	}
+	return best, best.load > 0
+}

@@ -1,0 +1,469 @@
+package proof
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/money"
+	"headroom/internal/core/words"
+)
+
+// What a whole plan says would change it is checked by searching the changed problems. A cost is right if no plan of the
+// changed problem costs less, and one costs no more. A range is right if no plan is better than this one at its ends,
+// and one is better just beyond. In between, the cost of the best plan is a concave function of a penalty.
+
+// changes checks one plan's statements.
+type changes struct {
+	*Report
+	faults
+	m      *model
+	pl     capacity.Plan
+	bill   bill
+	jobs   []int64
+	o      Options
+	looks  int // searches that may still be made
+	open   int // statements that no search decided
+	tested int
+}
+
+// maxLooks bounds the searches in one plan.
+const maxLooks = 4000
+
+// maxLookNodes bounds the states of one of them.
+const maxLookNodes = 30_000
+
+func (r *Report) changes(m *model, pl capacity.Plan, a answer, b bill, o Options) {
+	k := &changes{Report: r, m: m, pl: pl, bill: b, o: o, looks: maxLooks}
+	for i := range pl.Classes {
+		if !a[i].jobs.IsInt() || !a[i].jobs.Num().IsInt64() {
+			return // the shape check names it
+		}
+		k.jobs = append(k.jobs, a[i].jobs.Num().Int64())
+	}
+	for i := range pl.Classes {
+		k.class(i)
+	}
+	if s := pl.Stays; s != nil && s.OnDemandPrice != nil {
+		k.prices(s.OnDemandPrice)
+	}
+	if k.tested == 0 && len(k.faults) == 0 {
+		return
+	}
+	fine := fmt.Sprintf("Plans made for one job more or less, and at the ends of the ranges in which this plan stays the best, agree (%d statements).", k.tested)
+	if r.add(ChangesCheck, k.faults, fine) && k.open > 0 {
+		last := &r.Checks[len(r.Checks)-1]
+		last.Outcome, last.Detail = NotProved, fmt.Sprintf("Of %d statements about what would change the plan %d were not decided.", k.tested, k.open)
+		if r.Outcome == OK {
+			r.Outcome = NotProved
+		}
+	}
+}
+
+// tolerance returns by how much two objectives may differ that count as the same.
+func (k *changes) tolerance() *big.Rat {
+	return add(add(smallest, smallest), k.bill.noise())
+}
+
+// decide counts a statement that searches decide.
+func (k *changes) decide(outcome Outcome, format string, args ...any) {
+	k.tested++
+	switch outcome {
+	case Failed:
+		k.addf(format, args...)
+	case NotProved:
+		k.open++
+	}
+	if k.pause != nil {
+		k.pause()
+	}
+}
+
+// look searches a changed problem for a plan below a threshold.
+func (k *changes) look(m *model, threshold *big.Rat) (found bool, outcome Outcome) {
+	if k.looks--; k.looks < 0 {
+		return false, NotProved
+	}
+	lp := m.relax(zero())
+	if !lp.feasible {
+		return false, OK
+	}
+	f, _ := k.Report.look(m, lp, threshold, Options{Nodes: min(k.o.Nodes, maxLookNodes)})
+	switch {
+	case f.better != nil:
+		return true, OK
+	case f.bound == nil || less(f.bound, threshold) || f.doubt:
+		return false, NotProved
+	}
+	return false, OK
+}
+
+// none says whether no plan of a problem costs less than an objective.
+func (k *changes) none(m *model, objective *big.Rat) Outcome {
+	found, outcome := k.look(m, sub(objective, k.tolerance()))
+	if found {
+		return Failed
+	}
+	return outcome
+}
+
+// some says whether a plan of a problem costs an objective at most.
+func (k *changes) some(m *model, objective *big.Rat) Outcome {
+	found, outcome := k.look(m, add(objective, k.tolerance()))
+	if !found && outcome == OK {
+		return Failed
+	}
+	return outcome
+}
+
+// worst is the worse of two outcomes.
+func worst(a, b Outcome) Outcome {
+	for _, o := range [...]Outcome{Failed, NotProved} {
+		if a == o || b == o {
+			return o
+		}
+	}
+	return OK
+}
+
+// with is the problem with a class changed.
+func (k *changes) with(i int, change func(c *capacity.Class)) *model {
+	m := *k.m
+	m.problem.Classes = slices.Clone(m.problem.Classes)
+	in := &m.problem.Classes[i]
+	change(in)
+	m.classes = slices.Clone(m.classes)
+	c := newClass(in, m.bound, m.problem.Options.OneSlotPerJob)
+	if was := &k.m.classes[i]; !c.given && !c.impossible && !was.impossible && (c.hasMap != was.hasMap || c.hasReduce != was.hasReduce) {
+		c.hasMap, c.hasReduce = was.hasMap, was.hasReduce // as the plan reads a demand without work
+		c.convert()
+	}
+	m.classes[i] = c
+	m.byWorth = slices.Clone(m.byWorth)
+	m.rank()
+	return &m
+}
+
+func (k *changes) class(i int) {
+	c, stated := &k.m.classes[i], &k.pl.Classes[i]
+	penalty := c.penalty
+	if more := stated.OneMore; more != nil && more.Exact {
+		jobs := capacity.JobRange{Min: float64(k.jobs[i] + 1), Max: k.m.problem.Classes[i].Jobs.Max + 1}
+		m := k.with(i, func(c *capacity.Class) { c.Jobs = jobs })
+		k.change(stated.Name+": one job more costs", m, more, 1, func(x *big.Rat) *big.Rat { return sub(add(k.bill.objective, x), penalty) })
+	}
+	if less := stated.OneLess; less != nil && less.Exact {
+		if k.jobs[i] == 0 {
+			k.addf("%s: no job runs, and one less is said to save something.", stated.Name)
+		} else {
+			most := float64(k.jobs[i] - 1)
+			m := k.with(i, func(c *capacity.Class) { c.Jobs = capacity.JobRange{Min: min(c.Jobs.Min, most), Max: most} })
+			k.change(stated.Name+": one job less saves", m, less, -1, func(x *big.Rat) *big.Rat { return add(sub(k.bill.objective, x), penalty) })
+		}
+	}
+	if stated.Stays == nil {
+		return
+	}
+	if r := stated.Stays.Penalty; r != nil {
+		k.penalties(i, stated, r)
+	}
+	if r := stated.Stays.DeadlineSeconds; r != nil {
+		k.deadlines(i, stated, r)
+	}
+}
+
+// change checks what a job more or less changes; objective is that of the changed problem if it changes by an amount.
+func (k *changes) change(what string, m *model, stated *capacity.JobChange, sign int64, objective func(*big.Rat) *big.Rat) {
+	total := k.m.problem.Budget
+	if !stated.Fits {
+		outcome := OK
+		s := m.shortage()
+		if stated.Amount != nil || stated.Bill != nil || stated.ValueRefused != nil || stated.VMs != nil && !s.lacks(number(*stated.VMs)) {
+			outcome = Failed
+		} else if !s.short() && len(s.impossible) == 0 {
+			outcome = NotProved
+			if total != nil && total.Total != nil { // more than the budget pays for
+				outcome = k.none(m, sub(amount(total.Total.Decimal), m.refusals()))
+			} else if s.enough() {
+				outcome = Failed
+			}
+		}
+		k.decide(outcome, "%s nothing, for no plan is said to serve it; one does.", what)
+		return
+	}
+	if stated.Amount == nil || stated.Bill == nil || stated.ValueRefused == nil || stated.VMs == nil {
+		k.addf("%s an amount that is not there.", what)
+		return
+	}
+	x := amount(stated.Amount.Decimal)
+	at := objective(x)
+	k.decide(worst(k.none(m, at), k.some(m, at)), "%s another amount than %s.", what, stated.Amount)
+	if sum := add(amount(stated.Bill.Decimal), amount(stated.ValueRefused.Decimal)); abs(sub(sum, x)).Cmp(add(smallest, smallest)) > 0 {
+		k.addf("%s %s, and its parts add up to %s.", what, stated.Amount, amountOf(sum))
+	}
+	now, _ := k.m.rent(number(k.pl.VMs.Total))
+	vms := add(number(k.pl.VMs.Total), mul(whole(sign), number(*stated.VMs)))
+	then, ok := k.m.rent(vms)
+	if vms.Sign() < 0 || !vms.IsInt() || !ok || abs(sub(mul(whole(sign), sub(then, now)), amount(stated.Bill.Decimal))).Cmp(mul(whole(8), smallest)) > 0 {
+		k.addf("%s %s in VMs, which %v VMs do not.", what, stated.Bill, *stated.VMs)
+	}
+}
+
+// lacks reports whether so many VMs are missing.
+func (s shortage) lacks(vms *big.Rat) bool {
+	if !s.known || s.vms == nil {
+		return false
+	}
+	need := add(s.vms, vms)
+	return vms.Sign() > 0 && upTo(s.low, zero()).Cmp(need) <= 0 && upTo(s.high, zero()).Cmp(need) >= 0
+}
+
+// refusals returns the cost of refusing all jobs.
+func (m *model) refusals() *big.Rat {
+	sum := zero()
+	for i := range m.classes {
+		sum.Add(sum, mul(m.classes[i].penalty, m.classes[i].max))
+	}
+	return sum
+}
+
+// end is one end of a range, and where just beyond it lies.
+type end struct {
+	at, beyond *big.Rat
+	open       bool // the end of what is legal
+}
+
+// moneyEnds returns the ends of a range of amounts; nil where an end is on the wrong side of the figure. Just beyond an
+// end the objective differs by more than it can be off, if it changes by a unit for each unit of the figure.
+func moneyEnds(r *capacity.MoneyRange, now, unit *big.Rat) []end {
+	all := []end{{at: zero(), open: true}, {at: whole(money.Max), open: true}}
+	for side, x := range [...]*money.Amount{r.Low, r.High} {
+		if x == nil {
+			continue
+		}
+		at := amount(x.Decimal)
+		off := add(mul(at, big.NewRat(1, 1_000_000)), larger(big.NewRat(1, 10_000_000), unit))
+		if side == 0 {
+			off.Neg(off)
+		}
+		if wrong := now.Cmp(at); side == 0 && wrong < 0 || side == 1 && wrong > 0 || at.Sign() < 0 {
+			return nil
+		}
+		all[side] = end{at: at, beyond: add(at, off)}
+	}
+	return all
+}
+
+func (k *changes) penalties(i int, stated *capacity.ClassPlan, r *capacity.MoneyRange) {
+	ends := moneyEnds(r, k.m.classes[i].penalty, mul(whole(4), k.tolerance()))
+	if ends == nil {
+		k.addf("%s: the range of penalties in which the plan stays the best leaves out its own.", stated.Name)
+		return
+	}
+	// at is the problem with another penalty, and what this plan costs there.
+	at := func(penalty *big.Rat) (*model, *big.Rat) {
+		m := k.with(i, func(*capacity.Class) {})
+		m.classes[i].penalty = penalty
+		m.rank()
+		return m, sub(k.bill.objective, mul(sub(penalty, k.m.classes[i].penalty), whole(k.jobs[i])))
+	}
+	refused := sub(k.m.classes[i].max, whole(k.jobs[i]))
+	k.ends(ends, at, func(penalty *big.Rat) *big.Rat {
+		return add(k.bill.total, mul(sub(penalty, k.m.classes[i].penalty), refused))
+	}, nil, func(penalty *big.Rat) {
+		k.addf("%s: the plan does not stay the best as long as its penalty is said to let it: at %s.", stated.Name, amountOf(penalty))
+	})
+}
+
+// ends checks the ends of a range of a figure. At one of them the plan is the best, and it pays for itself out of the
+// budgets; beyond it, another plan is better or a budget does not pay for this one.
+func (k *changes) ends(ends []end, at func(*big.Rat) (*model, *big.Rat), total, vms func(*big.Rat) *big.Rat, wrong func(*big.Rat)) {
+	affords := func(x *big.Rat, slack *big.Rat) bool {
+		b := k.m.problem.Budget
+		return b == nil || (b.Total == nil || total == nil || sub(total(x), amount(b.Total.Decimal)).Cmp(slack) <= 0) &&
+			(b.VMCost == nil || vms == nil || sub(vms(x), amount(b.VMCost.Decimal)).Cmp(slack) <= 0)
+	}
+	for _, e := range ends {
+		m, mine := at(e.at)
+		if !affords(e.at, add(smallest, mul(relative, add(k.bill.total, e.at)))) {
+			k.decide(Failed, "")
+			k.faults = k.faults[:len(k.faults)-1]
+			wrong(e.at)
+			continue
+		}
+		slack := zero() // an end is rounded to money's places
+		if !e.open {
+			slack = mul(smallest, add(whole(2), k.weight()))
+		}
+		outcome := k.none(m, sub(mine, slack))
+		if outcome != Failed && !e.open && e.beyond.Sign() >= 0 && affords(e.beyond, zero()) {
+			m, mine = at(e.beyond)
+			found, beyond := k.look(m, sub(mine, k.tolerance()))
+			if !found && beyond == OK {
+				beyond = Failed
+			}
+			outcome = worst(outcome, beyond)
+		}
+		k.tested++
+		switch outcome {
+		case Failed:
+			wrong(e.at)
+		case NotProved:
+			k.open++
+		}
+	}
+}
+
+// weight bounds by how much an objective changes with a figure: by jobs, or by VMs and hours.
+func (k *changes) weight() *big.Rat {
+	vms, jobs := number(k.pl.VMs.Total), zero()
+	for i := range k.m.classes {
+		c := &k.m.classes[i]
+		vms.Add(vms, add(mul(c.highest, c.max), whole(4))) // whole slots and VMs of its own
+		jobs.Add(jobs, c.max)
+	}
+	return add(jobs, mul(vms, add(whole(1), k.m.hours)))
+}
+
+func (k *changes) prices(r *capacity.MoneyRange) {
+	now := amount(k.m.problem.Supply.OnDemand.Price.Decimal)
+	ends := moneyEnds(r, now, quo(mul(whole(4), k.tolerance()), k.m.hours))
+	if ends == nil {
+		k.addf("The range of prices on demand in which the plan stays the best leaves out its own.")
+		return
+	}
+	avoided := sub(k.bill.vms, k.bill.objective)
+	vms := func(price *big.Rat) *big.Rat {
+		free := k.priced(price)
+		free.problem.Budget = nil
+		cost, _ := free.supplied().rent(number(k.pl.VMs.Total))
+		return cost
+	}
+	at := func(price *big.Rat) (*model, *big.Rat) { return k.priced(price).supplied(), sub(vms(price), avoided) }
+	k.ends(ends, at, func(price *big.Rat) *big.Rat { return add(vms(price), k.bill.penalties) }, vms, func(price *big.Rat) {
+		k.addf("The plan does not stay the best as long as the price on demand is said to let it: at %s.", amountOf(price))
+	})
+}
+
+// priced is the problem with another price on demand.
+func (k *changes) priced(price *big.Rat) *model {
+	m := *k.m
+	m.problem.Supply.OnDemand.Price = amountOf(price)
+	return &m
+}
+
+// deadlines checks a range of deadlines. With a tighter one the plan's VMs no longer carry the class; with a later one
+// another plan costs less.
+func (k *changes) deadlines(i int, stated *capacity.ClassPlan, r *capacity.Range) {
+	now := k.m.problem.Classes[i].DeadlineSeconds
+	wrong := func(at float64) {
+		k.addf("%s: the plan does not stay the best as long as its deadline is said to let it: at %v s.", stated.Name, at)
+	}
+	if r.Low != nil && *r.Low > now || r.High != nil && *r.High < now {
+		k.addf("%s: the range of deadlines in which the plan stays the best leaves out its own.", stated.Name)
+		return
+	}
+	at := func(deadline float64) *model {
+		return k.with(i, func(c *capacity.Class) { c.DeadlineSeconds = deadline })
+	}
+	fixed := 0.0
+	if c := &k.m.classes[i]; !c.given {
+		fixed = float(c.plan.c)
+	}
+	off := func(deadline float64) float64 {
+		return 1e-7*math.Abs(deadline-fixed) + 4e-9*math.Max(deadline, fixed) + 4e-9
+	}
+	carried := func(deadline float64) Outcome {
+		m := at(deadline)
+		if k.jobs[i] > 0 && m.classes[i].impossible {
+			return Failed
+		}
+		return k.carries(m)
+	}
+	k.tested += 2
+	switch {
+	case k.jobs[i] == 0 && r.Low != nil:
+		wrong(*r.Low)
+	case r.Low != nil:
+		inside, beyond := OK, Failed
+		if *r.Low+off(*r.Low) < now {
+			inside = carried(*r.Low + off(*r.Low))
+		}
+		if less := *r.Low - off(*r.Low); less > 0 {
+			beyond = carried(less)
+		}
+		if inside == Failed || beyond == OK {
+			wrong(*r.Low)
+		}
+	case k.jobs[i] > 0:
+		if least := math.Max(fixed, 0) + off(math.Max(fixed, 0)); least < now && carried(least) == Failed {
+			wrong(least)
+		}
+	}
+	last, objective := float64(capacity.MaxSeconds), k.bill.objective
+	if r.High != nil {
+		last = *r.High - off(*r.High)
+	}
+	outcome := OK
+	if last > now {
+		outcome = k.none(at(last), objective)
+	}
+	if r.High != nil && outcome != Failed {
+		found, beyond := k.look(at(*r.High+off(*r.High)), sub(objective, k.tolerance()))
+		if !found && beyond == OK {
+			beyond = Failed
+		}
+		outcome = worst(outcome, beyond)
+	}
+	switch outcome {
+	case Failed:
+		wrong(last)
+	case NotProved:
+		k.open++
+	}
+}
+
+// carries says whether the plan's VMs carry its jobs in a changed problem.
+func (k *changes) carries(m *model) Outcome {
+	low, high := zero(), zero()
+	for i := range m.classes {
+		if k.jobs[i] == 0 {
+			continue
+		}
+		l, h, _, ok := m.needs(i, k.jobs[i])
+		if !ok {
+			return NotProved
+		}
+		low.Add(low, l)
+		high.Add(high, h)
+	}
+	possibly, surely := m.lacking()
+	vms := number(k.pl.VMs.Total)
+	switch {
+	case sub(high, surely).Cmp(vms) <= 0:
+		return OK
+	case sub(low, possibly).Cmp(vms) > 0:
+		return Failed
+	}
+	return NotProved
+}
+
+// reasons checks each class's sentence: it is made of figures that other checks have looked at.
+func (m *model) reasons(pl capacity.Plan) []string {
+	var f faults
+	if m.integrality != capacity.Relaxed && !told(pl) {
+		return nil // older plans have other sentences
+	}
+	for i := range pl.Classes {
+		stated, fixed := &pl.Classes[i], 0.0
+		if c := &m.classes[i]; !c.given {
+			fixed = float(c.plan.c)
+		}
+		if want := words.Reason(&m.problem, &m.problem.Classes[i], stated, fixed); stated.Reason != want {
+			f.addf("%s: the reason is %.200q, and its figures say %.200q.", stated.Name, stated.Reason, want)
+		}
+	}
+	return f
+}
