@@ -14,9 +14,9 @@ import (
 )
 
 // What would change a plan is found by planning anew: with one job more of a class or one less, with another penalty,
-// another deadline, another price. A price or a penalty at which another plan is as good is found by Dinkelbach's
-// method: two plans are lines over the figure, and where the lines of this plan and of the best plan at some figure
-// meet, the plan is made anew, until none is better there.
+// another deadline, another price. Dinkelbach's method finds the price or the penalty at which another plan is as good:
+// over such a figure two plans are lines. Where the line of this plan meets that of the best plan at some figure, a plan
+// is made anew, until none is better there.
 
 const (
 	// allClasses is up to how many classes everything is worked out; of more it is the nearest ones.
@@ -46,7 +46,7 @@ type counterfactual struct {
 	prices *capacity.MoneyRange
 }
 
-// classChanges is what is known of a class. What is nil was not worked out.
+// classChanges holds the changes of a class. One that was not worked out is nil.
 type classChanges struct {
 	more, less *capacity.JobChange
 	stays      capacity.Stays
@@ -208,7 +208,7 @@ func (k *counterfactual) penalty(i int) {
 
 func (k *counterfactual) deadline(i int) { k.out[i].stays.DeadlineSeconds = k.deadlines(i) }
 
-// bill is what so many VMs cost per period, not rounded: a plan's lines are each rounded by themselves.
+// bill returns the cost of so many VMs per period, not rounded: a plan rounds each of its lines.
 func (k *counterfactual) bill(vms int64) decimal.Decimal {
 	known, ok := k.bills[vms]
 	if !ok {
@@ -218,12 +218,12 @@ func (k *counterfactual) bill(vms int64) decimal.Decimal {
 	return known
 }
 
-// unrounded is what is paid per period for what is paid per hour.
+// unrounded turns a cost per hour into one per period.
 func (m *model) unrounded(h hourlyCost) decimal.Decimal {
 	return h.sum().Mul(decimal.NewFromInt(m.PeriodSeconds)).Div(decimal.NewFromInt(3600))
 }
 
-// above is what another plan costs more than this one, apart from the class itself: in VMs, and in jobs of others.
+// above returns by how much another plan costs more than this one, in VMs and in jobs of other classes.
 func (k *counterfactual) above(f *integer.Found) (bill, others decimal.Decimal) {
 	bill = k.bill(f.VMs).Sub(k.bill(k.plan.VMs))
 	for _, m := range f.Others {
@@ -377,7 +377,7 @@ func (k *counterfactual) penaltyWithin(i int) *decimal.Decimal {
 	return &most
 }
 
-// besideRelaxed is what the relaxation says of a job more or less, until planning anew says more.
+// besideRelaxed writes the relaxation's figures of a job more or less, until planning anew gives better ones.
 func (m *model) besideRelaxed(out *capacity.ClassPlan, c *class, r *relaxation) {
 	if c.impossible {
 		return
@@ -398,7 +398,7 @@ func (m *model) besideRelaxed(out *capacity.ClassPlan, c *class, r *relaxation) 
 }
 
 // tell writes what was worked out about a class. Its flips are the nearer ends of the ranges in which the plan stays
-// the best; a job of a class that is served in full breaks even at the lower one, of another class at the upper one.
+// the best. A class that is served in full breaks even at the lower end of its penalties, another at the upper end.
 func (k *counterfactual) tell(i int, out *capacity.ClassPlan) {
 	c, known := &k.classes[i], &k.out[i]
 	if known.more != nil {

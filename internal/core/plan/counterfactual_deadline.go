@@ -116,7 +116,7 @@ func (k *counterfactual) shortest(i int, jobs, room int64, most float64) *float6
 	return &high
 }
 
-// closeDeadline, relative to the time for the work, is how exactly a deadline is found.
+// closeDeadline is the largest error of a deadline that is found, relative to the time for the work.
 const closeDeadline = 1e-11
 
 // later is how far beyond a deadline the next one is tried: more than what plans may be late by.

@@ -190,7 +190,7 @@ func TestChangesAgreeWithPlansMadeAnew(t *testing.T) {
 			quota := int64(r.IntN(60))
 			p.Supply.OnDemand.Quota = &quota
 		}
-		pl, err := alone(t.Context(), p)
+		pl, err := Solve(t.Context(), p, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestChangesAgreeWithPlansMadeAnew(t *testing.T) {
 			if p.Budget = (&capacity.Budget{VMCost: &limit}); r.IntN(2) == 0 {
 				p.Budget = &capacity.Budget{Total: &limit}
 			}
-			if pl, err = alone(t.Context(), p); err != nil {
+			if pl, err = Solve(t.Context(), p, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
