@@ -181,7 +181,9 @@ func TestThreeAgentsRunEachTaskOnce(t *testing.T) {
 		began := time.Now()
 		var job live.LiveJob
 		server.asked(t, "POST", "/v1/clusters/night/jobs", fmt.Sprintf(`{"name":"job-%s","maps":%d,"reduces":%d,"deadline_s":3600}`, kind, maps, reduces), 201, &job)
-		waits(t, "the end of the job under "+string(kind), time.Minute, func() bool { return server.liveJob(t, job.Number).State != live.JobActive })
+		waits(t, "the end of the job under "+string(kind), time.Minute, func() bool {
+			return server.liveJob(t, job.Number).State != live.JobActive
+		})
 		took := time.Since(began)
 		if j := server.liveJob(t, job.Number); j.State != live.JobDone || j.Maps.Failures+j.Reduces.Failures+j.Maps.Lost+j.Reduces.Lost > 0 {
 			t.Errorf("%s: %+v", kind, j)

@@ -221,7 +221,9 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		}
 	}
 	watching[2] = watch(servers[2], "--until-number", "2")
-	waits(t, "a watcher has the plan from the copy", 30*time.Second, func() bool { return strings.Contains(followers[3].String(), `"number":1`) })
+	waits(t, "a watcher has the plan from the copy", 30*time.Second, func() bool {
+		return strings.Contains(followers[3].String(), `"number":1`)
+	})
 
 	database, _ = start()
 	began = time.Now()

@@ -316,7 +316,8 @@ func TestServeWithItsOwnDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	for last := range await.Tries(patience(30 * time.Second)) { // the server starts its database again; polls are answered from memory all the while
+	// The server starts its database again. Polls are answered from memory all the while.
+	for last := range await.Tries(patience(30 * time.Second)) {
 		if status, answer, err := s.ask(t.Context(), key, "/v1/clusters/demo/plans/current", ""); err != nil || status != http.StatusOK {
 			t.Fatalf("a poll while the database is away: got %d, %v: %s", status, err, answer)
 		}
