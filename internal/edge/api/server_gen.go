@@ -431,7 +431,7 @@ type FigureSpread = history.Numbers
 // Finding One thing that contradicts, with its cure.
 type Finding = fault.Finding
 
-// Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. Where a range was not worked out, and in relaxed plans, it is the nearest value at which the class's jobs change in the relaxation. Null where there is none.
+// Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. In relaxed plans, and where `stays` has no range, the nearest value at which the class's jobs change in the relaxation. Null where there is none.
 type Flips = capacity.Flips
 
 // Forecast The expected number of jobs of a class that run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
@@ -488,7 +488,7 @@ type IntegerPlan = capacity.IntegerPlan
 // Interval From low to high.
 type Interval = perf.Interval
 
-// JobChange What one job more of the class costs, or one less saves, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise it is the relaxation's, which comes near it. Of an exact one, `bill` is what the bill for VMs changes by. `value_refused` is what other jobs are worth that give way, less what jobs are worth that come along.
+// JobChange The cost of one job more of the class, or the saving of one less, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
 type JobChange = capacity.JobChange
 
 // JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
@@ -720,7 +720,7 @@ type PlanRecord = plans.PlanRecord
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
 
-// PlanStays How far prices may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null.
+// PlanStays The plan's VMs and jobs stay the best while a price stays in its range and all others stay as they are. A range that was not worked out is null.
 type PlanStays = capacity.PlanStays
 
 // PlanSummary A stored plan in one flat row; money is per period.
@@ -1025,7 +1025,7 @@ type StandingOfferList = list[inputs.StandingOffer]
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
-// Stays How far figures of the class may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null; an end is null where the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
+// Stays The plan's VMs and jobs stay the best while a figure of the class stays in its range and all others stay as they are. A range that was not worked out is null. An end is null if the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
 type Stays = capacity.Stays
 
 // StorageSample The amount of data at a moment.

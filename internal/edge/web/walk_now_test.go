@@ -377,8 +377,11 @@ func (s *server) readFacts(t *testing.T, ctx context.Context, cluster string, c 
 	if got := value[[]string](t, ctx, `[...document.querySelectorAll(".facts .value")].map((e) => e.textContent)`); !slices.Equal(got, want) {
 		t.Errorf("%s: the facts are %q, want %q", cluster, got, want)
 	}
-	if nearest < 0 {
-		t.Fatalf("%s: no cost of refusing is near a change", cluster)
+	if nearest < 0 { // VMs that are paid anyway carry all jobs, whatever refusing one costs
+		if cluster == "demo" {
+			t.Fatalf("%s: no cost of refusing is near a change", cluster)
+		}
+		return
 	}
 	at := amount(t, *c.Plan.Classes[nearest].Flips.Penalty)
 	about := "about " // by the relaxation
