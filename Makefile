@@ -58,10 +58,10 @@ FUZZTIME = 10s
 fuzz: ## fuzz all that reads what others write: make fuzz FUZZTIME=60s
 	@scripts/fuzz $(FUZZTIME) $$(grep -rl '^func Fuzz' --include=*_test.go cmd internal | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
-GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/edge/api/requests_gen.json internal/edge/web/ui/src/api/contract.ts
+GENERATED = openapi/operations_gen.go internal/edge/api/server_gen.go internal/edge/api/rules/rules_gen.go internal/edge/web/ui/src/api/contract.ts
 
 generate: ## make the command line's requests, the server's and the page's types from openapi.yaml
-	go generate ./openapi ./internal/edge/api ./internal/edge/web
+	go generate ./openapi ./internal/edge/api/... ./internal/edge/web
 
 check: ui ## format, vet, staticcheck, who imports whom, generated code fresh, modules
 	@before=$$(cat $(GENERATED) | sha256sum); $(MAKE) --no-print-directory generate || exit 1; test "$$before" = "$$(cat $(GENERATED) | sha256sum)" || \

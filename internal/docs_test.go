@@ -25,9 +25,9 @@ const (
 )
 
 var (
-	decisionName = regexp.MustCompile(`^(\d{2})-[a-z0-9-]+\.md$`)
+	decisionName = regexp.MustCompile(`^(\d{2,3})-[a-z0-9-]+\.md$`)
 	shownBy      = regexp.MustCompile("^- `((?:Test|Fuzz|Benchmark|walk)[A-Z]\\w*)`$")
-	relation     = regexp.MustCompile(`(?i)\b(superseded by|supersedes|extended by|extends|generalised by|generalises) \[(\d\d)\]`)
+	relation     = regexp.MustCompile(`(?i)\b(superseded by|supersedes|extended by|extends|generalised by|generalises) \[(\d{2,3})\]`)
 	codeSpan     = regexp.MustCompile("`([^`\n]+)`")
 	ourPath      = regexp.MustCompile(`^(?:(?:cmd|deploy|docs|internal|migrations|openapi|scripts|tools)/[\w./-]+)$`)
 	roomName     = regexp.MustCompile(`^(?:core|slots|data|ask|service|edge|test)/[a-z]+(?:/[a-z]+)?$`)
@@ -131,7 +131,7 @@ func TestDecisionsAreShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, relations := map[string]string{}, map[string]bool{}
+	pages, relations := map[string]string{}, map[[3]string]bool{}
 	for _, entry := range entries {
 		name := entry.Name()
 		if name == "README.md" {
@@ -141,7 +141,8 @@ func TestDecisionsAreShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, number := string(text), name[:2]
+		page := string(text)
+		number, _, _ := strings.Cut(name, "-")
 		for _, complaint := range decisionComplaints(name, page, tests) {
 			t.Errorf("docs/decisions/%s: %s", name, complaint)
 		}
@@ -155,7 +156,7 @@ func TestDecisionsAreShown(t *testing.T) {
 			t.Errorf("docs/decisions/README.md has no row that begins with %q", row[1:])
 		}
 		for _, m := range relation.FindAllStringSubmatch(page, -1) {
-			relations[number+" "+strings.ToLower(m[1])+" "+m[2]] = true
+			relations[[3]string{number, strings.ToLower(m[1]), m[2]}] = true
 		}
 	}
 	if rows := strings.Count(string(index), "\n| ") - 1; rows != len(pages) {
@@ -166,8 +167,8 @@ func TestDecisionsAreShown(t *testing.T) {
 		opposite[to] = from
 	}
 	for r := range relations {
-		from, words, to := r[:2], r[3:len(r)-3], r[len(r)-2:]
-		if !relations[to+" "+opposite[words]+" "+from] {
+		from, words, to := r[0], r[1], r[2]
+		if !relations[[3]string{to, opposite[words], from}] {
 			t.Errorf("decision %s says %q of %s, which does not say %q", from, words, to, opposite[words])
 		}
 	}

@@ -94,17 +94,6 @@ func (s testServer) asked(t *testing.T, method, path, body string, status int, i
 	}
 }
 
-// until asks again and again until it is so.
-func until(t *testing.T, what string, limit time.Duration, is func() bool) {
-	t.Helper()
-	limit = patience(limit)
-	for end := time.Now().Add(limit); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s did not come about within %v", what, limit)
-		}
-	}
-}
-
 // commandFile says that a script runs for all jobs.
 func commandFile(t *testing.T, script string) string {
 	t.Helper()
@@ -192,7 +181,9 @@ func TestThreeAgentsRunEachTaskOnce(t *testing.T) {
 		began := time.Now()
 		var job live.LiveJob
 		server.asked(t, "POST", "/v1/clusters/night/jobs", fmt.Sprintf(`{"name":"job-%s","maps":%d,"reduces":%d,"deadline_s":3600}`, kind, maps, reduces), 201, &job)
-		until(t, "the end of the job under "+string(kind), time.Minute, func() bool { return server.liveJob(t, job.Number).State != live.JobActive })
+		waits(t, "the end of the job under "+string(kind), time.Minute, func() bool {
+			return server.liveJob(t, job.Number).State != live.JobActive
+		})
 		took := time.Since(began)
 		if j := server.liveJob(t, job.Number); j.State != live.JobDone || j.Maps.Failures+j.Reduces.Failures+j.Maps.Lost+j.Reduces.Lost > 0 {
 			t.Errorf("%s: %+v", kind, j)
@@ -247,12 +238,12 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 	first := startAgent(t, server, t.TempDir(), "night", "--node", "n1", "--tasks", tasks)
 	var job live.LiveJob
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl","maps":6}`, 201, &job)
-	until(t, "both tasks on n1", 30*time.Second, func() bool {
+	waits(t, "both tasks on n1", 30*time.Second, func() bool {
 		pids, _ := filepath.Glob(dir + "/pid-n1-[0-9]")
 		return len(pids) == 2
 	})
 	_ = first.end(t, syscall.SIGKILL)
-	until(t, "the end of the killed agent's tasks", 10*time.Second, func() bool {
+	waits(t, "the end of the killed agent's tasks", 10*time.Second, func() bool {
 		for _, task := range []string{"0", "1"} {
 			text, err := os.ReadFile(dir + "/pid-n1-" + task)
 			if err != nil {
@@ -265,7 +256,7 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 		return true
 	})
 	second := startAgent(t, server, t.TempDir(), "night", "--node", "n2", "--tasks", tasks)
-	until(t, "the end of the job without n1", time.Minute, func() bool { return server.liveJob(t, job.Number).State == live.JobDone })
+	waits(t, "the end of the job without n1", time.Minute, func() bool { return server.liveJob(t, job.Number).State == live.JobDone })
 	text, err := os.ReadFile(out)
 	lines := strings.Fields(string(text))
 	slices.Sort(lines)
@@ -282,7 +273,7 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 		t.Fatal(err)
 	}
 	first = startAgent(t, server, first.dir, "night", "--node", "n1", "--tasks", tasks)
-	until(t, "n1 to live again", 30*time.Second, func() bool {
+	waits(t, "n1 to live again", 30*time.Second, func() bool {
 		var n live.LiveNode
 		server.asked(t, "GET", "/v1/clusters/night/nodes/n1", "", 200, &n)
 		return n.State == live.NodeAlive
@@ -298,7 +289,7 @@ echo "$HEADROOM_TASK" >> `+out+"\n")
 		t.Error("the earlier agent of two goes on")
 	}
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl-2","maps":6}`, 201, &job)
-	until(t, "the end of the job with both nodes", time.Minute, func() bool { return server.liveJob(t, job.Number).State == live.JobDone })
+	waits(t, "the end of the job with both nodes", time.Minute, func() bool { return server.liveJob(t, job.Number).State == live.JobDone })
 	for _, a := range []*agentProcess{second, other} {
 		if err := a.end(t, syscall.SIGTERM); err != nil {
 			t.Errorf("an agent ends with %v: %s", err, a.stderr)
@@ -351,7 +342,7 @@ func TestAgentsThatMayNot(t *testing.T) {
 	server.asked(t, "POST", "/v1/clusters/night/jobs", `{"name":"etl","maps":1,"max_attempts":1}`, 201, &job)
 	server.decide(t, `{"heartbeat_s":0.2,"policy":{"kind":"fifo"}}`)
 	startAgent(t, server, t.TempDir(), "night", "--node", "n1")
-	until(t, "the refusal of the task", 30*time.Second, func() bool { return server.liveJob(t, job.Number).State == live.JobFailed })
+	waits(t, "the refusal of the task", 30*time.Second, func() bool { return server.liveJob(t, job.Number).State == live.JobFailed })
 	if j := server.liveJob(t, job.Number); !strings.Contains(j.Reason, `no command for the job "etl"`) {
 		t.Errorf("%+v", j)
 	}
@@ -392,12 +383,12 @@ func TestHintsOutliveNoAgent(t *testing.T) {
 	}
 	set := func() bool { return stands("0", "2", "150000 100000") }
 	a := startAgent(t, testServer{}, dir, "--apply-hints", cgroup, "--hints", hints)
-	until(t, "the settings", 20*time.Second, set)
+	waits(t, "the settings", 20*time.Second, set)
 	if err := a.end(t, syscall.SIGTERM); err != nil || !stands("0", "50", "max 100000") {
 		t.Errorf("%v: %s", err, a.stderr)
 	}
 	a = startAgent(t, testServer{}, dir, "--apply-hints", cgroup, "--hints", hints)
-	until(t, "the settings", 20*time.Second, set)
+	waits(t, "the settings", 20*time.Second, set)
 	// Another one with its directory is told so, and leaves the cgroup alone.
 	if code, _, said := headroomSays(t, "agent", "--apply-hints", cgroup, "--state-dir", dir); code != 1 || !strings.Contains(said, "another agent works with the directory") || !set() {
 		t.Errorf("%d: %s", code, said)
@@ -407,7 +398,7 @@ func TestHintsOutliveNoAgent(t *testing.T) {
 		t.Error("who was killed has restored something")
 	}
 	a = startAgent(t, testServer{}, dir, "--apply-hints", cgroup)
-	until(t, "other settings, from those before", 20*time.Second, func() bool { return stands("1", "50", "max 100000") })
+	waits(t, "other settings, from those before", 20*time.Second, func() bool { return stands("1", "50", "max 100000") })
 	if err := a.end(t, syscall.SIGTERM); err != nil || !stands("0", "50", "max 100000") {
 		t.Errorf("%v: %s", err, a.stderr)
 	}

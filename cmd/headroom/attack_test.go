@@ -315,7 +315,8 @@ func TestSlowClients(t *testing.T) {
 		beside := make(chan struct{})
 		go func() {
 			defer close(beside)
-			for end := time.Now().Add(took); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
+			next := time.Tick(500 * time.Millisecond)
+			for end := time.Now().Add(took); time.Now().Before(end); <-next {
 				solves = append(solves, solve())
 			}
 		}()
@@ -390,7 +391,7 @@ func follow(s *served, text []byte, d time.Duration) (p polls) {
 	var all sync.WaitGroup
 	began := time.Now()
 	for due := began; due.Before(began.Add(d)); due = due.Add(20 * time.Millisecond) {
-		time.Sleep(time.Until(due))
+		sleepUntil(due)
 		late := time.Since(due)
 		all.Go(func() {
 			w := wire{address: s.address}

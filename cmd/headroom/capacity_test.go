@@ -98,7 +98,7 @@ func TestManyClusters(t *testing.T) {
 		settled := start         // after the first reading of all plans: then there is garbage of as many bytes as are kept
 		for m := range minutes { // in each of which all plans are read
 			if clusters == sizes[len(sizes)-1] {
-				time.Sleep(time.Until(began.Add(time.Duration(m+1) * time.Minute)))
+				sleepUntil(began.Add(time.Duration(m+1) * time.Minute))
 				t.Logf("%d clusters: %.0f MB after %d min", clusters, resident(t, s.Process.Pid), m+1)
 				if m == 1 {
 					settled = resident(t, s.Process.Pid)

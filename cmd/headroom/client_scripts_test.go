@@ -19,6 +19,7 @@ import (
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/service/auth"
 	"headroom/internal/slots/live"
+	"headroom/internal/test/await"
 	"headroom/internal/test/historytest"
 	"headroom/internal/test/servertest"
 )
@@ -82,7 +83,7 @@ func revoke(ts *testscript.TestScript, neg bool, args []string) {
 
 // denied waits until a command is refused.
 func denied(ts *testscript.TestScript, neg bool, args []string) {
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for range await.Tries(10 * time.Second) {
 		if err := ts.Exec(args[0], args[1:]...); err != nil {
 			if _, exited := err.(*exec.ExitError); exited && strings.Contains(ts.ReadFile("stderr"), "The key came from") {
 				return
@@ -164,9 +165,10 @@ func beats(ts *testscript.TestScript, neg bool, args []string) {
 
 // held waits until a holder has a lease.
 func held(ts *testscript.TestScript, neg bool, args []string) {
-	for deadline := time.Now().Add(10 * time.Second); leaseOf(ts, args[0]) == ""; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			ts.Fatalf("%s holds no lease", args[0])
+	for range await.Tries(10 * time.Second) {
+		if leaseOf(ts, args[0]) != "" {
+			return
 		}
 	}
+	ts.Fatalf("%s holds no lease", args[0])
 }

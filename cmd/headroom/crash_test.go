@@ -113,12 +113,12 @@ func TestReplicasLoseNoWrite(t *testing.T) {
 					defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 				}
 				g.othersGoOn(hit)
-				time.Sleep(pause)
+				lasts(pause)
 			})
 		case 2:
 			g.round("database paused", func() {
 				_, goOn := hang(t, base)
-				time.Sleep(min(pause, 5*time.Second))
+				lasts(min(pause, 5*time.Second))
 				goOn()
 			})
 		}

@@ -81,7 +81,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 	}
 	for range 4 {
 		clients.Go(func() {
-			for going() {
+			for again := time.Tick(5 * time.Millisecond); going(); <-again {
 				p, err := s.poll(t.Context(), key)
 				if err != nil || p.status != http.StatusOK || p.Number != 1 {
 					t.Errorf("a poll: %+v, %v", p, err)
@@ -93,7 +93,6 @@ func TestADatabaseThatHangs(t *testing.T) {
 					known = time.Now()
 				}
 				mu.Unlock()
-				time.Sleep(5 * time.Millisecond)
 			}
 		})
 	}
@@ -129,7 +128,7 @@ func TestADatabaseThatHangs(t *testing.T) {
 		return after == 4*times
 	})
 	if wholeSamples {
-		time.Sleep(7 * time.Second)
+		lasts(7 * time.Second)
 	}
 	close(over)
 	clients.Wait()

@@ -31,7 +31,7 @@ func TestServeTakesTokensOfAnIssuer(t *testing.T) {
 		t.Errorf("got %d, %v: %s", status, err, answer)
 	}
 	issuer.Answer(nil)
-	waitFor(t, "the token opens the server", func() bool {
+	waits(t, "the token opens the server", 30*time.Second, func() bool {
 		status, _, err := s.ask(t.Context(), token, "/v1/session", "")
 		return err == nil && status == http.StatusOK
 	})

@@ -17,6 +17,7 @@ import (
 
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/live"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -33,7 +34,7 @@ type crashing struct {
 
 // ask asks until there is an answer that is not the end of a server or its beginning.
 func (c *crashing) ask(method, path string, body []byte, headers ...string) []byte {
-	for end := time.Now().Add(patience(2 * time.Minute)); ; time.Sleep(10 * time.Millisecond) {
+	for last := range await.Tries(patience(2 * time.Minute)) {
 		status, text := 0, []byte(nil)
 		r, err := http.NewRequest(method, "http://"+*c.address.Load()+"/v1/clusters"+path, bytes.NewReader(body))
 		if err != nil {
@@ -57,11 +58,12 @@ func (c *crashing) ask(method, path string, body []byte, headers ...string) []by
 		case status >= 200 && status < 300:
 			c.answered.Add(1)
 			return text
-		case status != 0 && status != http.StatusServiceUnavailable || time.Now().After(end):
+		case status != 0 && status != http.StatusServiceUnavailable || last:
 			c.Errorf("%s %s %s: %d %s", method, path, body, status, text)
 			return nil
 		}
 	}
+	return nil
 }
 
 // agent lets a node run what it is given until it is told that all is over and has nothing more to do.
@@ -146,7 +148,7 @@ func TestKilledServersLoseNoTask(t *testing.T) {
 		var working sync.WaitGroup
 		working.Go(submit)
 		most := c.answered.Load() + 1 + random.Int64N(100)
-		waitFor(t, "the server answers", func() bool { return c.answered.Load() >= most || c.Failed() })
+		waits(t, "the server answers", 30*time.Second, func() bool { return c.answered.Load() >= most || c.Failed() })
 		s.kill(t)
 		s = start()
 		c.address.Store(&s.address)

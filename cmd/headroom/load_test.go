@@ -20,6 +20,7 @@ import (
 
 	"headroom/internal/ask/study"
 	"headroom/internal/core/capacity"
+	"headroom/internal/test/await"
 )
 
 // Load on a real server process. The load is made in this one, by bare sockets and from texts that are
@@ -130,8 +131,8 @@ func poll(s *served, key, path string, perSecond int, d time.Duration) polls {
 			var took, woke []time.Duration
 			failed := 0
 			for due := began.Add(every * time.Duration(c) / connections); due.Before(began.Add(d)); due = due.Add(every) {
-				if early := time.Until(due); early > 0 {
-					time.Sleep(early)
+				if time.Until(due) > 0 {
+					sleepUntil(due)
 					woke = append(woke, time.Since(due))
 				}
 				answer, err := w.ask(text)
@@ -167,6 +168,7 @@ func startFlood(s *served, connections int, texts [][]byte) *flood {
 			w := &wires[c]
 			w.address = s.address
 			defer w.close()
+			rested := time.Tick(20 * time.Millisecond) // far less than who is refused is told to wait
 			for i := c; !stopped.Load(); i++ {
 				answer, err := w.ask(texts[i%len(texts)])
 				switch {
@@ -177,7 +179,7 @@ func startFlood(s *served, connections int, texts [][]byte) *flood {
 					f.answered.Add(1)
 				case (answer.StatusCode == 429 || answer.StatusCode == 503) && answer.Header.Get("Retry-After") != "":
 					f.refused.Add(1)
-					time.Sleep(20 * time.Millisecond) // far less than it was told to wait
+					<-rested
 				default:
 					f.wrong.Add(1)
 				}
@@ -248,6 +250,12 @@ func (s *served) gauge(t *testing.T, name string) float64 {
 	return 0
 }
 
+// sleepUntil sleeps until a moment of a schedule: a load in a rhythm waits for the clock and for nothing else.
+func sleepUntil(due time.Time) { time.Sleep(time.Until(due)) }
+
+// lasts lets a fault last. How long is up to the test, so nothing tells when it is over.
+func lasts(d time.Duration) { time.Sleep(d) }
+
 // patience returns the limit for a machine that does nothing else, and three times as much beside other tests.
 func patience(limit time.Duration) time.Duration {
 	if wholeSamples {
@@ -256,15 +264,10 @@ func patience(limit time.Duration) time.Duration {
 	return 3 * limit
 }
 
-// waits polls for a condition.
+// waits polls until a condition holds, with patience.
 func waits(t *testing.T, what string, limit time.Duration, until func() bool) {
 	t.Helper()
-	limit = patience(limit)
-	for end := time.Now().Add(limit); !until(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", limit, what)
-		}
-	}
+	await.Until(t, patience(limit), what, until)
 }
 
 // Polls stay fast while every place to solve is taken and 48 solves wait, and who cannot wait is told
@@ -330,17 +333,19 @@ func TestFreshSolveAfterAbandonedOnes(t *testing.T) {
 	ask := func() time.Duration {
 		w := wire{address: s.address}
 		defer w.close()
-		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		began := time.Now()
+		for last := range await.Tries(patience(20 * time.Second)) {
 			answer, err := w.ask(fresh)
 			switch {
 			case err != nil || answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusServiceUnavailable:
 				t.Fatalf("the fresh solve: %v, %v", answer, err)
 			case answer.StatusCode == http.StatusOK:
 				return time.Since(began)
-			case time.Since(began) > patience(20*time.Second):
+			case last:
 				t.Fatal("no fresh solve is let in")
 			}
 		}
+		return 0
 	}
 	t.Logf("at rest: %v", ask())
 	for _, engine := range []capacity.Engine{capacity.EngineCBC, capacity.EngineExact} {

@@ -71,7 +71,7 @@ func offerProfiles() {
 				if err := pprof.StartCPUProfile(w); err != nil {
 					return err
 				}
-				time.Sleep(10 * time.Second)
+				time.Sleep(10 * time.Second) // the profile covers this time
 				pprof.StopCPUProfile()
 				return nil
 			})

@@ -19,6 +19,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/edge/cli/shell"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 )
 
 // pipe runs a command whose reader goes away after the first line, then makes it write another one: it
@@ -107,8 +108,11 @@ func TestWatchingGoesOn(t *testing.T) {
 	var stdout, stderr lockedBuffer
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, []string{"plan", "watch", "c"}, strings.NewReader(""), &stdout, &stderr) }()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(stdout.String(), " 4 "); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
+	for last := range await.Tries(20 * time.Second) {
+		if strings.Contains(stdout.String(), " 4 ") {
+			break
+		}
+		if last {
 			t.Fatalf("plan 4 is not printed: %s\n%s", stdout.String(), stderr.String())
 		}
 	}
@@ -150,8 +154,10 @@ func TestWatchingSaysWhatIsWrong(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), patience(20*time.Second))
 		var stdout, stderr lockedBuffer
 		go func() { // who watches goes on until somebody ends it
-			for ctx.Err() == nil && stderr.String() == "" {
-				time.Sleep(5 * time.Millisecond)
+			for range await.Tries(patience(20 * time.Second)) {
+				if ctx.Err() != nil || stderr.String() != "" {
+					break
+				}
 			}
 			cancel()
 		}()

@@ -91,7 +91,7 @@ func (p *proxy) carry(from net.Conn) {
 
 // hold keeps back what is about to be passed on.
 func (p *proxy) hold() {
-	time.Sleep(time.Duration(p.latency.Load()))
+	lasts(time.Duration(p.latency.Load()))
 	p.mu.Lock()
 	hole := p.hole
 	p.mu.Unlock()
@@ -197,18 +197,18 @@ func TestBrokenNetworksLoseNoWrite(t *testing.T) {
 				before := p.lost.Load()
 				p.lose(few)
 				waits(t, "the answers are lost", 30*time.Second, func() bool { return p.lost.Load() > before })
-				time.Sleep(g.within(300 * time.Millisecond))
+				lasts(g.within(300 * time.Millisecond))
 				p.lose(0)
 			})
 		case 1:
 			g.round("connections reset", func() {
 				p.reset()
-				time.Sleep(g.within(300 * time.Millisecond))
+				lasts(g.within(300 * time.Millisecond))
 			})
 		case 2:
 			g.round("black holes", func() {
 				out := p.swallow()
-				time.Sleep(g.within(5 * time.Second)) // silence is known after two
+				lasts(g.within(5 * time.Second)) // silence is known after two
 				if g.random.IntN(2) == 0 {
 					p.reset()
 				}

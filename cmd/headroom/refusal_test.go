@@ -60,7 +60,7 @@ func TestDatabasesThatTakeNothing(t *testing.T) {
 					strike(t, postmaster, postmaster, syscall.SIGKILL)
 				}
 				g.refused()
-				time.Sleep(g.within(time.Second))
+				lasts(g.within(time.Second))
 				if err := os.Remove(filler); err != nil {
 					t.Error(err)
 				}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -153,7 +154,7 @@ type replied struct {
 
 // tell sends a request until there is an answer; 502 is the proxy's word for a server that died meanwhile.
 func (r *replicas) tell(t *testing.T, method, path, body string, headers ...string) (a replied, again bool) {
-	for end := time.Now().Add(patience(time.Minute)); ; again = true {
+	for last := range await.Tries(patience(time.Minute)) {
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.address+path, strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
@@ -173,12 +174,13 @@ func (r *replicas) tell(t *testing.T, method, path, body string, headers ...stri
 		if err == nil && a.status != http.StatusBadGateway && a.status != http.StatusServiceUnavailable {
 			return a, again
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Errorf("%s %s is not answered: %d %s, %v", method, path, a.status, a.text, err)
 			return a, again
 		}
-		time.Sleep(10 * time.Millisecond)
+		again = true
 	}
+	return a, again
 }
 
 // want is tell for one status.
@@ -206,11 +208,11 @@ func (r *replicas) cluster(t *testing.T, name string) {
 
 // answered waits until a cluster's plan answers its inputs, and gives the plan's number.
 func (r *replicas) answered(t *testing.T, cluster string) (number int64) {
-	for end := time.Now().Add(patience(time.Minute)); ; time.Sleep(5 * time.Millisecond) {
+	for last := range await.Tries(patience(time.Minute)) {
 		var done bool
 		if err := r.database.QueryRow(t.Context(), `
 			SELECT coalesce(g.confirmed_version >= c.inputs_version AND g.claimed_by IS NULL, false), coalesce(g.current_number, 0) FROM planning g JOIN clusters c ON c.id = g.cluster_id
-			WHERE c.name = $1 AND c.deleted_at IS NULL`, cluster).Scan(&done, &number); err != nil || time.Now().After(end) {
+			WHERE c.name = $1 AND c.deleted_at IS NULL`, cluster).Scan(&done, &number); err != nil || last && !done {
 			t.Errorf("the plan of %s: number %d, %v", cluster, number, err)
 			return number
 		}
@@ -218,6 +220,7 @@ func (r *replicas) answered(t *testing.T, cluster string) (number int64) {
 			return number
 		}
 	}
+	return number
 }
 
 // change edits a VM type, and holds what that came to against how many plans there were: one more where the quota is

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"headroom/internal/test/await"
 )
 
 // A Postgres that ended because its disk is full starts again when there is room, however long that
@@ -51,8 +53,11 @@ func TestServeOutlivesAFullDisk(t *testing.T) {
 		enough = 7
 	}
 	tries := func() int { return strings.Count(s.stderr.String(), "no space is left on the disk") }
-	for end := time.Now().Add(patience(30 * time.Second)); tries() < enough; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
+	for last := range await.Tries(patience(30 * time.Second)) {
+		if tries() >= enough {
+			break
+		}
+		if last {
 			t.Fatalf("it tried %d times to start the database\n%s", tries(), s.stderr)
 		}
 	}
@@ -64,12 +69,12 @@ func TestServeOutlivesAFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(patience(30 * time.Second)); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(patience(30 * time.Second)) {
 		status, answer, err := s.ask(t.Context(), key, "/v1/clusters", `{"name":"after"}`)
 		if status == http.StatusCreated {
 			break
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("after there is room: got %d %s, %v", status, answer, err)
 		}
 	}

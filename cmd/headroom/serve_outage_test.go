@@ -18,6 +18,7 @@ import (
 
 	"headroom/internal/edge/postgres/private"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 )
 
 // polled holds the members that an autoscaler reads of the demonstration's cluster.
@@ -40,15 +41,17 @@ func (s *served) poll(ctx context.Context, key string) (p polled, err error) {
 // until polls until the answer is so, and says how long it took.
 func (s *served) until(t *testing.T, key, what string, so func(polled) bool) time.Duration {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	began := time.Now()
+	for last := range await.Tries(patience(30 * time.Second)) {
 		p, err := s.poll(t.Context(), key)
 		if err == nil && so(p) {
 			return time.Since(began)
 		}
-		if time.Since(began) > patience(30*time.Second) {
+		if last {
 			t.Fatalf("%s is not yet %s: got %+v, %v\n%s", s.address, what, p, err, s.stderr)
 		}
 	}
+	return 0
 }
 
 func stale(p polled) bool { return p.status == http.StatusOK && p.Stale }
@@ -101,11 +104,11 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		watching = append(watching, watch(s, "--until-number", "2"))
 	}
 	for i, s := range servers {
-		waitFor(t, "the copy of the plan and the key is written", func() bool {
+		waits(t, "the copy of the plan and the key is written", 30*time.Second, func() bool {
 			text, err := os.ReadFile(filepath.Join(s.dataDir, "last-plans"))
 			return err == nil && strings.Contains(string(text), `"poller"`) && strings.Contains(string(text), `"cluster":"demo"`)
 		})
-		waitFor(t, "the watcher has the plan", func() bool { return strings.Contains(followers[i].String(), `"number":1`) })
+		waits(t, "the watcher has the plan", 30*time.Second, func() bool { return strings.Contains(followers[i].String(), `"number":1`) })
 	}
 
 	end()
@@ -218,23 +221,24 @@ func TestOutageOfTheDatabase(t *testing.T) {
 		}
 	}
 	watching[2] = watch(servers[2], "--until-number", "2")
-	waitFor(t, "a watcher has the plan from the copy", func() bool { return strings.Contains(followers[3].String(), `"number":1`) })
+	waits(t, "a watcher has the plan from the copy", 30*time.Second, func() bool {
+		return strings.Contains(followers[3].String(), `"number":1`)
+	})
 
 	database, _ = start()
 	began = time.Now()
 	var back sync.WaitGroup
 	for i, s := range servers {
 		back.Go(func() {
-			for {
+			for last := range await.Tries(patience(30 * time.Second)) {
 				status, answer, err := s.ask(t.Context(), key, "/v1/clusters", fmt.Sprintf(`{"name":"back-%d"}`, i))
 				if status == http.StatusCreated {
 					break
 				}
-				if err != nil && !strings.Contains(err.Error(), "EOF") || time.Since(began) > patience(30*time.Second) {
+				if err != nil && !strings.Contains(err.Error(), "EOF") || last {
 					t.Errorf("%s is not back: %d %s, %v", s.address, status, answer, err)
 					return
 				}
-				time.Sleep(5 * time.Millisecond)
 			}
 			written := time.Since(began)
 			s.until(t, key, "fresh", fresh)
@@ -272,15 +276,5 @@ func endDatabase(t *testing.T, database *private.Server) {
 	defer cancel()
 	if err := database.Stop(stopping); err != nil {
 		t.Error(err)
-	}
-}
-
-// waitFor waits until something is so.
-func waitFor(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience(30 * time.Second)); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
 	}
 }

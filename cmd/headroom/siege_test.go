@@ -18,6 +18,7 @@ import (
 
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 )
 
 // A siege runs real servers on a real database under every fault, with writers that remember the answers. After each
@@ -117,10 +118,12 @@ func (g *siege) moment(faults int) {
 			more += g.random.IntN(30)
 		}
 	}
-	for end := time.Now().Add(5 * time.Second); g.written() < more && time.Now().Before(end); { // where nothing is written any more, a fault strikes all the same
-		time.Sleep(time.Millisecond)
+	for range await.Tries(5 * time.Second) { // where nothing is written any more, a fault strikes all the same
+		if g.written() >= more {
+			break
+		}
 	}
-	time.Sleep(g.within(20 * time.Millisecond))
+	lasts(g.within(20 * time.Millisecond))
 }
 
 // late says that the time of all tests is nearly over: what is reached by then is told.
@@ -319,12 +322,11 @@ func (w *writer) write(ctx context.Context, s *served, over *atomic.Bool) {
 
 // repeat asks again while the answer is 503, as anybody may who gives a key or a version.
 func (w *writer) repeat(over *atomic.Bool, ask func() (done, refused bool)) bool {
-	for {
+	for again := time.Tick(20 * time.Millisecond); ; <-again {
 		done, refused := ask()
 		if !refused || over.Load() {
 			return done
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

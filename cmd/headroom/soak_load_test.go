@@ -202,7 +202,7 @@ func (k *load) run(ctx context.Context, visits []visit, times float64, lasts tim
 			every := time.Duration(float64(time.Second) / (v.perSecond * times))
 			due := began.Add(every * time.Duration(i) / time.Duration(len(visits)))
 			for n := 1; due.Before(began.Add(lasts)) && ctx.Err() == nil; n++ {
-				time.Sleep(time.Until(due))
+				sleepUntil(due)
 				k.begin(&caller{load: k, ctx: ctx, n: n, due: due}, v)
 				due = due.Add(every)
 			}

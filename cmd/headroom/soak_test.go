@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"headroom/internal/test/await"
 )
 
 // Nothing leaks (R21). A real server with a private Postgres is in service for ten minutes, with 200 requests a second
@@ -126,7 +128,7 @@ func (o *observer) rests(t *testing.T, before state) string {
 	t.Helper()
 	const kept = 30 // 20 connections to the database, pipes to solvers
 	var now state
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for range await.Tries(time.Minute) {
 		now = o.look(t)
 		if now.holds["goroutines"] <= before.holds["goroutines"]+10 && now.holds["descriptors"] <= before.holds["descriptors"]+kept && now.holds["temporary files"] == 0 {
 			return fmt.Sprintf("at rest again with %.0f goroutines (%.0f before), %.0f descriptors (%.0f)", now.holds["goroutines"], before.holds["goroutines"], now.holds["descriptors"], before.holds["descriptors"])
@@ -146,7 +148,7 @@ func (p *openPage) follows(t *testing.T, k *load) {
 	const at = soakDemo + "/classes/dashboards"
 	c.send("PUT", at, `{"name":"dashboards","profile":{"name":"dashboard","version":1},"deadline_s":300,"slots_per_vm":{"map":8,"reduce":8},"jobs":{"min":10,"max":23},"penalty":"1.20"}`, []int{200}, "If-Match", c.get(at).etag())
 	shown := ""
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for range await.Tries(30 * time.Second) {
 		var plan struct {
 			VMs, Admitted, Refused int
 			Stale                  bool

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"headroom/internal/test/await"
 )
 
 // What clients do in the soak. The cluster demo is looked at and edited, tasks are handed out in another, a pool
@@ -61,11 +63,11 @@ func soakSettings(t *testing.T, k *load, receiver string) {
 	for i := range soakNodes {
 		c.send("PUT", fmt.Sprintf("%s/nodes/n-%d", soakLive, i), fmt.Sprintf(`{"type":"type-%d","cores":4,"slots":{"map":3,"reduce":1},"dedicated":%v}`, i%3, i%2 == 0), []int{200})
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // the pool's first plan
+	for last := range await.Tries(time.Minute) { // the pool's first plan
 		if a, err := c.perform("GET", soakPool+"/pool/plans/current", "", nil); err == nil && a.status == 200 {
 			break
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatal("the pool is not planned")
 		}
 	}

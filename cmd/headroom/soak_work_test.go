@@ -163,7 +163,7 @@ func (c *caller) background(path, body string, cancel bool) {
 	}
 	c.watch(at+"/events", 10*time.Second)
 	state := ""
-	for end := time.Now().Add(time.Minute); time.Now().Before(end) && c.ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+	for next, end := time.Tick(200*time.Millisecond), time.Now().Add(time.Minute); time.Now().Before(end) && c.ctx.Err() == nil; <-next {
 		if state = c.get(at).field("state"); slices.Contains([]string{"succeeded", "failed", "cancelled"}, state) {
 			break
 		}

@@ -19,6 +19,7 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -68,6 +69,7 @@ func (b *busyClients) client(s *served, what string, next func(n int) (text []by
 	b.wires.Go(func() {
 		w := &wire{address: s.address}
 		defer w.close()
+		rested := time.Tick(10 * time.Millisecond)
 		for n := 0; ; n++ {
 			text, name := next(n)
 			answer, err := w.ask(text)
@@ -92,7 +94,7 @@ func (b *busyClients) client(s *served, what string, next func(n int) (text []by
 			b.kinds[what+" "+status]++
 			b.mu.Unlock()
 			if answer != nil && answer.StatusCode >= 400 {
-				time.Sleep(10 * time.Millisecond)
+				<-rested
 			}
 		}
 	})
@@ -131,13 +133,14 @@ func allGone(t *testing.T, pids []int) {
 	t.Helper()
 	end := time.Now().Add(patience(10 * time.Second))
 	for _, pid := range pids {
-		for lives(pid) {
-			if time.Now().After(end) {
-				command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				t.Errorf("the server has gone, and its child %d (%q) is left", pid, command)
+		for last := range await.Tries(time.Until(end)) {
+			if !lives(pid) {
 				break
 			}
-			time.Sleep(20 * time.Millisecond)
+			if last {
+				command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				t.Errorf("the server has gone, and its child %d (%q) is left", pid, command)
+			}
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestServeTellsACollector(t *testing.T) {
 	if status != http.StatusAccepted {
 		t.Errorf("got %d", status)
 	}
-	waitFor(t, "the run is over", func() bool {
+	waits(t, "the run is over", 30*time.Second, func() bool {
 		_, answer, err := s.ask(context.WithoutCancel(t.Context()), traceKey, header.Get("Location"), "")
 		return err == nil && strings.Contains(answer, `"succeeded"`)
 	})

@@ -107,7 +107,7 @@ func (u *upgrade) edit(t *testing.T, i int, cluster string) {
 
 // poll reads what a dashboard reads, as often as a few of them do; each must be answered, by whatever program.
 func (u *upgrade) poll(t *testing.T, cluster string) {
-	for !u.over.Load() && !t.Failed() {
+	for again := time.Tick(20 * time.Millisecond); !u.over.Load() && !t.Failed(); <-again {
 		for _, path := range []string{"", "/document", "/plans?limit=5", "/plans/current", "/plans/current/scaling", "/classes"} {
 			request, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+u.address+"/v1/clusters/"+cluster+path, nil)
 			if err != nil {
@@ -126,7 +126,6 @@ func (u *upgrade) poll(t *testing.T, cluster string) {
 			}
 			u.polls.Add(1)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -57,8 +57,7 @@ func ReadClassBatch(data []byte, limits capacity.Limits) (ClassBatch, error) {
 	r.Object(classBatchShape, func(name string) {
 		switch name {
 		case "machines":
-			b.Machines.Penalty = 1
-			r.Object(classMachinesShape, readMachine(r, &b.Machines))
+			readMachines(r, classMachinesShape, &b.Machines)
 		case "jobs":
 			if b.Jobs = strict.List(r, "of jobs", MaxPackedKinds, readClassJob); b.Jobs == nil {
 				b.Jobs = []ClassJob{}
@@ -73,24 +72,7 @@ func ReadClassBatch(data []byte, limits capacity.Limits) (ClassBatch, error) {
 
 func readClassJob(r *strict.Reader, j *ClassJob) {
 	j.Count = 1
-	r.Object(classJobShape, func(name string) {
-		switch name {
-		case "class":
-			j.Class, _ = r.Text()
-		case "count":
-			r.Whole(&j.Count)
-		case "fit":
-			strict.Word(r, &j.Fit, perf.FitMethods)
-		case "min_vms":
-			r.Whole(&j.MinVMs)
-		case "role":
-			strict.Word(r, &j.Role, perf.JobRoles)
-		case "release_s":
-			r.Float(&j.ReleaseSeconds)
-		case "deadline_s":
-			r.Float(&j.DeadlineSeconds)
-		}
-	})
+	r.Fields(classJobShape, j)
 }
 
 // UntilClock returns the seconds from a moment until clocks of a zone next show hh:mm.

@@ -39,7 +39,7 @@ func ReadPacking(data []byte, limits capacity.Limits, overrides ...func(*Packing
 	r.Object(packingShape, func(name string) {
 		switch name {
 		case "machines":
-			readMachines(r, &p.Machines)
+			readMachines(r, machinesShape, &p.Machines)
 		case "jobs":
 			p.Jobs = strict.List(r, "of jobs", MaxPackedKinds, readBatchJob)
 		case "options":
@@ -56,35 +56,15 @@ func ReadPacking(data []byte, limits capacity.Limits, overrides ...func(*Packing
 	return p, nil
 }
 
-func readMachines(r *strict.Reader, m *Machines) {
+func readMachines(r *strict.Reader, shape *strict.Shape, m *Machines) {
 	m.Penalty = 1
-	r.Object(machinesShape, readMachine(r, m))
-}
-
-// readMachine reads a member of machines.
-func readMachine(r *strict.Reader, m *Machines) func(name string) {
-	return func(name string) {
-		switch name {
-		case "count":
-			r.Whole(&m.Count)
-		case "disks":
-			r.Whole(&m.Disks)
-		case "hosts_per_extra":
-			r.Whole(&m.HostsPerExtra)
-		case "penalty":
-			r.Float(&m.Penalty)
-		}
-	}
+	r.Fields(shape, m)
 }
 
 func readBatchJob(r *strict.Reader, j *BatchJob) {
 	j.Count = 1
 	r.Object(batchJobShape, func(name string) {
 		switch name {
-		case "name":
-			j.Name, _ = r.Text()
-		case "count":
-			r.Whole(&j.Count)
 		case "model":
 			j.Model = new(perf.PowerModel)
 			perf.ReadPowerModel(r, j.Model)
@@ -93,43 +73,26 @@ func readBatchJob(r *strict.Reader, j *BatchJob) {
 			if j.Measurements == nil {
 				j.Measurements = []perf.Measurement{} // given, and too few
 			}
-		case "fit":
-			strict.Word(r, &j.Fit, perf.FitMethods)
-		case "min_vms":
-			r.Whole(&j.MinVMs)
-		case "role":
-			strict.Word(r, &j.Role, perf.JobRoles)
 		case "usage":
 			j.Usage = new(perf.Usage)
 			perf.ReadUsage(r, j.Usage)
-		case "release_s":
-			r.Float(&j.ReleaseSeconds)
-		case "deadline_s":
-			r.Float(&j.DeadlineSeconds)
+		default:
+			r.Field(j, name)
 		}
 	})
 }
 
 func readPackingOptions(r *strict.Reader, o *PackingOptions) {
 	r.Object(packingOptionsShape, func(name string) {
-		switch name {
-		case "algorithm":
-			strict.Word(r, &o.Algorithm, packingAlgorithms)
-		case "max_solve_ms":
-			r.Whole(&o.MaxSolveMs)
-		case "seed":
-			seed := int64(o.Seed)
-			r.Whole(&seed)
-			if seed < 0 && seed != strict.Unread {
-				r.Found("range", "The seed is negative; give a whole number from 0 on.", nil)
-			}
-			o.Seed = uint64(max(0, seed))
-		case "placement":
-			r.Flag(&o.Placement)
-		case "cpu_percent":
-			r.Float(&o.CPUPercent)
-		case "io_mb_s":
-			r.Float(&o.IOMBPerS)
+		if name != "seed" {
+			r.Field(o, name)
+			return
 		}
+		seed := int64(o.Seed)
+		r.Whole(&seed)
+		if seed < 0 && seed != strict.Unread {
+			r.Found("range", "The seed is negative; give a whole number from 0 on.", nil)
+		}
+		o.Seed = uint64(max(0, seed))
 	})
 }

@@ -104,25 +104,13 @@ func ReadPoolCourse(data []byte, limits capacity.Limits) (PoolCourseProblem, err
 	}
 	r.Object(poolCourseShape, func(name string) {
 		switch name {
-		case "currency":
-			p.Currency, _ = r.Text()
-		case "hours":
-			r.Whole(&p.Hours)
 		case "types":
 			p.Types = strict.List(r, "of instance types", MaxPoolTypes, readPoolType)
 		case "storage":
-			readPoolStorage(r, &p.Storage)
-		case "startup_hours":
-			r.Float(&p.StartupHours)
+			r.Fields(poolStorageShape, &p.Storage)
 		case "running":
 			p.Running = append(p.Running, strict.List(r, "of running instances", MaxPoolTypes, func(r *strict.Reader, x *PoolRunning) {
-				r.Object(poolRunningShape, func(name string) {
-					if name == "type" {
-						x.Type, _ = r.Text()
-					} else {
-						r.Whole(&x.Count)
-					}
-				})
+				r.Fields(poolRunningShape, x)
 			})...)
 		case "jobs":
 			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *PoolSubmittedJob) {
@@ -137,7 +125,9 @@ func ReadPoolCourse(data []byte, limits capacity.Limits) (PoolCourseProblem, err
 		case "incoming_gb":
 			p.IncomingGB = numbers("of gigabytes")
 		case "options":
-			readPoolOptions(r, &p.Options)
+			r.Fields(poolOptionsShape, &p.Options)
+		default:
+			r.Field(&p, name)
 		}
 	})
 	r.End()

@@ -5,7 +5,6 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
 )
 
@@ -33,23 +32,19 @@ func ReadPool(data []byte, limits capacity.Limits, fill ...func(*PoolProblem)) (
 	}
 	r.Object(poolShape, func(name string) {
 		switch name {
-		case "currency":
-			p.Currency, _ = r.Text()
-		case "hours":
-			r.Whole(&p.Hours)
 		case "types":
 			p.Types = strict.List(r, "of instance types", MaxPoolTypes, readPoolType)
 		case "jobs":
 			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, readPoolJob)
 		case "storage":
-			readPoolStorage(r, &p.Storage)
-		case "startup_hours":
-			r.Float(&p.StartupHours)
+			r.Fields(poolStorageShape, &p.Storage)
 		case "mix":
 			p.Mix = new(PoolMix)
 			readPoolMix(r, p.Mix)
 		case "options":
-			readPoolOptions(r, &p.Options)
+			r.Fields(poolOptionsShape, &p.Options)
+		default:
+			r.Field(&p, name)
 		}
 	})
 	r.End()
@@ -74,33 +69,7 @@ func startReading(data []byte, limits capacity.Limits) (*strict.Reader, error) {
 
 func readPoolType(r *strict.Reader, t *PoolType) {
 	t.Slots, t.Core, t.Accelerator = 1, true, true
-	r.Object(poolTypeShape, func(name string) {
-		switch name {
-		case "name":
-			t.Name, _ = r.Text()
-		case "per_hour":
-			t.PerHour = new(money.Amount)
-			money.Read(r, t.PerHour)
-		case "disk_gb":
-			r.Float(&t.DiskGB)
-		case "memory_gib":
-			r.Float(&t.MemoryGiB)
-		case "slots":
-			r.Whole(&t.Slots)
-		case "compute_units":
-			r.Float(&t.ComputeUnits)
-		case "core":
-			r.Flag(&t.Core)
-		case "accelerator":
-			r.Flag(&t.Accelerator)
-		case "most":
-			t.Most = new(int64)
-			r.Whole(t.Most)
-		case "startup_hours":
-			t.StartupHours = new(float64)
-			r.Float(t.StartupHours)
-		}
-	})
+	r.Fields(poolTypeShape, t)
 }
 
 func readPoolJob(r *strict.Reader, j *PoolJob) {
@@ -109,14 +78,6 @@ func readPoolJob(r *strict.Reader, j *PoolJob) {
 
 func readPoolJobMember(r *strict.Reader, name string, j *PoolJob) {
 	switch name {
-	case "name":
-		j.Name, _ = r.Text()
-	case "work":
-		r.Float(&j.Work)
-	case "deadline_hours":
-		r.Float(&j.DeadlineHours)
-	case "memory_gib_per_task":
-		r.Float(&j.MemoryGiBPerTask)
 	case "rates":
 		if rates := strict.Named(r, "of rates by instance type", "instance type", MaxPoolTypes, (*strict.Reader).Float); len(rates) > 0 {
 			j.Rates = rates
@@ -124,24 +85,9 @@ func readPoolJobMember(r *strict.Reader, name string, j *PoolJob) {
 	case "rates_from":
 		j.RatesFrom, _ = r.Text()
 		r.CheckText([]byte(j.RatesFrom))
+	default:
+		r.Field(j, name)
 	}
-}
-
-func readPoolStorage(r *strict.Reader, s *PoolStorage) {
-	r.Object(poolStorageShape, func(name string) {
-		switch name {
-		case "data_gb":
-			r.Float(&s.DataGB)
-		case "replication":
-			r.Float(&s.Replication)
-		case "fill":
-			r.Float(&s.Fill)
-		}
-	})
-}
-
-func readPoolOptions(r *strict.Reader, o *PoolOptions) {
-	r.Object(poolOptionsShape, func(string) { r.Whole(&o.MaxSolveMs) })
 }
 
 // readPoolMix reads a mix. It reads and ignores the former cost, so that the mix of a plan can be sent unchanged.
@@ -151,31 +97,11 @@ func readPoolMix(r *strict.Reader, m *PoolMix) {
 		switch name {
 		case "core":
 			m.Core = append(m.Core, strict.List(r, "of core instances", MaxPoolTypes, func(r *strict.Reader, x *PoolCore) {
-				r.Object(poolCoreShape, func(name string) {
-					switch name {
-					case "type":
-						x.Type, _ = r.Text()
-					case "count":
-						r.Whole(&x.Count)
-					case "cost":
-						money.Read(r, &x.Cost)
-					}
-				})
+				r.Fields(poolCoreShape, x)
 			})...)
 		case "accelerators":
 			m.Accelerators = append(m.Accelerators, strict.List(r, "of accelerators", MaxPoolMix, func(r *strict.Reader, x *PoolAccelerator) {
-				r.Object(poolAcceleratorShape, func(name string) {
-					switch name {
-					case "type":
-						x.Type, _ = r.Text()
-					case "count":
-						r.Whole(&x.Count)
-					case "hours":
-						r.Whole(&x.Hours)
-					case "cost":
-						money.Read(r, &x.Cost)
-					}
-				})
+				r.Fields(poolAcceleratorShape, x)
 			})...)
 		}
 	})
@@ -192,30 +118,21 @@ func ReadSharePlan(data []byte, limits capacity.Limits) (SharePlanProblem, error
 		switch name {
 		case "types":
 			p.Types = strict.List(r, "of node types", MaxPoolTypes, func(r *strict.Reader, t *SharedType) {
-				r.Object(sharedTypeShape, func(name string) {
-					if name == "name" {
-						t.Name, _ = r.Text()
-					} else {
-						r.Whole(&t.Slots)
-					}
-				})
+				r.Fields(sharedTypeShape, t)
 			})
 		case "jobs":
 			p.Jobs = strict.List(r, "of jobs", MaxPoolJobs, func(r *strict.Reader, j *SharingJob) {
 				j.Weight = 1
 				r.Object(sharingJobShape, func(name string) {
-					switch name {
-					case "name":
-						j.Name, _ = r.Text()
-					case "weight":
-						r.Float(&j.Weight)
-					case "rates":
+					if name == "rates" {
 						j.Rates = strict.Named(r, "of rates by node type", "node type", MaxPoolTypes, (*strict.Reader).Float)
+					} else {
+						r.Field(j, name)
 					}
 				})
 			})
 		case "options":
-			readPoolOptions(r, &p.Options)
+			r.Fields(poolOptionsShape, &p.Options)
 		}
 	})
 	r.End()

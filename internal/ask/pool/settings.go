@@ -63,12 +63,8 @@ type PoolDisks struct {
 
 // The limits of stored pool data.
 const (
-	MaxPoolRoundsAhead = 24
-	MaxPoolHoursAhead  = 2_208 // 92 days
-	MaxMeasuredHours   = 8_784 // a year
-	MaxPoolMachines    = 2_000 // entries, each of any number of machines
-	MaxSentSamples     = 1_000
-	MaxStorageSamples  = 10_000 // of a cluster: the latest ones
+	MaxPoolHoursAhead = 2_208  // 92 days
+	MaxStorageSamples = 10_000 // of a cluster: the latest ones
 )
 
 // DefaultPoolSettings returns the defaults.
@@ -105,7 +101,7 @@ func (s *PoolSettings) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Validate checks the settings and reports all faults, as an *InputError. Prices may be missing, because the cluster
+// Validate checks what the contract's rules for settings leave open, and reports all faults. Prices may be missing, because the cluster
 // may learn them later.
 func (s PoolSettings) Validate() error {
 	return strict.Check(func(c *strict.Checker) {
@@ -127,11 +123,9 @@ func (s PoolSettings) Validate() error {
 			p.Jobs = append(p.Jobs, j.PoolJob)
 		}
 		p.check(c)
-		c.Whole("rounds", "The plan", "rounds", s.Rounds, 2, MaxPoolRoundsAhead)
-		if s.Hours > 0 && s.Rounds > 0 && s.Rounds <= MaxPoolRoundsAhead && s.Rounds > MaxPoolHoursAhead/s.Hours {
+		if s.Hours > 0 && s.Rounds > MaxPoolHoursAhead/s.Hours {
 			c.Refuse("rounds", "range", "%d rounds of %d hours are more than %d hours; look less far ahead.", s.Rounds, s.Hours, MaxPoolHoursAhead)
 		}
-		c.Whole("measured_hours", "The time measured", "hours", s.MeasuredHours, 1, MaxMeasuredHours)
 		if at := s.FirstRoundAt; at != nil && c.Moment("first_round_at", *at) && !at.Equal(at.Truncate(time.Hour)) {
 			c.Refuse("first_round_at", "whole_hour", "Rounds begin with an hour; give the beginning of one.")
 		}
@@ -139,7 +133,6 @@ func (s PoolSettings) Validate() error {
 		for i, j := range s.Jobs {
 			c.Element(i)
 			if j.Submissions != nil {
-				c.Number("submissions", "The number of submissions", "", *j.Submissions, MaxPoolWork)
 				if j.Class != "" || j.RecordedAs != "" {
 					c.Refuse("submissions", "one_of", "Submissions are given, so that neither a forecast nor executions count; leave \"class\" and \"recorded_as\" out, or the submissions.")
 				}
@@ -150,7 +143,6 @@ func (s PoolSettings) Validate() error {
 			if j.RecordedAs != "" {
 				c.NameAt("recorded_as", j.RecordedAs)
 			}
-			c.Number("leaves_gb", "The data that is left", "GB", j.LeavesGB, MaxPoolGB)
 			c.Leave()
 		}
 		c.Leave()
@@ -181,24 +173,16 @@ type PoolMachines struct {
 	SaidBy   string        `json:"said_by"` // the key's name
 }
 
-// CheckMachines checks machines that are reported as running at a moment.
+// CheckMachines checks what the contract's rules for machines that are reported as running leave open.
 func CheckMachines(all []PoolMachine, now time.Time) error {
 	return strict.Check(func(c *strict.Checker) {
 		c.Enter("machines")
-		if len(all) > MaxPoolMachines {
-			c.Refuse("", "too_many", "There are %d entries; at most %d are kept. Add up machines that are paid until the same time.", len(all), MaxPoolMachines)
-		}
 		total := map[string]int64{}
 		for i, m := range all {
 			c.Element(i)
 			c.NameAt("type", m.Type)
-			if m.As != AsCore && m.As != AsAccelerator {
-				c.Refuse("as", "one_of", "%q is not known; machines run as %q or as %q.", fault.Clip(m.As), AsCore, AsAccelerator)
-			}
-			if c.Whole("count", "The number of machines", "", m.Count, 0, MaxPoolInstances); m.Count <= MaxPoolInstances {
-				if total[m.Type] += m.Count; total[m.Type] > MaxPoolInstances {
-					c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), MaxPoolInstances)
-				}
+			if total[m.Type] += m.Count; total[m.Type] > MaxPoolInstances {
+				c.Refuse("count", "range", "That makes %d machines of %q; at most %d of a type are planned.", total[m.Type], fault.Clip(m.Type), MaxPoolInstances)
 			}
 			if m.Since != nil && c.Moment("since", *m.Since) && m.Since.After(now.Add(strict.MaxAhead)) {
 				c.Refuse("since", "range", "They run since %s, which is later than now.", m.Since.UTC().Format(time.RFC3339))
@@ -230,12 +214,6 @@ type StorageSampleRequest struct {
 func CheckSamples(sent []StorageSampleRequest, now time.Time) ([]StorageSample, error) {
 	all, places := []StorageSample{}, map[time.Time]int{}
 	return all, strict.Check(func(c *strict.Checker) {
-		if len(sent) == 0 {
-			c.Refuse("samples", "too_few", "There is no sample; give at least one.")
-		}
-		if len(sent) > MaxSentSamples {
-			c.Refuse("samples", "too_many", "There are %d samples; at most %d are taken at once.", len(sent), MaxSentSamples)
-		}
 		c.Enter("samples")
 		for i, s := range sent {
 			c.Element(i)

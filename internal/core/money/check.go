@@ -31,6 +31,9 @@ func Check(c *strict.Checker, member, what string, m Amount) {
 
 func Read(r *strict.Reader, m *Amount) { r.Exact(&m.Decimal, Places, "0.10") }
 
+// ReadStrictly reads the amount as a field of a struct.
+func (m *Amount) ReadStrictly(r *strict.Reader) { Read(r, m) }
+
 func CheckCurrency(c *strict.Checker, currency string) {
 	const capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	code := func(s string) bool { return len(s) == 3 && strings.Trim(s, capitals) == "" }

@@ -25,13 +25,7 @@ var (
 )
 
 func ReadPowerModel(r *strict.Reader, m *PowerModel) {
-	r.Object(powerModelShape, func(name string) {
-		if name == "a" {
-			r.Float(&m.A)
-		} else {
-			r.Float(&m.B)
-		}
-	})
+	r.Fields(powerModelShape, m)
 }
 
 // PowerModel predicts that a job takes a·n^b seconds on n VMs.
@@ -139,7 +133,7 @@ func (u *Usage) Check(c *strict.Checker) {
 }
 
 func ReadMeasurement(r *strict.Reader, m *Measurement) {
-	r.Object(measurementShape, func(name string) {
+	r.Object(measurementShape, func(name string) { // there are many
 		if name == "vms" {
 			r.Float(&m.VMs)
 		} else {
@@ -149,14 +143,5 @@ func ReadMeasurement(r *strict.Reader, m *Measurement) {
 }
 
 func ReadUsage(r *strict.Reader, u *Usage) {
-	r.Object(usageShape, func(name string) {
-		switch name {
-		case "cpu_percent":
-			r.Float(&u.CPUPercent)
-		case "io_mb_s":
-			r.Float(&u.IOMBPerS)
-		case "vms":
-			r.Whole(&u.ProfiledAtVM)
-		}
-	})
+	r.Fields(usageShape, u)
 }

@@ -27,13 +27,13 @@ func ReadBounds(data []byte) (BoundsQuestion, error) {
 	switch readKind(r) {
 	case "phase":
 		q.Phase = new(PhaseQuestion)
-		readPhaseQuestion(r, q.Phase)
+		readFigures(r, phaseShape, q.Phase)
 	case "two_jobs":
 		q.TwoJobs = new(TwoJobsQuestion)
 		readTwoJobsQuestion(r, q.TwoJobs)
 	case "shared_phase":
 		q.SharedPhase = new(SharedPhaseQuestion)
-		readSharedPhaseQuestion(r, q.SharedPhase)
+		readFigures(r, sharedPhaseShape, q.SharedPhase)
 	case "job":
 		q.Job = new(JobQuestion)
 		readJobQuestion(r, q.Job)
@@ -89,72 +89,29 @@ func readNoKind(r *strict.Reader) {
 	}
 }
 
-func readPhaseQuestion(r *strict.Reader, q *PhaseQuestion) {
-	r.Object(phaseShape, func(name string) {
-		switch name {
-		case "kind":
-			r.Text()
-		case "tasks":
-			r.Whole(&q.Tasks)
-		case "mean_s":
-			r.Float(&q.MeanSeconds)
-		case "max_s":
-			r.Float(&q.MaxSeconds)
-		case "slots":
-			r.Whole(&q.Slots)
-		}
-	})
+// readFigures reads a question of a kind that is known already.
+func readFigures(r *strict.Reader, s *strict.Shape, q any) {
+	r.Object(s, func(name string) { readFigure(r, name, q) })
+}
+
+func readFigure(r *strict.Reader, name string, q any) {
+	if name == "kind" {
+		r.Text()
+	} else {
+		r.Field(q, name)
+	}
 }
 
 func readTwoJobsQuestion(r *strict.Reader, q *TwoJobsQuestion) {
 	r.Object(twoJobsShape, func(name string) {
-		switch name {
-		case "kind":
-			r.Text()
-		case "slots":
-			r.Whole(&q.Slots)
-		case "jobs":
-			before := len(r.Findings)
-			q.Jobs = strict.List(r, "of two jobs", 0, readPairedJob)
-			if len(r.Findings) == before && len(q.Jobs) != 2 {
-				r.Found("range", fmt.Sprintf("Here are %d jobs; give exactly two.", len(q.Jobs)), nil)
-			}
+		if name != "jobs" {
+			readFigure(r, name, q)
+			return
 		}
-	})
-}
-
-func readPairedJob(r *strict.Reader, j *PairedJob) {
-	r.Object(pairedJobShape, func(name string) {
-		switch name {
-		case "tasks":
-			r.Whole(&j.Tasks)
-		case "mean_s":
-			r.Float(&j.MeanSeconds)
-		case "max_s":
-			r.Float(&j.MaxSeconds)
-		case "share":
-			r.Float(&j.Share)
-		}
-	})
-}
-
-func readSharedPhaseQuestion(r *strict.Reader, q *SharedPhaseQuestion) {
-	r.Object(sharedPhaseShape, func(name string) {
-		switch name {
-		case "kind":
-			r.Text()
-		case "tasks":
-			r.Whole(&q.Tasks)
-		case "mean_s":
-			r.Float(&q.MeanSeconds)
-		case "max_s":
-			r.Float(&q.MaxSeconds)
-		case "slots":
-			r.Whole(&q.Slots)
-		case "share":
-			r.Float(&q.Share)
-		case "jobs":
-			r.Whole(&q.Jobs)
+		before := len(r.Findings)
+		q.Jobs = strict.List(r, "of two jobs", 0, func(r *strict.Reader, j *PairedJob) { r.Fields(pairedJobShape, j) })
+		if len(r.Findings) == before && len(q.Jobs) != 2 {
+			r.Found("range", fmt.Sprintf("Here are %d jobs; give exactly two.", len(q.Jobs)), nil)
 		}
 	})
 }
@@ -162,28 +119,14 @@ func readSharedPhaseQuestion(r *strict.Reader, q *SharedPhaseQuestion) {
 func readJobQuestion(r *strict.Reader, q *JobQuestion) {
 	r.Object(jobShape, func(name string) {
 		switch name {
-		case "kind":
-			r.Text()
 		case "profile":
 			capacity.ReadProfile(r, &q.Profile)
 		case "slots":
-			r.Object(poolsShape, func(name string) {
-				if name == "map" {
-					r.Whole(&q.Slots.Map)
-				} else {
-					r.Whole(&q.Slots.Reduce)
-				}
-			})
+			r.Fields(poolsShape, &q.Slots)
 		case "share":
-			r.Object(shareShape, func(name string) {
-				if name == "map" {
-					r.Float(&q.Share.Map)
-				} else {
-					r.Float(&q.Share.Reduce)
-				}
-			})
-		case "jobs":
-			r.Whole(&q.Jobs)
+			r.Fields(shareShape, &q.Share)
+		default:
+			readFigure(r, name, q)
 		}
 	})
 }

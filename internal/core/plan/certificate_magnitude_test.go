@@ -14,6 +14,7 @@ import (
 // Jobs whose penalties are exactly what their VMs cost have an objective of nothing, which is the difference of large
 // amounts.
 func TestPenaltiesThatEqualLargeCostsArePlanned(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 40; n++ {
 		p := capacity.Problem{Currency: "IDR", PeriodSeconds: 730 * 3600, Options: capacity.DefaultOptions()}
 		p.Options.Integrality, p.Options.Engine = capacity.Integer, capacity.EngineExact

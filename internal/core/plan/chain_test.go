@@ -44,6 +44,7 @@ func chained(r *rand.Rand) capacity.Problem {
 
 // Plans of chains are accepted by the checker that works everything out by itself.
 func TestPlansOfChainsAreProvedIndependently(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 15))
 	count := map[string]int{}
 	for trial := range plantest.Trials(2_000, 20_000) {

@@ -68,6 +68,7 @@ func smallProblem(seed uint64) capacity.Problem {
 // Nothing that is called optimal is beaten by trying everything, no bound is above the optimum, and
 // infeasible are exactly the problems for which nothing fits.
 func TestNothingCalledOptimalIsBeaten(t *testing.T) {
+	t.Parallel()
 	infeasible, unproved := 0, 0
 	count := uint64(plantest.Trials(8_000, 100_000))
 	for seed := range count {

@@ -24,6 +24,7 @@ func answered(t *testing.T, p capacity.Problem) capacity.Plan {
 
 // All plans with whole jobs equal what trying everything finds, and say so.
 func TestPlansEqualEnumeration(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		plantest.Sample
@@ -34,6 +35,7 @@ func TestPlansEqualEnumeration(t *testing.T) {
 		{"integer, shared", plantest.Sample{Classes: 3, Width: 8, Slots: 8, Integrality: capacity.Integer, Sharing: capacity.Shared}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			r := rand.New(rand.NewPCG(31, 1))
 			feasible, refusing := 0, 0
 			for trial := range plantest.Trials(2500, 50_000) {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"math"
-	"strconv"
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
@@ -79,13 +78,6 @@ func (m *model) compared(more, penalty float64, in string) string {
 		only = "only "
 	}
 	return "One more job costs " + About(m.Options.Integrality) + a + " " + words.PerPeriod(m.PeriodSeconds) + " " + in + ", refusing it " + only + b + "."
-}
-
-func counted(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.FormatInt(n, 10) + " " + word + "s"
 }
 
 // About is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it.

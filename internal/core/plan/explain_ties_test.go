@@ -45,7 +45,7 @@ func TestTiesAreTiesAndPricesOfTheRelaxationAreAbout(t *testing.T) {
 			forced := p
 			forced.Classes = append([]capacity.Class{}, p.Classes...)
 			jobs := &forced.Classes[i].Jobs
-			missing := decimal.Zero
+			var missing decimal.Decimal
 			if c.Refused > 0 {
 				jobs.Min = c.Admitted + 1
 				jobs.Max++ // one more asked for, whose refusal costs as much

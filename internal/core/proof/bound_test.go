@@ -170,7 +170,7 @@ func TestTheSearchFindsWhatTryingAllFinds(t *testing.T) {
 		}
 		table, _ := m.choices(lp, far)
 		if d := newDense(table.classes, state{}, 100*defaultNodes); d != nil {
-			d.fill()
+			d.fill(func() {})
 			if sel, _ := m.finish(table, table.classes, far, d.ends(), d.back); sel == nil || sel.objective.Cmp(want) != 0 {
 				t.Fatalf("by all weights: got %+v, want a plan of %s", sel, short(want))
 			}

@@ -53,7 +53,7 @@ func newDense(open []choice, base state, nodes int) *dense {
 	return d
 }
 
-func (d *dense) fill() {
+func (d *dense) fill(rest func()) {
 	row := func() []int64 {
 		r := make([]int64, d.cells)
 		for i := range r {
@@ -65,6 +65,7 @@ func (d *dense) fill() {
 	d.cost[0] = d.base.cost
 	reach := 1 // cells beyond it cannot be reached yet
 	for l, ch := range d.open {
+		rest()
 		next, taken, farthest := row(), make([]uint16, d.cells), 0
 		for k, o := range ch.options {
 			step := d.step(l, k)

@@ -23,6 +23,7 @@ type model struct {
 	fixed       *big.Rat // costs per period that no decision changes
 	hair        *big.Rat // VMs of one type among several that may be lacking in addition, in floating point
 	steps       int      // numbers of map slots that may still be tried
+	pause       func()   // called in long searches; may be nil
 }
 
 // source is one source of VMs.

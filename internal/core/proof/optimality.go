@@ -103,6 +103,9 @@ func (r *Report) look(m *model, lp relaxed, threshold *big.Rat, o Options) (f fi
 	if s == nil {
 		return f, why
 	}
+	if r.pause != nil {
+		r.pause()
+	}
 	linear := f.bound
 	if f = m.search(s, threshold, o.Nodes); f.better == nil {
 		f.bound = larger(f.bound, linear)

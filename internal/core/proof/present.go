@@ -17,6 +17,7 @@ var NotChecked = []string{
 	"the VMs of the linear program where there are several prices of capacity, but for their range",
 	"what would change a decision that is a tie, where a hair of a job decides",
 	"ranges in which the plan stays the best that are not there",
+	"what would change a plan, beyond the statements that the check has looked at and decided",
 	"how many VMs come or go with a job more or less where the bill is the same with others",
 	"times on less than a billionth of a slot, where floats lose them",
 	"the worth of a contract billed always where a budget for VMs has nothing left to pay one more with",

@@ -63,6 +63,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 			}
 		}
 		next, cut = trim(undominated(next), room, grain, cut)
+		m.rest()
 		f.states += len(next)
 		layers = append(layers, next)
 	}
@@ -73,7 +74,7 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 	})
 	if cut < budget && f.better == nil {
 		if d := newDense(open, base, nodes); d != nil { // all possible weights, so nothing is cut
-			d.fill()
+			d.fill(m.rest)
 			cut = math.MaxInt64
 			f.states += d.cells * len(open)
 			f.better, f.doubt = m.finish(s, open, threshold, d.ends(), d.back)
@@ -90,6 +91,13 @@ func (m *model) search(s *choices, threshold *big.Rat, nodes int) finding {
 		f.bound = larger(f.bound, smaller(threshold, add(reached, m.fixed)))
 	}
 	return f
+}
+
+// rest lets others go first in a long search.
+func (m *model) rest() {
+	if m.pause != nil {
+		m.pause()
+	}
 }
 
 // reduce drops the options that a better plan cannot use. It returns the classes that this settles and the open ones,

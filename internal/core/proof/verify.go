@@ -129,6 +129,7 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		return *r
 	}
 	m := newModel(p)
+	m.pause = o.Pause
 	if pl.Status == capacity.InfeasibleStatus {
 		if !o.Brief {
 			r.add(PartsCheck, m.blank(pl), nothingThere)

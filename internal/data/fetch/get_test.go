@@ -58,10 +58,9 @@ func TestFilesAreFetchedWhole(t *testing.T) {
 		case "/silent":
 			<-r.Context().Done()
 		case "/trickle":
-			for r.Context().Err() == nil {
+			for next := time.Tick(20 * time.Millisecond); r.Context().Err() == nil; <-next {
 				_, _ = w.Write([]byte("."))
 				w.(http.Flusher).Flush()
-				time.Sleep(20 * time.Millisecond)
 			}
 		}
 	})

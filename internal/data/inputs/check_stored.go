@@ -38,37 +38,29 @@ func NewCluster(name string) Cluster {
 // UnmarshalJSON fills in defaults.
 func (c *Cluster) UnmarshalJSON(text []byte) error {
 	type members Cluster
-	m := members(NewCluster(""))
-	err := json.Unmarshal(text, &m)
-	*c = Cluster(m)
-	return err
+	*c = NewCluster("")
+	return json.Unmarshal(text, (*members)(c))
 }
 
 // UnmarshalJSON fills in defaults: a new type is in use.
 func (v *VMType) UnmarshalJSON(text []byte) error {
 	type members VMType
-	m := members{InUse: true}
-	err := json.Unmarshal(text, &m)
-	*v = VMType(m)
-	return err
+	*v = VMType{InUse: true}
+	return json.Unmarshal(text, (*members)(v))
 }
 
 // UnmarshalJSON fills in defaults.
 func (p *PricePeriod) UnmarshalJSON(text []byte) error {
 	type members PricePeriod
-	m := members{Purchase: capacity.PurchaseOnDemand}
-	err := json.Unmarshal(text, &m)
-	*p = PricePeriod(m)
-	return err
+	*p = PricePeriod{Purchase: capacity.PurchaseOnDemand}
+	return json.Unmarshal(text, (*members)(p))
 }
 
 // UnmarshalJSON fills in defaults.
 func (s *SignedContract) UnmarshalJSON(text []byte) error {
 	type members SignedContract
-	m := members{Billing: capacity.BilledUsed}
-	err := json.Unmarshal(text, &m)
-	*s = SignedContract(m)
-	return err
+	*s = SignedContract{Billing: capacity.BilledUsed}
+	return json.Unmarshal(text, (*members)(s))
 }
 
 // Validate checks the cluster's settings.

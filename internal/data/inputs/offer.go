@@ -26,10 +26,8 @@ type StandingOffer struct {
 // UnmarshalJSON fills in defaults.
 func (o *StandingOffer) UnmarshalJSON(text []byte) error {
 	type members StandingOffer
-	m := members{Billing: capacity.BilledUsed, Max: capacity.MaxOfferVMs}
-	err := json.Unmarshal(text, &m)
-	*o = StandingOffer(m)
-	return err
+	*o = StandingOffer{Billing: capacity.BilledUsed, Max: capacity.MaxOfferVMs}
+	return json.Unmarshal(text, (*members)(o))
 }
 
 // Offer returns the offer for a question about purchases; without a from it is bought when the horizon starts.

@@ -34,18 +34,10 @@ func ReadWeekly(data []byte) (w WeeklyForecast, err error) {
 		switch name {
 		case "class":
 			readForecastClass(r, &w.Class)
-		case "from":
-			r.Moment(&w.From)
-		case "until":
-			r.Moment(&w.Until)
 		case "week":
 			readWeek(r, &w.Week)
-		case "growth_per_year":
-			r.Float(&w.GrowthPerYear)
-		case "growth_per_month":
-			r.Float(&w.GrowthPerMonth)
-		case "dry_run":
-			r.Flag(&w.DryRun)
+		default:
+			r.Field(&w, name)
 		}
 	})
 	r.End()

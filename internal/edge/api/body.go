@@ -12,19 +12,19 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/shopspring/decimal"
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
 	"headroom/internal/core/strict"
+	"headroom/internal/edge/api/rules"
 )
 
-// body is a request's body, read whole. Its schema is nil if capacity reads it.
+// body is a request's body, read whole. Its shape is nil if a strict reader checks it.
 type body struct {
 	*bytes.Reader
-	text   []byte
-	schema *openapi3.Schema
+	text  []byte
+	shape *rules.Shape
 }
 
 func (body) Close() error { return nil }
@@ -42,17 +42,17 @@ const smallBody = 256 << 10
 // firstRoom is the memory for a body before more of it has come.
 const firstRoom int64 = 16 << 10
 
-// maxValues is the maximum number of values in a body that is checked against a schema: in memory one takes up to a
+// maxValues is the maximum number of values in a body that is checked against its shape: in memory one takes up to a
 // hundred times the three bytes of its text. A document with all the forecast rows that fit into a body has fewer.
 const maxValues = 500_000
 
 // takeBody reads a body of plain JSON within its size limit.
 func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) ([]byte, error) {
-	of, limit := o.body, int64(s.config.Limits.Bytes)
+	limit := int64(s.config.Limits.Bytes)
 	if !o.large {
 		limit = min(limit, smallBody)
 	}
-	if r.ContentLength == 0 && !of.Required {
+	if r.ContentLength == 0 && !o.Needs {
 		return nil, nil
 	}
 	if problem, ok := plainCoding(r); !ok {
@@ -75,7 +75,7 @@ func (s *server) takeBody(w http.ResponseWriter, r *http.Request, o *operation) 
 	if err != io.EOF {
 		return nil, s.cutOff(err)
 	}
-	if text.Len() == 0 && !of.Required {
+	if text.Len() == 0 && !o.Needs {
 		return nil, nil
 	}
 	// The type is looked at last: of an empty body it would be the lesser fault.
@@ -157,22 +157,22 @@ func plainJSON(types []string) (problem, bool) {
 	return problem{}, true
 }
 
-// checkBody checks a body against its schema. Large ones take turns, so that their values are not all in memory at
+// checkBody checks a body against its shape. Large ones take turns, so that their values are not all in memory at
 // once.
-func (s *server) checkBody(r *http.Request, text []byte, schema *openapi3.Schema) error {
+func (s *server) checkBody(r *http.Request, text []byte, shape *rules.Shape) error {
 	if len(text) <= smallBody {
-		return checkBody(text, schema)
+		return checkBody(text, shape)
 	}
 	select {
 	case s.largeBodies <- struct{}{}:
 		defer func() { <-s.largeBodies }()
-		return checkBody(text, schema)
+		return checkBody(text, shape)
 	case <-r.Context().Done():
 		return r.Context().Err()
 	}
 }
 
-func checkBody(text []byte, schema *openapi3.Schema) error {
+func checkBody(text []byte, shape *rules.Shape) error {
 	if err := strict.CheckSyntax(text); err != nil {
 		return malformedBody(err)
 	}
@@ -183,14 +183,10 @@ func checkBody(text []byte, schema *openapi3.Schema) error {
 	if err != nil {
 		return refusal{malformed.problem("The body is no JSON that can be read.")}
 	}
-	if matchesSchema(schema, value) {
-		return nil
-	}
-	// For large bodies only the first fault is reported.
-	if findings := violations(schema, value, len(text) <= smallBody); len(findings) > 0 {
+	if findings := shape.Check(value); len(findings) > 0 {
 		return refusal{malformed.aboutBody(findings)}
 	}
-	return refusal{malformed.problem("The body is not as it is described at /docs.")}
+	return nil
 }
 
 // malformedBody returns the error for text that is no JSON, or for JSON of another form than required.
@@ -225,7 +221,7 @@ func generic(text []byte) (value any, err error) {
 	return value, err
 }
 
-// readBody reads a body that was checked against its schema. It finds the faults that a schema cannot express (a
+// readBody reads a body that was checked against its shape. It finds the faults that no rule expresses (a
 // price with ten decimal places, a whole number written as 1e3).
 func readBody[T any](r *http.Request, into **T) error {
 	*into = new(T)
@@ -240,9 +236,9 @@ func readBody[T any](r *http.Request, into **T) error {
 		return nil
 	}
 	value, err := generic(b.text)
-	if err == nil && b.schema != nil {
-		if findings := unreadable(nil, b.schema, value, ""); len(findings) > 0 {
-			return refusal{malformed.aboutBody(findings[:min(len(findings), fault.MaxFindings)])}
+	if err == nil && b.shape != nil {
+		if findings := b.shape.Unreadable(value); len(findings) > 0 {
+			return refusal{malformed.aboutBody(findings)}
 		}
 	}
 	return refusal{malformed.problem("The body has a value that cannot be read as what it stands for.")}

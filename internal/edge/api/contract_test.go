@@ -405,45 +405,71 @@ func TestProblemsAreExplained(t *testing.T) {
 	}
 }
 
-// The requests that a server reads are those of the contract.
-func TestRequestsAreTheContracts(t *testing.T) {
+// The operations that a server knows are those of the contract.
+func TestOperationsAreTheContracts(t *testing.T) {
 	t.Parallel()
-	doc, err := readContract()
+	known, err := readOperations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	short, err := requests()
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := readOperations(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := readOperations(short)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(whole) != len(read) || len(whole) == 0 {
-		t.Errorf("%d operations are read, the contract has %d", len(read), len(whole))
-	}
-	bare := func(o operation) operation {
-		o.parameters, o.body, o.schema = nil, nil, nil
-		return o
-	}
-	for name, want := range whole {
-		got := read[name]
-		if got == nil || !reflect.DeepEqual(bare(*got), bare(*want)) || len(got.parameters) != len(want.parameters) || (got.schema == nil) != (want.schema == nil) || got.body != nil && got.body.Required != want.body.Required {
-			t.Errorf("%s is read as %+v, the contract says %+v", name, got, want)
-			continue
+	listed := 0
+	each(contract(t), func(method, path string, item *openapi3.PathItem, op *openapi3.Operation) {
+		listed++
+		o := known[route{method, path}]
+		if o == nil || o.ID != op.OperationID || o.Role != op.Extensions["x-role"] {
+			t.Errorf("%s %s is known as %+v", method, path, o)
+			return
 		}
-		for i, parameter := range want.parameters {
-			if p := got.parameters[i]; p.Name != parameter.Name || p.Description != parameter.Description {
-				t.Errorf("%s: the parameter %s is read as %+v", name, parameter.Name, p)
+		if body := op.RequestBody; o.Sends != (body != nil) || body != nil && o.Needs != body.Value.Required {
+			t.Errorf("%s: its body is known as %+v", o.ID, o.Operation)
+		}
+		for i, p := range slices.Concat(item.Parameters, op.Parameters) {
+			if got := o.Parameters[i]; got.Name != p.Value.Name || got.About != p.Value.Description || got.Required != p.Value.Required {
+				t.Errorf("%s: the parameter %s is known as %+v", o.ID, p.Value.Name, got)
 			}
 		}
-		if want.schema != nil && !slices.Equal(slices.Sorted(maps.Keys(got.schema.Properties)), slices.Sorted(maps.Keys(want.schema.Properties))) {
-			t.Errorf("%s: the body has other members", name)
+	})
+	if len(known) != listed {
+		t.Errorf("%d operations are known, the contract has %d", len(known), listed)
+	}
+}
+
+// riddle matches a sentence that names a thing by a question: "What it costs.", "The bill is what VMs cost."
+var riddle = regexp.MustCompile(`^(What|How|Who|Where|When) [^?]*$|\b(is|are) (what|how|who|whether|where|when) `)
+
+// Descriptions are read on the reference page and in refusals: their sentences are short, and none is a riddle.
+func TestDescriptionsArePlain(t *testing.T) {
+	t.Parallel()
+	var whole any
+	if err := yaml.Unmarshal(openapi.Document, &whole); err != nil {
+		t.Fatal(err)
+	}
+	sentences := 0
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(at, x)
+			}
+		case map[string]any:
+			for name, x := range v {
+				text, ok := x.(string)
+				if ok && (name == "description" || name == "summary") {
+					for _, s := range regexp.MustCompile(`[.;!?]\s+|\n`).Split(text, -1) {
+						sentences++
+						if riddle.MatchString(s) || len(strings.Fields(s)) > 35 {
+							t.Errorf("%s/%s: %s", at, name, s)
+						}
+					}
+				} else if name != "example" && name != "examples" {
+					walk(at+"/"+name, x)
+				}
+			}
 		}
+	}
+	walk("", whole)
+	if sentences < 1000 {
+		t.Errorf("only %d sentences were read", sentences)
 	}
 }

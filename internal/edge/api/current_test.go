@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 )
 
 // shownPlan returns a service with a cluster that has a plan.
@@ -27,14 +29,10 @@ func shownPlan(t *testing.T) *service {
 // shows waits until a plan is answered from memory.
 func (s *service) shows(cluster string, number int64) {
 	s.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		if shown := s.app.Plans.Board.Find(cluster); shown != nil && shown.Record.Number == number {
-			return
-		}
-		if time.Now().After(end) {
-			s.Fatalf("plan %d of %s is not shown", number, cluster)
-		}
-	}
+	await.Until(s, 10*time.Second, fmt.Sprintf("plan %d of %s is shown", number, cluster), func() bool {
+		shown := s.app.Plans.Board.Find(cluster)
+		return shown != nil && shown.Record.Number == number
+	})
 }
 
 const scalingOfNight = "/v1/clusters/night/plans/current/scaling"

@@ -18,6 +18,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/telemetry"
+	"headroom/internal/test/await"
 )
 
 // narrow is a listener whose connections buffer little unread data, and report their end.
@@ -202,8 +203,7 @@ func TestStoppingServersSendWatchersOn(t *testing.T) {
 	}
 	s.shows("night", newest)
 	s.store.Close()
-	for end := time.Now().Add(10 * time.Second); s.app.Plans.Board.InTouch() && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-	}
+	await.Until(t, 10*time.Second, "the server knows that the database is away", func() bool { return !s.app.Plans.Board.InTouch() })
 	away := s.follow(s.admin, "2")
 	defer away.close()
 	if missed, then := away.next(), away.next(); missed != -1 || then != newest {

@@ -16,11 +16,7 @@ import (
 // contractOperations returns every operation with its parameters and body.
 func contractOperations(tb testing.TB) []*operation {
 	tb.Helper()
-	doc, err := readContract()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	byRoute, err := readOperations(doc)
+	byRoute, err := readOperations()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -28,7 +24,7 @@ func contractOperations(tb testing.TB) []*operation {
 	for _, o := range byRoute {
 		all = append(all, o)
 	}
-	slices.SortFunc(all, func(a, b *operation) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(all, func(a, b *operation) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
 
@@ -47,11 +43,11 @@ func named(t *testing.T, err error) {
 	}
 }
 
-// Any body is checked against its operation's schema, and accepted or refused by name.
+// Any body is checked against its operation's rules, and accepted or refused by name.
 func FuzzBodies(f *testing.F) {
 	var all []*operation
 	for _, o := range contractOperations(f) {
-		if o.schema != nil {
+		if o.Body != nil {
 			all = append(all, o)
 		}
 	}
@@ -61,7 +57,7 @@ func FuzzBodies(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
-		named(t, checkBody(text, all[int(which)%len(all)].schema))
+		named(t, checkBody(text, all[int(which)%len(all)].Body))
 	})
 }
 
@@ -69,7 +65,7 @@ func FuzzBodies(f *testing.F) {
 func FuzzParameters(f *testing.F) {
 	all := contractOperations(f)
 	for i, o := range all {
-		for _, p := range o.parameters {
+		for _, p := range o.Parameters {
 			for _, seed := range []string{"1", "-1", "2026-03-01T22:00:00+01:00", "csv", "a%20b", "%zz", "\xff"} {
 				f.Add(uint16(i), p.Name+"="+seed, seed)
 			}
@@ -79,7 +75,7 @@ func FuzzParameters(f *testing.F) {
 		o := all[int(which)%len(all)]
 		r := httptest.NewRequest(http.MethodGet, "/x", nil)
 		r.URL.RawQuery = query
-		for _, p := range o.parameters {
+		for _, p := range o.Parameters {
 			if p.In == "header" {
 				r.Header.Set(p.Name, header)
 			}
@@ -87,10 +83,10 @@ func FuzzParameters(f *testing.F) {
 		err := o.checkParameters(r)
 		named(t, err)
 		if err == nil {
-			for _, p := range o.parameters {
+			for _, p := range o.Parameters {
 				for _, value := range r.URL.Query()[p.Name] {
 					if p.In == "query" && (!utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl)) {
-						t.Errorf("%s: %q is taken for %s", o.id, value, p.Name)
+						t.Errorf("%s: %q is taken for %s", o.ID, value, p.Name)
 					}
 				}
 			}

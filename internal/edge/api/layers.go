@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/api/rules"
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 )
@@ -25,14 +26,14 @@ func (s *server) authorize(next http.Handler) http.Handler {
 		switch {
 		case o == nil: // a route that is not in openapi.yaml; a test checks that there is none
 			s.fail(w, r, errors.New("no operation for the route"))
-		case o.role == roleOpen:
+		case o.Role == rules.Open:
 			next.ServeHTTP(w, r)
 		case who.ID == "":
 			w.Header().Set("WWW-Authenticate", `Bearer realm="headroom"`)
 			s.refuse(w, r, unauthorized("Send a key as \"Authorization: Bearer hrk_…\" or \"X-API-KEY: hrk_…\"."))
-		case o.role != roleAny && !who.Role.May(auth.Role(o.role)) && !(o.agent && who.Role == auth.Agent):
+		case o.Role != rules.Any && !who.Role.May(auth.Role(o.Role)) && !(o.Agent && who.Role == auth.Agent):
 			s.refuse(w, r, forbidden.problem(fmt.Sprintf("This needs a key with the role %s; yours, %q, has the role %s.", o.needs(), who.Name, who.Role)))
-		case o.allClusters && who.Clusters != nil:
+		case o.AllClusters && who.Clusters != nil:
 			s.refuse(w, r, forbidden.problem(fmt.Sprintf("This needs a key that is not limited to clusters; yours, %q, is.", who.Name)))
 		case o.inCluster && !who.Sees(pathValue(r, "cluster")):
 			s.refuse(w, r, noCluster(pathValue(r, "cluster")))
@@ -61,21 +62,21 @@ func (s *server) validate(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if o.body != nil && o.tables && sendsCSV(r) {
+		if o.CSV && !o.streamed && sendsCSV(r) {
 			if err := s.takeTable(w, r); err != nil {
 				s.fail(w, r, err)
 				return
 			}
-		} else if o.body != nil && !o.streamed {
+		} else if o.Sends && !o.streamed {
 			text, err := s.takeBody(w, r, o)
-			if err == nil && o.schema != nil && (len(text) > 0 || o.body.Required) {
-				err = s.checkBody(r, text, o.schema)
+			if err == nil && o.Body != nil && (len(text) > 0 || o.Needs) {
+				err = s.checkBody(r, text, o.Body)
 			}
 			if err != nil {
 				s.fail(w, r, err)
 				return
 			}
-			r.Body = body{bytes.NewReader(text), text, o.schema}
+			r.Body = body{bytes.NewReader(text), text, o.Body}
 		}
 		if wantsCSV(r) && o.lists() {
 			u := *r.URL
@@ -101,7 +102,7 @@ func wantsCSV(r *http.Request) bool {
 func (s *server) once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		key := r.Header.Get(idempotencyKey)
-		if o := s.operationOf(r); key == "" || !o.creates || o.keyAsync && !prefersAsync(r) {
+		if o := s.operationOf(r); key == "" || !o.creates || o.KeyAsync && !prefersAsync(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -79,6 +79,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 			if i == 0 {
 				running = append(running, 1, 2)
 			}
+			beat := time.Tick(20 * time.Millisecond)
 			for seq := int64(3); !over.Load(); seq++ {
 				text := one(seq, running)
 				h, err := live.ReadHeartbeat(text)
@@ -103,7 +104,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 				mu.Lock()
 				slowest, beats = max(slowest, took), beats+1
 				mu.Unlock()
-				time.Sleep(20 * time.Millisecond)
+				<-beat
 			}
 		})
 	}

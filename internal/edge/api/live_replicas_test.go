@@ -21,6 +21,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/telemetry"
 	"headroom/internal/slots/live"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 	"headroom/openapi"
 )
@@ -128,7 +129,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 						h.Running = append(h.Running, id)
 					}
 				}
-				for answered := false; !answered; { // the same one until it is answered
+				for last := range await.Tries(time.Minute) { // the same one until it is answered
 					a, err := asked[random.IntN(2)].ask(openapi.SendHeartbeat("night", fmt.Sprint("node-", i)), h, "")
 					status := 0
 					if err == nil {
@@ -137,14 +138,12 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 					mu.Lock()
 					statuses[status]++
 					mu.Unlock()
-					switch {
-					case status == 200:
+					if status == 200 {
 						var told live.HeartbeatAnswer
 						if err := json.Unmarshal(a.text, &told); err != nil {
 							t.Errorf("node-%d: %v", i, err)
 							return
 						}
-						answered = true
 						running = append([]int64{}, h.Running...)
 						for _, x := range told.Assignments {
 							running = append(running, x.Assignment)
@@ -152,11 +151,11 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 						for _, x := range told.Stop {
 							t.Errorf("node-%d is to stop %d: %s", i, x.Assignment, x.Reason)
 						}
-					case status != 0 && status != 503:
-						t.Errorf("node-%d: %d %s", i, status, a.text)
+						break
+					}
+					if last || status != 0 && status != 503 {
+						t.Errorf("node-%d: %d %+v, %v", i, status, a, err)
 						return
-					default:
-						time.Sleep(time.Millisecond)
 					}
 				}
 				if idle++; len(running) > 0 {
@@ -168,9 +167,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 	agents.Wait()
 	stop()
 	others.Wait()
-	for !policy("learned") {
-		time.Sleep(10 * time.Millisecond)
-	}
+	await.Until(t, time.Minute, "the policy is learned again", func() bool { return policy("learned") })
 	t.Logf("answers: %v; %d switches", statuses, switched)
 	if switched == 0 {
 		t.Error("no policy was switched")

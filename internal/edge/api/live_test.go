@@ -193,7 +193,7 @@ func TestBothReadersGiveHeartbeatsTheSameVerdict(t *testing.T) {
 		if random.IntN(8) == 0 {
 			body = damage(random, body)
 		}
-		bySchema := checkBody(body, schema)
+		bySchema := checkSchema(body, schema)
 		_, byReader := live.ReadHeartbeat(body)
 		if byReader == nil {
 			accepted++

@@ -11,6 +11,7 @@ import (
 
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 )
 
 func init() { // types that the overlay names
@@ -176,7 +177,7 @@ func TestAdmissionsAreCounted(t *testing.T) {
 func (s *service) metric(series, want string) {
 	s.Helper()
 	got := ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for range await.Tries(10 * time.Second) {
 		r, err := http.NewRequestWithContext(s.Context(), "GET", s.url+"/metrics", nil)
 		if err != nil {
 			s.Fatal(err)

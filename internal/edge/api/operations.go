@@ -1,111 +1,65 @@
 package api
 
 import (
-	_ "embed"
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
 
+	"headroom/internal/edge/api/rules"
 	"headroom/internal/service/auth"
 )
 
-//go:generate sh -c "go run headroom/scripts/requests > requests_gen.json"
 //go:generate go tool -modfile=../../../tools/go.mod oapi-codegen -config ../../../openapi/server/config.yaml -o server_gen.go ../../../openapi/openapi.yaml
 
-// operation is one of openapi.yaml's, prepared for look-ups.
+// operation is one of the contract's, prepared for look-ups.
 type operation struct {
-	id          string
-	role        string // of auth.Roles, or roleOpen, or roleAny
-	agent       bool   // agents may as well
-	allClusters bool   // only for principals that are not limited to clusters
-	parameters  []*openapi3.Parameter
-	queries     []string // names of query parameters
-	body        *openapi3.RequestBody
-	schema      *openapi3.Schema // of the body; nil if a reader of capacity checks it
-	streamed    bool             // its handler reads the body
-	large       bool             // its body lists many things
-	tables      bool             // its body may be CSV, which is read as a stream
-	creates     bool             // takes an Idempotency-Key,
-	keyAsync    bool             // but only for work in the background
-	inCluster   bool             // its path names a cluster
+	*rules.Operation
+	queries   []string // names of query parameters
+	streamed  bool     // its handler reads the body
+	large     bool     // its body lists many things
+	creates   bool     // takes an Idempotency-Key
+	inCluster bool     // its path names a cluster
 }
 
 // route is a method and the pattern of an address.
 type route struct{ method, pattern string }
 
-// The roles of operations that need no particular one.
-const (
-	roleOpen = "open" // no identity needed
-	roleAny  = "any"  // any known caller
-)
+// long lists operations whose bodies list many things, besides those that are read strictly.
+var long = []string{"applyDocument", "importExecutions", "addMeasurements"}
 
-// readByHand lists operations whose bodies capacity reads: as strictly, and many times faster than a check against a
-// schema.
-var readByHand = []string{"solve", "bounds", "putForecasts", "putWeeklyForecast", "whatIf", "clusterWhatIf", "sweep", "clusterSweep", "simulation", "clusterSimulation", "workloadSimulation", "ask", "askCluster", "horizon", "clusterHorizon", "purchase", "clusterPurchase", "pack", "createPacking", "planPool", "evaluatePool", "poolVMTypes", "planClusterPool", "planShares", "planPoolRounds", "packClasses", "sendHeartbeat", "estimateInterference"}
-
-//go:embed requests_gen.json
-var requestsText []byte
-
-// requests returns the contract's requests. It reads them once, because that takes a moment, and nobody changes them.
-var requests = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(requestsText) })
-
-// ReadRequests loads the contract ahead of New, which reports its faults.
-func ReadRequests() { _, _ = requests() }
-
-// readOperations reads the operations by method and pattern.
-func readOperations(doc *openapi3.T) (map[route]*operation, error) {
+// readOperations returns the operations by method and pattern.
+func readOperations() (map[route]*operation, error) {
 	operations := map[route]*operation{}
-	for path, item := range doc.Paths.Map() {
-		for method, op := range item.Operations() {
-			o := &operation{id: op.OperationID}
-			o.role, _ = op.Extensions["x-role"].(string)
-			o.agent, _ = op.Extensions["x-agent"].(bool)
-			o.keyAsync, _ = op.Extensions["x-key-async"].(bool)
-			o.allClusters, _ = op.Extensions["x-all-clusters"].(bool)
-			if o.role != roleOpen && o.role != roleAny && !slices.Contains(auth.Roles, auth.Role(o.role)) {
-				return nil, fmt.Errorf("%s %s: x-role %q is no role", method, path, o.role)
-			}
-			for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
-				p := ref.Value
-				o.parameters = append(o.parameters, p)
-				switch {
-				case p.In == openapi3.ParameterInQuery:
-					o.queries = append(o.queries, p.Name)
-				case p.In == openapi3.ParameterInPath && p.Name == "cluster":
-					o.inCluster = true
-				case p.Name == idempotencyKey:
-					o.creates = true
-				}
-			}
-			if op.RequestBody != nil {
-				o.body = op.RequestBody.Value
-				if o.streamed = o.id == "importPrices" || o.id == "importHistory"; o.streamed {
-					operations[route{method, path}] = o
-					continue
-				}
-				o.tables = o.body.Content["text/csv"] != nil
-				byHand := slices.Contains(readByHand, o.id)
-				o.large = byHand || o.id == "applyDocument" || o.id == "importExecutions" || o.id == "addMeasurements"
-				if !byHand {
-					o.schema = o.body.Content["application/json"].Schema.Value
-				}
-			}
-			operations[route{method, path}] = o
+	for i := range rules.Operations {
+		o := &operation{Operation: &rules.Operations[i]}
+		if o.Role != rules.Open && o.Role != rules.Any && !slices.Contains(auth.Roles, auth.Role(o.Role)) {
+			return nil, fmt.Errorf("%s %s: x-role %q is no role", o.Method, o.Path, o.Role)
 		}
+		for _, p := range o.Parameters {
+			switch {
+			case p.In == "query":
+				o.queries = append(o.queries, p.Name)
+			case p.In == "path" && p.Name == "cluster":
+				o.inCluster = true
+			case p.Name == idempotencyKey:
+				o.creates = true
+			}
+		}
+		o.streamed = o.ID == "importPrices" || o.ID == "importHistory"
+		o.large = o.Bulk || slices.Contains(long, o.ID)
+		operations[route{o.Method, o.Path}] = o
 	}
 	return operations, nil
 }
 
 // needs returns the allowed roles, in words.
 func (o *operation) needs() string {
-	if o.agent {
-		return o.role + " or agent"
+	if o.Agent {
+		return o.Role + " or agent"
 	}
-	return o.role
+	return o.Role
 }
 
 // lists reports whether it answers a list, which may be a table.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"headroom/internal/test/await"
 )
 
 // While the database is away everything that needs it is 503 with Retry-After and reveals nothing of the inside;
@@ -31,14 +33,10 @@ func TestDatabaseAway(t *testing.T) {
 		}
 	}
 	s.ask(s.admin, "GET", "/livez", nil).want(t, 200)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) { // polls of a planned cluster can be answered
-		if a := s.ask("", "GET", "/readyz", nil).want(t, 200); strings.Contains(string(a.text), "the database is away") {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("readyz does not say that the database is away")
-		}
-	}
+	await.Until(t, 10*time.Second, "readyz says that the database is away", func() bool {
+		a := s.ask("", "GET", "/readyz", nil).want(t, 200) // polls of a planned cluster can be answered
+		return strings.Contains(string(a.text), "the database is away")
+	})
 	s.ask(s.admin, "POST", "/v1/bounds", `{"kind":"phase","tasks":3,"mean_s":1,"max_s":2,"slots":2}`).want(t, 200)
 	s.ask(s.admin, "POST", "/v1/clusters", `{"nme":"day"}`).want(t, 400)
 	if strings.Contains(s.log.String(), s.admin) {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -12,10 +11,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-chi/chi/v5"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/api/rules"
 )
 
 const idempotencyKey = "Idempotency-Key"
@@ -37,36 +36,36 @@ func (o *operation) checkParameters(r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range o.parameters {
+	for _, p := range o.Parameters {
 		var values []string
 		switch p.In {
-		case openapi3.ParameterInPath:
+		case "path":
 			values = []string{pathValue(r, p.Name)}
-		case openapi3.ParameterInQuery:
+		case "query":
 			values = query[p.Name]
-		case openapi3.ParameterInHeader:
+		case "header":
 			if values = r.Header.Values(p.Name); len(values) > 1 && p.Name == "If-None-Match" {
 				values = []string{strings.Join(values, ", ")}
 			}
 		}
 		switch {
-		case p.Schema.Value.Type.Is(openapi3.TypeArray) && len(values) > 0:
-			if most := p.Schema.Value.MaxItems; most != nil && len(values) > int(*most) {
-				return refusal{aboutParameter(p.Name, "too_many", fmt.Sprintf("The parameter %q is given %d times; it can be given %d times at most.", p.Name, len(values), *most), nil)}
+		case p.Kind == rules.Array && len(values) > 0:
+			if most := p.Most(); most > 0 && len(values) > most {
+				return refusal{aboutParameter(p.Name, "too_many", fmt.Sprintf("The parameter %q is given %d times; it can be given %d times at most.", p.Name, len(values), most), nil)}
 			}
 			for _, value := range values {
-				if err := checkParameter(p, p.Schema.Value.Items.Value, value); err != nil {
+				if err := checkParameter(p.Name, p.Items, value); err != nil {
 					return err
 				}
 			}
 		case len(values) > 1:
 			return refusal{aboutParameter(p.Name, "duplicate", fmt.Sprintf("The parameter %q is given %d times; give it once.", p.Name, len(values)), nil)}
 		case len(values) == 1:
-			if err := checkParameter(p, p.Schema.Value, values[0]); err != nil {
+			if err := checkParameter(p.Name, p.Shape, values[0]); err != nil {
 				return err
 			}
 		case p.Required:
-			return refusal{aboutParameter(p.Name, "missing", fmt.Sprintf("The parameter %q is missing. %s", p.Name, p.Description), nil)}
+			return refusal{aboutParameter(p.Name, "missing", fmt.Sprintf("The parameter %q is missing. %s", p.Name, p.About), nil)}
 		}
 	}
 	return nil
@@ -98,45 +97,36 @@ func (o *operation) query(r *http.Request) (url.Values, error) {
 }
 
 // checkParameter refuses one value.
-func checkParameter(p *openapi3.Parameter, schema *openapi3.Schema, text string) error {
+func checkParameter(name string, shape *rules.Shape, text string) error {
 	var value any = text
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-		return refusal{aboutParameter(p.Name, "text", fmt.Sprintf("The parameter %q has characters in it that cannot stand there.", p.Name), nil)}
-	case schema.Type.Is(openapi3.TypeInteger):
+		return refusal{aboutParameter(name, "text", fmt.Sprintf("The parameter %q has characters in it that cannot stand there.", name), nil)}
+	case shape.Kind == rules.Whole:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || text[0] == '+' {
-			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is no whole number.", text), nil)}
+			return refusal{aboutParameter(name, "type", fmt.Sprintf("%.60q is no whole number.", text), nil)}
 		}
 		value = float64(n)
-	case schema.Type.Is(openapi3.TypeNumber):
+	case shape.Kind == rules.Number:
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || strings.Trim(text, "-.0123456789eE") != "" || math.IsInf(x, 0) { // as JSON has them
-			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is no number.", text), nil)}
+			return refusal{aboutParameter(name, "type", fmt.Sprintf("%.60q is no number.", text), nil)}
 		}
 		value = x
-	case schema.Type.Is(openapi3.TypeBoolean):
+	case shape.Kind == rules.Bool:
 		if text != "true" && text != "false" {
-			return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("%.60q is neither true nor false.", text), nil)}
+			return refusal{aboutParameter(name, "type", fmt.Sprintf("%.60q is neither true nor false.", text), nil)}
 		}
 		return nil
 	}
-	err := schema.VisitJSON(value, formats)
-	if err == nil {
+	findings := shape.Check(value)
+	if len(findings) == 0 {
 		return nil
 	}
-	var violated *openapi3.SchemaError
-	if !errors.As(err, &violated) {
-		return refusal{aboutParameter(p.Name, "type", fmt.Sprintf("The parameter %q cannot be read.", p.Name), nil)}
+	f := findings[0]
+	if plus := strings.Replace(text, " ", "+", 1); f.Code == "time" && plus != text && rules.ReadableTime(plus) == nil {
+		f.Hint = &fault.Hint{Detail: "In an address a + is written %2B: " + url.QueryEscape(plus) + ".", Value: plus}
 	}
-	code, detail, hint := describeViolation(violated, "")
-	switch violated.SchemaField {
-	case "format":
-		if plus := strings.Replace(text, " ", "+", 1); plus != text && readableTime(plus) == nil {
-			hint = &fault.Hint{Detail: "In an address a + is written %2B: " + url.QueryEscape(plus) + ".", Value: plus}
-		}
-	case "pattern":
-		detail = fmt.Sprintf("%s cannot stand here. %s", shown(text), p.Description)
-	}
-	return refusal{aboutParameter(p.Name, code, detail, hint)}
+	return refusal{aboutParameter(name, f.Code, f.Detail, f.Hint)}
 }

@@ -26,6 +26,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -59,9 +60,9 @@ func (s *service) planned(cluster string) {
 		return
 	}
 	s.ask(s.admin, "PUT", at, strings.Replace(pooled, `"work":30`, `"submissions":1,"work":30`, 1), "If-None-Match", "*").want(s, 200)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for last := range await.Tries(10 * time.Second) {
 		claim, _, err := s.store.ClaimPool(s.Context(), s.app.Now(), time.Minute)
-		if err != nil || time.Now().After(end) {
+		if err != nil || claim == nil && last {
 			s.Fatal(err)
 		}
 		if claim == nil {
@@ -96,17 +97,18 @@ func polled(t *testing.T, s *service, number int64) (p struct {
 	Freshness plans.PoolFreshness
 }, etag string) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(15 * time.Second) {
 		r := s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current", nil)
 		if r.StatusCode == 200 {
 			if r.into(t, &p); p.Number == number {
 				return p, r.Header.Get("ETag")
 			}
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("no plan %d: %d %s", number, r.StatusCode, r.text)
 		}
 	}
+	return p, ""
 }
 
 // A pool is planned from executions, samples and running machines, and gives autoscalers their targets.
@@ -136,12 +138,12 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 
 	// Nothing is known, and nothing is invented.
 	s.ask(s.admin, "GET", "/v1/clusters/c/pool/basis", nil).want(t, 422)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(10 * time.Second) {
 		r := s.ask(s.admin, "GET", "/v1/clusters/c/pool/plans/current/scaling", nil).want(t, 503)
 		if strings.Contains(string(r.text), "Nothing is known") {
 			break
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("got %s", r.text)
 		}
 	}
@@ -208,12 +210,12 @@ func TestAPoolIsPlannedFromWhatIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.ask(s.admin, "PUT", "/v1/clusters/c/pool", string(body), "If-Match", `"1"`).want(t, 200)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(10 * time.Second) {
 		p, _ := polled(t, s, 3)
 		if a := p.Freshness.LastAttempt; a != nil && a.Failed && len(a.Conflicts) == 1 && a.Conflicts[0].Code == "storage" {
 			break
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("got %+v", p.Freshness)
 		}
 	}
@@ -293,7 +295,7 @@ func TestBadPools(t *testing.T) {
 // settled returns the number of a pool's plans once nothing is left to do.
 func settled(t *testing.T, s *service, least int) int {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(15 * time.Second) {
 		plans, err := s.store.PoolPlans(t.Context(), "c", storage.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
@@ -302,10 +304,11 @@ func settled(t *testing.T, s *service, least int) int {
 		if err == nil && len(plans.Items) >= least && current.ChangedAt == nil {
 			return len(plans.Items)
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("%d plans after a while, of %d; %+v, %v", len(plans.Items), least, current, err)
 		}
 	}
+	return 0
 }
 
 // Two servers on one database plan once for each change and once for each round, and a server that dies between planning and
@@ -326,12 +329,13 @@ func TestServersPlanAPoolOnce(t *testing.T) {
 
 	// One claims it and is never heard of again.
 	var dead *plans.Claim
-	for end := time.Now().Add(5 * time.Second); dead == nil; time.Sleep(10 * time.Millisecond) {
+	await.Until(t, 5*time.Second, "there is a plan to claim", func() bool {
 		var err error
-		if dead, _, err = s.store.ClaimPool(t.Context(), now(), 500*time.Millisecond); err != nil || time.Now().After(end) {
+		if dead, _, err = s.store.ClaimPool(t.Context(), now(), 500*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return dead != nil
+	})
 	if other, _, err := s.store.ClaimPool(t.Context(), now(), time.Second); other != nil || err != nil {
 		t.Fatalf("claimed twice: %v, %v", other, err)
 	}

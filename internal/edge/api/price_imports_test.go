@@ -248,18 +248,18 @@ func TestUploadsThatDoNotCome(t *testing.T) {
 		"half":         {len(sheet), func(c net.Conn) { _, _ = io.WriteString(c, sheet[:150]) }, "HTTP/1.1 408"},
 		"half and end": {len(sheet), func(c net.Conn) { _, _ = io.WriteString(c, sheet[:150]); _ = c.(*net.TCPConn).CloseWrite() }, "HTTP/1.1 400"},
 		"a trickle": {1 << 20, func(c net.Conn) {
-			for { // until it is cut off
+			for range time.Tick(20 * time.Millisecond) { // until it is cut off
 				if _, err := io.WriteString(c, "#"); err != nil {
 					return
 				}
-				time.Sleep(20 * time.Millisecond)
 			}
 		}, "HTTP/1.1 408"},
 		"too much": {1<<20 + 1, func(net.Conn) {}, "HTTP/1.1 413"},
 		"the whole, slowly": {len(sheet), func(c net.Conn) {
+			next := time.Tick(50 * time.Millisecond) // longer in all than the time that other requests have
 			for i := range len(sheet) / 50 {
 				_, _ = io.WriteString(c, sheet[i*50:(i+1)*50])
-				time.Sleep(50 * time.Millisecond) // longer in all than the time that other requests have
+				<-next
 			}
 			_, _ = io.WriteString(c, sheet[len(sheet)/50*50:])
 		}, "HTTP/1.1 200"},

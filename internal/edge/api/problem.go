@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/fault"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/question"
 	"headroom/internal/service/runs"
 	"headroom/internal/slots/live"
 )
@@ -112,6 +113,14 @@ func aboutParameter(name, code, detail string, hint *fault.Hint) problem {
 	return malformed.faulty([]memberFault{{Parameter: name, Code: code, Detail: detail, Hint: hint}})
 }
 
+// parameterProblem returns a document about a parameter of a question.
+func parameterProblem(e *question.ParameterError) problem {
+	if e.Code == "too_large" {
+		return tooLarge.faulty([]memberFault{{Parameter: e.Name, Code: e.Code, Detail: e.Detail, Hint: e.Hint}})
+	}
+	return aboutParameter(e.Name, e.Code, e.Detail, e.Hint)
+}
+
 // aboutBody returns a document of a kind about findings in a body.
 func (k problemKind) aboutBody(findings []fault.Finding) problem {
 	faults := make([]memberFault, len(findings))
@@ -134,6 +143,8 @@ func (r refusal) Error() string { return r.Detail }
 func problemOf(err error) problem {
 	var (
 		refused    refusal
+		parameter  *question.ParameterError
+		unread     *question.BodyError
 		input      *fault.InputError
 		impossible *fault.InfeasibleError
 		version    *storage.VersionError
@@ -144,6 +155,10 @@ func problemOf(err error) problem {
 	switch {
 	case errors.As(err, &refused):
 		return refused.problem
+	case errors.As(err, &parameter):
+		return parameterProblem(parameter)
+	case errors.As(err, &unread):
+		return problemOf(readingProblem(unread.Err))
 	case errors.As(err, &impossible):
 		return infeasibleProblem(impossible.Conflicts)
 	case errors.As(err, &version):

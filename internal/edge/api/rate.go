@@ -55,7 +55,16 @@ func (s *server) limitRate(next http.Handler) http.Handler {
 	})
 }
 
-var solvingPath = regexp.MustCompile(`^/v1/(solve|what-if|sweeps|simulations(/workload)?|questions|horizons|purchases|packings|pools(/evaluate|/rounds)?|share-plans|clusters/[^/]+/(what-if|sweeps|simulations|questions|horizons|purchases|packings|pools|class-packings|plans(/[^/]+/verify)?))$`)
+// solvingPath matches addresses of questions and of other work that solves problems.
+var solvingPath = func() *regexp.Regexp {
+	all := []string{"/v1/solve", "/v1/clusters/{cluster}/plans", "/v1/clusters/{cluster}/plans/{plan}/verify"}
+	for address, q := range questions {
+		if q.Solves() {
+			all = append(all, address)
+		}
+	}
+	return regexp.MustCompile("^(" + regexp.MustCompile(`\{[a-z]+\}`).ReplaceAllString(strings.Join(all, "|"), "[^/]+") + ")$")
+}()
 
 // answeringPath matches addresses whose reading solves a problem.
 var answeringPath = regexp.MustCompile(`^/v1/clusters/[^/]+/scenarios/(compare|[^/]+/answer)$`)

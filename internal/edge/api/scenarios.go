@@ -3,58 +3,11 @@ package api
 import (
 	"bytes"
 	"context"
-	"net/http"
 	"time"
 
-	"headroom/internal/ask/goal"
-	"headroom/internal/ask/whatif"
+	"headroom/internal/service/question"
 	"headroom/internal/service/report"
 )
-
-// whatIf answers a question that includes its problem. As for solve, the body is read by hand, once there is a place
-// to solve in.
-func (s *server) whatIf(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.WhatIf(r.Context(), func() (whatif.WhatIfQuestion, error) {
-		q, err := whatif.ReadWhatIf(bodyOf(r), s.config.Limits)
-		if err != nil {
-			err = readingProblem(err)
-		}
-		return q, err
-	})
-	s.answerWhatIf(w, r, answer, err)
-}
-
-func (s *server) clusterWhatIf(w http.ResponseWriter, r *http.Request) {
-	var answer whatif.Comparison
-	q, err := whatif.ReadClusterWhatIf(bodyOf(r))
-	if err == nil {
-		answer, err = s.app.ClusterWhatIf(r.Context(), pathValue(r, "cluster"), q)
-	} else {
-		err = readingProblem(err)
-	}
-	s.answerWhatIf(w, r, answer, err)
-}
-
-func (s *server) answerWhatIf(w http.ResponseWriter, r *http.Request, answer whatif.Comparison, err error) {
-	format := r.URL.Query().Get("format")
-	out, err := whatIfReply(answer, &format, err)
-	if err == nil {
-		err = out.write(w, r)
-	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
-}
-
-// whatIfReply returns the answer as a document, or as a table.
-func whatIfReply(w whatif.Comparison, format *Format, err error) (reply[whatif.Comparison], error) {
-	if err != nil || format == nil || *format != "csv" {
-		return plain(w, err)
-	}
-	var text bytes.Buffer
-	err = report.WhatIf(w).CSV(&text)
-	return reply[whatif.Comparison]{table: &tableReply{name: "what-if.csv", first: text.Bytes()}}, err
-}
 
 func (s *server) ListScenarios(ctx context.Context, r ListScenariosRequest) (reply[ScenarioList], error) {
 	return listInputs(ctx, s, s.app.Scenarios(), r.Cluster, "scenarios", paging(r.Params), report.Scenarios)
@@ -89,38 +42,11 @@ func (s *server) compareScenarios(ctx context.Context, cluster string, names []s
 	if at != nil {
 		moment = *at
 	}
-	answer, err := s.app.CompareScenarios(ctx, cluster, names, moment)
-	return whatIfReply(answer, format, err)
-}
-
-// ask answers a question that includes its problem. As for solve, the body is read by hand, once there is a place to
-// solve in.
-func (s *server) ask(w http.ResponseWriter, r *http.Request) {
-	answer, err := s.app.Ask(r.Context(), func() (goal.ProblemQuestion, error) {
-		q, err := goal.ReadQuestion(bodyOf(r), s.config.Limits)
-		if err != nil {
-			err = readingProblem(err)
-		}
-		return q, err
-	})
-	s.answerQuestion(w, r, answer, err)
-}
-
-func (s *server) askCluster(w http.ResponseWriter, r *http.Request) {
-	q, err := goal.ReadClusterQuestion(bodyOf(r))
-	if err != nil {
-		s.fail(w, r, readingProblem(err))
-		return
+	answer, err := s.app.Questions.CompareScenarios(ctx, cluster, names, moment)
+	if err != nil || format == nil || *format != "csv" {
+		return plain(answer, err)
 	}
-	answer, err := s.app.AskCluster(r.Context(), pathValue(r, "cluster"), q)
-	s.answerQuestion(w, r, answer, err)
-}
-
-func (s *server) answerQuestion(w http.ResponseWriter, r *http.Request, answer goal.Answer, err error) {
-	if err == nil {
-		err = answerIn(w, r, "answer", answer, report.Question, report.QuestionWorkbook)
-	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
+	var text bytes.Buffer
+	err = report.WhatIf(answer).CSV(&text)
+	return reply[WhatIf]{table: &tableReply{name: question.WhatIf.Name + ".csv", first: text.Bytes()}}, err
 }

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/data/inputs"
 	"headroom/internal/service/auth"
+	"headroom/internal/test/await"
 )
 
 const shorter = `{"name":"shorter","note":"for the audit","changes":[{"what":"deadline","class":"nightly","factor":0.9}]}`
@@ -68,14 +69,14 @@ func TestSavedScenarios(t *testing.T) {
 
 	// The author is on record, and no plan is due.
 	want := []struct{ Action, Kind, Name, By string }{{"create", "scenario", "shorter", "p"}, {"delete", "scenario", "shorter", "p"}, {"update", "scenario", "shorter", "p"}}
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) { // an entry shows once no older transaction of the server is open
+	for last := range await.Tries(30 * time.Second) { // an entry shows once no older transaction of the server is open
 		var audit list[struct{ Action, Kind, Name, By string }]
 		s.ask(s.admin, "GET", "/v1/audit?cluster=mine&limit=3", nil).want(t, 200).into(t, &audit)
 		diff := cmp.Diff(want, audit.Items)
 		if diff == "" {
 			break
 		}
-		if time.Since(began) > 30*time.Second {
+		if last {
 			t.Fatalf("audit: %s", diff)
 		}
 	}

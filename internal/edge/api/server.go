@@ -70,14 +70,11 @@ func New(c Config) (http.Handler, error) {
 	if c.UploadWithin == 0 {
 		c.UploadWithin = 30 * time.Second
 	}
-	doc, err := requests()
-	if err != nil {
-		return nil, fmt.Errorf("read the contract of requests: %w", err)
-	}
 	s := &server{config: c, app: c.App, telemetry: c.Telemetry, router: chi.NewRouter(),
 		rates: newRateLimits(c.SolvesPerSecond, c.RequestsPerSecond), largeBodies: make(chan struct{}, 2)}
-	if s.operations, err = readOperations(doc); err != nil {
-		return nil, fmt.Errorf("read the contract of requests: %w", err)
+	var err error
+	if s.operations, err = readOperations(); err != nil {
+		return nil, fmt.Errorf("read the contract: %w", err)
 	}
 	if err := s.renderPages(); err != nil {
 		return nil, err
@@ -104,39 +101,20 @@ func (s *server) routes(compress func(http.Handler) http.Handler) {
 	polled.Get("/v1/clusters/{cluster}/plans/events", s.planEvents)
 	polled.Get("/v1/clusters/{cluster}/pool/plans/current", s.getCurrentPoolPlan)
 	polled.Get("/v1/clusters/{cluster}/pool/plans/current/scaling", s.getPoolScaling)
+	for address, q := range questions {
+		known.Post(address, s.ask(q, address))
+	}
 	known.Get("/v1/runs/{id}", s.getRun)
 	known.Get("/v1/runs/{id}/result", s.getRunResult)
 	known.Get("/v1/runs/{id}/events", s.watchRun)
 	known.Get("/v1/clusters/{cluster}/reports/{report}/file", s.getReportFile)
 	known.Post("/v1/solve", s.solve)
 	known.Post("/v1/bounds", s.bounds)
-	known.Post("/v1/what-if", s.whatIf)
-	known.Post("/v1/clusters/{cluster}/what-if", s.clusterWhatIf)
-	known.Post("/v1/sweeps", s.sweep)
-	known.Post("/v1/clusters/{cluster}/sweeps", s.clusterSweep)
-	known.Post("/v1/simulations", s.simulation)
-	known.Post("/v1/simulations/workload", s.workloadSimulation)
-	known.Post("/v1/clusters/{cluster}/simulations", s.clusterSimulation)
-	known.Post("/v1/questions", s.ask)
-	known.Post("/v1/clusters/{cluster}/questions", s.askCluster)
 	known.Put("/v1/clusters/{cluster}/forecasts", s.putForecasts)
 	known.Post("/v1/clusters/{cluster}/forecasts/weekly", s.putWeeklyForecast)
 	known.Post("/v1/clusters/{cluster}/price-imports", s.importPrices)
 	known.Post("/v1/clusters/{cluster}/history-imports", s.importHistory)
-	known.Post("/v1/horizons", s.horizon)
-	known.Post("/v1/clusters/{cluster}/horizons", s.clusterHorizon)
-	known.Post("/v1/purchases", s.purchase)
-	known.Post("/v1/clusters/{cluster}/purchases", s.clusterPurchase)
-	known.Post("/v1/packings", s.pack)
-	known.Post("/v1/clusters/{cluster}/packings", s.createPacking)
-	known.Post("/v1/clusters/{cluster}/class-packings", s.packClasses)
-	known.Post("/v1/pools", s.planPool)
-	known.Post("/v1/pools/evaluate", s.evaluatePool)
-	known.Post("/v1/pools/rounds", s.planPoolRounds)
 	known.Post("/v1/pools/vm-types", s.poolVMTypes)
-	known.Post("/v1/share-plans", s.planShares)
-	known.Post("/v1/clusters/{cluster}/pools", s.planClusterPool)
-	known.Post("/v1/interference/estimate", s.estimateInterference)
 	known.Post("/v1/clusters/{cluster}/nodes/{node}/heartbeats", s.heartbeat)
 	known.Post("/v1/session", s.createSession)
 	known.Get("/v1/session", s.getSession)

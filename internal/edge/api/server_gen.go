@@ -170,13 +170,13 @@ const (
 	ListRunsParamsStateSucceeded ListRunsParamsState = "succeeded"
 )
 
-// AddedSupply What `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
+// AddedSupply The VMs that `add_contract` and `add_vm_type` add. The machines of a problem without VM types are called `current` once one is added.
 type AddedSupply = whatif.AddedSupply
 
 // Admission The answer to a job that asks for a place.
 type Admission = live.Admission
 
-// AdmissionMode Whose deadlines an admission looks at: `paper` at those of the job and of accepted jobs due no later, `strict` at those due later too, and at whether whole tasks can be done in time at all.
+// AdmissionMode The deadlines that an admission looks at. `paper` looks at those of the job and of accepted jobs due no later. `strict` also looks at those due later, and at whether whole tasks can be done in time at all.
 type AdmissionMode = dispatch.AdmissionMode
 
 // AdmissionRequest A job that asks for a place.
@@ -193,10 +193,10 @@ type AllowedHostList = list[fetch.AllowedHost]
 // Example: -44.80
 type Amount = money.Amount
 
-// Applied What applying a document did, or in a dry run would do.
+// Applied The result of applying a document, or in a dry run the result that it would have.
 type Applied = clusters.Applied
 
-// AuditEntry Who changed what.
+// AuditEntry The author of a change.
 type AuditEntry = app.AuditEntry
 
 // AuditList A page of changes, the newest first.
@@ -205,7 +205,7 @@ type AuditList = list[app.AuditEntry]
 // Batch A batch of jobs and the machines that must run it.
 type Batch = pack.PackingProblem
 
-// BatchJob One kind of job. How long one takes is said by a model or by measurements.
+// BatchJob One kind of job. A model or measurements give the time of one.
 type BatchJob = pack.BatchJob
 
 // Better A plan that refutes a claim of optimality.
@@ -217,36 +217,36 @@ type Billing = capacity.Billing
 // Budget The most that may be spent per period; null limits nothing. Promised jobs that cost more are a conflict.
 type Budget = capacity.Budget
 
-// BusySlots How many slots do work, in all VMs together.
+// BusySlots The number of slots that do work, in all VMs together.
 type BusySlots = plans.BusySlots
 
-// Calibration Which bound of a class's executions, times which factor, its measured executions keep to. Where `bound` of the options is `calibrated`, the class is planned with it.
+// Calibration Which bound of a class's executions, times which factor, its measured executions keep to. If `bound` of the options is `calibrated`, the class is planned with it.
 //
 // Example: {"bound":"average","factor":1.15}
 type Calibration = capacity.Calibration
 
-// CalibrationAdoption What a class's calibration was made of, and how the executions since then fit it.
+// CalibrationAdoption The basis of a class's calibration, and its fit to the executions since then.
 type CalibrationAdoption = clusters.Adoption
 
 // CalibrationBand The fit of the executions that had so many slots, of the phase that had more.
 type CalibrationBand = perf.Band
 
-// CalibrationFactor What makes a bound hold. The calibrated time is the bound's times the factor.
+// CalibrationFactor The factor that makes a bound hold. The calibrated time is the bound's times the factor.
 type CalibrationFactor = perf.Factor
 
-// CalibrationFit How measured times lie among the bounds.
+// CalibrationFit The position of measured times among the bounds.
 type CalibrationFit = perf.Fit
 
 // CalibrationMiss An execution outside its bounds.
 type CalibrationMiss = perf.Miss
 
-// CalibrationRequest What to calibrate a class with. What is left out is what the report without it recommends.
+// CalibrationRequest The bound and the factor to calibrate a class with. A missing part is the one that the report without it recommends.
 type CalibrationRequest = clusters.CalibrationAsk
 
-// CalibrationTest What recommendations were worth for executions that they had not seen.
+// CalibrationTest The worth of past recommendations for executions that they had not seen.
 type CalibrationTest = perf.Tested
 
-// CalibrationWaiting How long executions waited for slots; the time in which nothing of them ran, less the profile's overhead.
+// CalibrationWaiting The time that executions waited for slots; the time in which nothing of them ran, less the profile's overhead.
 type CalibrationWaiting = perf.Waiting
 
 // CapacityPrice The worth of one VM: `low` of one less, `high` of one more (null when nothing more can be had).
@@ -261,16 +261,16 @@ type Change = inputs.Change
 // Check One thing that was looked at.
 type Check = proof.Check
 
-// Class A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
+// Class A kind of job. Exactly one of `profile`, `demand` and `vms_per_job` gives the needs of a job; the first two need `deadline_s` and `slots_per_vm`.
 type Class = inputs.PlannedClass
 
-// ClassAdmissions How many jobs of a class run and may run.
+// ClassAdmissions The number of jobs of a class that run and may run.
 type ClassAdmissions = live.ClassAdmissions
 
 // ClassAdmissionsList A page of classes, by name.
 type ClassAdmissionsList = list[live.ClassAdmissions]
 
-// ClassCalibration How a class's bounds fit what its executions took. Shares, biases and `off` are proportions.
+// ClassCalibration The fit of a class's bounds to the times of its executions. Shares, biases and `off` are proportions.
 type ClassCalibration = clusters.ClassCalibration
 
 // ClassChange A class whose part differs; null where the plan has no such class.
@@ -285,7 +285,7 @@ type ClassOnType = capacity.ClassOnType
 // ClassPlan One class's part of the plan.
 type ClassPlan = capacity.ClassPlan
 
-// ClassSlots How many slots of a class stand on one VM.
+// ClassSlots The number of a class's slots on one VM.
 type ClassSlots = capacity.ClassSlots
 
 // ClassSplit A class's line, and its jobs.
@@ -303,16 +303,16 @@ type ClusterReport = reporting.Report
 // ClusterReportList A page of reports, the newest first.
 type ClusterReportList = list[reporting.Report]
 
-// Completable How many tasks slots complete until a deadline.
+// Completable The number of tasks that slots complete until a deadline.
 type Completable = live.Completable
 
-// Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. Where plans should weigh it, add its share of an hour to the price.
+// Contract Reserved VMs with their term [from, until). Plans count the price of the VM-hours; the upfront payment is kept beside it and stands in no plan's cost. If plans should weigh it, add its share of an hour to the price.
 type Contract = inputs.SignedContract
 
 // ContractList A page of contracts.
 type ContractList = list[inputs.SignedContract]
 
-// ContractUse How many of a contract's VMs the plan uses.
+// ContractUse The number of a contract's VMs that the plan uses.
 type ContractUse = capacity.ContractUse
 
 // ContractWorth The saving of one more VM in a contract.
@@ -330,16 +330,16 @@ type CreatedKey = createdKey
 // CreatedWebhook A new webhook with its secret.
 type CreatedWebhook = createdWebhook
 
-// DataSource Where it is known from how much data there is, and how it grows.
+// DataSource The source of the amount of data and its growth.
 type DataSource = pool.DataSource
 
-// DayJobs How many run at once in each hour of a day, from 0:00; in answers null where there is no row.
+// DayJobs The number of jobs at once in each hour of a day, from 0:00; in answers null where there is no row.
 type DayJobs = []*float64
 
-// DeadlineCures What would turn a refusal into an admission, each by itself, tried by the same rule. What is 0 does not help.
+// DeadlineCures The changes that would turn a refusal into an admission, each by itself, tried by the same rule. A cure of 0 does not help.
 type DeadlineCures = dispatch.DeadlineCures
 
-// DeadlineVerdict Whether a job can be promised its deadline. What n tasks need of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
+// DeadlineVerdict Whether a job can be promised its deadline. The need of n tasks of N usable slots is estimated as n times the mean task time over the slots, by N: never less than what the slots take. A slot is usable where its node leaves at least a twentieth of its processors.
 type DeadlineVerdict = dispatch.DeadlineVerdict
 
 // Decimal A number that is kept as the decimal it is. Answers write a string; requests may give a string or a number.
@@ -358,13 +358,13 @@ type Decimal1 = float64
 // DecisionFigure A number that a choice was made by.
 type DecisionFigure = live.DecisionFigure
 
-// Deleted What a deletion did.
+// Deleted The result of a deletion.
 type Deleted = deleted
 
 // Delivery An event on its way to a webhook.
 type Delivery = hooks.Delivery
 
-// DeliveryAttempt What came of sending once.
+// DeliveryAttempt The result of one attempt.
 type DeliveryAttempt = hooks.DeliveryAttempt
 
 // DeliveryList A page of deliveries, the newest first.
@@ -376,13 +376,13 @@ type DeliveryState = hooks.DeliveryState
 // Demand The three coefficients of an execution's time: map_work_s · jobs / map slots + reduce_work_s · jobs / reduce slots + fixed_s.
 type Demand = capacity.Demand
 
-// Difference What changed from one plan to another, and which inputs changed.
+// Difference The differences between two plans, and the inputs that changed.
 type Difference = whatif.Difference
 
-// Document A whole cluster. A list that is left out is left alone; one that is given is what the cluster has afterwards. Profile versions are only ever added, and each names its number.
+// Document A whole cluster. A list that is left out is left alone; a given one replaces the cluster's. Profile versions are only ever added, and each names its number.
 type Document = inputs.Document
 
-// Drift How the executions since a class's calibration fit it.
+// Drift The fit of a class's calibration to the executions since.
 type Drift = perf.Drift
 
 // Empty Nothing.
@@ -391,7 +391,7 @@ type Empty = nothing
 // Event Another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded; somebody tries the webhook.
 type Event = hooks.Event
 
-// Execution What one execution of a job looks like: per phase the number of tasks, the mean and the longest task in seconds.
+// Execution The figures of one execution of a job: per phase the number of tasks, the mean and the longest task in seconds.
 // A map-only job has no reduce tasks and leaves the shuffle and reduce members out; with reduce tasks all of them are needed.
 // A job that is a chain of stages, such as Spark's, has `stages` and no figures of maps and reduces.
 type Execution = capacity.Profile
@@ -399,7 +399,7 @@ type Execution = capacity.Profile
 // ExecutionBatch Executions that were read elsewhere.
 type ExecutionBatch = executionBatch
 
-// ExecutionRecord What one record of a cluster tells of one execution. Either `sample` or `chain` is there, or `refused` says why not.
+// ExecutionRecord One execution as one record of a cluster tells it. Either `sample` or `chain` is there, or `refused` says why not.
 type ExecutionRecord = history.Record
 
 // Fault One thing that is wrong, with the member or the parameter it concerns.
@@ -412,7 +412,7 @@ type Fault struct {
 	// Hint A cure that a program can apply by putting `value` at `pointer`.
 	Hint *Hint `json:"hint,omitempty"`
 
-	// Line Where the text cannot be read at all.
+	// Line The place in the text if it cannot be read at all.
 	Line *int64 `json:"line,omitempty"`
 
 	// Parameter The name of a path or query parameter or header.
@@ -425,25 +425,25 @@ type Fault struct {
 // FieldChange One member before and after.
 type FieldChange = capacity.FieldChange
 
-// FigureSpread How a figure differs among executions.
+// FigureSpread The spread of a figure among executions.
 type FigureSpread = history.Numbers
 
 // Finding One thing that contradicts, with its cure.
 type Finding = fault.Finding
 
-// Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. Where a range was not worked out, and in relaxed plans, it is the nearest value at which the class's jobs change in the relaxation. Null where there is none.
+// Flips For each input alone, the nearest value at which the plan is no longer the best: the nearer end of `stays`. In relaxed plans, and where `stays` has no range, the nearest value at which the class's jobs change in the relaxation. Null where there is none.
 type Flips = capacity.Flips
 
-// Forecast How many jobs of a class are expected to run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
+// Forecast The expected number of jobs of a class that run at once in one hour. It takes the place of the class's `jobs.max`; `jobs.min` becomes the smaller of itself and this.
 type Forecast = inputs.Forecast
 
-// ForecastFromHistory What forecast is made of which executions.
+// ForecastFromHistory The settings for making a forecast from executions.
 type ForecastFromHistory = clusters.ForecastFromHistory
 
 // ForecastList A page of forecasts.
 type ForecastList = list[inputs.Forecast]
 
-// ForecastMade What was measured and written.
+// ForecastMade The measured and written rows.
 type ForecastMade = clusters.ForecastMade
 
 // Heartbeat A sign of life.
@@ -452,13 +452,13 @@ type Heartbeat = live.LeaseBeat
 // Hint A cure that a program can apply by putting `value` at `pointer`.
 type Hint = fault.Hint
 
-// HistoryChain What one execution of stages looks like.
+// HistoryChain The figures of one execution of stages.
 type HistoryChain = history.Chain
 
-// HistoryFetch Where executions are fetched from, and which.
+// HistoryFetch The source of executions, and a selection of them.
 type HistoryFetch = clusters.HistorySource
 
-// HistoryImport What an import of executions came to, or would come to.
+// HistoryImport The result of importing executions, or in a dry run the result that it would have.
 type HistoryImport = clusters.HistoryImport
 
 // HistoryPhase A stage that ran.
@@ -467,19 +467,19 @@ type HistoryPhase = history.Phase
 // HistoryRefusal A thing in a history that could not be taken.
 type HistoryRefusal = history.Refusal
 
-// HistorySample What one execution of maps and reduces looks like.
+// HistorySample The figures of one execution of maps and reduces.
 type HistorySample = history.Sample
 
 // HourSource Hours whose figures come from one source.
 type HourSource = pool.HourSource
 
-// ImportedJob What an import came to for one job.
+// ImportedJob The result of an import for one job.
 type ImportedJob = clusters.ImportedJob
 
 // InstanceCatalogue Instance types with their prices.
 type InstanceCatalogue = pool.InstanceCatalogue
 
-// InstanceCatalogues What catalogues there are.
+// InstanceCatalogues The catalogues that there are.
 type InstanceCatalogues = pool.InstanceCatalogues
 
 // IntegerPlan The plan with whole jobs and VMs but fractional slots, and how many VMs short it falls when slots are made whole.
@@ -488,28 +488,28 @@ type IntegerPlan = capacity.IntegerPlan
 // Interval From low to high.
 type Interval = perf.Interval
 
-// JobChange What one job more of the class costs, or one less saves, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise it is the relaxation's, which comes near it. Of an exact one, `bill` is what the bill for VMs changes by. `value_refused` is what other jobs are worth that give way, less what jobs are worth that come along.
+// JobChange The cost of one job more of the class, or the saving of one less, per period. One more is asked for, and one more than now is served; one less is asked for, and one less than now is served at most. An exact figure is the difference of two proved plans. Otherwise the relaxation gives it, and only comes near it. Of an exact one, `bill` is the change of the bill for VMs. `value_refused` is the value of other jobs that give way, less that of jobs that come along.
 type JobChange = capacity.JobChange
 
-// JobFit What is fitted to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
+// JobFit The fit to the measurements of a job and kind. It has the one of `power`, `task_time`, `rate` and `usage` that its kind is, or none where nothing could be fitted yet.
 type JobFit = perf.JobFit
 
 // JobFitList A page of fits.
 type JobFitList = list[perf.JobFit]
 
-// JobRange How many jobs run at once. Fractions are allowed where the cluster is planned relaxed.
+// JobRange The number of jobs that run at once. Fractions are allowed where the cluster is planned relaxed.
 type JobRange = capacity.JobRange
 
-// JobSource Where it is known from how often a job is submitted.
+// JobSource The source of the number of submissions.
 type JobSource = pool.JobSource
 
 // JobTasks A job's tasks of one kind.
 type JobTasks = live.JobTasks
 
-// JobUsage What a job was seen to use, from which it is classified.
+// JobUsage The measured use of a job, from which it is classified.
 type JobUsage = perf.Usage
 
-// JobUtility What a job's tasks are worth under the policy learned, by the utility that asks.
+// JobUtility The worth of a job's tasks under the policy learned, by the utility that asks.
 type JobUtility = live.JobUtility
 
 // JobsSplit A class's admitted jobs, in the base, as far as they can be kept, and in the scenario.
@@ -524,16 +524,16 @@ type Key = auth.Key
 // KeyList A page of keys, the newest first.
 type KeyList = list[auth.Key]
 
-// Knowledge What the policy learned has learned.
+// Knowledge The knowledge of the policy learned.
 type Knowledge = dispatch.Knowledge
 
-// LastChange Who changed what was asked for since you read it (412), or deleted it (404).
+// LastChange The last change of the thing since you read it (412), or its deletion (404).
 type LastChange = storage.LastChange
 
 // LateJob An accepted job that would miss its deadline.
 type LateJob = dispatch.LateJob
 
-// LearnedCounts What a classifier has learned.
+// LearnedCounts The knowledge of a classifier.
 type LearnedCounts = dispatch.Counts
 
 // Lease A running job's place. It belongs to the class, not to the plan it was admitted under.
@@ -566,13 +566,13 @@ type LiveNode = live.LiveNode
 // LiveNodeList A page of nodes, by name.
 type LiveNodeList = list[live.LiveNode]
 
-// LiveSettings How tasks are handed to nodes.
+// LiveSettings The rule by which nodes are given tasks.
 type LiveSettings = live.LiveSettings
 
 // LocalMap The nodes that have the data of a map.
 type LocalMap = live.LocalMap
 
-// MachineVMs What stands on a machine. Numbers are those of the phase's jobs, from 0.
+// MachineVMs The jobs on a machine. Numbers are those of the phase's jobs, from 0.
 type MachineVMs = pack.MachineVMs
 
 // Machines Equal machines. Every disk carries a VM.
@@ -586,7 +586,7 @@ type MaybeAmount = string
 // Example: 250.00
 type MaybeMoney = money.Amount
 
-// MeasuredType What tasks took on a type of nodes.
+// MeasuredType The times of tasks on a type of nodes.
 type MeasuredType = perf.MeasuredType
 
 // Measurement A measurement of a job. It never changes.
@@ -598,7 +598,7 @@ type MeasurementBatch = measurementBatch
 // MeasurementList A page of measurements, the newest first.
 type MeasurementList = list[perf.JobMeasurement]
 
-// MeasurementsTaken What came of measurements.
+// MeasurementsTaken The result of sending measurements.
 type MeasurementsTaken = clusters.MeasurementsTaken
 
 // MergedHistory The profile of a job from several of its executions.
@@ -636,46 +636,46 @@ type NewSecret = newSecret
 // NewWebhook A webhook to make.
 type NewWebhook = newWebhook
 
-// NextCursor Where the next page starts; null on the last one.
+// NextCursor The start of the next page; null on the last one.
 type NextCursor = string
 
 // NodeFeature Something that nodes report and decisions may depend on, a number in ranges or one of some words.
 type NodeFeature = dispatch.NodeFeature
 
-// NodeReport The state that a node tells of. What is left out stays as it was told last.
+// NodeReport The state that a node tells of. Figures left out stay as they were reported last.
 type NodeReport = live.NodeReport
 
-// NodeSlots How many tasks of each kind a node runs at once. Where slots are shared, their sum counts.
+// NodeSlots The number of tasks of each kind that a node runs at once. If slots are shared, their sum counts.
 type NodeSlots = live.NodeSlots
 
 // NumberRange A range of numbers; an end is null where there is none in the legal range.
 type NumberRange = capacity.Range
 
-// Observation What really ran at a moment, held against the plan that was current then. It never changes.
+// Observation The VMs and slots in use at a moment, compared with the plan that was current then. It never changes.
 type Observation = plans.Observation
 
 // ObservationList A page of observations, the newest first.
 type ObservationList = list[plans.Observation]
 
-// ObservationRequest What really runs in a cluster.
+// ObservationRequest The VMs and slots in use in a cluster.
 type ObservationRequest = plans.ObservationRequest
 
-// OnDemand What is rented by the hour.
+// OnDemand VMs rented by the hour.
 type OnDemand = capacity.OnDemand
 
-// Options How a problem is solved.
+// Options The settings for solving a problem.
 type Options = capacity.Options
 
 // Outcome Nothing speaks against it; it could not be decided; it is wrong.
 type Outcome = proof.Outcome
 
-// OverloadRule When a node is overloaded.
+// OverloadRule The condition under which a node is overloaded.
 type OverloadRule = dispatch.OverloadRule
 
-// PackedDeadlines How many jobs with a deadline are done in time.
+// PackedDeadlines The number of jobs with a deadline that are done in time.
 type PackedDeadlines = pack.PackedDeadlines
 
-// PackedJob What was planned with for a kind of job.
+// PackedJob The assumptions about a kind of job.
 type PackedJob = pack.PackedJob
 
 // PackedPhase Some jobs that start at once; the phase ends when all have ended.
@@ -687,10 +687,10 @@ type Packing = pack.Packing
 // PackingList A page of packings, the newest first.
 type PackingList = list[pack.PackingSummary]
 
-// PackingOptions How to pack.
+// PackingOptions The settings for packing.
 type PackingOptions = pack.PackingOptions
 
-// PackingSummary What a packing that is kept comes to.
+// PackingSummary The figures of a packing that is kept.
 type PackingSummary = pack.PackingSummary
 
 // PastExecution A past execution of a job with its sample or chain.
@@ -720,22 +720,22 @@ type PlanRecord = plans.PlanRecord
 // PlanRequest Which moment to plan for.
 type PlanRequest = planRequest
 
-// PlanStays How far prices may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null.
+// PlanStays The plan's VMs and jobs stay the best while a price stays in its range and all others stay as they are. A range that was not worked out is null.
 type PlanStays = capacity.PlanStays
 
 // PlanSummary A stored plan in one flat row; money is per period.
 type PlanSummary = plans.PlanSummary
 
-// Policy Who gets a freed slot. A member of another kind is refused.
+// Policy The rule by which a freed slot is given away. A member of another kind is refused.
 type Policy = dispatch.PolicyConfig
 
-// PolicyTrial What another policy would have decided at the heartbeats that came.
+// PolicyTrial The decisions of another policy at past heartbeats.
 type PolicyTrial = live.PolicyTrial
 
 // PolicyTrialChoice A job's task for a slot, and why.
 type PolicyTrialChoice = live.PolicyTrialChoice
 
-// PolicyTrialDeadline How a job with a deadline was served, and how it would have been at the same heartbeats.
+// PolicyTrialDeadline The service of a job with a deadline, and the service under the other policy at the same heartbeats.
 type PolicyTrialDeadline = live.PolicyTrialDeadline
 
 // PolicyTrialDifference A slot with which the policy would have done something else.
@@ -747,7 +747,7 @@ type PolicyTrialRequest = live.PolicyTrialRequest
 // PoolAccelerator Accelerators of a type that start with the round and are given back after so many hours.
 type PoolAccelerator = pool.PoolAccelerator
 
-// PoolBasis What a plan of a pool answers, and where it is known from.
+// PoolBasis The question that a plan of a pool answers, and the sources of its figures.
 type PoolBasis = pool.PoolBasis
 
 // PoolCore Core instances of a type.
@@ -756,10 +756,10 @@ type PoolCore = pool.PoolCore
 // PoolCourseProblem Instance types, what runs, what is submitted in each round, and data that comes in and stays.
 type PoolCourseProblem = pool.PoolCourseProblem
 
-// PoolDisks How data is kept.
+// PoolDisks The storage of data.
 type PoolDisks = pool.PoolDisks
 
-// PoolJobDone Where a job's work is done and when it ends. Every type works on its jobs in the order of their deadlines.
+// PoolJobDone The types that do a job's work, and the hour at which it ends. Every type works on its jobs in the order of their deadlines.
 type PoolJobDone = pool.PoolJobDone
 
 // PoolMachine Machines of a kind that run.
@@ -774,7 +774,7 @@ type PoolMachines = pool.PoolMachines
 // PoolMix Instances of some types. A plan finds it, an evaluation is given it.
 type PoolMix = pool.PoolMix
 
-// PoolOptions How to solve it.
+// PoolOptions The settings for solving it.
 type PoolOptions = pool.PoolOptions
 
 // PoolPlan The cheapest mix that was found, and what none costs less than.
@@ -801,19 +801,19 @@ type PoolSettings = pool.PoolSettings
 // PoolSource A job that is submitted again and again, and where it is known from how often.
 type PoolSource = pool.PoolSource
 
-// PoolSources Where the figures of a plan come from.
+// PoolSources The sources of a plan's figures.
 type PoolSources = pool.PoolSources
 
 // PoolStep Machines to rent or to give back.
 type PoolStep = pool.PoolStep
 
-// PoolStorage What the core instances' disks hold.
+// PoolStorage The data on the core instances' disks.
 type PoolStorage = pool.PoolStorage
 
 // PoolSubmittedJob A job that is submitted again and again.
 type PoolSubmittedJob = pool.PoolSubmittedJob
 
-// PoolTarget How many machines should run from a moment on.
+// PoolTarget The number of machines that should run from a moment on.
 type PoolTarget = pool.PoolTarget
 
 // PoolType A kind of instance.
@@ -828,10 +828,10 @@ type PowerFit = perf.PowerFit
 // PowerModel A job takes a·n^b seconds on n VMs.
 type PowerModel = perf.PowerModel
 
-// PowerPrediction How long a job takes on so many VMs.
+// PowerPrediction The time of a job on a number of VMs.
 type PowerPrediction = perf.PowerPrediction
 
-// PowerSpread How far measurements lie about the line of logarithms, and where on it. Left out with fewer than three.
+// PowerSpread The distance of measurements from the line of logarithms, and where on it. Left out with fewer than three.
 type PowerSpread = perf.PowerSpread
 
 // Price A price of a VM type in [from, until), on demand or spot. Periods of one type and purchase do not overlap.
@@ -848,7 +848,7 @@ type PriceList = list[inputs.PricePeriod]
 // Example: {"classes":[{"deadline_s":2700,"jobs":{"max":10,"min":9},"name":"nightly-etl","penalty":"5.00","profile":{"first_shuffle_avg_s":12,"first_shuffle_max_s":20,"map_avg_s":30,"map_max_s":60,"map_tasks":300,"overhead_s":0,"reduce_avg_s":20,"reduce_max_s":50,"reduce_tasks":40,"shuffle_avg_s":40,"shuffle_max_s":90},"slots_per_vm":{"map":2,"reduce":2}}],"currency":"USD","period_s":3600,"supply":{"contracts":[{"billing":"used","name":"three-year","price":"0.10","vms":30}],"on_demand":{"price":"0.20","quota":null}}}
 type Problem = capacity.Problem
 
-// ProblemClass A kind of job. What a job needs is said by exactly one of `profile`, `demand` and `vms_per_job`; the first two need `deadline_s` and `slots_per_vm`.
+// ProblemClass A kind of job. Exactly one of `profile`, `demand` and `vms_per_job` gives the needs of a job; the first two need `deadline_s` and `slots_per_vm`.
 type ProblemClass = capacity.Class
 
 // ProblemDetails Why a request was refused, and what to change (RFC 9457).
@@ -866,7 +866,7 @@ type ProblemDetails struct {
 	// Instance The id of the request; the server's log has it as well.
 	Instance string `json:"instance"`
 
-	// LastChange Who changed what was asked for since you read it (412), or deleted it (404).
+	// LastChange The last change of the thing since you read it (412), or its deletion (404).
 	LastChange *LastChange `json:"last_change,omitempty"`
 	Status     int64       `json:"status"`
 	Title      string      `json:"title"`
@@ -886,16 +886,16 @@ type ProfileFromHistory = clusters.ProfileFromHistory
 // ProfileList A page of profile versions.
 type ProfileList = list[inputs.ProfileVersion]
 
-// ProfileMade What came of it.
+// ProfileMade The result for the job.
 type ProfileMade = clusters.ProfileMade
 
 // ProfileRef One version of a profile.
 type ProfileRef = inputs.ProfileRef
 
-// Proof What the answer rests on.
+// Proof The basis of the answer.
 type Proof = capacity.Proof
 
-// RateFit How fast types of nodes run a job's tasks. Only ratios mean something; the slowest has the rate 1.
+// RateFit The speed of types of nodes for a job's tasks. Only ratios mean something; the slowest has the rate 1.
 type RateFit = perf.RateFit
 
 // RecordedJob A job that has past executions.
@@ -913,7 +913,7 @@ type Refusals = clusters.Refusals
 // RelaxedPlan The linear program's answer.
 type RelaxedPlan = capacity.RelaxedPlan
 
-// RentedVMs How many VMs are rented, and how they are paid for.
+// RentedVMs The number of rented VMs, and how they are paid for.
 type RentedVMs = plan.RentedVMs
 
 // Report Everything that was looked at when a plan was verified. The outcome is the worst of the checks.
@@ -922,7 +922,7 @@ type Report = proof.Report
 // ReportCovers Which time it is about: `ahead` is a horizon, as `POST …/horizons` answers it, of what is going to be needed from then on; `behind` is which plans held until then, an hour a row, and what was observed.
 type ReportCovers = reporting.Covers
 
-// ReportEvery How often a report is made, and how long it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
+// ReportEvery The interval at which a report is made, and the time that it covers. Weeks start on Monday and months on the 1st, on the clocks of the cluster.
 type ReportEvery = reporting.Every
 
 // ReportFile A file that can be downloaded.
@@ -952,7 +952,7 @@ type RunError = runs.RunError
 // RunList A page of runs, the newest first.
 type RunList = list[runs.Run]
 
-// RunProgress How far a run is.
+// RunProgress The progress of a run.
 type RunProgress = runs.Progress
 
 // RunState The last three are final.
@@ -964,20 +964,20 @@ type Scenario = whatif.Scenario
 // ScenarioAnswer A scenario's outcome, and how it differs from the base's.
 type ScenarioAnswer = whatif.ScenarioAnswer
 
-// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is what VMs may cost a period, `total` what penalties and VMs may. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
-// A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. What counts jobs or VMs is rounded to whole ones, jobs of a relaxed problem excepted.
+// ScenarioChange One change of a problem. `deadline` (seconds), `demand` (`jobs.max`; `jobs.min` follows down), `promised` (`jobs.min`) and `penalty` are of a class, or of all. `price` is that of VMs on demand, or as `purchase: spot`, of a VM type or of all, or that of a `contract`. `quota` is of VMs on demand, `contract` the number of VMs in one, `spot_share` the most of a type's VMs that may be spot; `budget` is the limit on the cost of VMs a period, `total` the one on penalties and VMs. `bound` says with which time of a job is planned. `add_contract`, `drop_contract`, `add_vm_type` and `drop_vm_type` do what they say.
+// A number is changed by exactly one of `factor` and `value`; a quota or budget without either is none. Numbers of jobs or VMs are rounded to whole ones, except jobs of a relaxed problem.
 //
 // Example: {"class":"nightly-etl","factor":0.8,"what":"deadline"}
 type ScenarioChange = whatif.ScenarioChange
 
-// ScenarioDifference What changes, split into what the same decisions cost at the new figures (`values`) and what adapting adds to that (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
+// ScenarioDifference The change, split into the part of the new figures for the same decisions (`values`) and the part of adapting (`decisions`): `from` + `values` + `decisions` = `to`, to the last decimal.
 // The same decisions are the base's admitted jobs on the VMs it rents, needed or not. Jobs that are no longer asked for, or whose deadline nothing meets, go; VMs that a smaller contract, quota or share no longer has go; where the jobs then need more VMs, as with a shorter deadline, just those are rented besides, and where there are none the jobs worth least per VM go. More demand is refused, higher promises are not kept and budgets are overdrawn: to act on them is a new decision.
 type ScenarioDifference = whatif.ScenarioDifference
 
 // ScenarioList A page of saved scenarios.
 type ScenarioList = list[whatif.Scenario]
 
-// ScenarioOutcome What a problem comes to.
+// ScenarioOutcome The costs and figures of a problem's plan.
 type ScenarioOutcome = plan.Outcome
 
 // ScheduledRound A round of a schedule.
@@ -986,29 +986,29 @@ type ScheduledRound = pool.ScheduledRound
 // SecretRequest Another secret for a webhook.
 type SecretRequest = secretRequest
 
-// SlotShare What a class of jobs gets of the slots.
+// SlotShare The share of a class of jobs in the slots.
 type SlotShare = live.SlotShare
 
 // Slots Slots for all admitted jobs together; null where only `vms_per_job` is known.
 type Slots = capacity.Slots
 
-// SlotsOnVM How many map slots or reduce slots one VM offers; a VM's share is one or the other.
+// SlotsOnVM The number of map slots or reduce slots of one VM; a VM's share is one or the other.
 type SlotsOnVM = capacity.SlotsPerVM
 
-// SlotsPerVM How many map slots or reduce slots one VM offers. Where there are several VM types it may be given for each by name; the class then runs on those alone.
+// SlotsPerVM The number of map slots or reduce slots of one VM. With several VM types it may be given for each by name; the class then runs on those alone.
 //
 // Example: {"m5.2xlarge":{"map":4,"reduce":4},"m5.xlarge":{"map":2,"reduce":2}}
 type SlotsPerVM = capacity.SlotsPerVM
 
-// Speed How fast a class's tasks run on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
+// Speed The speed of a class's tasks on VMs of a type, by the types' names. At 2 they take half their time, and so does all of a demand and all of a profile but its `overhead_s`; VMs per job are divided by it. A type that is not named has speed 1; at 0 the class does not run on it. Otherwise 0.001 is the least.
 //
 // Example: {"m5.2xlarge":1.8}
 type Speed = capacity.Speed
 
-// Spot What is rented cheaply and can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
+// Spot Cheap VMs that can be taken away. No interruption is modelled; plans that use spot VMs carry a warning.
 type Spot = capacity.Spot
 
-// SpotTerms How far spot VMs of a type may be used; null is not at all. Their price is a price period with the purchase `spot`.
+// SpotTerms The limits on spot VMs of a type; null is not at all. Their price is a price period with the purchase `spot`.
 type SpotTerms = inputs.SpotTerms
 
 // Stage One phase of a job that is a chain of them.
@@ -1025,10 +1025,10 @@ type StandingOfferList = list[inputs.StandingOffer]
 // Status Proved without CBC within the problem's gap; not proved, `proof.gap` says how far from optimal at most; no plan meets the demands.
 type Status = capacity.Status
 
-// Stays How far figures of the class may move, each alone, while the plan's VMs and jobs stay the best. A range that was not worked out is null; an end is null where the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
+// Stays The plan's VMs and jobs stay the best while a figure of the class stays in its range and all others stay as they are. A range that was not worked out is null. An end is null if the plan stays the best in the whole legal range. A class with a tighter deadline gets other slots.
 type Stays = capacity.Stays
 
-// StorageSample How much data there was.
+// StorageSample The amount of data at a moment.
 type StorageSample = pool.StorageSample
 
 // StorageSampleBatch Samples that are sent together.
@@ -1040,37 +1040,37 @@ type StorageSampleList = list[pool.StorageSample]
 // StorageSampleRequest A sample.
 type StorageSampleRequest = pool.StorageSampleRequest
 
-// StorageSamplesTaken What became of samples.
+// StorageSamplesTaken The result of sending samples.
 type StorageSamplesTaken = storageSamplesTaken
 
 // StoredExecution A past execution of a job, without its sample.
 type StoredExecution = history.StoredExecution
 
-// Supply Where virtual machines come from. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
+// Supply The source of virtual machines. A problem with one kind of machine gives `on_demand` and perhaps `contracts` and `spot`; one with several gives `vm_types` instead, and then nothing else. Up to 1,000 contracts in all.
 type Supply = capacity.Supply
 
 // SupplyContract A number of reserved VMs at a price per VM-hour.
 type SupplyContract = capacity.Contract
 
-// TaskDurations What the tasks of a phase took, in seconds.
+// TaskDurations The times of a phase's tasks, in seconds.
 type TaskDurations = history.Durations
 
 // TaskTimeFit A task takes a·e^(b·r) + c·e^(d·r) seconds where r of its node is left for it. Outside of what was measured it is taken for as long as at the nearest r measured.
 type TaskTimeFit = perf.TaskTimeFit
 
-// TaskTimePrediction How long a task takes with such a part of a node.
+// TaskTimePrediction The time of a task with such a part of a node.
 type TaskTimePrediction = perf.TaskTimePrediction
 
-// TaskTimesFrom Where the times of a job's tasks of one kind come from: `live`, tasks of the class that nodes of this cluster have ended (reduces count unless they may have waited for maps); otherwise `fit`, of maps alone, the latest stored fit of measurements of the kind `task_time`; otherwise `profile`, the means of the class's profile.
+// TaskTimesFrom The source of the times of a job's tasks of one kind: `live`, tasks of the class that nodes of this cluster have ended (reduces count unless they may have waited for maps); otherwise `fit`, of maps alone, the latest stored fit of measurements of the kind `task_time`; otherwise `profile`, the means of the class's profile.
 type TaskTimesFrom = dispatch.TaskTimesFrom
 
 // TaskUsage From 1 (next to nothing) to 10 (all there is); 0, nobody knows.
 type TaskUsage = perf.TaskUsage
 
-// TasksPrediction How long a job's tasks of a kind take from now on, those that run as though they began now, if it had every usable slot of theirs.
+// TasksPrediction The time of a job's tasks of a kind from now on, those that run as though they began now, if it had every usable slot of theirs.
 type TasksPrediction = live.TasksPrediction
 
-// TasksUsage What a job's tasks use, for the policy learned.
+// TasksUsage The use of a job's tasks, for the policy learned.
 type TasksUsage = live.TasksUsage
 
 // Times The predicted time of an execution. A class given by a demand has the average alone; the calibrated time is there where the class has a calibration.
@@ -1079,19 +1079,19 @@ type Times = capacity.Times
 // TypePrice The worth of one VM of a type.
 type TypePrice = capacity.TypePrice
 
-// TypeVMs What is rented of one VM type.
+// TypeVMs The rented VMs of one type.
 type TypeVMs = capacity.TypeVMs
 
-// UsageFit What a job uses, on average of the measurements that were made on the number of VMs nearest to 6, and what follows for where its VMs may stand.
+// UsageFit The average use of a job, of the measurements made on the number of VMs nearest to 6, and the places that its VMs may have for it.
 type UsageFit = perf.UsageFit
 
-// Utility What a task of a job is worth.
+// Utility The worth of a task of a job.
 type Utility = dispatch.Utility
 
 // VMLayout A number of VMs that carry the same slots.
 type VMLayout = capacity.VMLayout
 
-// VMMeasurement How long a job took on so many VMs.
+// VMMeasurement The time of a job on a number of VMs.
 type VMMeasurement = perf.Measurement
 
 // VMType A kind of machine that can be rented.
@@ -1100,10 +1100,10 @@ type VMType = inputs.VMType
 // VMTypeList A page of VM types.
 type VMTypeList = list[inputs.VMType]
 
-// VMTypeSupply Where the VMs of one type come from. Contracts of different types have different names.
+// VMTypeSupply The source of the VMs of one type. Contracts of different types have different names.
 type VMTypeSupply = capacity.VMTypeSupply
 
-// VMs What is rented.
+// VMs The rented VMs.
 type VMs = capacity.VMs
 
 // Warning Something a reader should know.
@@ -1112,13 +1112,13 @@ type Warning = capacity.Warning
 // Webhook An address that is told when something happens.
 type Webhook = hooks.Webhook
 
-// WebhookEvent What a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded.
+// WebhookEvent The events that a webhook can ask for: another plan is a cluster's current one; a cluster could not be planned anew and its last plan stays (told once until it can be planned again); a background run is over; a report can be downloaded.
 type WebhookEvent = hooks.Event
 
 // WebhookList A page of webhooks, by name.
 type WebhookList = list[hooks.Webhook]
 
-// WeekJobs How many run at once, day by day.
+// WeekJobs The number of jobs at once, day by day.
 type WeekJobs = inputs.WeekDays
 
 // WeekPattern The mean week of a class's forecasts.
@@ -1127,10 +1127,10 @@ type WeekPattern = clusters.WeekPattern
 // WhatIf The answer to scenarios, in their order.
 type WhatIf = whatif.Comparison
 
-// Worths What scarcity costs per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` is what one more unit of money in `budget.vm_cost` saves.
+// Worths The cost of scarcity per period at the margin; from the relaxation, so that plans of whole VMs only come near it. `budget` gives the saving by one more unit of money in `budget.vm_cost`.
 type Worths = capacity.Prices
 
-// Written What a write of forecasts did, or would do.
+// Written The result of writing forecasts, or in a dry run the result that it would have.
 type Written = inputs.Written
 
 // AllowedHostID defines model for AllowedHostID.
@@ -1336,25 +1336,25 @@ type RequestTimeout = ProblemDetails
 
 // ListAllowedHostsParams defines parameters for ListAllowedHosts.
 type ListAllowedHostsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Cluster Only changes of this cluster.
@@ -1363,13 +1363,13 @@ type ListAuditParams struct {
 
 // ListClustersParams defines parameters for ListClusters.
 type ListClustersParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1390,40 +1390,40 @@ type ListAdmissionsParams struct {
 	// Class Only leases of this class.
 	Class *LeaseClass `form:"class,omitempty" json:"class,omitempty"`
 
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListAdmissionCountsParams defines parameters for ListAdmissionCounts.
 type ListAdmissionCountsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
@@ -1468,16 +1468,16 @@ type AdoptClassCalibrationParams struct {
 
 // ListContractsParams defines parameters for ListContracts.
 type ListContractsParams struct {
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
@@ -1510,13 +1510,13 @@ type ListLiveDecisionsParams struct {
 	// Outcome Only tasks of which this has become.
 	Outcome *ListLiveDecisionsParamsOutcome `form:"outcome,omitempty" json:"outcome,omitempty"`
 
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1579,13 +1579,13 @@ type ListExecutionsParams struct {
 	// Until Only executions submitted before this moment.
 	Until *SubmittedUntil `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1606,13 +1606,13 @@ type ListFitsParams struct {
 	// Kind Only of this kind.
 	Kind *ListFitsParamsKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1639,13 +1639,13 @@ type GetFitParamsMethod string
 
 // ListFitVersionsParams defines parameters for ListFitVersions.
 type ListFitVersionsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1663,13 +1663,13 @@ type DeleteForecastsParams struct {
 
 // ListForecastsParams defines parameters for ListForecasts.
 type ListForecastsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Wide As CSV: a row an hour and a column a class. There are no pages then.
@@ -1702,13 +1702,13 @@ type ListLiveJobsParams struct {
 	// State Only jobs in this state.
 	State *ListLiveJobsParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1753,13 +1753,13 @@ type ListMeasurementsParams struct {
 	// Until Only what was measured before this moment.
 	Until *MeasuredUntil `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1768,13 +1768,13 @@ type ListMeasurementsParamsKind string
 
 // ListLiveNodesParams defines parameters for ListLiveNodes.
 type ListLiveNodesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1786,28 +1786,28 @@ type ListObservationsParams struct {
 	// Until Only of before this moment.
 	Until *ObservedUntil `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListOffersParams defines parameters for ListOffers.
 type ListOffersParams struct {
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
@@ -1825,13 +1825,13 @@ type ReplaceOfferParams struct {
 
 // ListPackingsParams defines parameters for ListPackings.
 type ListPackingsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1846,16 +1846,16 @@ type GetPackingParamsFormat string
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
@@ -1876,7 +1876,7 @@ type DiffPlansParams struct {
 
 // GetPlanParams defines parameters for GetPlan.
 type GetPlanParams struct {
-	// Format How the answer is written: a document, a table, or a spreadsheet.
+	// Format The form of the answer: a document, a table, or a spreadsheet.
 	Format *SheetFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1897,43 +1897,43 @@ type ReplacePoolSettingsParams struct {
 
 // ListPoolPlansParams defines parameters for ListPoolPlans.
 type ListPoolPlansParams struct {
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // ListStorageSamplesParams defines parameters for ListStorageSamples.
 type ListStorageSamplesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListPricesParams defines parameters for ListPrices.
 type ListPricesParams struct {
-	// Limit How many rows a page has at most.
+	// Limit The maximum number of rows on a page.
 	Limit *RowLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Numbers How exact amounts are written: as texts (`decimal`), or as JSON numbers with the same digits (`float`), for programs that draw.
+	// Numbers The form of exact amounts: texts (`decimal`), or JSON numbers with the same digits (`float`), for programs that draw.
 	Numbers *Numbers `form:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
@@ -1957,13 +1957,13 @@ type GetProblemParams struct {
 
 // ListProfilesParams defines parameters for ListProfiles.
 type ListProfilesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -1975,37 +1975,37 @@ type DeleteProfileParams struct {
 
 // ListProfileVersionsParams defines parameters for ListProfileVersions.
 type ListProfileVersionsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListRecordedJobsParams defines parameters for ListRecordedJobs.
 type ListRecordedJobsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListReportSchedulesParams defines parameters for ListReportSchedules.
 type ListReportSchedulesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2023,13 +2023,13 @@ type ReplaceReportScheduleParams struct {
 
 // ListReportsParams defines parameters for ListReports.
 type ListReportsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// Schedule Only those of the schedule of this name.
@@ -2038,13 +2038,13 @@ type ListReportsParams struct {
 
 // ListScenariosParams defines parameters for ListScenarios.
 type ListScenariosParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2056,7 +2056,7 @@ type CompareScenariosParams struct {
 	// At The moment planned for; left out, now.
 	At *ScenarioAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Format How the list is written.
+	// Format The form of the list.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2077,19 +2077,19 @@ type AnswerScenarioParams struct {
 	// At The moment planned for; left out, now.
 	At *ScenarioAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Format How the list is written.
+	// Format The form of the list.
 	Format *Format `form:"format,omitempty" json:"format,omitempty"`
 }
 
 // ListVMTypesParams defines parameters for ListVMTypes.
 type ListVMTypesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2107,13 +2107,13 @@ type ReplaceVMTypeParams struct {
 
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2128,13 +2128,13 @@ type ListRunsParams struct {
 	// Kind Only runs of this kind.
 	Kind *RunKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2143,13 +2143,13 @@ type ListRunsParamsState string
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 
@@ -2167,13 +2167,13 @@ type ReplaceWebhookParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items on a page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Format How the list is written: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
+	// Format The form of the list: a document, a table, or a spreadsheet. Without `limit` a table has every row, and a spreadsheet 1,000 at most; its header Link leads to the next ones.
 	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
 }
 

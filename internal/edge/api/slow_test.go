@@ -96,11 +96,12 @@ func TestSlowReadersOfLargeAnswers(t *testing.T) {
 	}
 	slow := ask()
 	defer slow.Close()
+	next := time.Tick(50 * time.Millisecond)
 	for n := 0; n < size; n += 4 << 20 { // longer in all than a piece may take
 		if _, err := io.CopyN(io.Discard, slow, 4<<20); err != nil {
 			t.Fatalf("who reads slowly was cut off after %d bytes: %v", n, err)
 		}
-		time.Sleep(50 * time.Millisecond)
+		<-next
 	}
 	if err := <-failed; err != nil {
 		t.Error(err)

@@ -97,7 +97,7 @@ func TestBothReadersGiveTheSameVerdict(t *testing.T) {
 		if random.IntN(8) == 0 {
 			text = damage(random, text)
 		}
-		bySchema := checkBody(text, schema)
+		bySchema := checkSchema(text, schema)
 		byReader := read(text)
 		if byReader == nil {
 			accepted++
@@ -198,7 +198,7 @@ func TestBothReadersKnowTheFormsOfASupply(t *testing.T) {
 	} {
 		text := []byte(strings.Replace(fleetProblem, c.old, c.new, 1))
 		_, byReader := capacity.ReadProblem(text, capacity.DefaultLimits())
-		if bySchema := checkBody(text, schema); (bySchema == nil) != c.fine || (byReader == nil) != c.fine {
+		if bySchema := checkSchema(text, schema); (bySchema == nil) != c.fine || (byReader == nil) != c.fine {
 			t.Errorf("%s: the schema says %v, the reader %v; want fine: %v", c.new, bySchema, byReader, c.fine)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/edge/api/docs"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
+	"headroom/internal/test/await"
 )
 
 const someWebhook = `{"name":"pager","url":"https://hooks.example.com/","events":["plan.failed"]}`
@@ -52,7 +53,7 @@ func (s *service) webhookCell(name, operation, path string) (at string, body any
 // and returns the whole log.
 func (s *service) audited(entry string) string {
 	s.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for range await.Tries(10 * time.Second) {
 		if text := string(s.ask(s.admin, "GET", "/v1/audit", nil).want(s, 200).text); strings.Contains(text, entry) {
 			return text
 		}
@@ -287,7 +288,10 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	schemas := map[hooks.Event]string{hooks.PlanChanged: "PlanChangedEvent", hooks.PlanFailed: "PlanFailedEvent", hooks.RunFinished: "RunFinishedEvent", hooks.ReportMade: "ReportMadeEvent", hooks.Ping: "PingEvent"}
 	came := map[hooks.Event]int{}
 	seen := map[string]bool{}
-	for end := time.Now().Add(20 * time.Second); len(came) < len(schemas) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for range await.Tries(20 * time.Second) {
+		if len(came) == len(schemas) {
+			break
+		}
 		var l list[hooks.Delivery]
 		s.ask(s.admin, "GET", at+"/deliveries", nil).want(t, 200).into(t, &l)
 		for _, d := range l.Items {

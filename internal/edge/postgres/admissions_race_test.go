@@ -55,6 +55,12 @@ func TestNeverMoreThanThePlanAdmits(t *testing.T) {
 		refused int
 		clients sync.WaitGroup
 	)
+	pause := func(r *rand.Rand, most int) { // clients take their time until the test is over
+		select {
+		case <-deadline.Done():
+		case <-time.After(time.Duration(r.IntN(most)) * time.Millisecond):
+		}
+	}
 	for i := range 64 * len(stores) {
 		clients.Go(func() {
 			s, r := stores[i%len(stores)], rand.New(rand.NewPCG(1, uint64(i)))
@@ -70,12 +76,12 @@ func TestNeverMoreThanThePlanAdmits(t *testing.T) {
 					mu.Lock()
 					refused++
 					mu.Unlock()
-					time.Sleep(time.Duration(r.IntN(30)) * time.Millisecond)
+					pause(r, 30)
 					continue
 				}
 				lease.expires = *lease.ExpiresAt
 				for done := false; !done; {
-					time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+					pause(r, 40)
 					switch r.IntN(4) {
 					case 0: // the client dies
 						done = true

@@ -17,6 +17,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/clusters"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -45,11 +46,7 @@ func audit(t testing.TB, s *postgres.Store, of app.AuditFilter) []app.AuditEntry
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
+	await.Until(t, 20*time.Second, what, holds)
 }
 
 func TestEveryChangeIsInTheAuditLog(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"headroom/internal/core/fault"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -83,7 +84,7 @@ func TestServersOfThePreviousReleaseAskForPlansToo(t *testing.T) {
 	ctx := filled(t, s)
 	claim := func(what string) *plans.Claim {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for range await.Tries(10 * time.Second) {
 			if c, _, err := s.Claim(ctx, moment("2026-01-10T05:30:00Z"), time.Minute); err != nil || c != nil {
 				check(t, err)
 				return c

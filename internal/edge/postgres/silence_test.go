@@ -211,7 +211,7 @@ func TestWhatIsDoneOnceMayTakeLong(t *testing.T) {
 	ctx := filled(t, s)
 	_, _, err := s.Once(ctx, onceKey("long", "a"), func(within context.Context) (app.Answer, error) {
 		must(s.Cluster(within, night))(t)
-		time.Sleep(4 * time.Second) // longer than a changing transaction may be idle
+		time.Sleep(4 * time.Second) // longer than a changing transaction may be idle; the database's clock cannot be moved
 		_, err := s.SavePlan(within, record(night))
 		return app.Answer{Status: 201, Keep: true}, err
 	})

@@ -30,6 +30,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 	"headroom/openapi"
 )
@@ -394,12 +395,12 @@ func patience() time.Duration {
 // until waits for a script to become true. While the browser changes pages, it counts as false.
 func until(t *testing.T, ctx context.Context, script string) {
 	t.Helper()
-	for end := time.Now().Add(patience()); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(patience()) {
 		so, err := tryValue[bool](ctx, "!!("+script+")")
 		if so && err == nil {
 			return
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("after %s it is not so that %s (%v); the page says:\n%s", patience(), script, err, value[string](t, ctx, "document.body.innerText"))
 		}
 	}

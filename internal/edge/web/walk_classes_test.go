@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/test/await"
+
 	"github.com/chromedp/chromedp"
 )
 
@@ -182,7 +184,7 @@ func walkClasses(t *testing.T, s *server, browser context.Context) {
 // eventually reads a path until a condition holds.
 func (s *server) eventually(t *testing.T, path string, into any, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for last := range await.Tries(20 * time.Second) {
 		r, err := http.NewRequest("GET", s.address+path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +199,7 @@ func (s *server) eventually(t *testing.T, path string, into any, so func() bool)
 		if err == nil && answer.StatusCode == 200 && so() {
 			return
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("%s does not come to what is waited for: %d, %v", path, answer.StatusCode, err)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/test/await"
+
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -82,12 +84,12 @@ func (s *server) planned(t *testing.T, cluster string, number int) {
 	var list struct {
 		Items []struct{ Number int }
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(30 * time.Second) {
 		s.get(t, "/v1/clusters/"+cluster+"/plans", &list)
 		if len(list.Items) > 0 && list.Items[0].Number >= number {
 			return
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("%s has no plan %d: %+v", cluster, number, list.Items)
 		}
 	}

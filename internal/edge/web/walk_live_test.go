@@ -50,7 +50,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 		t.Fatalf("node-3 has %v", mine)
 	}
 	seq, running := 1, map[string][]int{"node-1": {}, "node-2": {}}
-	for ; ; seq++ {
+	for next := time.Tick(200 * time.Millisecond); ; seq++ {
 		running["node-1"] = append(running["node-1"], s.beat(t, "shop", "node-1", seq, running["node-1"], 1.5)...)
 		running["node-2"] = append(running["node-2"], s.beat(t, "shop", "node-2", seq, running["node-2"], 9)...)
 		if value[bool](t, ctx, `document.querySelector("h1").textContent === "2 nodes are alive (1 dead, 1 overloaded), 8 of 8 slots busy. 1 job runs, 1 job waits."`) {
@@ -59,7 +59,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 		if seq > 150 {
 			t.Fatalf("the page leads with %q", value[string](t, ctx, `document.querySelector("h1").textContent`))
 		}
-		time.Sleep(200 * time.Millisecond)
+		<-next
 	}
 	var nodes struct {
 		Items []struct {
@@ -140,7 +140,7 @@ func walkLive(t *testing.T, s *server, browser context.Context) {
 	// A hidden page requests nothing.
 	requests := `performance.getEntriesByType("resource").filter((e) => e.name.includes("/nodes")).length`
 	value[bool](t, ctx, `Object.defineProperty(document, "hidden", {configurable: true, get: () => true}), document.dispatchEvent(new Event("visibilitychange")), performance.clearResourceTimings(), true`)
-	time.Sleep(1600 * time.Millisecond)
+	time.Sleep(1600 * time.Millisecond) // a page in sight would ask in this time; one that does not ask gives no sign
 	if asked := value[int](t, ctx, requests); asked > 0 {
 		t.Errorf("a page that is hidden asked %d times", asked)
 	}

@@ -103,7 +103,8 @@ func walkWhatIf(t *testing.T, s *server, browser context.Context) {
 	}
 	until(t, ctx, `location.search.includes("demand") && location.search.includes("base=1")`)
 	link, shown := "", ""
-	for at, said := "-", "-"; at != link || said != shown; time.Sleep(500 * time.Millisecond) { // the address follows within 250 ms
+	for at, said := "-", "-"; at != link || said != shown; time.Sleep(500 * time.Millisecond) {
+		// the address follows within 250 ms: after twice that without a change it rests
 		at, said = link, shown
 		link = value[string](t, ctx, `location.href`)
 		shown = value[string](t, ctx, `document.querySelector("#answer").closest("section").querySelector(".big").textContent`)

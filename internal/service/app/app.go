@@ -14,6 +14,7 @@ import (
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/question"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/telemetry"
@@ -50,6 +51,8 @@ type App struct {
 	Plans    *plans.Desk
 	Pools    *plans.PoolDesk
 
+	Questions *question.Desk
+
 	config Config
 }
 
@@ -74,6 +77,8 @@ func New(stores Stores, keys *auth.Keyring, c Config) *App {
 	a.Clusters = clusters.New(clusters.Config{Inputs: stores.Inputs, Profiles: stores.Profiles, Forecasts: stores.Forecasts, Calibrations: stores.Calibrations,
 		Executions: stores.Executions, Fits: stores.Fits, Runs: stores.Runs, Plans: a.Plans, Hosts: a.Hooks, Telemetry: c.Telemetry, Now: a.Now,
 		ImportBytes: c.ImportBytes})
+	a.Questions = &question.Desk{Solver: a.Solver, Runs: a.Runs, Store: stores.Runs, Now: a.Now, Plans: a.Plans, Clusters: a.Clusters,
+		Inputs: stores.Inputs, Profiles: stores.Profiles, Fits: stores.Fits, Packings: stores.Packings}
 	a.Reports = reporting.New(reporting.Config{Store: stores.Reports, Clusters: stores.Inputs, Runs: stores.Runs, Now: a.Now,
 		Ahead: a.reportAhead, Behind: a.reportBehind})
 	return a

@@ -17,6 +17,7 @@ import (
 	"headroom/internal/core/plan"
 	"headroom/internal/core/proof"
 	"headroom/internal/service/plans/solving"
+	"headroom/internal/service/question"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
@@ -129,7 +130,7 @@ func TestLongWorkPauses(t *testing.T) {
 		for i := range 3 {
 			q.Offers = append(q.Offers, capacity.Offer{Name: fmt.Sprint("offer-", i), Price: h.Problem.Supply.OnDemand.Price, Billing: capacity.BilledUsed, Max: 500, TermYears: int64(1 + i%2*2)})
 		}
-		_, err := horizon.Weigh(ctx, q, nil, horizon.Crew{Workers: 1, Turn: here}, nil)
+		_, err := horizon.Weigh(ctx, q, nil, horizon.Crew{Workers: 1, Turn: question.Here}, nil)
 		return err
 	}
 	for _, jobs := range []int{6, 14, 60, 400} {

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/telemetry"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -40,11 +42,7 @@ func TestPlannerCountsWhatItDoes(t *testing.T) {
 	}
 	reaches := func(series string, want float64) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); counted(series) < want; time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%s is %v, want %v", series, counted(series), want)
-			}
-		}
+		await.Until(t, 10*time.Second, fmt.Sprintf("%s is %v", series, want), func() bool { return counted(series) >= want })
 	}
 	reaches(`headroom_plan_attempts_total{outcome="infeasible"}`, 1) // nothing to plan yet
 	if n := counted("headroom_planning_lag_seconds_count"); n != 0 {

@@ -19,6 +19,7 @@ import (
 	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -71,15 +72,16 @@ func startPlanner(t *testing.T, a *app.App) (stop func()) {
 func current(t *testing.T, a *app.App, cluster, what string, is func(plans.Current) bool) (c plans.Current) {
 	t.Helper()
 	var err error
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for last := range await.Tries(10 * time.Second) {
 		if c, err = a.Stores.Plans.Current(admin(t), cluster); err == nil && is(c) {
 			return c
 		}
-		if time.Now().After(end) {
+		if last {
 			t.Fatalf("never: %s; have plan %d of inputs %d, confirmed %v for inputs %d, boundary %v, attempt %+v, error %v",
 				what, c.Record.Number, c.Record.InputsVersion, c.ConfirmedAt, c.ConfirmedVersion, c.Boundary, c.LastAttempt, err)
 		}
 	}
+	return c
 }
 
 func numbered(n int64) func(plans.Current) bool {
@@ -106,7 +108,7 @@ func TestAClusterIsPlannedByItself(t *testing.T) {
 	classes := d.Classes
 	d.Classes = nil
 	apply(t, a, d)
-	within(t, 10*time.Second, "what is missing is said", func() bool {
+	await.Until(t, 10*time.Second, "what is missing is said", func() bool {
 		_, err := a.Stores.Plans.Current(admin(t), "c")
 		return errors.Is(err, fault.NotFound) && strings.Contains(err.Error(), "no class")
 	})
@@ -327,7 +329,7 @@ func TestPins(t *testing.T) {
 	}
 	var pins []string
 	pgtest.Outlast(t)
-	within(t, 10*time.Second, "three entries in the audit log", func() bool {
+	await.Until(t, 10*time.Second, "three entries in the audit log", func() bool {
 		entries, err := a.Stores.Database.Audit(ctx, app.AuditFilter{Cluster: "c"}, storage.Page{Limit: 100})
 		if err != nil {
 			t.Fatal(err)
@@ -375,7 +377,7 @@ func TestAServerThatDiesIsReplaced(t *testing.T) {
 	d.Prices[0].Until = nil
 	apply(t, dead, d)
 	var claim *plans.Claim
-	within(t, 10*time.Second, "there is something to plan", func() bool {
+	await.Until(t, 10*time.Second, "there is something to plan", func() bool {
 		var err error
 		if claim, _, err = store.Claim(admin(t), time.Now(), 700*time.Millisecond); err != nil {
 			t.Fatal(err)
@@ -510,7 +512,7 @@ func TestStoppingLosesNothing(t *testing.T) {
 	apply(t, slow, document("c"))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := slow.StartPlanner(ctx)
-	within(t, 10*time.Second, "planning begins", reached.Load)
+	await.Until(t, 10*time.Second, "planning begins", reached.Load)
 	cancel()
 	close(stopping)
 	<-done
@@ -530,7 +532,7 @@ func TestNobodyIsWokenByAClusterThatIsGone(t *testing.T) {
 	a := newApp(t, store, clock.now)
 	apply(t, a, document("c"))
 	var claim *plans.Claim
-	within(t, 10*time.Second, "there is something to plan", func() bool {
+	await.Until(t, 10*time.Second, "there is something to plan", func() bool {
 		claim, _, _ = store.Claim(admin(t), clock.now(), time.Minute)
 		return claim != nil
 	})

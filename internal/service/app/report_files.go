@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"headroom/internal/ask/horizon"
+	"headroom/internal/service/question"
 	"headroom/internal/service/report"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
@@ -32,23 +33,18 @@ func (a *App) reportBehind(ctx context.Context, cluster string, in reporting.Rep
 
 // reportAhead writes the future need.
 func (a *App) reportAhead(ctx context.Context, cluster string, in reporting.ReportInput, to io.Writer, progress func(runs.Progress)) error {
-	asked, err := a.ClusterHorizon(ctx, cluster, horizon.ClusterHorizonQuestion{Span: horizon.Span{From: in.From, Until: in.Until}, Detail: horizon.DetailClasses})
+	asked, err := a.Questions.ClusterMonths(ctx, cluster,
+		horizon.ClusterHorizonQuestion{Span: horizon.Span{From: in.From, Until: in.Until}, Detail: horizon.DetailClasses})
 	if err != nil {
 		return err
 	}
-	course, err := a.horizonInTurns(ctx, asked, progress)
+	months := question.Months
+	answer, err := months.Work(ctx, a.Questions.InTurns("", months.Unit, progress), asked)
 	if err != nil {
 		return err
 	}
-	answer := asked.answered(course)
-	switch in.Format {
-	case reporting.ReportXLSX:
-		return report.HorizonWorkbook(to, asked.Horizon, answer)
-	case reporting.ReportCSV:
-		return report.Horizon(answer, report.PerPeriod).CSV(to)
-	case reporting.ReportFocus:
-		return report.Focus(to, asked.Horizon, answer, report.FocusNames{SubAccountID: cluster})
+	if write := months.Forms(asked, *answer, question.View{Per: report.PerPeriod, Cluster: cluster})[string(in.Format)]; write != nil {
+		return write(to)
 	}
-	answer.Show(asked.Detail)
-	return json.NewEncoder(to).Encode(answer)
+	return json.NewEncoder(to).Encode(months.Document(&asked, answer))
 }

@@ -11,6 +11,7 @@ import (
 	"headroom/internal/service/heartbeat"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/question"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 )
@@ -32,7 +33,7 @@ type Stores struct {
 	Fits         clusters.Fits
 	Live         heartbeat.Store
 	Observations plans.Observations
-	Packings     Packings
+	Packings     question.Packings
 	Reports      reporting.Store
 	Runs         runs.Store
 	StoredPools  plans.PoolStore
@@ -64,7 +65,7 @@ type AuditFilter struct {
 	Only    []string // clusters the caller may see; nil is all, and entries of no cluster
 }
 
-// AuditEntry is who changed what.
+// AuditEntry records a change and its author.
 type AuditEntry struct {
 	ID      string          `json:"id"`
 	At      time.Time       `json:"at"`
@@ -93,7 +94,7 @@ type Answer struct {
 	Keep   bool // false undoes everything: the request was refused
 }
 
-// DatabaseAbout is what a database says of itself.
+// DatabaseAbout describes a database.
 type DatabaseAbout struct {
 	Version string `json:"version"`
 	Schema  int64  `json:"schema"` // the number of its last migration

@@ -26,9 +26,6 @@ const (
 
 // DryRunPolicy computes the decisions of another policy at past heartbeats. It changes nothing.
 func (d *Desk) DryRunPolicy(ctx context.Context, cluster string, ask live.PolicyTrialRequest) (result live.PolicyTrial, err error) {
-	if err := ask.Validate(); err != nil {
-		return result, err
-	}
 	ctx, leave, err := d.solver.Enter(ctx)
 	if err != nil {
 		return result, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/test/await"
 )
 
 // kept is a store of one cluster's plans, for states that a real one cannot be brought into.
@@ -227,9 +228,5 @@ func TestBoardOutlivesItsStore(t *testing.T) {
 
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
+	await.Until(t, 20*time.Second, what, so)
 }

@@ -11,8 +11,10 @@ import (
 	"headroom/internal/ask/pool"
 	"headroom/internal/ask/recheck"
 	"headroom/internal/core/fault"
+	"headroom/internal/core/lp"
 	"headroom/internal/core/strict"
 	"headroom/internal/data/storage"
+	"headroom/internal/service/plans/solving"
 )
 
 // PoolsChannel notifies of changes to the inputs of pools, or to a pool's plan.
@@ -216,7 +218,7 @@ func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasi
 		p = pool.After(p, *under)
 	}
 	first := true
-	course, err := d.Rounds(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
+	course, err := solving.CheckedCourse(ctx, p, func(ctx context.Context, q pool.PoolProblem) (pool.PoolPlan, error) {
 		ctx, leave, err := d.solver.Turn(ctx)
 		if err != nil {
 			return pool.PoolPlan{}, err
@@ -247,22 +249,12 @@ func (d *PoolDesk) record(ctx context.Context, f pool.PoolFacts, b pool.PoolBasi
 // Plan plans a pool within its time budget, for a caller who has a place to solve in. Nobody sees a plan that has
 // not passed the independent check; an infeasible one is an error.
 func (d *PoolDesk) Plan(ctx context.Context, p pool.PoolProblem) (answer pool.PoolPlan, err error) {
-	err = d.solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context) error {
-		if answer, err = pool.Plan(ctx, p, d.solver.Engine); err != nil {
-			return err
-		}
-		return recheck.PoolFault(recheck.Pool(p, answer))
+	err = d.solver.Budgeted(ctx, p.Options.MaxSolveMs, func(ctx context.Context, engine lp.Solver) (err error) {
+		answer, err = solving.CheckedPool(ctx, p, engine)
+		return err
 	})
 	if err == nil && answer.Status == pool.PoolInfeasible {
 		err = &fault.InfeasibleError{Conflicts: answer.Conflicts}
-	}
-	return answer, err
-}
-
-func (d *PoolDesk) Rounds(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse, error) {
-	answer, err := pool.Course(ctx, p, plan, tell)
-	if err == nil {
-		err = recheck.PoolFault(recheck.PoolCourse(p, answer))
 	}
 	return answer, err
 }

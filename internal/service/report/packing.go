@@ -248,3 +248,21 @@ func KeptPackings(items []pack.PackingSummary) Table {
 		}
 	})
 }
+
+// PackingText writes the answer to a question about a batch for a terminal, and where the times of its jobs are from.
+func PackingText(w io.Writer, a pack.PackingAnswer) (err error) {
+	switch {
+	case a.Compared != nil:
+		err = PackingsText(w, a.Compared)
+	case a.Machines != nil:
+		err = Machines(w, *a.Machines)
+	default:
+		if err = Packing(w, *a.Packing); err == nil && a.OneMore != nil {
+			err = OneMore(w, *a.Packing, *a.OneMore)
+		}
+	}
+	if err == nil && len(a.Sources) > 0 {
+		err = PackingSources(w, a.Sources)
+	}
+	return err
+}

@@ -72,7 +72,7 @@ func (r *ReportRequest) Validate() error {
 		if r.Format == "" {
 			r.Format = ReportXLSX
 		}
-		checkReport(k, r.Every, r.Covers, r.Format)
+		checkReport(k, r.Covers, r.Format)
 	})
 }
 

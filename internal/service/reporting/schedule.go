@@ -58,33 +58,25 @@ const ReportScheduleKind = "report_schedule"
 // Bounds of report schedules.
 const (
 	DefaultKeep        = 24
-	MaxKeep            = 1000
 	MaxReportSchedules = 50 // of a cluster
 )
 
 // UnmarshalJSON fills in defaults.
 func (s *ReportSchedule) UnmarshalJSON(text []byte) error {
 	type members ReportSchedule
-	m := members{Covers: CoversAhead, Format: ReportXLSX, Enabled: true, Keep: DefaultKeep}
-	err := json.Unmarshal(text, &m)
-	*s = ReportSchedule(m)
-	return err
+	*s = ReportSchedule{Covers: CoversAhead, Format: ReportXLSX, Enabled: true, Keep: DefaultKeep}
+	return json.Unmarshal(text, (*members)(s))
 }
 
-// Validate checks the schedule.
+// Validate checks what the contract's rules for a schedule leave open.
 func (s ReportSchedule) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
 		k.StoredName(s.Name)
-		checkReport(k, s.Every, s.Covers, s.Format)
-		k.Whole("hour", "The hour", "on the cluster's clocks", s.Hour, 0, 23)
-		k.Whole("keep", "The number of reports that are kept", "reports", s.Keep, 1, MaxKeep)
+		checkReport(k, s.Covers, s.Format)
 	})
 }
 
-func checkReport(k *strict.Checker, every Every, covers Covers, format ReportFormat) {
-	strict.OneOf(k, "every", every, []Every{EveryDay, EveryWeek, EveryMonth})
-	strict.OneOf(k, "covers", covers, []Covers{CoversAhead, CoversBehind})
-	strict.OneOf(k, "format", format, []ReportFormat{ReportXLSX, ReportCSV, ReportFocus, ReportJSON})
+func checkReport(k *strict.Checker, covers Covers, format ReportFormat) {
 	if covers == CoversBehind && format == ReportFocus {
 		k.Found("format", "conflict", "FOCUS rows say what is going to be charged, so that they cover the time ahead alone.",
 			k.Hint("format", ReportCSV, "Choose csv for a report of the time behind."))

@@ -150,11 +150,7 @@ func TestReportScheduleFaults(t *testing.T) {
 	}
 	for what, change := range map[string]func(*ReportSchedule){
 		"/name":   func(s *ReportSchedule) { s.Name = "a\nb" },
-		"/every":  func(s *ReportSchedule) { s.Every = "hour" },
-		"/covers": func(s *ReportSchedule) { s.Covers = "" },
 		"/format": func(s *ReportSchedule) { s.Format = ReportFocus },
-		"/hour":   func(s *ReportSchedule) { s.Hour = 24 },
-		"/keep":   func(s *ReportSchedule) { s.Keep = 0 },
 	} {
 		s := good
 		change(&s)

@@ -28,84 +28,31 @@ func ReadPolicy(data []byte) (PolicyConfig, error) {
 func readPolicy(r *strict.Reader, p *PolicyConfig) {
 	r.Object(policyShape, func(name string) {
 		switch name {
-		case "kind":
-			strict.Word(r, &p.Kind, PolicyKinds)
-		case "affinity_threshold":
-			option(r, &p.AffinityThreshold, (*strict.Reader).Float)
-		case "max_skips":
-			option(r, &p.MaxSkips, (*strict.Reader).Whole)
-		case "mode":
-			strict.Word(r, &p.Mode, progressModes)
-		case "time_factor":
-			option(r, &p.TimeFactor, (*strict.Reader).Float)
-		case "whole_tasks":
-			option(r, &p.WholeTasks, (*strict.Reader).Flag)
-		case "least_residual":
-			option(r, &p.MinResidual, (*strict.Reader).Float)
-		case "io_cap_mb_s":
-			option(r, &p.IOCap, (*strict.Reader).Float)
-		case "late":
-			strict.Word(r, &p.Late, latePolicies)
-		case "classifier":
-			strict.Word(r, &p.Classifier, classifiers)
-		case "target":
-			option(r, &p.Target, (*strict.Reader).Float)
 		case "rules":
 			p.Rules = strict.List(r, "of rules", MaxRules, readOverloadRule)
 		case "utilities":
 			p.Utilities = strict.List(r, "of utilities", MaxUtilities, readUtility)
 		case "features":
 			p.Features = strict.List(r, "of features", MaxFeatures, readNodeFeature)
-		case "tasks_per_heartbeat":
-			option(r, &p.TasksPerHeartbeat, (*strict.Reader).Whole)
-		case "evaluation_delay_heartbeats":
-			option(r, &p.EvaluationDelay, (*strict.Reader).Whole)
-		case "probe_when_idle":
-			option(r, &p.ProbeWhenIdle, (*strict.Reader).Flag)
+		default:
+			r.Field(p, name)
 		}
 	})
 }
 
-func option[T any](r *strict.Reader, member **T, read func(*strict.Reader, *T)) {
-	*member = new(T)
-	read(r, *member)
-}
+func readOverloadRule(r *strict.Reader, o *OverloadRule) { r.Fields(overloadRuleShape, o) }
 
-func readOverloadRule(r *strict.Reader, o *OverloadRule) {
-	r.Object(overloadRuleShape, func(name string) {
-		switch name {
-		case "metric":
-			strict.Word(r, &o.Metric, nodeMetrics)
-		case "limit":
-			r.Float(&o.Limit)
-		case "per":
-			strict.Word(r, &o.Per, metricPers)
-		}
-	})
-}
-
-func readUtility(r *strict.Reader, u *Utility) {
-	r.Object(utilityShape, func(name string) {
-		switch name {
-		case "kind":
-			strict.Word(r, &u.Kind, utilityKinds)
-		case "value":
-			option(r, &u.Value, (*strict.Reader).Float)
-		case "slow_start":
-			option(r, &u.SlowStart, (*strict.Reader).Float)
-		}
-	})
-}
+func readUtility(r *strict.Reader, u *Utility) { r.Fields(utilityShape, u) }
 
 func readNodeFeature(r *strict.Reader, f *NodeFeature) {
 	r.Object(nodeFeatureShape, func(name string) {
 		switch name {
-		case "name":
-			f.Name, _ = r.Text()
 		case "edges":
 			f.Edges = strict.List(r, "of edges", MaxBins, (*strict.Reader).Float)
 		case "words":
 			f.Words = strict.List(r, "of words", MaxBins, func(r *strict.Reader, s *string) { *s, _ = r.Text() })
+		default:
+			r.Field(f, name)
 		}
 	})
 }

@@ -202,8 +202,8 @@ type LiveAdmission string
 // The rules.
 const (
 	LiveOpen   LiveAdmission = "open"
-	LivePaper                = LiveAdmission(AdmissionPaper)
-	LiveStrict               = LiveAdmission(AdmissionStrict)
+	LivePaper  LiveAdmission = "paper"
+	LiveStrict LiveAdmission = "strict"
 )
 
 // Mode returns the mode in which deadlines are judged. If live jobs are all accepted, others are still judged

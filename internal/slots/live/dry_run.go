@@ -7,7 +7,6 @@ import (
 
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
-	"headroom/internal/core/strict"
 	"headroom/internal/slots/dispatch"
 )
 
@@ -19,20 +18,8 @@ type PolicyTrialRequest struct {
 	Seconds float64 `json:"window_s"`
 }
 
-// The time that a dry run looks back.
-const (
-	DefaultDryRunSeconds = 3600
-	LongestDryRunSeconds = 86_400
-)
-
-// Validate checks the request except for its policy, which is checked with the settings.
-func (r PolicyTrialRequest) Validate() error {
-	return strict.Check(func(c *strict.Checker) {
-		if r.Seconds != 0 {
-			c.InRange("window_s", "How far back the dry run looks, in seconds,", r.Seconds, 1, LongestDryRunSeconds)
-		}
-	})
-}
+// DefaultDryRunSeconds is the time that a dry run looks back.
+const DefaultDryRunSeconds = 3600
 
 // PolicyTrial compares another policy with the real decisions at past heartbeats. Each decision is repeated in the
 // true state of the cluster, so that all can be compared; consequences of other decisions are not followed.

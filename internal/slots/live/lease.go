@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/fault"
 	"headroom/internal/core/strict"
 	"headroom/internal/slots/dispatch"
@@ -92,26 +91,12 @@ const (
 	LongestLease        = 3600
 )
 
-const longestHolder = 200
-
-// Validate checks the request.
+// Validate checks what the contract's rules for a request leave open.
 func (r AdmissionRequest) Validate() error {
 	return strict.Check(func(k *strict.Checker) {
-		if r.Class == "" {
-			k.Refuse("class", "missing", "The class is empty; name the one that the job is of.")
-		}
-		switch {
-		case utf8.RuneCountInString(r.Holder) > longestHolder:
-			k.Refuse("holder", "too_long", "The holder has %d characters; at most %d are kept.", utf8.RuneCountInString(r.Holder), longestHolder)
-		case !utf8.ValidString(r.Holder) || strings.ContainsFunc(r.Holder, unicode.IsControl):
+		if !utf8.ValidString(r.Holder) || strings.ContainsFunc(r.Holder, unicode.IsControl) {
 			k.Refuse("holder", "text", "The holder has a control character in it, or is no UTF-8; remove it.")
 		}
-		checkLease(k, r.TTLSeconds)
-		if r.DeadlineSeconds != 0 && !(r.DeadlineSeconds > 0 && r.DeadlineSeconds <= capacity.MaxSeconds) {
-			k.Refuse("deadline_s", "range", "The deadline is %v seconds from now; it must be more than 0 and at most %.0f.", r.DeadlineSeconds, float64(capacity.MaxSeconds))
-		}
-		k.Whole("maps", "The number of maps", "maps", r.Maps, 0, capacity.MaxTasks)
-		k.Whole("reduces", "The number of reduces", "reduces", r.Reduces, 0, capacity.MaxTasks)
 		switch {
 		case r.DeadlineSeconds == 0 && r.Maps+r.Reduces > 0:
 			k.Refuse("deadline_s", "missing", "The tasks are counted for a deadline, and there is none; give one, or leave the tasks out.")
@@ -126,24 +111,6 @@ type LeaseBeat struct {
 	TTLSeconds float64 `json:"ttl_s,omitzero"`    // zero keeps the present one
 	Maps       *int64  `json:"maps,omitempty"`    // that are not done, of a job that was promised a deadline
 	Reduces    *int64  `json:"reduces,omitempty"` // likewise
-}
-
-// Validate checks the heartbeat.
-func (b LeaseBeat) Validate() error {
-	return strict.Check(func(k *strict.Checker) {
-		checkLease(k, b.TTLSeconds)
-		for member, n := range map[string]*int64{"maps": b.Maps, "reduces": b.Reduces} {
-			if n != nil {
-				k.Whole(member, "The number of "+member+" that are not done", member, *n, 0, capacity.MaxTasks)
-			}
-		}
-	})
-}
-
-func checkLease(k *strict.Checker, seconds float64) {
-	if seconds != 0 && !(seconds >= ShortestLease && seconds <= LongestLease) { // NaN too
-		k.Refuse("ttl_s", "range", "A lease lives from %d to %d seconds, not %v.", ShortestLease, LongestLease, seconds)
-	}
 }
 
 // RefuseDeadline fills in that the deadline cannot be promised.

@@ -136,11 +136,9 @@ func ReadInterference(data []byte) (InterferenceQuestion, error) {
 		case "policies":
 			q.Policies = strict.List(r, "of policies", MaxCorePolicies, readCorePolicy)
 		case "host":
-			readBatchHost(r, &q.Host)
-		case "requests":
-			r.Whole(&q.Requests)
-		case "seed":
-			r.Whole(&q.Seed)
+			r.Fields(batchHostShape, &q.Host)
+		default:
+			r.Field(&q, name)
 		}
 	})
 	r.End()
@@ -157,47 +155,20 @@ func readInteractive(r *strict.Reader, i *Interactive) {
 			return
 		}
 		r.Object(requestTimingShape, func(name string) {
-			switch name {
-			case "kind":
-				strict.Word(r, &i.Service.Kind, serviceKinds)
-			case "mean_ms":
-				r.Float(&i.Service.MeanMs)
-			case "samples_ms":
+			if name == "samples_ms" {
 				i.Service.SamplesMs = strict.List(r, "of times", MaxServiceSamples, (*strict.Reader).Float)
+			} else {
+				r.Field(&i.Service, name)
 			}
 		})
 	})
 }
 
 func readCorePolicy(r *strict.Reader, p *CorePolicy) {
-	r.Object(corePolicyShape, func(name string) {
-		switch name {
-		case "kind":
-			strict.Word(r, &p.Kind, corePolicyKinds)
-		case "slice_ms":
-			r.Float(&p.SliceMs)
-		case "window_ms":
-			r.Float(&p.WindowMs)
-		case "floor_ms":
-			r.Float(&p.FloorMs)
-		}
-	})
+	r.Fields(corePolicyShape, p)
 	if p.SliceMs == 0 && p.takesSlices() {
 		p.SliceMs = DefaultSliceMs
 	}
-}
-
-func readBatchHost(r *strict.Reader, h *BatchHost) {
-	r.Object(batchHostShape, func(name string) {
-		switch name {
-		case "cgroup":
-			h.Cgroup, _ = r.Text()
-		case "ceiling_cores":
-			r.Float(&h.CeilingCores)
-		case "interactive_weight":
-			r.Whole(&h.InteractiveWeight)
-		}
-	})
 }
 
 // Validate checks the question. It reports all faults, as an *InputError.

@@ -38,13 +38,10 @@ var (
 func readDataNodes(r *strict.Reader, d *DataNodeLoad) {
 	d.Count = 1
 	r.Object(dataNodesShape, func(name string) {
-		switch name {
-		case "count":
-			r.Whole(&d.Count)
-		case "cap_mb_s":
-			r.Float(&d.CapMBPerSecond)
-		case "readers":
+		if name == "readers" {
 			d.Readers = strict.List(r, "of readers", MaxDataReaders, readDataReader)
+		} else {
+			r.Field(d, name)
 		}
 	})
 }
@@ -52,14 +49,8 @@ func readDataNodes(r *strict.Reader, d *DataNodeLoad) {
 func readDataReader(r *strict.Reader, d *DataReader) {
 	d.Normed = 1
 	r.Object(dataReaderShape, func(name string) {
-		switch name {
-		case "name":
-			d.Name, _ = r.Text()
+		if r.Field(d, name); name == "name" {
 			r.CheckText([]byte(d.Name))
-		case "read_mb_s":
-			r.Float(&d.ReadMBPerSecond)
-		case "normed":
-			r.Float(&d.Normed)
 		}
 	})
 }

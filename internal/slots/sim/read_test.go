@@ -24,11 +24,11 @@ func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 	for _, c := range []struct{ old, new, pointer, code string }{
 		{`"seed": 1`, `"sead": 1`, "/sead", "unknown_member"},
 		{`"seed": 1`, `"seed": 1, "seed": 2`, "/seed", "duplicate_member"},
-		{`"seed": 1`, `"seed": 1.5`, "/seed", "type"},
-		{`"seed": 1`, `"seed": -1`, "/seed", "type"},
+		{`"seed": 1`, `"seed": 1.5`, "/seed", "not_whole"},
+		{`"seed": 1`, `"seed": -1`, "/seed", "range"},
 		{`"warm_up_s": 100`, `"warm_up_s": "100"`, "/warm_up_s", "type"},
-		{`"warm_up_s": 100`, `"warm_up_s": 1e999`, "/warm_up_s", "type"},
-		{`"warm_up_s": 100`, `"warm_up_s": null`, "/warm_up_s", "type"},
+		{`"warm_up_s": 100`, `"warm_up_s": 1e999`, "/warm_up_s", "range"},
+		{`"warm_up_s": 100`, `"warm_up_s": null`, "/warm_up_s", "null"},
 		{`"warm_up_s": 100`, `"warm_up_s": 1e9`, "/warm_up_s", "premise"},
 		{`{"kind": "fair"}`, `{"kind": "fair", "colour": {"a": [1, {}]}}`, "/policy/colour", "unknown_member"},
 		{`{"kind": "fair"}`, `["fair"]`, "/policy", "type"},
@@ -53,7 +53,7 @@ func TestReadSaysWhatIsWrongAndWhere(t *testing.T) {
 			t.Errorf("%s: said to be on line %d, column %d", c.new, f.Line, f.Column)
 		}
 	}
-	if _, err := Read([]byte(everyMember + "{}")); err == nil || !strings.Contains(err.Error(), "follows") {
+	if _, err := Read([]byte(everyMember + "{}")); err == nil || !strings.Contains(err.Error(), "After the end of the document") {
 		t.Errorf("two objects: got %v", err)
 	}
 }

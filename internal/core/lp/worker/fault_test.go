@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"headroom/internal/core/lp"
+	"headroom/internal/test/await"
 )
 
 // children returns the ids of this process's children, including dead ones not waited for.
@@ -249,7 +250,7 @@ func TestSolverDiesWithItsParent(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := "/proc/" + strconv.Itoa(pid) + "/stat"
-		within(t, 5*time.Second, "the solver works", func() bool {
+		await.Until(t, 5*time.Second, "the solver works", func() bool {
 			return ticks(pid) >= 5
 		})
 		if stop {
@@ -261,18 +262,9 @@ func TestSolverDiesWithItsParent(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = parent.Wait()
-		within(t, 2*time.Second, "the solver is gone", func() bool {
+		await.Until(t, 2*time.Second, "the solver is gone", func() bool {
 			fields := stat(path) // treats dead processes that nobody has waited for as gone
 			return fields == nil || fields[0] == "Z"
 		})
-	}
-}
-
-func within(t *testing.T, limit time.Duration, what string, is func() bool) {
-	t.Helper()
-	for began := time.Now(); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Since(began) > limit {
-			t.Fatalf("%s: not within %s", what, limit)
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"headroom/internal/core/lp"
+	"headroom/internal/test/await"
 )
 
 var inf = math.Inf(1)
@@ -329,9 +330,7 @@ func TestFullQueueIsBusy(t *testing.T) {
 			}
 		})
 	}
-	for len(pool.waiting) < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, 20*time.Second, "both callers are known", func() bool { return len(pool.waiting) == 2 })
 	if _, err := pool.Solve(ctx, two(), lp.Options{}); !errors.Is(err, lp.ErrBusy) {
 		t.Errorf("got %v, want lp.ErrBusy", err)
 	}
@@ -349,9 +348,7 @@ func TestWaitingPastTheDeadlineIsBusy(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var callers sync.WaitGroup
 	callers.Go(func() { _, _ = pool.Solve(ctx, two(), lp.Options{}) })
-	for len(pool.slots) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, 20*time.Second, "the only process is at work", func() bool { return len(pool.slots) == 0 })
 	short, cancelShort := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancelShort()
 	if _, err := pool.Solve(short, two(), lp.Options{}); !errors.Is(err, lp.ErrBusy) || !errors.Is(err, context.DeadlineExceeded) {
@@ -371,9 +368,7 @@ func TestCloseEndsCallersAndChildren(t *testing.T) {
 			}
 		})
 	}
-	for len(pool.waiting) < 4 {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, 20*time.Second, "all callers are known", func() bool { return len(pool.waiting) == 4 })
 	pool.Close()
 	callers.Wait()
 	if left := children(t); len(left) > 0 {

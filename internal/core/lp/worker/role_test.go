@@ -65,10 +65,10 @@ var roles = map[string]func(o lp.Options, variation int) (lp.Solution, error){
 		if err := stray.Start(); err != nil {
 			return lp.Solution{}, err
 		}
-		time.Sleep(time.Minute)
+		hang()
 		return truth(), nil
 	},
-	"sleep":            func(lp.Options, int) (lp.Solution, error) { time.Sleep(time.Minute); return truth(), nil },
+	"sleep":            func(lp.Options, int) (lp.Solution, error) { hang(); return truth(), nil },
 	"wrong-objective":  lie(func(s *lp.Solution) { s.Objective = 1 }),
 	"below-the-row":    lie(func(s *lp.Solution) { s.X[0], s.Objective = 1, 1 }),
 	"above-its-bound":  lie(func(s *lp.Solution) { s.X[0], s.Objective = 10, 10 }),
@@ -100,6 +100,9 @@ func lie(spoil func(s *lp.Solution)) func(lp.Options, int) (lp.Solution, error) 
 	}
 }
 
+// hang does nothing for longer than any test waits, and then lets the process end should nobody have killed it.
+func hang() { time.Sleep(time.Minute) }
+
 func beSolver(name string) int {
 	switch name {
 	case "babble":
@@ -109,7 +112,7 @@ func beSolver(name string) int {
 			}
 		}
 	case "mute":
-		time.Sleep(time.Minute)
+		hang()
 		return 1
 	}
 	act := roles[name]

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"headroom/internal/core/lp"
+	"headroom/internal/test/await"
 )
 
 // raw is a solver process that a test talks to in bytes.
@@ -129,7 +130,7 @@ func TestEndOfInputEndsASolveUnderWay(t *testing.T) {
 	if err := writeFrame(r.in, question, encodeRequest(request{program: endless()})); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "the solver works", func() bool { return ticks(r.command.Process.Pid) >= 5 })
+	await.Until(t, 5*time.Second, "the solver works", func() bool { return ticks(r.command.Process.Pid) >= 5 })
 	began := time.Now()
 	r.in.Close()
 	if code := r.end(t, 2*time.Second); code != 0 {
@@ -147,7 +148,7 @@ func TestLimitsAreSet(t *testing.T) {
 	var caller sync.WaitGroup
 	caller.Go(func() { _, _ = pool.Solve(ctx, endless(), lp.Options{Seconds: 10}) })
 	var limits string
-	within(t, 5*time.Second, "a limit of its processor time", func() bool {
+	await.Until(t, 5*time.Second, "a limit of its processor time", func() bool {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/limits", events.events[0].Process))
 		limits = strings.Join(strings.Fields(string(text)), " ")
 		return err == nil && !strings.Contains(limits, "Max cpu time unlimited")

@@ -3,14 +3,14 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/internal/slots/sim"
 )
 
@@ -74,15 +74,11 @@ Policies:
 				return shell.Labelled(label, err)
 			}
 		}
-		answer, err := sim.EstimateInterference(c.Context(), q)
+		answer, err := question.Work(c, kinds.Interference, q, "")
 		if err != nil {
 			return err
 		}
-		return out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.InterferenceText(w, answer) },
-			"json":  shell.AsJSON(answer),
-			"csv":   tables.Interference(answer).CSV,
-		})
+		return question.Write(c, out, kinds.Interference, q, answer)
 	})
 }
 

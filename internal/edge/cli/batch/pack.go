@@ -3,7 +3,6 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,7 @@ import (
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
@@ -57,13 +56,15 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 	}
 	to.AddFlags(c)
 	out.AddFlags(c, "table", "json", "csv")
-	shell.AddChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", pack.PackMulti, pack.PackPair, pack.PackSequential, pack.PackSwarm)
+	shell.AddChoice(c, &flags.algorithm, "algorithm", "", "override how it is packed", pack.PackMulti, pack.PackPair,
+		pack.PackSequential, pack.PackSwarm)
 	c.Flags().Int64Var(&flags.maxMs, "max-solve-ms", 0, "override the time budget of a packing in `milliseconds` (1 to 600000)")
 	c.Flags().Uint64Var(&flags.seed, "seed", 0, "override the seed of searches by chance")
 	c.Flags().Int64Var(&flags.machines, "machines", 0, "override the `number` of machines")
 	c.Flags().BoolVar(&flags.compare, "compare", false, "pack by every algorithm and compare")
 	c.Flags().BoolVar(&flags.oneMore, "one-more", false, "say as well what one more machine would save")
-	c.Flags().StringVar(&flags.by, "by", "", "find the fewest machines that finish the batch within so many `hours`, or with --classes by a time of day such as 06:00")
+	c.Flags().StringVar(&flags.by, "by", "",
+		"find the fewest machines that finish the batch within so many `hours`, or with --classes by a time of day such as 06:00")
 	c.Flags().StringVar(&cluster, "cluster", "", "have a server pack it and keep the packing in this `cluster`")
 	c.Flags().BoolVar(&async, "async", false, "with --cluster: start a run and do not wait for it")
 	classes.addFlags(c)
@@ -101,16 +102,13 @@ measurements ("headroom measurement") and past executions; then nothing is kept.
 			problem.Machines.Count = flags.machines
 		}
 		if cluster != "" {
-			return packThere(c, &to, out, cluster, problem, async)
+			return question.SendAndWrite(c, &to, out, kinds.KeptPacking, async, openapi.CreatePacking(cluster), problem)
 		}
-		var p question.Packer
-		defer p.Close()
-		answer, err := pack.Answer(c.Context(), flags.question(problem), p.Pack, func(int64, int64) {})
-		p.Close() // before writing: a closed pipe ends the program where it stands
+		answer, err := question.Work(c, kinds.Packing, flags.question(problem), "")
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		return out.Write(c, packingForms(answer))
+		return out.Write(c, packingForms(*answer))
 	})
 }
 
@@ -141,45 +139,14 @@ func (f *packFlags) question(batch pack.PackingProblem) pack.PackingQuestion {
 
 // packingForms is an answer in every form.
 func packingForms(a pack.PackingAnswer) map[string]shell.Form {
+	forms := kinds.Packing.Forms(pack.PackingQuestion{}, a, kinds.View{})
 	switch {
 	case a.Compared != nil:
-		return map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.PackingsText(w, a.Compared) },
-			"json":  shell.AsJSON(a.Compared),
-			"csv":   tables.PackingAnswer(a).CSV,
-		}
+		forms["json"] = shell.AsJSON(a.Compared)
 	case a.Machines != nil:
-		return map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.Machines(w, *a.Machines) },
-			"json":  shell.AsJSON(*a.Machines),
-			"csv":   tables.PackingAnswer(a).CSV,
-		}
+		forms["json"] = shell.AsJSON(*a.Machines)
+	default:
+		forms["json"] = shell.AsJSON(packedWithOneMore{*a.Packing, a.OneMore})
 	}
-	return map[string]shell.Form{
-		"table": func(w io.Writer) error {
-			if err := tables.Packing(w, *a.Packing); err != nil || a.OneMore == nil {
-				return err
-			}
-			return tables.OneMore(w, *a.Packing, *a.OneMore)
-		},
-		"json": shell.AsJSON(packedWithOneMore{*a.Packing, a.OneMore}),
-		"csv":  tables.PackingAnswer(a).CSV,
-	}
-}
-
-// packThere has a server pack a batch and keep the packing.
-func packThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, batch pack.PackingProblem, async bool) error {
-	answered, err := to.There(c, async, openapi.CreatePacking(cluster), batch, nil)
-	if err != nil || answered == nil {
-		return err
-	}
-	var kept pack.KeptPacking
-	if err := answered.Into(&kept); err != nil {
-		return err
-	}
-	forms, err := keptForms(kept)
-	if err != nil {
-		return err
-	}
-	return out.Write(c, forms)
+	return forms
 }

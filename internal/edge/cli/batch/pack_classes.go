@@ -3,7 +3,6 @@ package batch
 import (
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,9 +11,10 @@ import (
 
 	"headroom/internal/ask/pack"
 	"headroom/internal/core/capacity"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
@@ -27,9 +27,11 @@ type classFlags struct {
 }
 
 func (f *classFlags) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.names, "classes", "", "with --cluster: pack its `classes` instead of a file, such as nightly-etl:3,ad-hoc, or all for each of them once")
+	c.Flags().StringVar(&f.names, "classes", "",
+		"with --cluster: pack its `classes` instead of a file, such as nightly-etl:3,ad-hoc, or all for each of them once")
 	c.Flags().Int64Var(&f.disks, "disks", 1, "with --classes: how many disks, each for one VM, a machine has")
-	c.Flags().Int64Var(&f.hostsPerExtra, "hosts-per-extra", 0, "with --classes: how many I/O-bound VMs a machine runs for each extra VM; 0 is no extra VMs")
+	c.Flags().Int64Var(&f.hostsPerExtra, "hosts-per-extra", 0,
+		"with --classes: how many I/O-bound VMs a machine runs for each extra VM; 0 is no extra VMs")
 	c.Flags().Float64Var(&f.penalty, "penalty", 1, "with --classes: how many `times` as long jobs take beside extra VMs")
 }
 
@@ -40,7 +42,8 @@ func (f *classFlags) check(c *cobra.Command, flags *packFlags, cluster string) e
 	if flags.by != "" && !timeOfDay.MatchString(flags.by) {
 		hours, err := strconv.ParseFloat(flags.by, 64)
 		if err != nil || !(hours > 0 && hours*3600 <= capacity.MaxSeconds) {
-			return fmt.Errorf("--by is %q; give more than 0 hours and at most %g, or with --classes a time of day such as 06:00", flags.by, capacity.MaxSeconds/3600)
+			return fmt.Errorf("--by is %q; give more than 0 hours and at most %g, or with --classes a time of day such as 06:00", flags.by,
+				capacity.MaxSeconds/3600)
 		}
 		flags.byHours = hours
 	}
@@ -97,22 +100,5 @@ func (f *classFlags) pack(c *cobra.Command, to *remote.Connection, out shell.Out
 	} else {
 		query.By = flags.by
 	}
-	answered, err := to.There(c, async, openapi.PackClasses(cluster, &query), batch, nil)
-	if err != nil || answered == nil {
-		return err
-	}
-	var a pack.PackingAnswer
-	if err := answered.Into(&a); err != nil {
-		return err
-	}
-	forms := packingForms(a)
-	packed := forms["table"]
-	forms["table"] = func(w io.Writer) error {
-		if err := packed(w); err != nil {
-			return err
-		}
-		return tables.PackingSources(w, a.Sources)
-	}
-	forms["json"] = shell.AsJSON(a)
-	return out.Write(c, forms)
+	return question.SendAndWrite(c, to, out, kinds.Packing, async, openapi.PackClasses(cluster, &query), batch)
 }

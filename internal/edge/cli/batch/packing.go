@@ -1,15 +1,16 @@
 package batch
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pack"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
@@ -28,7 +29,8 @@ func packingListCommand(to *remote.Connection) *cobra.Command {
 	c := &cobra.Command{Use: "list CLUSTER", Short: "List the packings, the newest first", Args: cobra.ExactArgs(1)}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
-		l := remote.List{As: reflect.TypeFor[pack.PackingSummary](), Columns: []string{"id", "created_at", "created_by", "algorithm", "status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
+		l := remote.List{As: reflect.TypeFor[pack.PackingSummary](), Columns: []string{"id", "created_at", "created_by", "algorithm",
+			"status", "machines", "jobs", "busy_s", "end_s", "sequential_s", "missed"},
 			None: fmt.Sprintf("Cluster %s keeps no packing; \"headroom pack --cluster %s\" makes one.", shell.Shown(args[0]), shell.Shown(args[0]))}
 		return remote.WriteList(c, s, out, l, openapi.ListPackings(args[0]))
 	})
@@ -36,7 +38,8 @@ func packingListCommand(to *remote.Connection) *cobra.Command {
 
 func packingGetCommand(to *remote.Connection) *cobra.Command {
 	var out shell.Output
-	c := &cobra.Command{Use: "get CLUSTER PACKING", Short: "Show one packing: its phases, or as JSON with the batch that it answers", Args: cobra.ExactArgs(2)}
+	c := &cobra.Command{Use: "get CLUSTER PACKING", Short: "Show one packing: its phases, or as JSON with the batch that it answers",
+		Args: cobra.ExactArgs(2)}
 	out.AddFlags(c, "table", "json", "csv")
 	return to.Command(c, func(c *cobra.Command, s *remote.Service, args []string) error {
 		a, err := s.Call(c.Context(), openapi.GetPacking(args[0], args[1], nil))
@@ -47,23 +50,8 @@ func packingGetCommand(to *remote.Connection) *cobra.Command {
 		if err := a.Into(&kept); err != nil {
 			return err
 		}
-		forms, err := keptForms(kept)
-		if err != nil {
-			return err
-		}
-		return out.Write(c, forms)
+		return question.Write(c, out, kinds.KeptPacking, pack.PackingProblem{}, &kept)
 	})
-}
-
-// keptForms is a kept packing in every form.
-func keptForms(kept pack.KeptPacking) (map[string]shell.Form, error) {
-	var packing pack.Packing
-	if err := json.Unmarshal(kept.Packing, &packing); err != nil {
-		return nil, fmt.Errorf("read packing %s: %w", kept.ID, err)
-	}
-	forms := packingForms(pack.PackingAnswer{Packing: &packing})
-	forms["json"] = shell.AsJSON(kept)
-	return forms, nil
 }
 
 func packingDeleteCommand(to *remote.Connection) *cobra.Command {

@@ -1,17 +1,12 @@
 package batch
 
 import (
-	"context"
-	"io"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/pool"
-	"headroom/internal/ask/recheck"
-	"headroom/internal/core/lp"
-	"headroom/internal/core/lp/worker"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	tables "headroom/internal/service/report"
 )
 
@@ -39,7 +34,6 @@ by what, "running" which machines run, "sample" how much data there is. "current
 }
 
 func poolPlanCommand() *cobra.Command {
-	var out shell.Output
 	var maxMs int64
 	c := &cobra.Command{
 		Use:   "plan [FILE|-]",
@@ -47,36 +41,18 @@ func poolPlanCommand() *cobra.Command {
 		Long: `Reads a pool problem as JSON, from a file or standard input, and answers the cheapest mix of core instances and
 accelerators: which work is done where, and when each job ends.`,
 		Example: "  headroom pool plan pool.json\n  headroom pool plan -o json - < pool.json",
-		Args:    cobra.MaximumNArgs(1),
 	}
-	out.AddFlags(c, "table", "json", "csv")
 	c.Flags().Int64Var(&maxMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		p, label, err := readPool(c, args, func(p *pool.PoolProblem) {
+	return question.FileCommand(c, kinds.Pool, func(data []byte) (pool.PoolProblem, error) {
+		return pool.ReadPool(data, shell.Limits, func(p *pool.PoolProblem) {
 			if c.Flags().Changed("max-solve-ms") {
 				p.Options.MaxSolveMs = maxMs
 			}
-		})
-		if err != nil {
-			return err
-		}
-		var a pool.PoolPlan
-		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
-			a, err = poolPlanned(ctx, p, solver)
-			return err
-		}); err != nil {
-			return shell.Labelled(label, err)
-		}
-		return writePool(c, out, a.Status, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.PoolPlan(w, p.Currency, a) },
-			"json":  shell.AsJSON(a),
-			"csv":   tables.PoolJobs(a.PoolOutcome).CSV,
 		})
 	})
 }
 
 func poolEvaluateCommand() *cobra.Command {
-	var out shell.Output
 	c := &cobra.Command{
 		Use:   "evaluate [FILE|-]",
 		Short: "Say what a given pool costs and when its jobs end",
@@ -85,31 +61,11 @@ is work for them.
 
   "mix": {"core": [{"type": "m1.large", "count": 5}], "accelerators": [{"type": "c1.medium", "count": 6}]}`,
 		Example: "  headroom pool evaluate mix.json",
-		Args:    cobra.MaximumNArgs(1),
 	}
-	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		p, label, err := readPool(c, args, nil)
-		if err != nil {
-			return err
-		}
-		var e pool.PoolEvaluation
-		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
-			e, err = poolEvaluated(ctx, p, solver)
-			return err
-		}); err != nil {
-			return shell.Labelled(label, err)
-		}
-		return out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.PoolEvaluation(w, p.Currency, e) },
-			"json":  shell.AsJSON(e),
-			"csv":   tables.PoolJobs(e.PoolOutcome).CSV,
-		})
-	})
+	return question.FileCommand(c, kinds.PoolMix, func(data []byte) (pool.PoolProblem, error) { return pool.ReadPool(data, shell.Limits) })
 }
 
 func poolRoundsCommand() *cobra.Command {
-	var out shell.Output
 	c := &cobra.Command{
 		Use:   "rounds [FILE|-]",
 		Short: "Say what to rent and what to give back round after round",
@@ -121,41 +77,11 @@ round what to rent and what to give back, of which type and at which hour.
    "jobs": [{"name": "nightly", "work": 30, "deadline_hours": 3, "submissions": [3, 0, 2]}],
    "incoming_gb": [0, 850]}`,
 		Example: "  headroom pool rounds rounds.json",
-		Args:    cobra.MaximumNArgs(1),
 	}
-	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		p, err := pool.ReadPoolCourse(data, shell.Limits)
-		if err != nil {
-			return shell.Labelled(label, err)
-		}
-		a, err := pool.Course(c.Context(), p, func(ctx context.Context, q pool.PoolProblem) (a pool.PoolPlan, err error) {
-			err = solving(ctx, q.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
-				a, err = poolPlanned(ctx, q, solver)
-				return err
-			})
-			return a, err
-		}, func(int64, int64) {})
-		if err == nil {
-			err = recheck.PoolFault(recheck.PoolCourse(p, a))
-		}
-		if err != nil {
-			return shell.Labelled(label, err)
-		}
-		return writePool(c, out, a.Status, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.PoolCourse(w, p.Currency, a) },
-			"json":  shell.AsJSON(a),
-			"csv":   tables.PoolChanges(a).CSV,
-		})
-	})
+	return question.FileCommand(c, kinds.PoolRounds, func(data []byte) (pool.PoolCourseProblem, error) { return pool.ReadPoolCourse(data, shell.Limits) })
 }
 
 func poolShareCommand() *cobra.Command {
-	var out shell.Output
 	c := &cobra.Command{
 		Use:   "share [FILE|-]",
 		Short: "Share slots on different nodes so that the least progress share is as large as it can be",
@@ -166,33 +92,8 @@ type. For whole nodes give nodes as slots.
   {"types": [{"name": "gpu", "slots": 2}, {"name": "plain", "slots": 4}],
    "jobs": [{"name": "ciphers", "rates": {"gpu": 3, "plain": 1}}, {"name": "sort", "rates": {"gpu": 1, "plain": 1}}]}`,
 		Example: "  headroom pool share shares.json",
-		Args:    cobra.MaximumNArgs(1),
 	}
-	out.AddFlags(c, "table", "json", "csv")
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		p, err := pool.ReadSharePlan(data, shell.Limits)
-		if err != nil {
-			return shell.Labelled(label, err)
-		}
-		var a pool.SharePlan
-		if err := solving(c.Context(), p.Options.MaxSolveMs, func(ctx context.Context, solver lp.Solver) (err error) {
-			if a, err = pool.Share(ctx, p, solver); err == nil {
-				err = recheck.PoolFault(recheck.Share(p, a))
-			}
-			return err
-		}); err != nil {
-			return shell.Labelled(label, err)
-		}
-		return out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.SharePlan(w, a) },
-			"json":  shell.AsJSON(a),
-			"csv":   tables.SharedJobs(a).CSV,
-		})
-	})
+	return question.FileCommand(c, kinds.Shares, func(data []byte) (pool.SharePlanProblem, error) { return pool.ReadSharePlan(data, shell.Limits) })
 }
 
 func poolTypesCommand() *cobra.Command {
@@ -230,9 +131,13 @@ own VMs are.`,
 	c.Flags().BoolVar(&wholeVMs, "whole-vms", false, "speeds of VMs and not of slots, for classes given by their VMs per job")
 	_ = c.MarkFlagRequired("reference")
 	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		p, label, err := readPool(c, args, nil)
+		data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
 		if err != nil {
 			return err
+		}
+		p, err := pool.ReadPool(data, shell.Limits)
+		if err != nil {
+			return shell.Labelled(label, err)
 		}
 		s, err := pool.Scenario(p, reference, wholeVMs)
 		if err != nil {
@@ -251,50 +156,4 @@ func writePool(c *cobra.Command, out shell.Output, status pool.PoolStatus, forms
 		return shell.Fail(shell.ExitInfeasible, nil)
 	}
 	return nil
-}
-
-func readPool(c *cobra.Command, args []string, override func(*pool.PoolProblem)) (pool.PoolProblem, string, error) {
-	data, label, err := shell.Read(c.Context(), shell.FileArgument(args), c.InOrStdin(), c.ErrOrStderr())
-	if err != nil {
-		return pool.PoolProblem{}, label, err
-	}
-	var overrides []func(*pool.PoolProblem)
-	if override != nil {
-		overrides = append(overrides, override)
-	}
-	p, err := pool.ReadPool(data, shell.Limits, overrides...)
-	if err != nil {
-		err = shell.Labelled(label, err)
-	}
-	return p, label, err
-}
-
-// solving does work with a solver of its own, within a time budget. Without one the work says so itself.
-func solving(ctx context.Context, maxSolveMs int64, work func(context.Context, lp.Solver) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
-	defer cancel()
-	if _, err := worker.Find(); err != nil {
-		return work(ctx, nil)
-	}
-	workers := worker.New(worker.Config{Processes: 1})
-	defer workers.Close()
-	return work(ctx, workers)
-}
-
-// poolPlanned is a plan that has passed the independent check.
-func poolPlanned(ctx context.Context, p pool.PoolProblem, solver lp.Solver) (pool.PoolPlan, error) {
-	a, err := pool.Plan(ctx, p, solver)
-	if err == nil {
-		err = recheck.PoolFault(recheck.Pool(p, a))
-	}
-	return a, err
-}
-
-// poolEvaluated is an evaluation that has passed the independent check.
-func poolEvaluated(ctx context.Context, p pool.PoolProblem, solver lp.Solver) (pool.PoolEvaluation, error) {
-	e, err := pool.Evaluate(ctx, p, solver)
-	if err == nil {
-		err = recheck.PoolFault(recheck.PoolEvaluation(p, e))
-	}
-	return e, err
 }

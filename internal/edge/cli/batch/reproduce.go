@@ -17,8 +17,8 @@ import (
 	"headroom/internal/core/capacity"
 	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/plan"
-	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/shell"
+	"headroom/internal/service/plans/solving"
 	tables "headroom/internal/service/report"
 )
 
@@ -139,14 +139,14 @@ func reproduced(ctx context.Context, experiments []reproduce.Experiment, setting
 			return plan.Solve(ctx, p, nil) // every plan is proved without a solver
 		},
 		Pack: func(ctx context.Context, p pack.PackingProblem) (pack.Packing, error) {
-			return question.Packed(ctx, p, nil)
+			return solving.CheckedPacking(ctx, p, nil)
 		},
 	}
 	tools.Pool = func(ctx context.Context, p pool.PoolProblem) (pool.PoolPlan, error) {
-		return poolPlanned(ctx, p, tools.Solver)
+		return solving.CheckedPool(ctx, p, tools.Solver)
 	}
 	tools.EvaluatePool = func(ctx context.Context, p pool.PoolProblem) (pool.PoolEvaluation, error) {
-		return poolEvaluated(ctx, p, tools.Solver)
+		return solving.CheckedMix(ctx, p, tools.Solver)
 	}
 	for _, e := range experiments {
 		if e.NeedsSolver && tools.Solver == nil {

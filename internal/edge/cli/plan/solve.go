@@ -45,7 +45,7 @@ order; a line that cannot be answered gets {"error": …} and the rest goes on.`
 				return capacity.ReadProblem(text, shell.Limits, p.Overrides...)
 			}
 			return shell.Stream(c, shell.FileArgument(args), out, decode, func(ctx context.Context, problem capacity.Problem) (any, error) {
-				return p.Solve(ctx, problem)
+				return p.Plan(ctx, problem)
 			})
 		}
 		return solveOne(c, shell.FileArgument(args), &p, out)
@@ -62,7 +62,7 @@ func solveOne(c *cobra.Command, name string, p *question.Planner, out shell.Outp
 	if err != nil {
 		return shell.Labelled(label, err)
 	}
-	answer, err := p.Solve(c.Context(), problem)
+	answer, err := p.Plan(c.Context(), problem)
 	p.Close() // before writing: a closed pipe ends the program where it stands
 	if err != nil {
 		return shell.Labelled(label, err)

@@ -1,4 +1,5 @@
-// Package question answers questions about a problem in a file on this machine, with a solver where one is installed.
+// Package question holds what commands need that ask a kind of question: of a file, which is answered on this machine,
+// or of a server. It brings a solver where one is installed.
 package question
 
 import (
@@ -37,8 +38,8 @@ func (p *Planner) solver(engine capacity.Engine) (lp.Solver, error) {
 	return p.Pool, nil
 }
 
-// Series plans problems that differ little from one, in brief.
-func (p *Planner) Series(problem capacity.Problem) (plan.Planner, error) {
+// PlanLike plans problems that differ little from one, in brief.
+func (p *Planner) PlanLike(problem capacity.Problem) (plan.Planner, error) {
 	solver, err := p.solver(problem.Options.Engine)
 	if err != nil {
 		return nil, err
@@ -51,7 +52,8 @@ func (p *Planner) Series(problem capacity.Problem) (plan.Planner, error) {
 	}, nil
 }
 
-func (p *Planner) Solve(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+// Plan answers a problem within its time budget.
+func (p *Planner) Plan(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
 	solver, err := p.solver(problem.Options.Engine)
 	if err != nil {
 		return capacity.Plan{}, err
@@ -69,6 +71,19 @@ func (p *Planner) Solve(ctx context.Context, problem capacity.Problem) (capacity
 	return answer, nil
 }
 
+// Budgeted does work within a time budget, with a solver where one is installed.
+func (p *Planner) Budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context, lp.Solver) error) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
+	defer cancel()
+	if p.Pool == nil {
+		if _, err := worker.Find(); err != nil {
+			return work(ctx, nil) // which says itself where that matters
+		}
+		p.Pool = worker.New(worker.Config{Processes: 1})
+	}
+	return work(ctx, p.Pool)
+}
+
 func (p *Planner) Close() {
 	if p.Pool != nil {
 		p.Pool.Close()
@@ -83,8 +98,10 @@ type OptionFlags struct {
 
 func (f *OptionFlags) Add(c *cobra.Command) {
 	shell.AddChoice(c, &f.Given.Engine, "engine", "", "override who solves", capacity.EngineCBC, capacity.EngineExact, capacity.EngineAuto)
-	shell.AddChoice(c, &f.Given.Integrality, "integrality", "", "override what must be whole", capacity.Relaxed, capacity.Integer, capacity.Executable)
-	shell.AddChoice(c, &f.Given.Bound, "bound", "", "override which execution time is planned with", capacity.LowerBound, capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound)
+	shell.AddChoice(c, &f.Given.Integrality, "integrality", "", "override what must be whole", capacity.Relaxed, capacity.Integer,
+		capacity.Executable)
+	shell.AddChoice(c, &f.Given.Bound, "bound", "", "override which execution time is planned with", capacity.LowerBound,
+		capacity.AverageBound, capacity.UpperBound, capacity.CalibratedBound)
 	c.Flags().Float64Var(&f.Given.Gap, "gap", 0, "override the relative `gap` at which a plan counts as optimal (0 to 0.1)")
 	c.Flags().Int64Var(&f.Given.MaxSolveMs, "max-solve-ms", 0, "override the time budget in `milliseconds` (1 to 600000)")
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"headroom/internal/edge/cli/remote"
-	"headroom/openapi"
 )
 
 // Subject names the problem that a question is about: one in a file, which is answered here, or a cluster's, about which
@@ -45,16 +44,3 @@ func (s *Subject) CheckAsync() error {
 
 // Here says whether the problem is in a file.
 func (s *Subject) Here() bool { return s.Cluster == "" }
-
-// Ask asks the server a question and reads the answer, which is nil where nobody waits for it.
-func Ask[A any](c *cobra.Command, s *Subject, request openapi.Request, asked any) (*A, error) {
-	answered, err := s.There(c, s.Async, request, asked, nil)
-	if err != nil || answered == nil {
-		return nil, err
-	}
-	a := new(A)
-	if err := answered.Into(a); err != nil {
-		return nil, err
-	}
-	return a, nil
-}

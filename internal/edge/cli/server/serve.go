@@ -176,9 +176,8 @@ func (s *serving) openDoor(ctx context.Context, stderr io.Writer) error {
 	return nil
 }
 
-// openSolver makes ready to start solver processes, and reads the requests' schema while the database is opened.
+// openSolver makes ready to start solver processes.
 func (s *serving) openSolver() {
-	go api.ReadRequests()
 	pool := worker.New(worker.Config{Processes: s.settings.SolverProcesses, Report: func(e worker.Event) {
 		s.t.SolverEvent(string(e.Kind))
 		if e.Kind == worker.Crashed || e.Kind == worker.Refused {

@@ -1,24 +1,21 @@
 package whatif
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/goal"
-	"headroom/internal/core/capacity"
 	"headroom/internal/core/money"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
+
+var _ = verb(askCommand)
 
 func askCommand() *cobra.Command {
 	c := remote.Group("ask", "Ask about budgets, one more job, and deadlines", `
@@ -33,92 +30,29 @@ server's cluster: a paragraph that can be forwarded, and the figures in it.`)
 
 // questionVerb is a verb that asks one question.
 func questionVerb(to *remote.Connection, c *cobra.Command, asking func(c *cobra.Command) (goal.Question, error)) *cobra.Command {
-	var out shell.Output
-	var flags question.OptionFlags
-	about := question.Subject{Connection: to}
 	c.Args = cobra.MaximumNArgs(1)
-	out.AddFlags(c, "table", "json", "csv", "xlsx")
-	flags.Add(c)
-	about.AddFlags(c)
-	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if err := about.CheckFile(args); err != nil {
-			return err
-		}
-		if _, err := asking(c); err != nil {
-			return err
-		}
-		if err := out.CheckSheet(c); err != nil {
-			return err
-		}
-		return flags.Check(c)
+	v := question.Verb[goal.ProblemQuestion, goal.Answer]{Kind: kinds.Goal, To: to, AtOnce: true}
+	v.Check = func(c *cobra.Command, _ []string) error {
+		_, err := asking(c)
+		return err
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
+	v.Send = func(c *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
 		q, err := asking(c)
-		if err != nil {
-			return err
-		}
-		if !about.Here() {
-			return askThere(c, to, out, about.Cluster, q)
-		}
-		p, err := question.ProblemToCompare(c, shell.FileArgument(args), flags)
-		if err != nil {
-			return err
-		}
-		if err := q.Check(); err != nil {
-			return err
-		}
-		if err := q.CheckFor(&p); err != nil {
-			return err
-		}
-		a, err := askHere(c.Context(), p, q)
-		if err != nil {
-			return err
-		}
-		if err := writeQuestion(c, out, a); err != nil || a.Status != capacity.InfeasibleStatus {
-			return err
-		}
-		return shell.Fail(shell.ExitInfeasible, nil) // the conflicts are in the answer
-	})
-}
-
-// askedBudget bounds the time of one question, in time budgets of its problem.
-const askedBudget = 10
-
-func askHere(ctx context.Context, p capacity.Problem, q goal.Question) (goal.Answer, error) {
-	solver := question.Planner{}
-	defer solver.Close()
-	ctx, cancel := context.WithTimeout(ctx, askedBudget*time.Duration(p.Options.MaxSolveMs)*time.Millisecond)
-	defer cancel()
-	return goal.Ask(ctx, p, q, solver.Solve)
-}
-
-func askThere(c *cobra.Command, to *remote.Connection, out shell.Output, cluster string, q goal.Question) error {
-	s, err := to.OpenForPlanning(c)
-	if err != nil {
-		return err
+		return openapi.AskCluster(cluster, nil), q, err
 	}
-	body, err := json.Marshal(q)
-	if err != nil {
-		return err
+	v.Read = func(c *cobra.Command, args []string) (asked goal.ProblemQuestion, err error) {
+		if asked.Question, err = asking(c); err != nil {
+			return asked, err
+		}
+		if asked.Problem, err = question.ProblemToCompare(c, shell.FileArgument(args), v.Options); err != nil {
+			return asked, err
+		}
+		if err := asked.Question.Check(); err != nil {
+			return asked, err
+		}
+		return asked, asked.Question.CheckFor(&asked.Problem)
 	}
-	answered, err := s.Call(c.Context(), openapi.AskCluster(cluster, nil), remote.JSONBody(body))
-	if err != nil {
-		return err
-	}
-	var a goal.Answer
-	if err := answered.Into(&a); err != nil {
-		return err
-	}
-	return writeQuestion(c, out, a)
-}
-
-func writeQuestion(c *cobra.Command, out shell.Output, a goal.Answer) error {
-	return out.Write(c, map[string]shell.Form{
-		"table": func(w io.Writer) error { return tables.QuestionText(w, a) },
-		"json":  shell.AsJSON(a),
-		"csv":   tables.Question(a).CSV,
-		"xlsx":  func(w io.Writer) error { return tables.QuestionWorkbook(w, a) },
-	})
+	return v.Command(c)
 }
 
 func askBudgetCommand(to *remote.Connection) *cobra.Command {
@@ -153,7 +87,8 @@ func askAllCommand(to *remote.Connection) *cobra.Command {
 
 func askOneMoreCommand(to *remote.Connection) *cobra.Command {
 	var class string
-	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs", Example: "  headroom ask one-more cluster.json --class etl"}
+	c := &cobra.Command{Use: "one-more [FILE|-]", Short: "Say what one more job of a class costs",
+		Example: "  headroom ask one-more cluster.json --class etl"}
 	c.Flags().StringVar(&class, "class", "", "which `class`")
 	return questionVerb(to, c, func(*cobra.Command) (goal.Question, error) {
 		if class == "" {

@@ -2,42 +2,28 @@ package whatif
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/horizon"
-	"headroom/internal/core/capacity"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	tables "headroom/internal/service/report"
-	"headroom/internal/service/runs"
 	"headroom/openapi"
 )
 
-// monthsFlags are those of the verbs that ask about months: of a file, or of a server's cluster.
+// monthsFlags are those of the verbs that ask about months.
 type monthsFlags struct {
-	to          remote.Connection
-	out         shell.Output
-	options     question.OptionFlags
-	about       question.Subject
 	from, until string
 	detail      horizon.Detail
 	start, end  time.Time // what from and until say
 }
 
 func (f *monthsFlags) add(c *cobra.Command) {
-	f.about.Connection = &f.to
-	f.to.AddFlags(c)
-	f.about.AddFlags(c)
-	f.about.AddAsync(c)
-	f.out.AddFlags(c, "table", "json", "csv", "xlsx", "focus")
-	f.options.Add(c)
 	c.Flags().StringVar(&f.from, "from", "", "the first hour, as a `time` such as 2026-01-01 or 2026-01-01T08:00:00Z")
 	c.Flags().StringVar(&f.until, "until", "", "the end, as a `time`")
 	shell.AddChoice(c, &f.detail, "detail", "", "how much of it as JSON", horizon.DetailSummary, horizon.DetailPeriods,
@@ -45,10 +31,7 @@ func (f *monthsFlags) add(c *cobra.Command) {
 }
 
 // check looks at the flags by themselves.
-func (f *monthsFlags) check(c *cobra.Command, args []string) error {
-	if err := errors.Join(f.about.CheckFile(args), f.about.CheckAsync()); err != nil {
-		return err
-	}
+func (f *monthsFlags) check() error {
 	for _, end := range []struct {
 		flag, text string
 		into       *time.Time
@@ -61,10 +44,7 @@ func (f *monthsFlags) check(c *cobra.Command, args []string) error {
 			return fmt.Errorf("%s is %q; give a time such as 2026-01-01 or 2026-01-01T08:00:00Z", end.flag, end.text)
 		}
 	}
-	if err := f.out.CheckSheet(c); err != nil {
-		return err
-	}
-	return f.options.Check(c)
+	return nil
 }
 
 // document reads a file: a horizon, or with --from and --until a problem that stays as it is all that time. More
@@ -134,27 +114,10 @@ func withMember(members map[string]any, name string, value any) map[string]any {
 	return members
 }
 
-// format returns the format that a server is asked for, "" for JSON.
-func (f *monthsFlags) format() string {
-	if f.out.Format == "table" || f.out.Format == "json" {
-		return ""
-	}
-	return f.out.Format
-}
-
-// there asks a server for months or a purchase; the answer is the document, or the file that was asked for.
-func (f *monthsFlags) there(c *cobra.Command, request openapi.Request, question any, per string) (*remote.Answer, error) {
-	return f.about.There(c, f.about.Async, request, question, &openapi.GetRunResultQuery{Format: f.format(), Per: per})
-}
-
-// deliver writes a file as the server made it.
-func (f *monthsFlags) deliver(c *cobra.Command, a *remote.Answer) error {
-	return f.out.Deliver(c.OutOrStdout(), func(w io.Writer) error { _, err := w.Write(a.Body); return err })
-}
+var _ = verb(monthsCommand)
 
 func monthsCommand() *cobra.Command {
 	var f monthsFlags
-	var per string
 	c := &cobra.Command{
 		Use:   "months [FILE|-]",
 		Short: "Say what the coming months cost, by month, day and contract",
@@ -173,90 +136,23 @@ and focus has rows in the shape of FOCUS 1.2 for cost tools.` + remote.Connectio
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)
-	shell.AddChoice(c, &per, "per", "", "what a row of csv stands for", string(tables.PerPeriod), string(tables.PerDay),
-		string(tables.PerMonth))
-	c.PreRunE = f.check
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		if !f.about.Here() {
-			q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Detail: f.detail}
-			a, err := f.there(c, openapi.ClusterHorizon(f.about.Cluster, &openapi.ClusterHorizonQuery{Format: f.format(), Per: per}), q, per)
-			if err != nil || a == nil {
-				return monthsOrigins.Say(err)
-			}
-			if f.format() != "" {
-				return f.deliver(c, a)
-			}
-			var answered horizon.Answer
-			if err := a.Into(&answered); err != nil {
-				return err
-			}
-			return f.writeMonths(c, horizon.Horizon{}, answered, per)
-		}
+	v := question.Verb[kinds.AskedMonths, horizon.Answer]{Kind: kinds.Months, Bar: "months", Mend: monthsOrigins.Say}
+	shell.AddChoice(c, &v.Per, "per", "", "what a row of csv stands for", tables.PerPeriod, tables.PerDay, tables.PerMonth)
+	v.Check = func(*cobra.Command, []string) error { return f.check() }
+	v.Send = func(_ *cobra.Command, cluster, format string) (openapi.Request, any, error) {
+		q := horizon.ClusterHorizonQuestion{Span: horizon.Span{From: f.start, Until: f.end}, Detail: f.detail}
+		return openapi.ClusterHorizon(cluster, &openapi.ClusterHorizonQuery{Format: format, Per: string(v.Per)}), q, nil
+	}
+	v.Read = func(c *cobra.Command, args []string) (kinds.AskedMonths, error) {
 		data, label, err := f.document(c, args, nil)
 		if err != nil {
-			return err
+			return kinds.AskedMonths{}, err
 		}
-		data = withoutOffers(data)
-		q, err := horizon.ReadHorizon(data, shell.Limits, f.options.Overrides(c)...)
-		if err != nil {
-			return shell.Labelled(label, err)
-		}
-		answered, err := monthsHere(c, q)
-		if err != nil {
-			return err
-		}
-		if f.out.Format == "json" {
-			answered.Show(q.Detail)
-		}
-		return f.writeMonths(c, q.Horizon, answered, per)
-	})
+		q, err := horizon.ReadHorizon(withoutOffers(data), shell.Limits, v.Options.Overrides(c)...)
+		return kinds.AskedMonths{HorizonQuestion: q}, shell.Labelled(label, err)
+	}
+	return v.Command(c)
 }
 
 // monthsOrigins lists the flags of questions about months and purchases.
 var monthsOrigins = remote.FlagOrigins("from", "until", "detail", "gap", "vm-type", "leave-out")
-
-// bar is a bar on a terminal for work that is done here.
-func bar(c *cobra.Command, kind string) (show func(done, total int), finish func()) {
-	b := remote.NewRunBar(c.ErrOrStderr())
-	return func(done, total int) {
-		b.Show(runs.Run{Kind: kind, State: runs.RunRunning, Progress: runs.Progress{Done: int64(done), Total: int64(total)}})
-	}, b.Finish
-}
-
-func monthsHere(c *cobra.Command, q horizon.HorizonQuestion) (horizon.Answer, error) {
-	var p question.Planner
-	defer p.Close()
-	solve, err := p.Series(q.Problem)
-	if err != nil {
-		return horizon.Answer{}, err
-	}
-	show, finish := bar(c, "months")
-	defer finish()
-	return horizon.Plan(c.Context(), q.Horizon, solve, runtime.GOMAXPROCS(0), show)
-}
-
-func (f *monthsFlags) writeMonths(c *cobra.Command, h horizon.Horizon, a horizon.Answer, per string) error {
-	span := tables.PerPeriod
-	if per != "" {
-		span = tables.Span(per)
-	}
-	err := f.out.Write(c, map[string]shell.Form{
-		"table": func(w io.Writer) error { return tables.HorizonText(w, a) },
-		"json":  shell.AsJSON(a),
-		"csv":   tables.Horizon(a, span).CSV,
-		"xlsx":  func(w io.Writer) error { return tables.HorizonWorkbook(w, h, a) },
-		"focus": func(w io.Writer) error { return tables.Focus(w, h, a, tables.FocusNames{}) },
-	})
-	warn(c, a.Warnings)
-	if err == nil && a.Status == capacity.InfeasibleStatus {
-		return shell.Fail(shell.ExitInfeasible, nil) // the answer says when and why
-	}
-	return err
-}
-
-// warn tells warnings beside an answer.
-func warn(c *cobra.Command, warnings []capacity.Warning) {
-	for _, w := range warnings {
-		fmt.Fprintln(c.ErrOrStderr(), "headroom: "+shell.Shown(w.Detail))
-	}
-}

@@ -3,8 +3,6 @@ package whatif
 import (
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,9 +16,11 @@ import (
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
+
+var _ = verb(purchaseCommand)
 
 func purchaseCommand() *cobra.Command {
 	var f monthsFlags
@@ -45,13 +45,15 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		Args:    cobra.MaximumNArgs(1),
 	}
 	f.add(c)
+	v := question.Verb[kinds.AskedPurchase, horizon.PurchaseAnswer]{Kind: kinds.Purchase, Bar: "purchase"}
 	c.Flags().StringArrayVar(&texts, "offer", nil, "what may be bought, as `name=…,price=…,…`; give it again for each")
 	c.Flags().StringArrayVar(&named, "named", nil, "with --cluster: weigh the cluster's offer of this `name`; give it again for each")
 	c.Flags().Float64SliceVar(&factors, "factors", nil, "demands at which the recommendation is tried, as `numbers` such as 0.7,1.3")
 	c.Flags().StringVar(&vmType, "vm-type", "", "with --cluster: which VM `type` the offers are of, where several are in use")
-	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil, "with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
+	c.Flags().StringSliceVar(&leaveOut, "leave-out", nil,
+		"with --cluster: leave out what purchases are not weighed with, as a `word`: spot, budget")
 	var offers []capacity.Offer
-	c.PreRunE = func(c *cobra.Command, args []string) error {
+	v.Check = func(_ *cobra.Command, _ []string) error {
 		offers = nil
 		for _, text := range texts {
 			o, err := readOffer(text)
@@ -60,12 +62,12 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 			}
 			offers = append(offers, o)
 		}
-		if f.about.Here() && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
+		if v.Here() && (len(named) > 0 || len(leaveOut) > 0 || vmType != "") {
 			return errors.New("--named, --vm-type and --leave-out are for a --cluster; a file says what is weighed")
 		}
-		return f.check(c, args)
+		return f.check()
 	}
-	byOffer := func(err error) error {
+	v.Mend = func(err error) error {
 		said := make([]string, len(texts))
 		for i, text := range texts {
 			said[i] = "--offer " + text
@@ -73,17 +75,18 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		each := slices.Repeat([]string{"--factors"}, len(factors))
 		return append(remote.Origins{{Pointer: "/offers", Each: said}, {Pointer: "/factors", Each: each}}, monthsOrigins...).Say(err)
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
-		if !f.about.Here() {
-			q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers, Named: named, Factors: factors, Detail: f.detail}
-			for _, what := range leaveOut {
-				q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))
-			}
-			if c.Flags().Changed("gap") {
-				q.Gap = &f.options.Given.Gap
-			}
-			return byOffer(f.purchaseThere(c, q))
+	v.Send = func(c *cobra.Command, cluster, format string) (openapi.Request, any, error) {
+		q := horizon.ClusterPurchaseQuestion{Span: horizon.Span{From: f.start, Until: f.end}, VMType: vmType, Offers: offers,
+			Named: named, Factors: factors, Detail: f.detail}
+		for _, what := range leaveOut {
+			q.LeaveOut = append(q.LeaveOut, horizon.LeftOut(what))
 		}
+		if c.Flags().Changed("gap") {
+			q.Gap = &v.Options.Given.Gap
+		}
+		return openapi.ClusterPurchase(cluster, &openapi.ClusterPurchaseQuery{Format: format}), q, nil
+	}
+	v.Read = func(c *cobra.Command, args []string) (asked kinds.AskedPurchase, err error) {
 		var more map[string]any
 		if len(offers) > 0 {
 			more = withMember(more, "offers", offers)
@@ -93,41 +96,15 @@ the VM; term_hours, from and billing=used are for what is not bought by the year
 		}
 		data, label, err := f.document(c, args, more)
 		if err != nil {
-			return err
+			return asked, err
 		}
-		q, err := horizon.ReadPurchase(data, shell.Limits, f.options.Overrides(c)...)
-		if err != nil {
-			if len(texts) > 0 {
-				return byOffer(err)
-			}
-			return shell.Labelled(label, err)
+		asked.PurchaseQuestion, err = horizon.ReadPurchase(data, shell.Limits, v.Options.Overrides(c)...)
+		if len(texts) > 0 {
+			return asked, v.Mend(err)
 		}
-		answered, err := purchaseHere(c, q)
-		if err != nil {
-			return err
-		}
-		if f.out.Format == "json" {
-			answered.Horizon.Show(q.Detail)
-		}
-		return f.writePurchase(c, q, answered)
-	})
-}
-
-// purchaseThere asks a server about one of its clusters and writes what it answers.
-func (f *monthsFlags) purchaseThere(c *cobra.Command, q horizon.ClusterPurchaseQuestion) error {
-	query := openapi.ClusterPurchaseQuery{Format: f.format()}
-	a, err := f.there(c, openapi.ClusterPurchase(f.about.Cluster, &query), q, "")
-	if err != nil || a == nil {
-		return err
+		return asked, shell.Labelled(label, err)
 	}
-	if f.format() != "" {
-		return f.deliver(c, a)
-	}
-	var answered horizon.PurchaseAnswer
-	if err := a.Into(&answered); err != nil {
-		return err
-	}
-	return f.writePurchase(c, horizon.PurchaseQuestion{}, answered)
+	return v.Command(c)
 }
 
 // readOffer reads an offer as the flag has it.
@@ -170,31 +147,4 @@ func readOffer(text string) (capacity.Offer, error) {
 		}
 	}
 	return o, nil
-}
-
-func purchaseHere(c *cobra.Command, q horizon.PurchaseQuestion) (horizon.PurchaseAnswer, error) {
-	var p question.Planner
-	defer p.Close()
-	solve, err := p.Series(q.Problem)
-	if err != nil {
-		return horizon.PurchaseAnswer{}, err
-	}
-	show, finish := bar(c, "purchase")
-	defer finish()
-	return horizon.Purchase(c.Context(), q, solve, runtime.GOMAXPROCS(0), show)
-}
-
-func (f *monthsFlags) writePurchase(c *cobra.Command, q horizon.PurchaseQuestion, a horizon.PurchaseAnswer) error {
-	err := f.out.Write(c, map[string]shell.Form{
-		"table": func(w io.Writer) error { return tables.PurchaseText(w, a) },
-		"json":  shell.AsJSON(a),
-		"csv":   tables.Purchase(a).CSV,
-		"xlsx":  func(w io.Writer) error { return tables.PurchaseWorkbook(w, q, a) },
-		"focus": func(w io.Writer) error { return tables.Focus(w, a.Bought(&q), a.Horizon, tables.FocusNames{}) },
-	})
-	warn(c, a.Warnings)
-	if err == nil && a.Status == capacity.InfeasibleStatus {
-		return shell.Fail(shell.ExitInfeasible, nil) // the answer says when and why
-	}
-	return err
 }

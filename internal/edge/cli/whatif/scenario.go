@@ -25,6 +25,8 @@ var scenarios = remote.Resource{
 	Delete:  openapi.DeleteScenario,
 }
 
+var _ = verb(scenarioCommand)
+
 func scenarioCommand() *cobra.Command {
 	return scenarios.Command(scenarioSaveCommand, scenarioCompareCommand)
 }

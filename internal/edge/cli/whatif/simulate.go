@@ -1,10 +1,7 @@
 package whatif
 
 import (
-	"context"
 	"errors"
-	"io"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +12,7 @@ import (
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
 	tables "headroom/internal/service/report"
 	"headroom/openapi"
 )
@@ -34,15 +32,20 @@ func (f *simulationFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.warmUp, "warm-up", 0, "the first `hours` that are left out, because the cluster begins empty (default a tenth)")
 	c.Flags().Int64Var(&f.given.Replications, "replications", f.given.Replications, "how many `times`, each with other random numbers")
 	c.Flags().Int64Var(&f.given.MaxEvents, "max-events", f.given.MaxEvents, "how many `events` at most")
-	shell.AddChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", trial.SimulateFair, trial.SimulateFIFO, trial.SimulateCapacity, trial.SimulateEDF)
-	c.Flags().StringSliceVar(&f.compare, "compare", nil, "other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
-	shell.AddChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)", trial.LendAll, trial.LendClass, trial.LendNone)
+	shell.AddChoice(c, &f.given.Policy, "policy", "", "who gets a free slot", trial.SimulateFair, trial.SimulateFIFO,
+		trial.SimulateCapacity, trial.SimulateEDF)
+	c.Flags().StringSliceVar(&f.compare, "compare", nil,
+		"other `policies` whose figures for the same jobs, with the same random numbers, stand beside; separated by commas")
+	shell.AddChoice(c, &f.given.Lending, "lending", "", "who may use idle slots (default all, or class where VMs are dedicated)",
+		trial.LendAll, trial.LendClass, trial.LendNone)
 	shell.AddChoice(c, &f.given.Load, "load", "", "when jobs are submitted", trial.ClosedLoad, trial.PoissonLoad)
 	c.Flags().Float64Var(&f.given.ThinkSeconds, "think", 0, "the mean `seconds` from the end of a job to the next one of a closed load")
-	shell.AddChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal", trial.MeasuredDurations, trial.LognormalDurations, trial.UniformDurations, trial.TriangularDurations, trial.ConstantDurations)
+	shell.AddChoice(c, &f.given.Durations, "durations", "", "how tasks last; measured: as a cluster's history says, else lognormal",
+		trial.MeasuredDurations, trial.LognormalDurations, trial.UniformDurations, trial.TriangularDurations, trial.ConstantDurations)
 	c.Flags().Float64Var(&f.given.Slow, "slow", 0, "the `part` of tasks that are slow")
 	c.Flags().Float64Var(&f.given.SlowBy, "slow-by", 2, "how many `times` as long those take")
-	c.Flags().StringVar(&f.measured, "measured", "", "a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
+	c.Flags().StringVar(&f.measured, "measured", "",
+		"a `file` with measured seconds of tasks by class (JSON), such as {\"etl\": {\"map_s\": [12, 14.5, 30]}}")
 }
 
 // options returns the options that the flags give.
@@ -71,7 +74,8 @@ func (f *simulationFlags) options(c *cobra.Command) (trial.SimulationOptions, er
 
 // simulationOrigins lists the flags of a simulation's options.
 var simulationOrigins = append(
-	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow", "slow-by", "measured"),
+	remote.FlagOrigins("seed", "hours", "replications", "max-events", "policy", "compare", "lending", "load", "durations", "slow",
+		"slow-by", "measured"),
 	remote.Origin{Pointer: "/warm_up_hours", Flag: "--warm-up"}, remote.Origin{Pointer: "/think_s", Flag: "--think"}).Under("/options")
 
 // bySimulationFlag makes findings about options and changes name the flags they are about, and those about a file's
@@ -86,13 +90,11 @@ func bySimulationFlag(err error, said []string) error {
 	})
 }
 
+var _ = verb(simulateCommand)
+
 func simulateCommand() *cobra.Command {
-	var to remote.Connection
-	var out shell.Output
-	var solving question.OptionFlags
 	var how simulationFlags
 	var change changeFlags
-	about := question.Subject{Connection: &to}
 	var saved string
 	c := &cobra.Command{
 		Use:   "simulate [FILE|-] [PLAN]",
@@ -113,77 +115,62 @@ of one of its clusters, or the plan of a scenario; a long simulation is then a r
 		Args:    cobra.MaximumNArgs(2),
 	}
 	c.AddCommand(simulateWorkloadCommand())
-	to.AddFlags(c)
-	out.AddFlags(c, "table", "json", "csv", "xlsx")
-	solving.Add(c)
+	v := question.Verb[kinds.AskedSimulation, kinds.Simulated]{Kind: kinds.Simulation}
 	how.add(c)
 	change.add(c)
-	about.AddFlags(c)
 	c.Flags().StringVar(&saved, "saved", "", "with --cluster: try the plan of its saved scenario of this `name`")
-	about.AddAsync(c)
-	c.PreRunE = func(c *cobra.Command, args []string) error {
+	v.Check = func(_ *cobra.Command, args []string) error {
 		changes, _, err := change.changes()
-		if err == nil {
-			err = about.CheckFile(args)
-		}
 		switch {
 		case err != nil:
 			return err
-		case about.Here() && (saved != "" || about.Async):
+		case v.Here() && (saved != "" || v.Async()):
 			return errors.New("--saved and --async are for a --cluster; say of which")
 		case len(changes) > 0 && (saved != "" || len(args) == 2):
 			return errors.New("changes make a plan of their own; leave them out, or --saved and the second file")
 		case len(args) == 2 && args[0] == "-" && args[1] == "-":
 			return errors.New("the problem and the plan cannot both come from standard input; name a file for one")
 		}
-		if err := out.CheckSheet(c); err != nil {
-			return err
-		}
-		return solving.Check(c)
+		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
+	v.Mend = func(err error) error {
+		_, said, _ := change.changes() // looked at above
+		return bySimulationFlag(err, said)
+	}
+	v.Send = func(c *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
 		options, err := how.options(c)
-		if err != nil {
-			return err
+		q := trial.ClusterSimulationQuestion{Options: options}
+		if changes, _, _ := change.changes(); saved != "" || len(changes) > 0 {
+			q.Scenario = &whatif.AskedScenario{Saved: saved, Changes: changes}
 		}
-		changes, said, _ := change.changes() // looked at above
-		if !about.Here() {
-			q := trial.ClusterSimulationQuestion{Options: options}
-			if saved != "" || len(changes) > 0 {
-				q.Scenario = &whatif.AskedScenario{Saved: saved, Changes: changes}
-			}
-			a, err := question.Ask[trial.Answer](c, &about, openapi.ClusterSimulation(about.Cluster, nil), q)
-			if err != nil || a == nil {
-				return bySimulationFlag(err, said)
-			}
-			return writeSimulation(c, out, *a)
+		return openapi.ClusterSimulation(cluster, nil), q, err
+	}
+	v.Read = func(c *cobra.Command, args []string) (asked kinds.AskedSimulation, err error) {
+		if asked.Options, err = how.options(c); err != nil {
+			return asked, err
 		}
 		file := "-"
 		if len(args) > 0 {
 			file = args[0]
 		}
-		problem, err := question.ProblemToCompare(c, file, solving)
-		if err != nil {
-			return err
+		if asked.Problem, err = question.ProblemToCompare(c, file, v.Options); err != nil {
+			return asked, err
 		}
+		changes, _, _ := change.changes()
 		if len(changes) > 0 {
-			if problem, err = (whatif.Scenario{Changes: changes}).Apply(problem); err != nil {
-				return bySimulationFlag(err, said)
-			}
+			asked.Problem, err = (whatif.Scenario{Changes: changes}).Apply(asked.Problem)
 		}
-		if err := options.CheckFor(&problem); err != nil {
-			return bySimulationFlag(err, said)
+		if err == nil {
+			err = asked.Options.CheckFor(&asked.Problem)
 		}
-		plan, err := planToTry(c, args, problem)
 		if err != nil {
-			return err
+			return asked, v.Mend(err)
 		}
-		a, err := simulateHere(c.Context(), problem, plan, options)
-		if err != nil {
-			return bySimulationFlag(err, said)
-		}
-		return writeSimulation(c, out, a)
-	})
+		plan, err := planToTry(c, args, asked.Problem)
+		asked.Plan = &plan
+		return asked, err
+	}
+	return v.Command(c)
 }
 
 // planToTry is the plan of the second file, or the problem's.
@@ -194,7 +181,7 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 	}
 	p := question.Planner{}
 	defer p.Close()
-	pl, err := p.Solve(c.Context(), problem)
+	pl, err := p.Plan(c.Context(), problem)
 	if err != nil || pl.Status != capacity.InfeasibleStatus {
 		return pl, err
 	}
@@ -203,26 +190,4 @@ func planToTry(c *cobra.Command, args []string, problem capacity.Problem) (capac
 		conflicts = append(conflicts, errors.New(tables.Conflict(f)))
 	}
 	return pl, shell.Fail(shell.ExitInfeasible, errors.Join(conflicts...))
-}
-
-// simulateHere tries a plan on this machine's processors.
-func simulateHere(ctx context.Context, problem capacity.Problem, plan capacity.Plan, options trial.SimulationOptions) (trial.Answer, error) {
-	t, err := trial.New(problem, plan, options, nil)
-	if err != nil {
-		return trial.Answer{}, err
-	}
-	if err := t.Work(ctx, runtime.GOMAXPROCS(0)); err != nil {
-		return trial.Answer{}, err
-	}
-	return t.Answer(), nil
-}
-
-func writeSimulation(c *cobra.Command, out shell.Output, a trial.Answer) error {
-	warn(c, a.Warnings)
-	return out.Write(c, map[string]shell.Form{
-		"table": func(w io.Writer) error { return tables.SimulationText(w, a) },
-		"json":  shell.AsJSON(a),
-		"csv":   tables.Simulation(a).CSV,
-		"xlsx":  func(w io.Writer) error { return tables.SimulationWorkbook(w, a) },
-	})
 }

@@ -3,16 +3,15 @@ package whatif
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/core/fault"
+	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/internal/slots/dispatch"
 	"headroom/internal/slots/sim"
 )
@@ -48,7 +47,8 @@ A policy is a name, or a document with what the rule is told:
 	}
 	out.AddFlags(c, "table", "json", "csv", "xlsx")
 	c.Flags().StringVar(&policy, "policy", "", "override the `policy`: a name, or a document")
-	c.Flags().StringArrayVar(&compare, "compare", nil, "another `policy` on the same jobs, in place of the file's, or several by commas; may be given several times")
+	c.Flags().StringArrayVar(&compare, "compare", nil,
+		"another `policy` on the same jobs, in place of the file's, or several by commas; may be given several times")
 	c.Flags().Uint64Var(&seed, "seed", 0, "override the seed: the same one gives the same answer")
 	c.Flags().Int64Var(&replications, "replications", 0, "override how many `times`, each with other random numbers")
 	c.Flags().Float64Var(&horizon, "horizon", 0, "override the simulated `seconds`; 0 until all work is done")
@@ -94,17 +94,12 @@ A policy is a name, or a document with what the rule is told:
 		if changed("horizon") {
 			in.HorizonSeconds = horizon
 		}
-		r, err := sim.Run(c.Context(), in, runtime.GOMAXPROCS(0))
+		asked := kinds.AskedSimulation{Workload: &in}
+		r, err := question.Work(c, kinds.Simulation, asked, "")
 		if err != nil {
 			return shell.Labelled(label, err)
 		}
-		warn(c, r.Warnings)
-		return out.Write(c, map[string]shell.Form{
-			"table": func(w io.Writer) error { return tables.WorkloadText(w, r) },
-			"json":  shell.AsJSON(r),
-			"csv":   tables.Workload(r).CSV,
-			"xlsx":  func(w io.Writer) error { return tables.WorkloadWorkbook(w, r) },
-		})
+		return question.Write(c, out, kinds.Simulation, asked, r)
 	})
 }
 

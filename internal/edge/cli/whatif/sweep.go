@@ -1,34 +1,27 @@
 package whatif
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/core/lp/worker"
 	"headroom/internal/core/money"
 	"headroom/internal/edge/cli/question"
 	"headroom/internal/edge/cli/remote"
 	"headroom/internal/edge/cli/shell"
-	tables "headroom/internal/service/report"
+	kinds "headroom/internal/service/question"
 	"headroom/openapi"
 )
 
+var _ = verb(sweepCommand)
+
 func sweepCommand() *cobra.Command {
-	var to remote.Connection
-	var out shell.Output
-	var flags question.OptionFlags
 	var texts []string
-	about := question.Subject{Connection: &to}
 	var curve bool
 	c := &cobra.Command{
 		Use:   "sweep [FILE|-]",
@@ -49,60 +42,40 @@ is asked about one of its clusters; a long sweep is then a run that is waited fo
 		Example: "  headroom sweep cluster.json --vary 'demand:*=0.5..2/31'\n  headroom sweep cluster.json --vary contract:three-year=0..100/5 --curve\n  headroom sweep --cluster shop --vary 'deadline:etl=x0.7..1.3/7' --vary price:on_demand=x0.8..1.2/5 -o xlsx -f sweep.xlsx",
 		Args:    cobra.MaximumNArgs(1),
 	}
-	to.AddFlags(c)
-	out.AddFlags(c, "table", "json", "csv", "xlsx")
-	flags.Add(c)
+	v := question.Verb[whatif.SweepQuestion, whatif.SweepAnswer]{Kind: kinds.Sweep, Mend: func(err error) error { return byVary(err, texts) }}
 	c.Flags().StringArrayVar(&texts, "vary", nil, "what takes which values, as `WHAT:OF=VALUES`; give it again for a grid")
 	c.Flags().BoolVar(&curve, "curve", false, "the linear program's cost as well, with its breakpoints")
-	about.AddFlags(c)
-	about.AddAsync(c)
 	var vary []whatif.Vary
-	c.PreRunE = func(c *cobra.Command, args []string) error {
-		if err := errors.Join(about.CheckFile(args), about.CheckAsync()); err != nil {
-			return err
-		}
+	v.Check = func(*cobra.Command, []string) error {
 		if len(texts) == 0 {
 			return errors.New("say what is to be varied, such as --vary 'demand:*=0.5..2/31'")
 		}
 		vary = nil
 		for _, text := range texts {
-			v, err := readVary(text)
+			one, err := readVary(text)
 			if err != nil {
 				return err
 			}
-			vary = append(vary, v)
+			vary = append(vary, one)
 		}
-		if err := out.CheckSheet(c); err != nil {
-			return err
-		}
-		return flags.Check(c)
+		return nil
 	}
-	return shell.Command(c, func(c *cobra.Command, args []string) error {
+	v.Send = func(_ *cobra.Command, cluster, _ string) (openapi.Request, any, error) {
+		err := v.Mend(whatif.CheckVaried(vary, curve))
+		return openapi.ClusterSweep(cluster, nil), whatif.ClusterSweepQuestion{Vary: vary, Curve: curve}, err
+	}
+	v.Read = func(c *cobra.Command, args []string) (q whatif.SweepQuestion, err error) {
 		if err := whatif.CheckVaried(vary, curve); err != nil {
-			return byVary(err, texts)
+			return q, v.Mend(err)
 		}
-		if !about.Here() {
-			q := whatif.ClusterSweepQuestion{Vary: vary, Curve: curve}
-			a, err := question.Ask[whatif.SweepAnswer](c, &about, openapi.ClusterSweep(about.Cluster, nil), q)
-			if err != nil || a == nil {
-				return byVary(err, texts)
-			}
-			return writeSweep(c, out, *a)
-		}
-		problem, err := question.ProblemToCompare(c, shell.FileArgument(args), flags)
+		problem, err := question.ProblemToCompare(c, shell.FileArgument(args), v.Options)
 		if err != nil {
-			return err
+			return q, err
 		}
-		q := whatif.SweepQuestion{Problem: problem, Vary: vary, Curve: curve}
-		if err := q.Check(); err != nil {
-			return byVary(err, texts)
-		}
-		a, err := sweepHere(c.Context(), q)
-		if err != nil {
-			return err
-		}
-		return writeSweep(c, out, a)
-	})
+		q = whatif.SweepQuestion{Problem: problem, Vary: vary, Curve: curve}
+		return q, v.Mend(q.Check())
+	}
+	return v.Command(c)
 }
 
 // readVary reads a parameter as the flag has it.
@@ -172,45 +145,4 @@ func byVary(err error, texts []string) error {
 		said[i] = "--vary " + text
 	}
 	return remote.Origins{{Pointer: "/curve", Flag: "--curve"}, {Pointer: "/vary", Each: said}}.Say(err)
-}
-
-// sweepHere plans all points on this machine's processors.
-func sweepHere(ctx context.Context, q whatif.SweepQuestion) (whatif.SweepAnswer, error) {
-	p := question.Planner{}
-	defer p.Close()
-	if q.Problem.Options.Engine != capacity.EngineExact {
-		p.Pool = worker.New(worker.Config{Processes: 1}) // before several ask for it
-	}
-	brief, err := p.Series(q.Problem)
-	if err != nil {
-		return whatif.SweepAnswer{}, err
-	}
-	s := whatif.NewSweep(q)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var workers sync.WaitGroup
-	failed := make(chan error, runtime.GOMAXPROCS(0))
-	for range cap(failed) {
-		workers.Go(func() {
-			if err := s.Work(ctx, p.Solve, brief); err != nil {
-				failed <- err
-				stop()
-			}
-		})
-	}
-	workers.Wait()
-	close(failed)
-	if err := <-failed; err != nil {
-		return whatif.SweepAnswer{}, err
-	}
-	return s.Answer()
-}
-
-func writeSweep(c *cobra.Command, out shell.Output, a whatif.SweepAnswer) error {
-	return out.Write(c, map[string]shell.Form{
-		"table": func(w io.Writer) error { return tables.SweepText(w, a) },
-		"json":  shell.AsJSON(a),
-		"csv":   tables.Sweep(a).CSV,
-		"xlsx":  func(w io.Writer) error { return tables.SweepWorkbook(w, a) },
-	})
 }

@@ -126,6 +126,8 @@ func exampleOf(usage string) string {
 	return example
 }
 
+var _ = verb(whatIfCommand)
+
 func whatIfCommand() *cobra.Command {
 	var to remote.Connection
 	var out shell.Output
@@ -241,9 +243,10 @@ func whatIfHere(c *cobra.Command, file string, asked []whatif.AskedScenario, sai
 	}
 	p := question.Planner{}
 	defer p.Close()
-	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= whatif.MaxFullScenarios, func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
-		return p.Solve(ctx, problem)
-	})
+	return whatif.CompareScenarios(c.Context(), problem, scenarios, len(scenarios) <= whatif.MaxFullScenarios,
+		func(ctx context.Context, problem capacity.Problem) (capacity.Plan, error) {
+			return p.Plan(ctx, problem)
+		})
 }
 
 // byFlag makes findings about changes in a list name the flags they are about.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/test/await"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -86,14 +88,14 @@ func TestPrivateSurvivesOurDeath(t *testing.T) {
 		}
 		pid := postmaster(t, dir)
 		last := write(t, url, next)
-		within(t, 20*time.Second, "a row is written", written(t, url))
+		await.Until(t, 20*time.Second, "a row is written", written(t, url))
 		c.kill()
 		killed := time.Now()
 		acknowledged = <-last
 		if round%2 == 1 {
 			continue // the next one starts at once, while Postgres is still going
 		}
-		within(t, longestGoing(), "Postgres is gone", func() bool {
+		await.Until(t, longestGoing(), "Postgres is gone", func() bool {
 			_, err := os.Stat(filepath.Join(dir, clusterFolder, "postmaster.pid"))
 			return os.IsNotExist(err) && !(pidFile{number: pid}).runs(filepath.Join(dir, clusterFolder))
 		})
@@ -123,7 +125,7 @@ func TestPrivateRecovers(t *testing.T) {
 			next = kept(t, p.URL(""), acknowledged)
 		}
 		last := write(t, p.URL(""), next)
-		within(t, 20*time.Second, "a row is written", written(t, p.URL("")))
+		await.Until(t, 20*time.Second, "a row is written", written(t, p.URL("")))
 		go func() { // a backend that does not notice at once
 			if conn, err := pgx.Connect(context.Background(), p.URL("")); err == nil {
 				_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 3000000) a")
@@ -157,7 +159,7 @@ func TestPrivateHalfMade(t *testing.T) {
 	dir := openDir(t)
 	c := startChild(t, dir, -1)
 	half := filepath.Join(dir, makingPrefix+"*")
-	within(t, 20*time.Second, "initdb works", func() bool {
+	await.Until(t, 20*time.Second, "initdb works", func() bool {
 		made, _ := filepath.Glob(filepath.Join(half, "PG_VERSION"))
 		return len(made) > 0
 	})

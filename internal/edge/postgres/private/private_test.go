@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"headroom/internal/test/await"
+
 	"github.com/jackc/pgx/v5"
 )
 
@@ -131,16 +133,6 @@ func ask(t *testing.T, url, sql string) (answer string) {
 	return answer
 }
 
-// within waits for something to become true.
-func within(t *testing.T, limit time.Duration, what string, true func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); !true(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %s", what, limit)
-		}
-	}
-}
-
 // refuses demands an error with all the words.
 func refuses(t *testing.T, dir string, words ...string) {
 	t.Helper()
@@ -241,7 +233,7 @@ func TestPrivateStop(t *testing.T) {
 		_, err := busy.Exec(context.Background(), "SELECT pg_sleep(60)")
 		asleep <- err
 	}()
-	within(t, 10*time.Second, "the query runs", func() bool {
+	await.Until(t, 10*time.Second, "the query runs", func() bool {
 		return ask(t, p.URL(""), "SELECT count(*)::text FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND state = 'active'") == "1"
 	})
 	select {
@@ -302,7 +294,7 @@ func TestPrivateStartIsCancelled(t *testing.T) {
 		_, err := Start(ctx, Config{Dir: dir, Unsafe: true})
 		began <- err
 	}()
-	within(t, 10*time.Second, "initdb works", func() bool {
+	await.Until(t, 10*time.Second, "initdb works", func() bool {
 		made, _ := filepath.Glob(filepath.Join(dir, makingPrefix+"*", "PG_VERSION"))
 		return len(made) > 0
 	})
@@ -367,7 +359,7 @@ func TestPrivateAttach(t *testing.T) {
 	if err := syscall.Kill(postmaster(t, dir), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "the postmaster is gone", func() bool {
+	await.Until(t, 5*time.Second, "the postmaster is gone", func() bool {
 		_, running, err := Attach(dir)
 		return err == nil && !running
 	})

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"headroom/internal/ask/horizon"
-	"sync"
 	"time"
 
 	"headroom/internal/core/capacity"
@@ -61,12 +60,12 @@ func (d *Desk) Plan(ctx context.Context, p capacity.Problem) (capacity.Plan, err
 	})
 }
 
-// PlanLike is plan for problems that differ little from one: in brief.
-func (d *Desk) PlanLike(base capacity.Problem) plan.Planner {
+// PlanLike is plan for problems that differ little from one: in brief. It never fails.
+func (d *Desk) PlanLike(base capacity.Problem) (plan.Planner, error) {
 	series := plan.NewSeries(base, d.Engine)
 	return func(ctx context.Context, p capacity.Problem) (capacity.Plan, error) {
 		return d.planBy(ctx, p, series.Solve)
-	}
+	}, nil
 }
 
 func (d *Desk) planBy(ctx context.Context, p capacity.Problem, solve plan.Planner) (capacity.Plan, error) {
@@ -109,7 +108,8 @@ func (d *Desk) observe(p capacity.Problem, answer capacity.Plan, took time.Durat
 	t.Solved(string(answer.Status), engine, took)
 	if !agreed {
 		t.Disagreed()
-		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status", string(answer.Status), "gap", answer.Proof.Gap)
+		t.Log.Warn("engine disagrees with the proof", "engine", answer.Proof.Engine, "classes", len(p.Classes), "status",
+			string(answer.Status), "gap", answer.Proof.Gap)
 	}
 }
 
@@ -132,7 +132,8 @@ func Judged(ctx context.Context, work func(ctx context.Context, tell func(done, 
 	defer patience.Stop()
 	began := time.Now()
 	err := work(working, func(done, total int64) {
-		if took := time.Since(began); took > judgedFrom && done < total && took.Seconds()*float64(total)/float64(max(1, done)) > atOnce.Seconds() {
+		if took := time.Since(began); took > judgedFrom && done < total && took.Seconds()*float64(total)/float64(max(1,
+			done)) > atOnce.Seconds() {
 			stop(ErrLong)
 		}
 	})
@@ -171,72 +172,12 @@ func (d *Desk) Crew(ctx context.Context, most int) (c horizon.Crew, leave func()
 	}
 }
 
-// AllPlaces works with as many at a time as there are places; the work takes its turns itself. One that fails ends
-// the others.
-func (d *Desk) AllPlaces(ctx context.Context, work func(context.Context) error) error {
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var workers sync.WaitGroup
-	for range d.turns.places {
-		workers.Go(func() {
-			if err := work(working); err != nil {
-				stop(err)
-			}
-		})
-	}
-	workers.Wait()
-	if working.Err() == nil {
-		return nil
-	}
-	return context.Cause(working)
-}
-
-// Together does work in the caller's place and in free ones, up to a number; it returns the first error.
-func (d *Desk) Together(ctx context.Context, most int, work func(context.Context) error) error {
-	var others sync.WaitGroup
-	var mu sync.Mutex
-	var failed error
-	note := func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed == nil {
-			failed = err
-		}
-	}
-	for range most - 1 {
-		in, leave := d.turns.enterFree(ctx)
-		if leave == nil {
-			break
-		}
-		others.Go(func() {
-			defer leave()
-			note(work(in))
-		})
-	}
-	note(work(ctx))
-	others.Wait()
-	return failed
-}
-
-// WaitedFor answers at once unless the work takes long.
-func WaitedFor[A any](ctx context.Context, work func(context.Context) (A, error)) (*A, error) {
-	var answer A
-	err := Judged(ctx, func(ctx context.Context, _ func(done, total int64)) (err error) {
-		answer, err = work(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &answer, nil
-}
-
-// Budgeted does work within a time budget, which ends with the service.
-func (d *Desk) Budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context) error) error {
+// Budgeted does work with the engine within a time budget, which ends with the service.
+func (d *Desk) Budgeted(ctx context.Context, maxSolveMs int64, work func(context.Context, lp.Solver) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(maxSolveMs)*time.Millisecond)
 	defer cancel()
 	defer context.AfterFunc(d.Ended, cancel)()
-	err := work(ctx)
+	err := work(ctx, d.Engine)
 	if errors.Is(err, context.Canceled) && d.Ended.Err() != nil {
 		err = ErrStopping
 	}

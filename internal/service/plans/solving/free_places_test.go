@@ -2,7 +2,6 @@ package solving
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 )
@@ -50,17 +49,18 @@ func freePlaces(t *testing.T) {
 	}
 }
 
-// TestSharedPlacesAreGivenBack shares work among all places, of which none is taken afterwards and nobody is remembered.
+// TestSharedPlacesAreGivenBack gives a crew all places, of which none is taken afterwards and nobody is remembered.
 func TestSharedPlacesAreGivenBack(t *testing.T) {
 	d := New(nil, 3, 0, nil)
 	ctx, leave, err := d.turns.enter(as(context.Background(), "mine"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var worked atomic.Int32
-	if err := d.Together(ctx, 5, func(context.Context) error { worked.Add(1); return nil }); err != nil || worked.Load() != 3 {
-		t.Errorf("%d places worked, and the error is %v", worked.Load(), err)
+	crew, dismiss := d.Crew(ctx, 5)
+	if crew.Workers != 3 {
+		t.Errorf("%d work, and there are 3 places", crew.Workers)
 	}
+	dismiss()
 	leave()
 	if passing, waiting := d.Count(); passing != 0 || waiting != 0 || len(d.turns.byKey) != 0 {
 		t.Errorf("%d places are still taken, %d wait, and %d keys are remembered", passing, waiting, len(d.turns.byKey))

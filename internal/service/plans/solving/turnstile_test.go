@@ -89,6 +89,9 @@ func TestTurnstile(t *testing.T) {
 	})
 }
 
+// pass moves the clock of the test, and lets everybody else do what is due until then.
+func pass(d time.Duration) { time.Sleep(d) } // the clock is that of synctest: no time is lost
+
 // work takes a place with a key and a rank, works in pieces of a length, and pauses after each if it must.
 func work(t *testing.T, ts *turnstile, key string, r rank, pieces int, piece time.Duration, did func()) {
 	t.Helper()
@@ -99,7 +102,7 @@ func work(t *testing.T, ts *turnstile, key string, r rank, pieces int, piece tim
 	}
 	defer leave()
 	for range pieces {
-		time.Sleep(piece)
+		pass(piece)
 		did()
 		if err := capacity.Pause(ctx); err != nil {
 			t.Error(key, err)
@@ -117,7 +120,7 @@ func TestThePlannerGoesFirst(t *testing.T) {
 		}
 		longest := time.Duration(0)
 		for range 50 {
-			time.Sleep(97 * time.Millisecond)
+			pass(97 * time.Millisecond)
 			began := time.Now()
 			work(t, ts, Planner.ID, asking, 1, time.Millisecond, func() {})
 			longest = max(longest, time.Since(began))
@@ -220,11 +223,11 @@ func TestPausesEnd(t *testing.T) {
 		let()
 		budgeted, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
 		defer cancel()
-		time.Sleep(TurnTime)
+		pass(TurnTime)
 		paused := make(chan error, 1)
 		go func() { paused <- capacity.Pause(budgeted) }()
 		other := <-entered
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		select {
 		case <-paused:
 			t.Error("work went on without a place once its budget was used up")
@@ -236,7 +239,7 @@ func TestPausesEnd(t *testing.T) {
 		}
 		let()
 		wanted, goAway := context.WithCancel(ctx)
-		time.Sleep(TurnTime)
+		pass(TurnTime)
 		go func() { paused <- capacity.Pause(wanted) }()
 		other = <-entered
 		goAway()

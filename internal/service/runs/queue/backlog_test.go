@@ -94,11 +94,12 @@ func TestABacklogHoldsNobodyUp(t *testing.T) {
 	s := start(t, address, queue.Config{})
 	hanging.wait(t, 2)
 	var took []time.Duration
+	next := time.Tick(time.Duration(events) * 5 * time.Millisecond) // the backlog is put off again and again
 	for i := range events {
 		began := time.Now()
 		plan(t, s, "shop", float64(20+i))
 		took = append(took, quick.wait(t, i+1)[i].at.Sub(began))
-		time.Sleep(time.Duration(events) * 5 * time.Millisecond) // the backlog is put off again and again
+		<-next
 	}
 	slices.Sort(took)
 	t.Logf("%d events beside %d deliveries that wait: median %s, slowest %s", events, 100*hundreds, took[events/2], took[events-1])

@@ -30,10 +30,10 @@ func historyImport(from *fetch.Client) Kind {
 		}
 		return asRunError(from.History(ctx, s.URL, q, to))
 	}
-	work := func(a *app.App, ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error) {
-		return a.Clusters.HistoryImportForRun(ctx, claim, walk, report)
-	}
-	return Kind{Timeout: 12 * time.Hour, Attempts: 10, Do: kept(work)}
+	return Kind{Timeout: 12 * time.Hour, Attempts: 10, Do: func(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
+		made, err := a.Clusters.HistoryImportForRun(ctx, claim, walk, report)
+		return Result{Type: made.Type, Body: made.Body}, err
+	}}
 }
 
 // asRunError classifies a fetch error: final ones fail the run, others are tried again.

@@ -21,6 +21,7 @@ import (
 	"headroom/internal/service/clusters"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
+	"headroom/internal/test/await"
 	"headroom/internal/test/historytest"
 	"headroom/internal/test/pgtest"
 )
@@ -223,13 +224,7 @@ func TestAServerThatIsKilledImportsNoExecutionTwice(t *testing.T) {
 		t.Fatalf("the child says %q (%v)", line, err)
 	}
 	id := importing(t, s, clusters.HistorySource{URL: at, Kind: "mapreduce"})
-	stored := 0
-	for deadline := time.Now().Add(20 * time.Second); stored < 13 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		stored = len(kept(t, s))
-	}
-	if stored < 13 {
-		t.Fatalf("%d executions are stored", stored)
-	}
+	await.Until(t, 20*time.Second, "13 executions are stored", func() bool { return len(kept(t, s)) >= 13 })
 	_ = command.Process.Kill()
 	_ = command.Wait()
 	close(rest)

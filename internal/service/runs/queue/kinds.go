@@ -6,6 +6,7 @@ import (
 
 	"headroom/internal/service/app"
 	"headroom/internal/service/plans"
+	"headroom/internal/service/question"
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 )
@@ -20,18 +21,24 @@ type Kind struct {
 }
 
 // Kinds holds the kinds that need only the App.
-var Kinds = map[string]Kind{
-	plans.PlanRun:      {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
-	app.SweepRun:       {Do: kept((*app.App).SweepForRun), Timeout: time.Hour, Attempts: 5},
-	app.HorizonRun:     {Do: kept((*app.App).HorizonForRun), Timeout: time.Hour, Attempts: 5},
-	app.PurchaseRun:    {Do: kept((*app.App).PurchaseForRun), Timeout: time.Hour, Attempts: 5},
-	app.SimulationRun:  {Do: kept((*app.App).SimulationForRun), Timeout: time.Hour, Attempts: 5},
-	app.PackingRun:     {Do: kept((*app.App).PackForRun), Timeout: time.Hour, Attempts: 5},
-	app.KeptPackingRun: {Do: keptPacking, Timeout: 15 * time.Minute, Attempts: 5},
-	app.PoolRun:        {Do: kept((*app.App).PoolForRun), Timeout: 15 * time.Minute, Attempts: 5},
-	app.PoolRoundsRun:  {Do: kept((*app.App).PoolRoundsForRun), Timeout: time.Hour, Attempts: 5},
-	app.SharePlanRun:   {Do: kept((*app.App).SharePlanForRun), Timeout: 15 * time.Minute, Attempts: 5},
-	reporting.RunKind:  {Do: report, Timeout: time.Hour, Attempts: 5},
+var Kinds = withQuestions(map[string]Kind{
+	plans.PlanRun:     {Do: plan, Timeout: 15 * time.Minute, Attempts: 5},
+	reporting.RunKind: {Do: report, Timeout: time.Hour, Attempts: 5},
+})
+
+// withQuestions adds the questions that may become runs.
+func withQuestions(kinds map[string]Kind) map[string]Kind {
+	for _, q := range question.All {
+		if q.RunKind() == "" {
+			continue
+		}
+		do := func(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
+			made, save, err := q.DoRun(ctx, a.Questions, claim, report)
+			return Result{Type: made.Type, Body: made.Body, Make: save}, err
+		}
+		kinds[q.RunKind()] = Kind{Do: do, Timeout: q.RunTimeout(), Attempts: 5}
+	}
+	return kinds
 }
 
 // Result is the product of work; the zero Result is nothing.
@@ -59,23 +66,4 @@ func plan(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Pr
 	}
 	report(runs.Progress{Done: 1, Total: 1, Unit: "plan"})
 	return Result{Make: save}, nil
-}
-
-// keptPacking packs a batch and stores the packing.
-func keptPacking(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
-	report(runs.Progress{Total: 1, Unit: "packings"})
-	save, err := a.KeepPackingForRun(ctx, claim)
-	if err != nil {
-		return Result{}, err
-	}
-	report(runs.Progress{Done: 1, Total: 1, Unit: "packings"})
-	return Result{Make: save}, nil
-}
-
-// kept wraps work of the service whose result, whole or partial, is stored unchanged.
-func kept(work func(a *app.App, ctx context.Context, claim runs.Claim, report func(runs.Progress)) (runs.Result, error)) func(context.Context, *app.App, runs.Claim, func(runs.Progress)) (Result, error) {
-	return func(ctx context.Context, a *app.App, claim runs.Claim, report func(runs.Progress)) (Result, error) {
-		made, err := work(a, ctx, claim, report)
-		return Result{Type: made.Type, Body: made.Body}, err
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -83,7 +84,7 @@ func begin(t testing.TB, s *server, kind string) string {
 func until(t testing.TB, s *server, id, what string, is func(runs.Run) bool) runs.Run {
 	t.Helper()
 	var last runs.Run
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for range await.Tries(20 * time.Second) {
 		r, err := s.Runs.Run(somebody(t), id)
 		if errors.Is(err, fault.Busy) {
 			continue

@@ -9,8 +9,8 @@ import (
 
 	"headroom/internal/ask/horizon"
 	"headroom/internal/core/capacity"
-	"headroom/internal/service/app"
 	"headroom/internal/service/auth"
+	"headroom/internal/service/question"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
 	"headroom/internal/test/pgtest"
@@ -30,10 +30,12 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	months, purchase := question.Months, question.Purchase
+	asked := question.AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{{Code: "kept", Detail: "Said before."}}}
 	url := pgtest.Database(t)
 	s := start(t, url, queue.Config{Kinds: kinds(does{"other": quick})})
 	var ids []string
-	for kind, input := range map[string]any{app.PurchaseRun: app.AskedPurchase{PurchaseQuestion: q, Warnings: []capacity.Warning{{Code: "kept", Detail: "Said before."}}}, app.HorizonRun: app.AskedHorizon{HorizonQuestion: h}} {
+	for kind, input := range map[string]any{purchase.Run: asked, months.Run: question.AskedMonths{HorizonQuestion: h}} {
 		made, err := s.Stores.Runs.StartRun(somebody(t), runs.NewRun{Kind: kind, Role: auth.Planner, Input: input})
 		if err != nil {
 			t.Fatal(err)
@@ -54,21 +56,21 @@ func TestMonthsOutliveTheirServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Kind == app.HorizonRun {
-			at, _, err := b.Horizon(somebody(t), false, func() (horizon.HorizonQuestion, error) { return h, nil })
+		bench := question.Alone(b.Solver, 2, func(int64, int64) {})
+		if r.Kind == months.Run {
+			of := question.AskedMonths{HorizonQuestion: h}
+			at, err := months.Work(t.Context(), bench, of)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameJSON(t, result.Body, at.Answer)
+			sameJSON(t, result.Body, months.Document(&of, at))
 			continue
 		}
-		at, _, err := b.Purchase(somebody(t), false, func() (horizon.PurchaseQuestion, error) { return q, nil })
+		at, err := purchase.Work(t.Context(), bench, asked)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at.Answer.Warnings = []capacity.Warning{{Code: "kept", Detail: "Said before."}}
-		at.Answer.Horizon.Show(q.Detail)
-		sameJSON(t, result.Body, at.Answer)
+		sameJSON(t, result.Body, purchase.Document(&asked, at))
 	}
 }
 

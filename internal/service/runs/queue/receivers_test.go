@@ -26,6 +26,7 @@ import (
 	"headroom/internal/service/auth"
 	"headroom/internal/service/hooks"
 	"headroom/internal/service/plans"
+	"headroom/internal/test/await"
 )
 
 // boss returns an admin.
@@ -73,7 +74,7 @@ func (r *receiver) messages() []message {
 // wait waits for this many messages.
 func (r *receiver) wait(t testing.TB, n int) []message {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for range await.Tries(20 * time.Second) {
 		if m := r.messages(); len(m) >= n {
 			return m
 		}
@@ -145,7 +146,7 @@ func plan(t testing.TB, s *server, cluster string, vms float64) plans.PlanRecord
 func deliveries(t testing.TB, s *server, w hooks.Webhook, what string, is func([]hooks.Delivery) bool) []hooks.Delivery {
 	t.Helper()
 	var list storage.Listed[hooks.Delivery]
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for range await.Tries(20 * time.Second) {
 		var err error
 		if list, err = s.Stores.Webhooks.Deliveries(boss(t), w.ID, storage.Page{}); err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 	"headroom/internal/service/reporting"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -58,7 +59,7 @@ func reportsOf(t testing.TB, a *app.App, cluster string) []reporting.Report {
 // untilMade waits for this many finished reports.
 func untilMade(t testing.TB, a *app.App, cluster string, n int) []reporting.Report {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for last := range await.Tries(30 * time.Second) {
 		all, made := reportsOf(t, a, cluster), 0
 		for _, r := range all {
 			if r.File != nil {
@@ -68,10 +69,11 @@ func untilMade(t testing.TB, a *app.App, cluster string, n int) []reporting.Repo
 		if made >= n {
 			return all
 		}
-		if time.Now().After(deadline) {
+		if last {
 			t.Fatalf("%d of %d reports are made: %+v", made, n, all)
 		}
 	}
+	return nil
 }
 
 func due(t testing.TB, conn *pgx.Conn) {

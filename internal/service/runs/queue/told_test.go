@@ -16,6 +16,7 @@ import (
 	"headroom/internal/service/plans"
 	"headroom/internal/service/runs"
 	"headroom/internal/service/runs/queue"
+	"headroom/internal/test/await"
 	"headroom/internal/test/pgtest"
 )
 
@@ -122,7 +123,7 @@ func TestFailuresOfPlanningAreToldOnce(t *testing.T) {
 	ctx := boss(t)
 	settle := func(o plans.Outcome) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for range await.Tries(10 * time.Second) {
 			claim, _, err := s.Stores.Plans.Claim(ctx, time.Now(), time.Minute)
 			if err != nil {
 				t.Fatal(err)

@@ -234,9 +234,12 @@ function VMs({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
   );
 }
 
+/** Change is the cost of refusing at which a class's decision changes; exact where plans were made anew for it. */
+type Change = { name: string; at: string; up: boolean; exact: boolean };
+
 /** nearest is the class whose decision changes with the smallest change of its cost of refusing. */
-function nearest(plan: CurrentPlan, classes: Map<string, ProblemClass>): { name: string; at: string; up: boolean } | null {
-  let best: { name: string; at: string; up: boolean } | null = null;
+function nearest(plan: CurrentPlan, classes: Map<string, ProblemClass>): Change | null {
+  let best: Change | null = null;
   let least = Infinity;
   for (const c of plan.plan.classes) {
     const now = Number(classes.get(c.name)?.penalty ?? 0);
@@ -245,14 +248,14 @@ function nearest(plan: CurrentPlan, classes: Map<string, ProblemClass>): { name:
     const far = Math.abs(Number(at) / now - 1);
     if (far < least) {
       least = far;
-      best = { name: c.name, at, up: Number(at) > now };
+      best = { name: c.name, at, up: Number(at) > now, exact: c.stays?.penalty != null };
     }
   }
   return best;
 }
 
 /** tryIt opens What if a hundredth beyond the point where the plan changes its mind. */
-function tryIt(plan: CurrentPlan, change: { name: string; at: string; up: boolean }): string {
+function tryIt(plan: CurrentPlan, change: Change): string {
   return tried(plan, { what: "penalty", name: change.name, op: "=", value: decimal(scaled(units(change.at), change.up ? 101n : 99n, 100n)) });
 }
 
@@ -295,7 +298,7 @@ function Facts({ plan, problem }: { plan: CurrentPlan; problem: Problem }) {
             <p>
               <bdi class="value">{change.name}</bdi>{" "}
               <span class="muted small">
-                {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
+                {units(change.at) === 0n ? "at" : `${change.up ? "above" : "below"} ${change.exact ? "" : near}`.trim()} {price(perPeriod(change.at, cost.period_s, "hour"), cost.currency)}
               </span>
             </p>
             <p class="small muted">

@@ -1,10 +1,9 @@
-package app
+package question
 
 import (
 	"context"
 	"testing"
 
-	"headroom/internal/service/auth"
 	"headroom/internal/service/plans/solving"
 	"headroom/internal/service/runs"
 )
@@ -25,11 +24,14 @@ func (s *startedRuns) StartRun(_ context.Context, n runs.NewRun) (runs.Run, erro
 // Work that turns out to take long has an answer begun; it becomes a run all the same.
 func TestLongWorkBecomesARunWithAnAnswerBegun(t *testing.T) {
 	store := &startedRuns{}
-	a := New(Stores{Runs: store}, auth.NewKeyring(), Config{})
-	answer, run, err := answerOrRun(t.Context(), a, runs.NewRun{Kind: PoolRoundsRun}, false, known("asked"), func(context.Context, string) (*int, error) {
-		return new(int), solving.ErrLong
-	})
-	if answer != nil || run.ID != "1" || err != nil || len(store.started) != 1 {
-		t.Errorf("got %v, %+v, %v and %d runs", answer, run, err, len(store.started))
+	d := &Desk{Solver: solving.New(nil, 1, 0, nil), Store: store}
+	k := &Kind[string, int]{Run: "long", From: map[string]Source[string]{"/here": OfBody(func(Request) (string,
+		error) {
+		return "asked", nil
+	})},
+		Work: func(context.Context, *Bench, string) (*int, error) { return new(int), solving.ErrLong }}
+	answer, run, err := k.Ask(t.Context(), d, "/here", Request{})
+	if answer != nil || run.ID != "1" || err != nil || len(store.started) != 1 || store.started[0].Input != "asked" {
+		t.Errorf("got %v, %+v, %v and %+v", answer, run, err, store.started)
 	}
 }

@@ -2,42 +2,46 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"headroom/internal/core/fault"
 	"headroom/internal/core/money"
+	"headroom/internal/core/strict"
+	"headroom/internal/edge/api/rules"
 )
 
-// kin-openapi checks values against schemas; the sentences about violations are ours.
+// This is the check that the generated rules must agree with: kin-openapi checks values against the schemas, and the
+// sentences about violations are written here a second time.
+
+// checkSchema is checkBody by the schema itself.
+func checkSchema(text []byte, schema *openapi3.Schema) error {
+	if err := strict.CheckSyntax(text); err != nil {
+		return malformedBody(err)
+	}
+	value, err := generic(text)
+	if err != nil {
+		return err
+	}
+	if matchesSchema(schema, value) {
+		return nil
+	}
+	if findings := violations(schema, value, true); len(findings) > 0 {
+		return refusal{malformed.aboutBody(findings)}
+	}
+	return refusal{malformed.problem("The body is not as it is described at /docs.")}
+}
 
 // formats accepts times and dates as Go reads them later.
 var formats = openapi3.WithStringFormatValidators(map[string]openapi3.StringFormatValidator{
-	"date-time": openapi3.NewCallbackValidator(readableTime),
+	"date-time": openapi3.NewCallbackValidator(rules.ReadableTime),
 })
-
-// readableTime refuses the year 1's first moment as well: to Go it is no time at all, and would be now.
-func readableTime(text string) error {
-	var t time.Time
-	if err := t.UnmarshalText([]byte(text)); err != nil {
-		return err
-	}
-	if _, err := t.MarshalText(); err != nil { // such as one in the zone +24:00, which can only be read
-		return err
-	}
-	if year := t.UTC().Year(); t.IsZero() || year < 1 || year > 9999 { // which could not be written again
-		return errors.New("no time")
-	}
-	return nil
-}
 
 // matchesSchema is the cheap check.
 func matchesSchema(schema *openapi3.Schema, value any) bool {

@@ -1,4 +1,4 @@
-package app
+package question
 
 import (
 	"context"
@@ -22,8 +22,8 @@ const (
 
 // pastTasks returns the measured times of tasks of a problem's classes, by class. It covers classes whose profile is
 // a version made from executions that the cluster still stores.
-func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
-	snapshot, err := a.Stores.Inputs.Snapshot(ctx, cluster, a.Now())
+func (d *Desk) pastTasks(ctx context.Context, cluster string, asked *AskedSimulation) (map[string]trial.PastTasks, error) {
+	snapshot, err := d.Inputs.Snapshot(ctx, cluster, d.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if _, given := asked.Options.Measured[c.Name]; given || !named || c.Profile == nil {
 			continue
 		}
-		version, err := a.Stores.Profiles.Profile(ctx, cluster, ref.Name, ref.Version)
+		version, err := d.Profiles.Profile(ctx, cluster, ref.Name, ref.Version)
 		if errors.Is(err, fault.NotFound) {
 			continue // deleted since
 		}
@@ -51,7 +51,7 @@ func (a *App) pastTasks(ctx context.Context, cluster string, asked *AskedSimulat
 		if !reflect.DeepEqual(version.Profile, *c.Profile) {
 			continue // the plan was made with another one
 		}
-		p, err := a.pastOf(ctx, cluster, version)
+		p, err := d.pastOf(ctx, cluster, version)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func numbersOf(p trial.PastTasks) int {
 }
 
 // pastOf returns the times of tasks in the executions from which a version was made.
-func (a *App) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
+func (d *Desk) pastOf(ctx context.Context, cluster string, version inputs.ProfileVersion) (p trial.PastTasks, err error) {
 	var source clusters.ProfileSource
 	if json.Unmarshal(version.Source, &source) != nil || source.Job == "" {
 		return p, nil
@@ -85,7 +85,7 @@ func (a *App) pastOf(ctx context.Context, cluster string, version inputs.Profile
 		q.Until = &until
 	}
 	whole := func(r history.Record) history.Record { return r }
-	records, _, err := a.Clusters.SamplesOf(ctx, cluster, q, maxDrawn, whole)
+	records, _, err := d.Clusters.SamplesOf(ctx, cluster, q, maxDrawn, whole)
 	if input := (*fault.InputError)(nil); errors.As(err, &input) {
 		return p, nil // none of them is stored any more
 	}

@@ -1,4 +1,4 @@
-package app
+package question
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"headroom/internal/ask/study"
 	"headroom/internal/ask/whatif"
 	"headroom/internal/core/capacity"
-	"headroom/internal/service/auth"
+	"headroom/internal/service/plans/solving"
 )
 
 // TestScenariosShareFreePlaces answers a question in one place and in three: the answers must be the same,
@@ -28,12 +28,13 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 	whats := []whatif.What{whatif.ChangeDeadline, whatif.ChangeDemand, whatif.ChangePrice, whatif.ChangePenalty}
 	for i := range 60 {
 		factor := 0.8 + float64(i)/100
-		q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Name: fmt.Sprint(i), Changes: []whatif.ScenarioChange{{What: whats[i%4], Factor: &factor}}})
+		q.Scenarios = append(q.Scenarios, whatif.AskedScenario{Name: fmt.Sprint(i), Changes: []whatif.ScenarioChange{{What: whats[i%4],
+			Factor: &factor}}})
 	}
 	var texts []string
 	for _, places := range []int{1, 3} {
-		a := New(Stores{}, auth.NewKeyring(), Config{Solves: places})
-		w, err := a.WhatIf(context.Background(), func() (whatif.WhatIfQuestion, error) { return q, nil })
+		d := &Desk{Solver: solving.New(nil, places, 0, nil)}
+		_, w, err := WhatIf.atOnce(context.Background(), d, Request{}, func() (whatif.WhatIfQuestion, error) { return q, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestScenariosShareFreePlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts = append(texts, string(text))
-		if passing, waiting := a.Solver.Count(); passing != 0 || waiting != 0 {
+		if passing, waiting := d.Solver.Count(); passing != 0 || waiting != 0 {
 			t.Errorf("of %d places %d are still taken, and %d wait", places, passing, waiting)
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package question
 
 import (
 	"context"
@@ -13,67 +13,70 @@ import (
 	"headroom/internal/data/inputs"
 	"headroom/internal/data/storage"
 	"headroom/internal/service/clusters"
-	"headroom/internal/service/runs"
 )
-
-// ClassPackingAsk holds a question about a batch of a cluster's classes.
-type ClassPackingAsk struct {
-	Batch            pack.ClassBatch
-	Compare, OneMore bool
-	BySeconds        float64   // asks for the fewest machines on which it is done by then; 0 does not
-	ByClock          string    // likewise by when the cluster's clocks next show hh:mm after the start
-	Start            time.Time // zero is now
-}
 
 // maxSizes is the number of past executions of a class, the latest, to which a model is fitted.
 const maxSizes = 2_000
 
-// PackClasses answers a question about a batch of a cluster's classes, or starts a run.
-func (a *App) PackClasses(ctx context.Context, cluster string, background bool, read func() (ClassPackingAsk, error)) (*pack.PackingAnswer, runs.Run, error) {
-	of, err := a.Stores.Inputs.Cluster(ctx, cluster)
+// classPackingSource reads a batch of a cluster's classes.
+func classPackingSource(ctx context.Context, d *Desk, r Request) (func() (pack.PackingQuestion, error), error) {
+	q, err := askedOfPacking(r.Query)
 	if err != nil {
-		return nil, runs.Run{}, err
+		return nil, err
 	}
-	return answerOrRun(ctx, a, runs.NewRun{Kind: PackingRun, Cluster: cluster}, background, func() (q pack.PackingQuestion, err error) {
-		ask, err := read()
+	of, err := d.Inputs.Cluster(ctx, r.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	return func() (pack.PackingQuestion, error) {
+		batch, err := pack.ReadClassBatch(r.Body, r.Limits)
 		if err != nil {
-			return q, err
+			return q, wrongBody(err)
 		}
-		if ask.ByClock != "" {
-			zone, err := time.LoadLocation(of.TimeZone)
-			if err != nil {
-				return q, fmt.Errorf("read the clocks of cluster %s: %w", cluster, err)
+		if by := r.Query.Get("by"); by != "" {
+			if q.BySeconds, err = d.secondsUntil(of, by, r.Query.Get("start")); err != nil {
+				return q, err
 			}
-			clock, err := time.Parse("15:04", ask.ByClock)
-			if err != nil {
-				return q, fault.At("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", ask.ByClock))
-			}
-			if ask.Start.IsZero() {
-				ask.Start = a.Now()
-			}
-			ask.BySeconds = pack.UntilClock(ask.Start, clock.Hour(), clock.Minute(), zone)
 		}
-		q = pack.PackingQuestion{Compare: ask.Compare, OneMore: ask.OneMore, BySeconds: ask.BySeconds}
-		switch batch := &ask.Batch; {
+		switch {
 		case q.BySeconds > 0 && batch.Machines.Count == 0:
 			batch.Machines.Count = pack.MaxPackedVMs / max(1, min(batch.Machines.Disks, pack.MaxPackedVMs)) // does not count
 		case batch.Machines.Count == 0:
-			return q, fault.At("/machines/count", "missing", "Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
+			return q, fault.At("/machines/count", "missing",
+				"Say how many machines there are, or by when the batch must be done, to learn how many it needs.")
 		}
-		q.Batch, q.Sources, err = a.batchOf(ctx, cluster, ask.Batch)
+		q.Batch, q.Sources, err = d.batchOf(ctx, r.Cluster, batch)
 		if err == nil {
 			err = q.Batch.Validate()
 		}
 		return q, err
-	}, a.packAtOnce)
+	}, nil
+}
+
+// secondsUntil returns the time from a start, "" being now, until a cluster's clocks next show hh:mm.
+func (d *Desk) secondsUntil(of inputs.Cluster, by, start string) (float64, error) {
+	zone, err := time.LoadLocation(of.TimeZone)
+	if err != nil {
+		return 0, fmt.Errorf("read the clocks of cluster %s: %w", of.Name, err)
+	}
+	clock, err := time.Parse("15:04", by)
+	if err != nil {
+		return 0, fault.At("/by", "format", fmt.Sprintf("%q is no time of day; write one such as 06:00.", by))
+	}
+	from := d.Now()
+	if start != "" {
+		from, _ = time.Parse(time.RFC3339Nano, start) // its form is checked already
+	}
+	return pack.UntilClock(from, clock.Hour(), clock.Minute(), zone), nil
 }
 
 // batchOf returns a batch of classes with their times.
-func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem, sources []pack.PackingSource, err error) {
+func (d *Desk) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (p pack.PackingProblem,
+	sources []pack.PackingSource, err error) {
 	p = pack.PackingProblem{Machines: of.Machines, Options: of.Options}
 	if of.Jobs == nil {
 		for page := (storage.Page{Limit: 200}); ; {
-			list, err := a.Stores.Inputs.Classes().List(ctx, cluster, page)
+			list, err := d.Inputs.Classes().List(ctx, cluster, page)
 			if err != nil {
 				return p, nil, err
 			}
@@ -85,13 +88,15 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 			}
 		}
 		if len(of.Jobs) == 0 {
-			return p, nil, fault.At("/jobs", "missing", "The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
+			return p, nil, fault.At("/jobs", "missing",
+				"The cluster has no class; make some, or send a batch with the times of its jobs to POST /v1/packings.")
 		}
 	}
 	// Faults of the figures are reported first: nobody measures for a batch that cannot be packed.
 	figures := p
 	for _, j := range of.Jobs {
-		figures.Jobs = append(figures.Jobs, pack.BatchJob{Name: j.Class, Count: j.Count, Model: &perf.PowerModel{A: 1}, Fit: j.Fit, MinVMs: j.MinVMs, Role: j.Role,
+		figures.Jobs = append(figures.Jobs, pack.BatchJob{Name: j.Class, Count: j.Count, Model: &perf.PowerModel{A: 1}, Fit: j.Fit,
+			MinVMs: j.MinVMs, Role: j.Role,
 			ReleaseSeconds: j.ReleaseSeconds, DeadlineSeconds: j.DeadlineSeconds})
 	}
 	if err := figures.Validate(); err != nil {
@@ -99,15 +104,16 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 	}
 	var findings []fault.Finding
 	for i, j := range of.Jobs {
-		class, err := a.Stores.Inputs.Classes().Get(ctx, cluster, j.Class)
+		class, err := d.Inputs.Classes().Get(ctx, cluster, j.Class)
 		if errors.Is(err, fault.NotFound) {
-			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing", Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
+			findings = append(findings, fault.Finding{Pointer: fmt.Sprintf("/jobs/%d/class", i), Code: "missing",
+				Detail: fmt.Sprintf("The cluster has no class %.100q.", j.Class)})
 			continue
 		}
 		if err != nil {
 			return p, nil, err
 		}
-		job, source, wrong, err := a.batchJob(ctx, cluster, class, j)
+		job, source, wrong, err := d.batchJob(ctx, cluster, class, j)
 		if err != nil {
 			return p, nil, err
 		}
@@ -124,10 +130,12 @@ func (a *App) batchOf(ctx context.Context, cluster string, of pack.ClassBatch) (
 
 // batchJob returns jobs of a class with their measured times: from measurements, and if those are not of several
 // sizes from past executions as well. fault describes the missing measurements.
-func (a *App) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob, source pack.PackingSource, wrong string, err error) {
-	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role, ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
+func (d *Desk) batchJob(ctx context.Context, cluster string, class inputs.PlannedClass, of pack.ClassJob) (job pack.BatchJob,
+	source pack.PackingSource, wrong string, err error) {
+	job = pack.BatchJob{Name: class.Name, Count: of.Count, Fit: of.Fit, MinVMs: of.MinVMs, Role: of.Role,
+		ReleaseSeconds: of.ReleaseSeconds, DeadlineSeconds: of.DeadlineSeconds}
 	source = pack.PackingSource{Class: class.Name, VMs: []float64{}}
-	kept, err := a.Clusters.MeasurementsOf(ctx, cluster, class.Name, perf.PowerFits)
+	kept, err := d.Clusters.MeasurementsOf(ctx, cluster, class.Name, perf.PowerFits)
 	if err != nil {
 		return job, source, "", err
 	}
@@ -138,7 +146,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 	recorded := class.Name
 	if sizesOf(job.Measurements) == nil || len(sizesOf(job.Measurements)) < 2 {
 		if class.Profile != nil {
-			version, err := a.Stores.Profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
+			version, err := d.Profiles.Profile(ctx, cluster, class.Profile.Name, class.Profile.Version)
 			if err != nil {
 				return job, source, "", err
 			}
@@ -146,7 +154,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 				recorded = of
 			}
 		}
-		executions, err := a.Stores.Fits.ExecutionSizes(ctx, cluster, recorded, maxSizes)
+		executions, err := d.Fits.ExecutionSizes(ctx, cluster, recorded, maxSizes)
 		if err != nil {
 			return job, source, "", err
 		}
@@ -158,7 +166,7 @@ func (a *App) batchJob(ctx context.Context, cluster string, class inputs.Planned
 	if len(source.VMs) < 2 {
 		return job, source, notMeasured(cluster, source, recorded), nil
 	}
-	usage, err := a.Stores.Fits.JobFit(ctx, cluster, class.Name, perf.UsageFits, 0)
+	usage, err := d.Fits.JobFit(ctx, cluster, class.Name, perf.UsageFits, 0)
 	switch {
 	case err == nil && usage.Usage != nil:
 		job.Usage, source.Usage = &usage.Usage.Usage, true

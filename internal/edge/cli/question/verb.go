@@ -1,0 +1,188 @@
+package question
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"headroom/internal/core/capacity"
+	"headroom/internal/edge/cli/remote"
+	"headroom/internal/edge/cli/shell"
+	kinds "headroom/internal/service/question"
+	tables "headroom/internal/service/report"
+	"headroom/internal/service/runs"
+	"headroom/openapi"
+)
+
+// Verb is a command that asks a kind of question: about a problem in a file, which is answered here, or about a cluster
+// of a server.
+type Verb[Ask, Answer any] struct {
+	Kind    *kinds.Kind[Ask, Answer]
+	To      *remote.Connection // of the group of commands; nil is one of its own
+	AtOnce  bool               // a server never makes a run of it
+	Bar     string             // the word beside a bar for work that is done here; "" shows none
+	Options OptionFlags
+
+	Check func(c *cobra.Command, args []string) error // looks at the flags by themselves; may be nil
+	Read  func(c *cobra.Command, args []string) (Ask, error)
+	// Send returns the question about a cluster. A format other than "" asks for that instead of a document.
+	Send func(c *cobra.Command, cluster, format string) (openapi.Request, any, error)
+	Mend func(err error) error // makes findings name flags; may be nil
+	Per  tables.Span           // of a row of csv; "" is the default
+
+	about Subject
+	out   shell.Output
+}
+
+// Command completes a command with flags and work.
+func (v *Verb[Ask, Answer]) Command(c *cobra.Command) *cobra.Command {
+	if v.about.Connection = v.To; v.To == nil {
+		v.about.Connection = new(remote.Connection)
+		v.about.Connection.AddFlags(c)
+	}
+	v.about.AddFlags(c)
+	if !v.AtOnce {
+		v.about.AddAsync(c)
+	}
+	v.out.AddFlags(c, append([]string{"table", "json"}, v.Kind.Formats...)...)
+	v.Options.Add(c)
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if v.Check != nil {
+			if err := v.Check(c, args); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(v.about.CheckFile(args), v.about.CheckAsync()); err != nil {
+			return err
+		}
+		if err := v.out.CheckSheet(c); err != nil {
+			return err
+		}
+		return v.Options.Check(c)
+	}
+	return shell.Command(c, func(c *cobra.Command, args []string) error {
+		if !v.Here() {
+			return v.there(c)
+		}
+		ask, err := v.Read(c, args)
+		if err != nil {
+			return err
+		}
+		answer, err := Work(c, v.Kind, ask, v.Bar)
+		if err != nil {
+			return v.mended(err)
+		}
+		return v.write(c, ask, answer, v.out.Format == "json")
+	})
+}
+
+// Async reports whether nobody waits for the run of a server.
+func (v *Verb[Ask, Answer]) Async() bool { return v.about.Async }
+
+// Here reports whether the problem is in a file.
+func (v *Verb[Ask, Answer]) Here() bool { return v.about.Here() }
+
+func (v *Verb[Ask, Answer]) mended(err error) error {
+	if err == nil || v.Mend == nil {
+		return err
+	}
+	return v.Mend(err)
+}
+
+// there asks the server. Forms that need more than the answer are made there.
+func (v *Verb[Ask, Answer]) there(c *cobra.Command) error {
+	format := ""
+	if v.Kind.Lacks != nil && v.Kind.Writes(v.out.Format) {
+		format = v.out.Format
+	}
+	request, asked, err := v.Send(c, v.about.Cluster, format)
+	if err != nil {
+		return err
+	}
+	a, err := v.about.There(c, v.about.Async, request, asked, &openapi.GetRunResultQuery{Format: format, Per: string(v.Per)})
+	if err != nil || a == nil {
+		return v.mended(err)
+	}
+	if format != "" {
+		return v.out.Deliver(c.OutOrStdout(), func(w io.Writer) error { _, err := w.Write(a.Body); return err })
+	}
+	answer := new(Answer)
+	if err := a.Into(answer); err != nil {
+		return err
+	}
+	var none Ask
+	return v.write(c, none, answer, v.Kind.Lacks == nil)
+}
+
+// write writes an answer. An answer from here is first cut to what a document shows.
+func (v *Verb[Ask, Answer]) write(c *cobra.Command, ask Ask, answer *Answer, cut bool) error {
+	var document any = answer
+	if cut {
+		document = v.Kind.Document(&ask, answer)
+	}
+	view := kinds.View{Format: v.out.Format, Per: v.Per}
+	if v.Per == "" {
+		view.Per = tables.PerPeriod
+	}
+	return write(c, v.out, v.Kind, answer, v.Kind.Forms(ask, *answer, view), document)
+}
+
+// Work answers a question on this machine.
+func Work[Ask, Answer any](c *cobra.Command, k *kinds.Kind[Ask, Answer], ask Ask, bar string) (*Answer, error) {
+	var p Planner
+	defer p.Close()
+	tell := func(int64, int64) {}
+	if bar != "" {
+		show := remote.NewRunBar(c.ErrOrStderr())
+		defer show.Finish()
+		var one sync.Mutex
+		tell = func(done, total int64) {
+			one.Lock()
+			defer one.Unlock()
+			show.Show(runs.Run{Kind: bar, State: runs.RunRunning, Progress: runs.Progress{Done: done, Total: total}})
+		}
+	}
+	return k.Work(c.Context(), kinds.Alone(&p, runtime.GOMAXPROCS(0), tell), ask)
+}
+
+// Write writes an answer and its warnings, and says by the exit code whether there is a plan.
+func Write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], ask Ask, answer *Answer) error {
+	return write(c, out, k, answer, k.Forms(ask, *answer, kinds.View{}), k.Document(&ask, answer))
+}
+
+// SendAndWrite asks a server, and writes what it answers unless nobody waits for it.
+func SendAndWrite[Ask, Answer any](c *cobra.Command, to *remote.Connection, out shell.Output, k *kinds.Kind[Ask, Answer],
+	async bool, request openapi.Request, asked any) error {
+	a, err := to.There(c, async, request, asked, nil)
+	if err != nil || a == nil {
+		return err
+	}
+	answer, none := new(Answer), *new(Ask)
+	if err := a.Into(answer); err != nil {
+		return err
+	}
+	return Write(c, out, k, none, answer)
+}
+
+func write[Ask, Answer any](c *cobra.Command, out shell.Output, k *kinds.Kind[Ask, Answer], answer *Answer, forms kinds.Forms,
+	document any) error {
+	all := map[string]shell.Form{"json": shell.AsJSON(document)}
+	maps.Copy(all, forms)
+	err := out.Write(c, all)
+	if k.Warned != nil {
+		for _, w := range k.Warned(answer) {
+			fmt.Fprintln(c.ErrOrStderr(), "headroom: "+shell.Shown(w.Detail))
+		}
+	}
+	if err == nil && k.Status != nil && k.Status(answer) == capacity.InfeasibleStatus {
+		return shell.Fail(shell.ExitInfeasible, nil) // the answer says why
+	}
+	return err
+}
+
+var _ kinds.Solver = (*Planner)(nil)

@@ -1,0 +1,46 @@
+package solving
+
+import (
+	"context"
+
+	"headroom/internal/ask/pack"
+	"headroom/internal/ask/pool"
+	"headroom/internal/ask/recheck"
+	"headroom/internal/core/lp"
+)
+
+// Solve answers a problem with a solver, which may be nil.
+type Solve[Problem, Answer any] = func(ctx context.Context, p Problem, solver lp.Solver) (Answer, error)
+
+// Packings and plans that have passed the check. Others are errors.
+var (
+	CheckedPacking = checked(pack.Pack, recheck.PackingFault)
+	CheckedPool    = checked(pool.Plan, func(p pool.PoolProblem, a pool.PoolPlan) error { return recheck.PoolFault(recheck.Pool(p, a)) })
+	CheckedMix     = checked(pool.Evaluate, func(p pool.PoolProblem, a pool.PoolEvaluation) error {
+		return recheck.PoolFault(recheck.PoolEvaluation(p, a))
+	})
+	CheckedShares = checked(pool.Share, func(p pool.SharePlanProblem,
+		a pool.SharePlan) error {
+		return recheck.PoolFault(recheck.Share(p, a))
+	})
+)
+
+func checked[Problem, Answer any](solve Solve[Problem, Answer], wrong func(Problem, Answer) error) Solve[Problem, Answer] {
+	return func(ctx context.Context, p Problem, solver lp.Solver) (Answer, error) {
+		answer, err := solve(ctx, p, solver)
+		if err == nil {
+			err = wrong(p, answer)
+		}
+		return answer, err
+	}
+}
+
+// CheckedCourse plans a pool round after round.
+func CheckedCourse(ctx context.Context, p pool.PoolCourseProblem, plan pool.Planner, tell func(done, total int64)) (pool.PoolCourse,
+	error) {
+	course, err := pool.Course(ctx, p, plan, tell)
+	if err == nil {
+		err = recheck.PoolFault(recheck.PoolCourse(p, course))
+	}
+	return course, err
+}

@@ -1,0 +1,187 @@
+package question
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"headroom/internal/ask/horizon"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/service/report"
+)
+
+// AskedMonths holds a question about a horizon, and notes on its source.
+type AskedMonths struct {
+	horizon.HorizonQuestion
+	Warnings []capacity.Warning `json:"warnings"`
+}
+
+// Months asks what every hour of a horizon comes to.
+var Months = known(&Kind[AskedMonths, horizon.Answer]{
+	Run: "horizon", Unit: "steps", Name: "horizon", Formats: []string{"csv", "xlsx", "focus"},
+	From: map[string]Source[AskedMonths]{
+		"/v1/horizons": OfBody(func(r Request) (AskedMonths, error) {
+			q, err := horizon.ReadHorizon(r.Body, r.Limits)
+			if err == nil {
+				err = r.fitDetail(&q.Horizon, &q.Detail, monthsDetail(r.View()))
+			}
+			return AskedMonths{q, []capacity.Warning{}}, err
+		}),
+		"/v1/clusters/{cluster}/horizons": OfCluster(horizon.ReadClusterHorizon, func(ctx context.Context, d *Desk, r Request,
+			q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
+			form := monthsDetail(r.View())
+			q.Detail = detailFor(q.Detail, form)
+			asked, err := d.ClusterMonths(ctx, r.Cluster, q)
+			return asked, inForm(form, err)
+		}),
+	},
+	Work: workMonths,
+	Show: func(asked *AskedMonths, a *horizon.Answer) any { a.Show(asked.Detail); return a },
+	Forms: func(asked AskedMonths, a horizon.Answer, v View) Forms {
+		return Forms{
+			"table": func(w io.Writer) error { return report.HorizonText(w, a) },
+			"csv":   func(w io.Writer) error { return report.Horizon(a, v.Per).CSV(w) },
+			"xlsx":  func(w io.Writer) error { return report.HorizonWorkbook(w, answeredTime(asked.Horizon, &a), a) },
+			"focus": func(w io.Writer) error {
+				return report.Focus(w, answeredTime(asked.Horizon, &a), a, report.FocusNames{SubAccountID: v.Cluster})
+			},
+		}
+	},
+	Lacks: func(_ AskedMonths, a horizon.Answer, v View) error {
+		return lacks("horizons", "Days and months are here already: format=csv with per=day or per=month.", a.Detail, monthsDetail(v), v)
+	},
+	Status: func(a *horizon.Answer) capacity.Status { return a.Status },
+	Warned: func(a *horizon.Answer) []capacity.Warning { return a.Warnings },
+})
+
+// ClusterMonths returns the question about the horizon of a cluster.
+func (d *Desk) ClusterMonths(ctx context.Context, cluster string, q horizon.ClusterHorizonQuestion) (AskedMonths, error) {
+	o, notes, err := d.outlook(ctx, cluster, q.Span)
+	if err != nil {
+		return AskedMonths{}, err
+	}
+	h, warnings, err := o.Horizon()
+	if err != nil {
+		return AskedMonths{}, err
+	}
+	compared(&h.Problem)
+	asked := AskedMonths{horizon.HorizonQuestion{Horizon: h, Detail: q.Detail}, append(notes, warnings...)}
+	return asked, asked.Check()
+}
+
+// compared makes a problem one for many plans: those are proved once, and not by an engine again.
+func compared(p *capacity.Problem) {
+	if p.Options.Engine == capacity.EngineCBC {
+		p.Options.Engine = capacity.EngineAuto
+	}
+}
+
+// outlook reads the outlook over a span of a cluster. One without an end ends with the forecasts, after a year at the
+// latest, with a warning.
+func (d *Desk) outlook(ctx context.Context, cluster string, span horizon.Span) (horizon.Outlook, []capacity.Warning, error) {
+	const minute = "2006-01-02T15:04Z"
+	from, until, open := span.Ends(d.Now())
+	if !until.After(from) {
+		return horizon.Outlook{}, nil, fault.At("/until", "order",
+			fmt.Sprintf("The horizon would end at %s and begin at %s, the next whole hour; give an end after it, or say \"from\" when it begins.",
+				until.Format(minute), from.Format(minute)))
+	}
+	o, err := d.Inputs.Outlook(ctx, cluster, from, until)
+	notes := []capacity.Warning{}
+	if err == nil && open {
+		if o.EndWithForecasts(); o.Until.Before(until) {
+			notes = append(notes, capacity.Warning{Code: "ends_with_forecasts", Pointer: "/until",
+				Detail: fmt.Sprintf("The horizon ends at %s, where the forecasts end; give another end to look further.", o.Until.Format(minute))})
+		}
+	}
+	return o, notes, err
+}
+
+// workMonths plans every situation of a horizon. Of work that is ended before, the time until the first missing hour
+// is worth something.
+func workMonths(ctx context.Context, b *Bench, asked AskedMonths) (*horizon.Answer, error) {
+	solve, err := b.PlanLike(asked.Problem)
+	if err != nil {
+		return nil, err
+	}
+	t := &team{Bench: b}
+	course := horizon.NewCourse(asked.Horizon, t.solver(solve))
+	t.of = course
+	worked := t.work(ctx, int(course.Total()), course.Work)
+	if worked != nil && !b.Partial {
+		return nil, worked
+	}
+	answer := course.Answer()
+	if worked != nil && answer.Total.Hours == 0 { // later hours may be done, and the first is missing
+		return nil, worked
+	}
+	answer.Warnings = append(answer.Warnings, asked.Warnings...)
+	return &answer, worked
+}
+
+// answeredTime returns the part of a horizon that an answer covers.
+func answeredTime(h horizon.Horizon, a *horizon.Answer) horizon.Horizon {
+	if a.Complete {
+		return h
+	}
+	return h.First(a.Total.Hours)
+}
+
+// monthsDetail and purchaseDetail return the detail that a form needs, or "" if any will do. Every answer has days,
+// months and recommended purchases.
+func monthsDetail(v View) horizon.Detail {
+	if v.Format == "csv" && v.Per == report.PerPeriod {
+		return horizon.DetailPeriods
+	}
+	return purchaseDetail(v)
+}
+
+func purchaseDetail(v View) horizon.Detail {
+	if v.Format == "xlsx" || v.Format == "focus" {
+		return horizon.DetailClasses
+	}
+	return ""
+}
+
+// detailFor returns the detail that is stored of an answer: the requested one, and that which its form needs.
+func detailFor(asked, form horizon.Detail) horizon.Detail {
+	if form == "" || asked == horizon.DetailClasses {
+		return asked
+	}
+	return form
+}
+
+// fitDetail makes the detail of an answer one that the requested form needs, and refuses an answer that is too large.
+func (r Request) fitDetail(h *horizon.Horizon, detail *horizon.Detail, form horizon.Detail) error {
+	*detail = detailFor(*detail, form)
+	return inForm(form, h.CheckDetail(detail))
+}
+
+// inForm adds a remedy to the error about an answer that is too large in the requested form.
+func inForm(form horizon.Detail, err error) error {
+	input := (*fault.InputError)(nil)
+	if !errors.As(err, &input) || len(input.Findings) != 1 || input.Findings[0].Pointer != "/detail" || form == "" {
+		return err
+	}
+	hint := "Ask for a shorter time, or for format=csv, which has days and months of any time with per=day and per=month."
+	return &ParameterError{"format", "too_large", input.Findings[0].Detail, &fault.Hint{Detail: hint}}
+}
+
+// lacks refuses an answer that was stored with less than its form needs, and gives a remedy. Planning again here might
+// take as long as the run did.
+func lacks(what, here string, kept, form horizon.Detail, v View) error {
+	if form == "" || kept == form || kept == horizon.DetailClasses {
+		return nil
+	}
+	at := "/v1/"
+	if v.Cluster != "" {
+		at = "/v1/clusters/" + v.Cluster + "/"
+	}
+	of := map[horizon.Detail]string{horizon.DetailPeriods: "of every period",
+		horizon.DetailClasses: "of what every class takes in every period"}[form]
+	detail := fmt.Sprintf("The run was asked for the detail %q, and %s is made %s.", kept, v.Format, of)
+	hint := fmt.Sprintf("Ask the same of POST %s%s?format=%s: then everything is kept that this form is made of. %s", at, what, v.Format, here)
+	return &ParameterError{"format", "not_kept", detail, &fault.Hint{Detail: hint}}
+}

@@ -1,0 +1,221 @@
+package question
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"headroom/internal/ask/trial"
+	"headroom/internal/ask/whatif"
+	"headroom/internal/core/capacity"
+	"headroom/internal/core/fault"
+	"headroom/internal/service/plans"
+	"headroom/internal/service/report"
+	"headroom/internal/slots/sim"
+)
+
+// AskedSimulation holds a plan to try, and the settings. Without a plan the problem's is made.
+type AskedSimulation struct {
+	trial.SimulationQuestion
+	Plan *capacity.Plan             `json:"plan,omitempty"`
+	Past map[string]trial.PastTasks `json:"past,omitempty"` // by class
+	// Workload is simulated instead of a plan.
+	Workload *sim.Input `json:"workload,omitempty"`
+}
+
+// Simulated is the answer of a simulation: that of a plan or that of a workload.
+type Simulated struct {
+	Trial    *trial.Answer
+	Workload *sim.Report
+}
+
+// MarshalJSON writes the one that there is.
+func (s Simulated) MarshalJSON() ([]byte, error) {
+	if s.Workload != nil {
+		return json.Marshal(s.Workload)
+	}
+	return json.Marshal(s.Trial)
+}
+
+// UnmarshalJSON reads either: only that of a plan has a sentence.
+func (s *Simulated) UnmarshalJSON(text []byte) error {
+	var plan struct {
+		Sentence *string `json:"sentence"`
+	}
+	if err := json.Unmarshal(text, &plan); err != nil {
+		return err
+	}
+	if plan.Sentence == nil {
+		return json.Unmarshal(text, &s.Workload)
+	}
+	return json.Unmarshal(text, &s.Trial)
+}
+
+// Simulation asks which part of the jobs meets its deadline, by trying a plan or a workload.
+var Simulation = known(&Kind[AskedSimulation, Simulated]{
+	Run: "simulation", Unit: "steps", Name: "simulation", Formats: []string{"csv", "xlsx"},
+	From: map[string]Source[AskedSimulation]{
+		"/v1/simulations": OfBody(func(r Request) (AskedSimulation, error) {
+			q, err := trial.ReadSimulation(r.Body, r.Limits)
+			return AskedSimulation{SimulationQuestion: q}, err
+		}),
+		"/v1/simulations/workload":           workloadSource,
+		"/v1/clusters/{cluster}/simulations": OfCluster(trial.ReadClusterSimulation, clusterSimulation),
+	},
+	Work: workSimulation,
+	Mend: func(cluster string, err error) error {
+		input := (*fault.InputError)(nil)
+		if cluster == "" || !errors.As(err, &input) {
+			return err
+		}
+		for i, f := range input.Findings {
+			if strings.HasPrefix(f.Pointer, "/problem") || strings.HasPrefix(f.Pointer, "/plan") { // which the caller has not sent
+				input.Findings[i].Pointer = ""
+			}
+		}
+		return err
+	},
+	Forms: func(_ AskedSimulation, s Simulated, _ View) Forms {
+		if s.Workload != nil {
+			return usual(*s.Workload, report.WorkloadText, report.Workload, report.WorkloadWorkbook)
+		}
+		return usual(*s.Trial, report.SimulationText, report.Simulation, report.SimulationWorkbook)
+	},
+	Show: func(_ *AskedSimulation, s *Simulated) any {
+		if s.Workload != nil {
+			return s.Workload
+		}
+		return s.Trial
+	},
+	Warned: func(s *Simulated) []capacity.Warning {
+		if s.Workload != nil {
+			return s.Workload.Warnings
+		}
+		return s.Trial.Warnings
+	},
+})
+
+// clusterSimulation returns the simulation of a cluster's plan. The current plan is tried as stored, in spite of later
+// changes; a scenario is laid over the present problem and planned.
+func clusterSimulation(ctx context.Context, d *Desk, r Request, q trial.ClusterSimulationQuestion) (asked AskedSimulation, err error) {
+	asked.Options = q.Options
+	if q.Scenario == nil {
+		_, answered, err := d.Plans.Answered(ctx, r.Cluster, plans.PlanRef{})
+		if err != nil {
+			return asked, err
+		}
+		asked.Problem, asked.Plan = answered.Problem, &answered.Plan
+	} else if asked.Problem, err = d.scenarioToTry(ctx, r.Cluster, q.Scenario); err != nil {
+		return asked, err
+	}
+	if err := asked.Options.CheckFor(&asked.Problem); err != nil {
+		return asked, err
+	}
+	if asked.Options.Durations == trial.MeasuredDurations {
+		asked.Past, err = d.pastTasks(ctx, r.Cluster, &asked)
+	}
+	return asked, err
+}
+
+// scenarioToTry returns the present problem of a cluster with the changes of a scenario.
+func (d *Desk) scenarioToTry(ctx context.Context, cluster string, asked *whatif.AskedScenario) (capacity.Problem, error) {
+	p, err := d.comparable(ctx, cluster, time.Time{})
+	if err != nil {
+		return p, err
+	}
+	scenario := asked.Scenario()
+	if asked.Saved != "" {
+		if scenario, err = d.savedScenario(ctx, cluster, asked.Saved, "/scenario/saved"); err != nil {
+			return p, err
+		}
+	}
+	p, err = scenario.Apply(p)
+	if asked.Saved == "" {
+		err = fault.Move(err, fault.Under("/scenario"))
+	}
+	return p, err
+}
+
+// workSimulation tries a plan or simulates a workload. Of work that is ended before, finished replications are worth
+// something.
+func workSimulation(ctx context.Context, b *Bench, asked AskedSimulation) (*Simulated, error) {
+	if asked.Workload != nil {
+		return workWorkload(ctx, b, *asked.Workload)
+	}
+	t, err := newTrial(ctx, b, asked)
+	if err != nil {
+		return nil, err
+	}
+	worked := replicate(ctx, b, t, int(asked.Options.Replications))
+	if worked != nil && (!b.Partial || len(t.Whole()) == 0) {
+		return nil, worked
+	}
+	answer := t.Answer()
+	return &Simulated{Trial: &answer}, worked
+}
+
+// newTrial prepares a simulation, and makes a missing plan.
+func newTrial(ctx context.Context, b *Bench, asked AskedSimulation) (*trial.Trial, error) {
+	in, leave, err := b.Turn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if asked.Plan == nil {
+		pl, err := b.Plan(in, asked.Problem)
+		if err != nil {
+			return nil, err
+		}
+		if pl.Status == capacity.InfeasibleStatus {
+			return nil, &fault.InfeasibleError{Conflicts: pl.Conflicts}
+		}
+		asked.Plan = &pl
+	}
+	return trial.New(asked.Problem, *asked.Plan, asked.Options, asked.Past)
+}
+
+// looks is the interval between two checks of a simulation's progress.
+const looks = 50 * time.Millisecond
+
+// replicated is work in replications: a trial of a plan, or a workload.
+type replicated interface {
+	counted
+	Step(context.Context) (more bool, err error)
+}
+
+// replicate simulates until nothing is left, a turn for each replication, and tells how far it is now and then.
+func replicate(ctx context.Context, b *Bench, r replicated, most int) error {
+	done, seen := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(seen)
+		ticker := time.NewTicker(looks)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				b.Tell(r.Done(), r.Total())
+			}
+		}
+	}()
+	t := &team{Bench: b, of: r}
+	err := t.work(ctx, max(1, most), func(ctx context.Context) error {
+		for {
+			in, leave, err := t.turn(ctx)
+			if err != nil {
+				return err
+			}
+			more, err := r.Step(in)
+			leave()
+			if err != nil || !more {
+				return err
+			}
+		}
+	})
+	close(done)
+	<-seen
+	return err
+}
