@@ -30,7 +30,7 @@ func TestMuchIsLearnedAgain(t *testing.T) {
 	const at = "/v1/clusters/night"
 	settings := func(target float64) {
 		etag := s.ask(s.admin, "GET", at+"/live", nil).want(t, 200).etag()
-		s.ask(s.admin, "PUT", at+"/live", fmt.Sprintf(`{"policy":{"kind":"learned","target":%g}}`, target), "If-Match", etag).want(t, 200)
+		s.ask(s.admin, "PUT", at+"/live", fmt.Sprintf(`{"policy":{"kind":"learned","target":%g,"evaluation_delay_heartbeats":1}}`, target), "If-Match", etag).want(t, 200)
 	}
 	settings(1)
 	const nodes = 4
