@@ -40,6 +40,7 @@ type counterfactual struct {
 	beside *integer.Beside
 	series *Series // for plans made from nothing
 	anew   int     // how many of those there were
+	slack  int64   // by how much a load may exceed its VMs on the plan's grid
 	hint   int64   // less load of a class that lately let a better plan in
 	bills  map[int64]decimal.Decimal
 	out    []classChanges
@@ -67,6 +68,8 @@ func (d *decision) lookBeside(ctx context.Context) {
 	base := *d.Problem
 	base.Options.Gap, base.Options.Engine, base.Options.Near = 0, capacity.EngineExact, nil
 	k.series = NewSeries(base, nil)
+	k.slack = -d.front.Load(make([]int64, len(d.classes)))
+	d.beside = k // when the time is up, what was found until then is told
 	order := k.nearest()
 	for _, look := range [...]func(i int){k.jobs, k.penalty, k.deadline} { // the first ones get more of the effort
 		for _, i := range order {
@@ -79,7 +82,6 @@ func (d *decision) lookBeside(ctx context.Context) {
 	if len(k.classes) <= allClasses {
 		k.prices = k.onDemandPrices()
 	}
-	d.beside = k
 }
 
 // complete is the gap at which nothing is left to prove.

@@ -66,8 +66,7 @@ func (k *counterfactual) fits(i int, jobs, room int64, deadline float64) bool {
 	case !possible || need >= integer.MaxLoad:
 		return false
 	case !k.countable():
-		slack := -k.front.Load(make([]int64, len(k.classes))) // what the room has of it, as far as the grid can say
-		return need <= float64(room-slack)+integer.LoadNoise*perVM
+		return need <= float64(room-k.slack)+integer.LoadNoise*perVM
 	}
 	return k.units(&c, jobs) <= room
 }

@@ -70,16 +70,6 @@ func verdict(c *class, admitted float64) capacity.Verdict {
 	}
 }
 
-// compared sets what one more job costs by the relaxation's prices against refusing it.
-func (m *model) compared(more, penalty float64, in string) string {
-	a, b := words.Apart(more, penalty)
-	only := ""
-	if more > penalty && !words.Tied(more, penalty) {
-		only = "only "
-	}
-	return "One more job costs " + About(m.Options.Integrality) + a + " " + words.PerPeriod(m.PeriodSeconds) + " " + in + ", refusing it " + only + b + "."
-}
-
 // About is the word before a price of the relaxation: a plan of whole VMs or slots only comes near it.
 func About(i capacity.Integrality) string {
 	if i == capacity.Relaxed {

@@ -242,7 +242,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case out.Verdict == capacity.VerdictFull && math.IsInf(more, 1):
 		said = "Refusing one costs " + penalty + " " + period + ", and there is no more capacity to be had."
 	case out.Verdict == capacity.VerdictFull:
-		said = d.compared(more, c.penalty, in)
+		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	case math.IsInf(more, 1):
 		said = "All VMs are in use by jobs that cost more to refuse (" + penalty + " " + period + " here)."
 	case d.relaxed.mu > 0:
@@ -250,7 +250,7 @@ func (d *fleetDecision) reasonOf(i int, out *capacity.ClassPlan, kind int, more 
 	case more < c.penalty && !words.Tied(more, c.penalty):
 		said = "One more job would be worth its VMs at " + About(d.Options.Integrality) + words.Cents(more) + " " + period + " if parts of VMs could be rented, but whole ones cost more than refusing it, " + penalty + "."
 	default:
-		said = d.compared(more, c.penalty, in)
+		said = words.Compared(more, c.penalty, About(d.Options.Integrality), words.PerPeriod(d.PeriodSeconds), " "+in, true)
 	}
 	if out.Verdict == capacity.VerdictMinimum {
 		said += " Only the promised jobs run."

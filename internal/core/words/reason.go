@@ -40,7 +40,7 @@ func Reason(p *capacity.Problem, class *capacity.Class, out *capacity.ClassPlan,
 	case margin == nil:
 		return "All VMs are in use by jobs that cost more to refuse (" + Cents(r.penalty) + " " + r.period + " here)." + floor
 	}
-	return r.compared(margin.Float(), " in VMs") + floor
+	return Compared(margin.Float(), r.penalty, r.about, r.period, " in VMs", true) + floor
 }
 
 // reasoning holds what the sentence about a class is made of.
@@ -51,14 +51,13 @@ type reasoning struct {
 	more          *capacity.JobChange
 }
 
-// compared sets what one more job costs against refusing it.
-func (r *reasoning) compared(more float64, made string) string {
-	a, b := Apart(more, r.penalty)
-	only := ""
-	if more > r.penalty && !Tied(more, r.penalty) && (r.full || !r.more.Told()) {
-		only = "only "
+// Compared sets what one more job costs against refusing it. If only is set, it stresses a refusal that is cheaper.
+func Compared(more, penalty float64, about, period, made string, only bool) string {
+	a, b := Apart(more, penalty)
+	if only && more > penalty && !Tied(more, penalty) {
+		b = "only " + b
 	}
-	return "One more job costs " + r.about + a + " " + r.period + made + ", refusing it " + only + b + "."
+	return "One more job costs " + about + a + " " + period + made + ", refusing it " + b + "."
 }
 
 // exact is the sentence where what one more job costs is the difference of two proved plans.
@@ -75,8 +74,7 @@ func (r *reasoning) exact(penalty money.Amount) string {
 	case !r.full && r.more.Amount.Equal(penalty.Decimal):
 		return "One more job costs " + Cents(r.penalty) + " " + r.period + r.made() + ", as much as refusing it: a tie."
 	}
-	r.about = ""
-	return r.compared(r.more.Amount.Float(), r.made())
+	return Compared(r.more.Amount.Float(), r.penalty, "", r.period, r.made(), r.full)
 }
 
 // made says what the cost of one more job is made of.
