@@ -128,7 +128,7 @@ func TestKilledServersLoseNoTask(t *testing.T) {
 	s := start()
 	c.address.Store(&s.address)
 	c.ask("POST", "", []byte(`{"name":"live"}`))
-	c.ask("PUT", "/live/live", []byte(`{"policy":{"kind":"learned","tasks_per_heartbeat":2}}`), "If-Match", `"1"`)
+	c.ask("PUT", "/live/live", []byte(`{"policy":{"kind":"learned","tasks_per_heartbeat":2,"evaluation_delay_heartbeats":1}}`), "If-Match", `"1"`)
 	for i := range nodes {
 		c.ask("PUT", fmt.Sprint("/live/nodes/node-", i), []byte(`{"type":"plain","cores":4,"slots":{"map":3,"reduce":1}}`))
 	}

@@ -63,7 +63,7 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		return a
 	}
 	settings := func(policy map[string]any) map[string]any { return map[string]any{"policy": policy} }
-	must(asked[0].ask(openapi.ReplaceLiveSettings("night"), settings(map[string]any{"kind": "learned", "tasks_per_heartbeat": 3}), `"1"`))
+	must(asked[0].ask(openapi.ReplaceLiveSettings("night"), settings(map[string]any{"kind": "learned", "tasks_per_heartbeat": 3, "evaluation_delay_heartbeats": 1}), `"1"`))
 	for i := range nodes {
 		node := map[string]any{"type": "plain", "cores": 4, "slots": map[string]int{"map": 2, "reduce": 1}}
 		must(asked[i%2].ask(openapi.PutLiveNode("night", fmt.Sprint("node-", i)), node, ""))
@@ -83,7 +83,11 @@ func TestTwoServersDecideAsOne(t *testing.T) {
 		if err != nil || now.status != 200 {
 			return false
 		}
-		set, err := asked[1].ask(openapi.ReplaceLiveSettings("night"), settings(map[string]any{"kind": kind}), now.etag)
+		p := map[string]any{"kind": kind}
+		if kind == "learned" {
+			p["evaluation_delay_heartbeats"] = 1 // no policy stays for long
+		}
+		set, err := asked[1].ask(openapi.ReplaceLiveSettings("night"), settings(p), now.etag)
 		return err == nil && set.status == 200
 	}
 	switched := 0
