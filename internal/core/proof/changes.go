@@ -44,9 +44,7 @@ const (
 func (r *Report) changes(m *model, pl capacity.Plan, a answer, b bill, o Options) {
 	k := &changes{Report: r, m: m, pl: pl, bill: b, o: o, looks: min(maxLooks, looksByClass/max(1, len(pl.Classes)))}
 	k.needs = make([]*[2]*big.Rat, len(pl.Classes))
-	if k.o.Nodes = min(o.Nodes, manyNodes); len(pl.Classes) <= fewClasses {
-		k.o.Nodes = min(o.Nodes, fewClassNodes)
-	}
+	k.o.Nodes = nodesFor(len(pl.Classes), o)
 	for i := range pl.Classes {
 		if !a[i].jobs.IsInt() || !a[i].jobs.Num().IsInt64() {
 			return // the shape check names it
@@ -71,6 +69,14 @@ func (r *Report) changes(m *model, pl capacity.Plan, a answer, b bill, o Options
 	}
 	fine := fmt.Sprintf("Plans made for one job more or less, and at the ends of the ranges in which this plan stays the best, agree (%s).", statements)
 	r.add(ChangesCheck, k.faults, fine)
+}
+
+// nodesFor returns the number of states of each of many searches.
+func nodesFor(classes int, o Options) int {
+	if classes <= fewClasses {
+		return min(o.Nodes, fewClassNodes)
+	}
+	return min(o.Nodes, manyNodes)
 }
 
 // most is how many searches one statement takes at most.

@@ -199,3 +199,43 @@ func (m *model) integer(pl capacity.Plan, a answer, lp relaxed, b bill) []string
 	}
 	return f
 }
+
+// integerProgram searches the integer program of an executable plan: no plan of whole jobs costs less than it says, and
+// on as many VMs as it says the best one costs that.
+func (r *Report) integerProgram(m *model, pl capacity.Plan, b bill, o Options) []string {
+	var f faults
+	o.Nodes = nodesFor(len(m.classes), o)
+	x := pl.Integer
+	objective, vms := amount(x.Objective.Decimal), number(x.VMs)
+	program := *m
+	program.integrality = capacity.Integer
+	rent, there := program.rent(vms)
+	if !vms.IsInt() || vms.Sign() < 0 || !there {
+		f.addf("%v VMs cannot be rented.", x.VMs)
+		return f
+	}
+	tolerance := add(add(smallest, smallest), b.noise())
+	below := func(m *model, threshold *big.Rat) (found, sure bool) {
+		lp := m.relax(zero())
+		if !lp.feasible {
+			return false, true
+		}
+		at, _ := r.look(m, lp, threshold, o)
+		return at.better != nil, at.better != nil || at.bound != nil && at.bound.Cmp(threshold) >= 0 && !at.doubt
+	}
+	allowed := larger(smallest, mul(number(m.problem.Options.Gap), abs(objective)))
+	if found, _ := below(&program, sub(sub(objective, allowed), tolerance)); found && pl.Status == capacity.Optimal {
+		f.addf("A plan of whole jobs costs less than %s.", x.Objective)
+	}
+	free := program // so many VMs for nothing: what remains is what their jobs are worth
+	free.problem.Budget = nil
+	free.supply, free.fixed = []source{{vms: vms, price: zero(), contract: -1}}, zero()
+	worth := sub(objective, rent)
+	if found, sure := below(&free, add(worth, tolerance)); sure && !found {
+		f.addf("No jobs on %v VMs make it %s.", x.VMs, x.Objective)
+	}
+	if found, _ := below(&free, sub(sub(worth, allowed), tolerance)); found && m.problem.Budget == nil {
+		f.addf("Jobs worth more fit on %v VMs, so that it costs less than %s there.", x.VMs, x.Objective)
+	}
+	return f
+}

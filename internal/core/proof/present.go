@@ -13,7 +13,7 @@ var NotChecked = []string{
 	"the sentences of reasons with several prices of capacity",
 	"warnings",
 	"the engine beside the proof, whether it agreed and how long it took",
-	"the integer program's objective, VMs and missing VMs in an executable plan, but for being no better than the linear program's",
+	"the VMs that the integer program of an executable plan misses, and its objective where plans are close to each other",
 	"the VMs of the linear program where there are several prices of capacity, but for their range",
 	"what would change a decision that is a tie, where a hair of a job decides",
 	"ranges in which the plan stays the best that are not there",

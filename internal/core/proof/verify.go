@@ -167,7 +167,11 @@ func Verify(p capacity.Problem, pl capacity.Plan, o Options) Report {
 		r.add(PricesCheck, append(m.prices(*pl.Prices, lp), m.budgetWorth(*pl.Prices, lp)...), "The marginal prices are those of the linear program.")
 	}
 	if pl.Integer != nil {
-		r.add(IntegerCheck, m.integer(pl, a, lp, bill), "The integer program's answer agrees with the rest.")
+		wrong := m.integer(pl, a, lp, bill)
+		if len(wrong) == 0 && m.integrality == capacity.Executable {
+			wrong = r.integerProgram(m, pl, bill, o)
+		}
+		r.add(IntegerCheck, wrong, "The integer program's answer agrees with the rest.")
 	}
 	r.changes(m, pl, a, bill, o)
 	if !o.Brief {
