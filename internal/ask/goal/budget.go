@@ -42,9 +42,10 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 		a.answer.Explanation = a.answer.Answer + " " + firstConflict(a.answer.Conflicts)
 		return nil
 	}
-	o, on, spent := a.answer.Outcome, "VMs", vmCost(a.answer.Outcome)
+	o := a.answer.Outcome
+	on, spent := "VMs", o.Cost.Bill
 	if asked.Of == OfTotal {
-		on, spent = "VMs and penalties", o.Cost.Total
+		on, spent = "the bill and the value refused together", o.Cost.Total
 	}
 	left := less(amount, spent)
 	a.answer.Answer = fmt.Sprintf("For at most %s on %s, %s can be served, on %s.", a.inWords(asked.Amount), on, served(o), words.VMs(o.VMs.Total))
@@ -52,20 +53,25 @@ func (a *asking) mostForBudget(ctx context.Context) error {
 	a.fact("spent", "", spent.String(), a.period())
 	a.fact("left", "", left.String(), a.period())
 	a.fact("penalties", "", o.Cost.Penalties.String(), a.period())
+	a.fact("bill", "", o.Cost.Bill.String(), a.period())
 	sentences := []string{fmt.Sprintf("%s is spent on %s and %s is left.", a.inWords(asked.Asked(&p, spent)), on, words.Cents(asked.Asked(&p, left).Float()))}
-	if o.Refused > 0 && asked.Of != OfTotal {
-		sentences = append(sentences, fmt.Sprintf("With the penalties of the %s that %s refused the whole costs %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Total, a.period()))
+	if asked.Of == OfTotal {
+		sentences[0] = fmt.Sprintf("Bill and value refused together come to %s, which is %s below it; the bill is %s %s.", a.inWords(asked.Asked(&p, spent)), words.Cents(asked.Asked(&p, left).Float()), o.Cost.Bill, a.period())
+	}
+	if o.Refused > 0 {
+		sentences = append(sentences, fmt.Sprintf("The %s that %s refused, which are on no bill, are valued at %s %s.", words.Jobs(o.Refused), words.IsAre(o.Refused), o.Cost.Penalties, a.period()))
 	}
 	if c := a.answer.Compared; c != nil {
-		saved := less(o.Cost.Total, c.Cost.Total)
-		a.fact("cost_of_the_budget", "", saved.String(), a.period())
-		if saved.IsZero() {
-			sentences = append(sentences, "The budget does not bind: the cheapest plan without it costs as much, "+c.Cost.Total.String()+" "+a.period()+".")
+		together := less(o.Cost.Total, c.Cost.Total)
+		a.fact("cost_of_the_budget", "", together.String(), a.period())
+		a.fact("bill_without_the_budget", "", c.Cost.Bill.String(), a.period())
+		if together.IsZero() {
+			sentences = append(sentences, fmt.Sprintf("The budget does not bind: the best plan without it has a bill of %s %s%s.", c.Cost.Bill, a.period(), refusedValue(*c)))
 		} else {
-			sentences = append(sentences, fmt.Sprintf("Without the budget the cheapest plan serves %s for %s %s, of which %s on VMs; so the budget costs %s in all.", served(*c), c.Cost.Total, a.period(), vmCost(*c), saved))
+			sentences = append(sentences, fmt.Sprintf("Without the budget the best plan serves %s for a bill of %s %s%s; so with the budget, bill and value refused together are %s more.", served(*c), c.Cost.Bill, a.period(), refusedValue(*c), together))
 		}
 		if o.Refused > 0 && c.Refused > 0 {
-			sentences = append(sentences, fmt.Sprintf("Even without the budget it is cheapest to refuse %s.", words.Jobs(c.Refused)))
+			sentences = append(sentences, fmt.Sprintf("Even without the budget it is best to refuse %s.", words.Jobs(c.Refused)))
 		}
 	}
 	a.explain(&p, &pl, sentences...)
@@ -166,17 +172,18 @@ func (a *asking) cheapestForAll(ctx context.Context) error {
 		return nil
 	}
 	o := a.answer.Outcome
-	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Total, a.period(), words.VMs(o.VMs.Total))
-	a.fact("cost", "", o.Cost.Total.String(), a.period())
+	a.answer.Answer = fmt.Sprintf("Serving %s costs %s %s, on %s.", served(o), o.Cost.Bill, a.period(), words.VMs(o.VMs.Total))
+	a.fact("cost", "", o.Cost.Total.String(), a.period()) // nothing is refused, so that it is the bill
 	a.fact("cost_per_month", "", o.Cost.PerMonth.String(), p.Currency+" a month")
 	var sentences []string
 	if c := a.answer.Compared; c != nil {
-		extra := less(o.Cost.Total, c.Cost.Total)
-		a.fact("extra_over_cheapest", "", extra.String(), a.period())
+		extra := less(o.Cost.Bill, c.Cost.Bill)
+		a.fact("extra_over_cheapest", "", less(o.Cost.Total, c.Cost.Total).String(), a.period())
+		a.fact("extra_bill_over_cheapest", "", extra.String(), a.period())
 		if c.Refused == 0 {
-			sentences = append(sentences, "The cheapest plan serves everything as well.")
+			sentences = append(sentences, "The best plan serves everything as well.")
 		} else {
-			sentences = append(sentences, fmt.Sprintf("That is %s more than the cheapest plan, which refuses %s and pays %s in penalties for it.", extra, words.Jobs(c.Refused), c.Cost.Penalties))
+			sentences = append(sentences, fmt.Sprintf("That is %s more than the bill of the best plan, which refuses %s, valued at %s.", extra, words.Jobs(c.Refused), c.Cost.Penalties))
 		}
 	}
 	sentences = append(sentences, fmt.Sprintf("A month of 730 hours costs %s %s.", o.Cost.PerMonth, p.Currency))
@@ -220,18 +227,28 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	o, was := a.answer.Outcome, *a.answer.Compared
 	extra, vms := less(o.Cost.Total, was.Cost.Total), o.VMs.Total-was.VMs.Total
-	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s.", class.Name, extra, a.period())
+	bill, given := less(o.Cost.Bill, was.Cost.Bill), less(o.Cost.Penalties, was.Cost.Penalties)
+	a.answer.Answer = fmt.Sprintf("One more job of class %q costs %s %s in VMs", class.Name, bill, a.period())
+	switch given.Sign() {
+	case 1:
+		a.answer.Answer += fmt.Sprintf(", and jobs valued at %s give way", given)
+	case -1:
+		a.answer.Answer += fmt.Sprintf(", and jobs valued at %s come along", money.Amount{Decimal: given.Neg()})
+	}
+	a.answer.Answer += "."
 	a.fact("cost", class.Name, extra.String(), a.period())
+	a.fact("bill", class.Name, bill.String(), a.period())
+	a.fact("value_refused", class.Name, given.String(), a.period())
 	a.fact("vms", class.Name, money.Round(vms).Decimal.String(), "VMs")
 	a.fact("penalty", class.Name, class.Penalty.String(), a.period())
-	sentences := []string{fmt.Sprintf("The plan without it costs %s on %s, the plan with it %s on %s.", was.Cost.Total, words.VMs(was.VMs.Total), o.Cost.Total, words.VMs(o.VMs.Total))}
+	sentences := []string{fmt.Sprintf("The bill without it is %s on %s, with it %s on %s.", was.Cost.Bill, words.VMs(was.VMs.Total), o.Cost.Bill, words.VMs(o.VMs.Total))}
 	if gap := pl.Proof.Gap*math.Abs(pl.Objective.Float()) + before.Proof.Gap*math.Abs(before.Objective.Float()); gap > 0 {
 		bound := money.Round(gap)
 		a.fact("uncertainty", class.Name, bound.String(), a.period())
 		sentences = append(sentences, fmt.Sprintf("The time limit has left it uncertain by %s at most.", bound))
 	}
 	if beside := pl.Classes[at].Admitted - class.Jobs.Min; beside > 1e-9 {
-		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is cheaper than refusing them.", words.Jobs(words.Rounded(beside, 3))))
+		sentences = append(sentences, fmt.Sprintf("The VMs that it needs have room for %s more of the class, and serving those is better than refusing them.", words.Jobs(words.Rounded(beside, 3))))
 	}
 	if pushed := displaced(before, pl, at); pushed != "" {
 		sentences = append(sentences, "To make room "+pushed+".")
@@ -241,9 +258,9 @@ func (a *asking) oneMoreJob(ctx context.Context) error {
 	}
 	switch {
 	case extra.GreaterThan(class.Penalty.Decimal):
-		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, which is less.", class.Penalty))
+		sentences = append(sentences, fmt.Sprintf("Refused, it is valued at %s, which is less.", class.Penalty))
 	default:
-		sentences = append(sentences, fmt.Sprintf("Refusing it would cost %s, so that it pays for itself.", class.Penalty))
+		sentences = append(sentences, fmt.Sprintf("Refused, it is valued at %s, so that it is worth serving.", class.Penalty))
 	}
 	a.explain(&p, &pl, sentences...)
 	return nil
@@ -270,17 +287,17 @@ func (a *asking) marginal(before *capacity.Plan, at int, extra money.Amount) str
 	text := ""
 	if low != nil {
 		a.fact("marginal_low", c.Name, low.String(), a.period())
-		text = counted + "a job less saves " + about + words.Cents(low.Float())
+		text = counted + "a job less frees what is worth " + about + words.Cents(low.Float())
 	}
 	if high != nil {
 		a.fact("marginal_high", c.Name, high.String(), a.period())
 		switch {
 		case low == nil:
-			text = counted + "a job more costs " + about + words.Cents(high.Float())
+			text = counted + "a job more takes what is worth " + about + words.Cents(high.Float())
 		case low.Equal(high.Decimal):
-			text = counted + "a job costs " + about + words.Cents(high.Float())
+			text = counted + "a job takes what is worth " + about + words.Cents(high.Float())
 		default:
-			text += " and a job more costs " + about + words.Cents(high.Float())
+			text += " and a job more takes what is worth " + about + words.Cents(high.Float())
 		}
 		if !high.Equal(extra.Decimal) {
 			text += "; whole VMs make the difference"

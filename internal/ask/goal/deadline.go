@@ -18,8 +18,10 @@ type DeadlineCost struct {
 	Deadline float64         `json:"deadline"` // in seconds, or the common factor of all
 	Earlier  float64         `json:"earlier"`  // than the given one, in per cent of it
 	Status   capacity.Status `json:"status"`
-	Cost     money.Amount    `json:"cost"`  // total per period
-	Extra    money.Amount    `json:"extra"` // over the cost at the given deadline
+	Cost     money.Amount    `json:"cost"`  // bill and value refused together, per period
+	Extra    money.Amount    `json:"extra"` // of it over that at the given deadline
+	Bill     money.Amount    `json:"bill"`
+	Value    money.Amount    `json:"value_refused"`
 	VMs      float64         `json:"vms"`
 }
 
@@ -88,7 +90,7 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d := DeadlineCost{What: row.what, Deadline: s.deadline(row.k), Earlier: words.Rounded(100*(1-float64(row.k)/float64(s.grid)), 3), Status: pl.Status, Cost: pl.Cost.Total, VMs: pl.VMs.Total}
+		d := DeadlineCost{What: row.what, Deadline: s.deadline(row.k), Earlier: words.Rounded(100*(1-float64(row.k)/float64(s.grid)), 3), Status: pl.Status, Cost: pl.Cost.Total, Bill: pl.Cost.Bill, Value: pl.Cost.Penalties, VMs: pl.VMs.Total}
 		if feasible(pl) {
 			d.Extra = less(pl.Cost.Total, given.Cost.Total)
 		}
@@ -116,16 +118,18 @@ func (a *asking) cheapestDeadline(ctx context.Context) error {
 func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.Plan) {
 	rows := a.answer.Deadlines
 	given, cheapest, least := rows[0], rows[1], rows[2]
+	bill := fmt.Sprintf("for a bill of %s %s%s", cheapest.Bill, a.period(), cheapest.refused())
 	if s.class != "" {
-		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s for %s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), cheapest.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("Class %q can be promised within %s s instead of %s s %s.", s.class, words.Number(cheapest.Deadline), words.Number(given.Deadline), bill)
 	} else {
-		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves for %s %s.", words.Number(cheapest.Deadline), cheapest.Cost, a.period())
+		a.answer.Answer = fmt.Sprintf("All deadlines can be shortened to %s times themselves %s.", words.Number(cheapest.Deadline), bill)
 	}
 	if cheapest.Deadline == given.Deadline {
-		a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for the %s %s that the given one costs.", given.Cost, a.period())
+		more := ""
 		if a.question.ExtraPercent != nil && *a.question.ExtraPercent > 0 {
-			a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised for %s %% more than the %s %s that the given one costs.", words.Number(*a.question.ExtraPercent), given.Cost, a.period())
+			more = fmt.Sprintf(" by more than %s %%", words.Number(*a.question.ExtraPercent))
 		}
+		a.answer.Answer = fmt.Sprintf("No earlier deadline can be promised without raising bill and value refused together%s; the bill at the given one is %s %s.", more, given.Bill, a.period())
 	}
 	unit := "s"
 	if s.class == "" {
@@ -134,8 +138,9 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 	for _, r := range rows[:3] {
 		a.fact(r.What+"_deadline", s.class, words.Number(r.Deadline), unit)
 		a.fact(r.What+"_cost", s.class, r.Cost.String(), a.period())
+		a.fact(r.What+"_bill", s.class, r.Bill.String(), a.period())
 	}
-	sentences := []string{fmt.Sprintf("The given promise costs %s; the %s admitted now are held to it throughout.", given.Cost, words.Jobs(s.held))}
+	sentences := []string{fmt.Sprintf("The given promise has a bill of %s%s; the %s admitted now are held to it throughout.", given.Bill, given.refused(), words.Jobs(s.held))}
 	for _, r := range rows[3:] {
 		if r.Status == capacity.InfeasibleStatus {
 			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier is not possible.", words.Number(words.Rounded(r.Earlier, 1))))
@@ -143,11 +148,35 @@ func (a *asking) tellDeadlines(s *deadlines, p capacity.Problem, best *capacity.
 		}
 		a.fact("extra_when_earlier", words.Number(words.Rounded(r.Earlier, 1))+" %", r.Extra.String(), a.period())
 		if r.Earlier < 25 || r.Earlier > 45 {
-			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier costs %s more.", words.Number(words.Rounded(r.Earlier, 1)), r.Extra))
+			sentences = append(sentences, fmt.Sprintf("Promising %s %% earlier %s.", words.Number(words.Rounded(r.Earlier, 1)), r.beside(&given)))
 		}
 	}
-	sentences = append(sentences, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for %s on %s.", words.Number(least.Deadline), unit, least.Cost, words.VMs(least.VMs)))
+	sentences = append(sentences, fmt.Sprintf("The earliest deadline that can be met at all is %s %s, for a bill of %s%s, on %s.", words.Number(least.Deadline), unit, least.Bill, least.refused(), words.VMs(least.VMs)))
 	a.explain(&p, best, sentences...)
+}
+
+// refused says what refused jobs are valued at, if any are.
+func (d *DeadlineCost) refused() string {
+	if d.Value.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" and a value refused of %s", d.Value)
+}
+
+// beside says what promising a deadline costs more or saves, against another one.
+func (d *DeadlineCost) beside(given *DeadlineCost) string {
+	bill, value := less(d.Bill, given.Bill), less(d.Value, given.Value)
+	said := fmt.Sprintf("costs %s more", bill)
+	if bill.IsNegative() {
+		said = fmt.Sprintf("saves %s", money.Amount{Decimal: bill.Neg()})
+	}
+	switch value.Sign() {
+	case 1:
+		said += fmt.Sprintf(", and the value refused rises by %s", value)
+	case -1:
+		said += fmt.Sprintf(", and the value refused falls by %s", money.Amount{Decimal: value.Neg()})
+	}
+	return said
 }
 
 // deadlines are the deadlines of a class, or factors of all, on a grid of equal steps; the given one is number

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"headroom/internal/core/capacity"
@@ -35,27 +36,37 @@ func (s *Sweep) explain(a *SweepAnswer) {
 		a.Facts = append(a.Facts, words.Fact{Name: "infeasible_points", Value: fmt.Sprint(missed), Unit: "points"})
 	}
 	if len(planned) > 0 {
-		least, most := planned[0], planned[0]
-		for _, i := range planned {
-			if a.Points[i].Cost.Total.LessThan(a.Points[least].Cost.Total.Decimal) {
-				least = i
-			}
-			if a.Points[i].Cost.Total.GreaterThan(a.Points[most].Cost.Total.Decimal) {
-				most = i
-			}
+		bill := func(p *SweepPoint) money.Amount { return p.Cost.Bill }
+		together := func(p *SweepPoint) money.Amount { return p.Cost.Total }
+		b.WriteString(a.extremes(planned, "bill", "The bill is", unit, bill))
+		said := a.extremes(planned, "cost", "Bill and value refused together are", unit, together)
+		if slices.ContainsFunc(planned, func(i int) bool { return !a.Points[i].Cost.Penalties.IsZero() }) {
+			b.WriteString(said)
 		}
-		low, high := &a.Points[least], &a.Points[most]
-		if low.Cost.Total.Equal(high.Cost.Total.Decimal) {
-			fmt.Fprintf(&b, " The cost is %s %s throughout.", low.Cost.Total, unit)
-		} else {
-			fmt.Fprintf(&b, " The cost is least, %s %s, at %s, and greatest, %s, at %s.", low.Cost.Total, unit, placeOf(a.Vary, low.Parameters), high.Cost.Total, placeOf(a.Vary, high.Parameters))
-		}
-		a.Facts = append(a.Facts,
-			words.Fact{Name: "least_cost", Of: placeOf(a.Vary, low.Parameters), Value: low.Cost.Total.String(), Unit: unit},
-			words.Fact{Name: "greatest_cost", Of: placeOf(a.Vary, high.Parameters), Value: high.Cost.Total.String(), Unit: unit})
 		s.explainEnds(a, &b)
 	}
 	a.Explanation = b.String()
+}
+
+// extremes says where an amount is least and greatest among the points with a plan.
+func (a *SweepAnswer) extremes(planned []int, name, subject, unit string, of func(*SweepPoint) money.Amount) string {
+	low, high := &a.Points[planned[0]], &a.Points[planned[0]]
+	for _, i := range planned {
+		if p := &a.Points[i]; of(p).LessThan(of(low).Decimal) {
+			low = p
+		}
+		if p := &a.Points[i]; of(p).GreaterThan(of(high).Decimal) {
+			high = p
+		}
+	}
+	lowest, highest := placeOf(a.Vary, low.Parameters), placeOf(a.Vary, high.Parameters)
+	a.Facts = append(a.Facts,
+		words.Fact{Name: "least_" + name, Of: lowest, Value: of(low).String(), Unit: unit},
+		words.Fact{Name: "greatest_" + name, Of: highest, Value: of(high).String(), Unit: unit})
+	if of(low).Equal(of(high).Decimal) {
+		return fmt.Sprintf(" %s %s %s throughout.", subject, of(low), unit)
+	}
+	return fmt.Sprintf(" %s least, %s %s, at %s, and greatest, %s, at %s.", subject, of(low), unit, lowest, of(high), highest)
 }
 
 // explainEnds says what drives the cost at the first and at the last point.

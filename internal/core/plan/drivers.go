@@ -44,12 +44,12 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text s
 			said = append(said, fmt.Sprintf("no more VMs%s can be had, and one more would be worth %s %s an hour or more", of, perHour(price.Low), p.Currency))
 			continue
 		}
-		sentence := fmt.Sprintf("one more VM%s costs %s %s an hour", of, perHour(*price.High), p.Currency)
+		sentence := fmt.Sprintf("one more VM%s is worth %s %s an hour", of, perHour(*price.High), p.Currency)
 		if budget != nil && budget.Sign() > 0 {
 			sentence = fmt.Sprintf("one more VM%s would be worth %s %s an hour", of, perHour(*price.High), p.Currency)
 		}
 		if !price.High.Equal(price.Low.Decimal) {
-			sentence += fmt.Sprintf(", one VM less saves %s", perHour(price.Low))
+			sentence += fmt.Sprintf(", the last one %s", perHour(price.Low))
 		}
 		said = append(said, sentence)
 	}
@@ -59,10 +59,10 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text s
 		if refused {
 			role = "the next to be served"
 		}
-		of := fmt.Sprintf("class %q is %s: a refused job of it costs %s %s and ", c.Name, role, class.Penalty, words.PerPeriod(p.PeriodSeconds))
+		of := fmt.Sprintf("class %q is %s: a refused job of it is valued at %s %s and ", c.Name, role, class.Penalty, words.PerPeriod(p.PeriodSeconds))
 		if len(pl.Prices.Types) > 0 { // its VMs are of several types, and an hour of each is worth something else
 			fact("class_at_the_margin", c.Name, c.BreakEvenPenalty.String(), p.Currency+" per job "+words.PerPeriod(p.PeriodSeconds))
-			said = append(said, of+fmt.Sprintf("one more to serve %s%s", about, words.Cents(c.BreakEvenPenalty.Float())))
+			said = append(said, of+fmt.Sprintf("serving one more takes %s%s", about, words.Cents(c.BreakEvenPenalty.Float())))
 		} else {
 			worth := class.Penalty.Float() / c.VMsPerJob / hours
 			fact("class_at_the_margin", c.Name, money.Round(worth).String(), unit)
@@ -76,15 +76,15 @@ func Drivers(p *capacity.Problem, pl *capacity.Plan) (facts []words.Fact, text s
 		}
 		worth := pl.Prices.Contracts[k].Worth
 		fact("contract_that_binds", use.Name, money.Round(worth.Float()/hours).String(), unit)
-		said = append(said, fmt.Sprintf("contract %q is used up, and one more VM in it would save %s an hour", use.Name, perHour(worth)))
+		said = append(said, fmt.Sprintf("contract %q is used up, and one more VM in it would be worth %s an hour", use.Name, perHour(worth)))
 	}
 	if q := p.Supply.OnDemand.Quota; q != nil && len(p.Supply.VMTypes) == 0 && pl.VMs.OnDemand >= float64(*q) && *q > 0 {
 		fact("quota_that_binds", "on_demand", fmt.Sprint(*q), "VMs")
 		said = append(said, fmt.Sprintf("the quota of %d VMs on demand is used up", *q))
 	}
 	if b := budget; b != nil && b.Sign() > 0 {
-		fact("budget_worth", "", b.String(), p.Currency+" saved by one "+p.Currency)
-		said = append(said, fmt.Sprintf("one %s more in the budget would save %s%s", p.Currency, about, words.Cents(b.Float())))
+		fact("budget_worth", "", b.String(), p.Currency+" worth of one "+p.Currency)
+		said = append(said, fmt.Sprintf("one %s more in the budget would be worth %s%s", p.Currency, about, words.Cents(b.Float())))
 	}
 	if len(said) == 0 {
 		return facts, ""
